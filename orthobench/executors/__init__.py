@@ -1,0 +1,1 @@
+"""Executors: cells in, results out, the same results on each of them."""

@@ -1,0 +1,324 @@
+"""The run: the only loop, and the only clock of the project.
+
+The clock runs during `init` and `advance`; `solution` is timed apart, as ``reading``. Samples
+are prepared, solutions are checked and metrics are computed off the clock, and metrics only
+after the run, since pausing the clock for them would still evict the caches that the solver
+lives in.
+"""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import perf_counter_ns
+from typing import TypeVar
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.errors import DataError
+from orthobench.geometry import drift, random_point
+from orthobench.identity import Streams
+from orthobench.problem import AnyInstance, Oracle
+from orthobench.solution import Solution
+from orthobench.solver import AnySolver, State, Status, Work
+from orthobench.stopping import Budget, Ending, Progress, Rule, Stop
+
+T = TypeVar("T")
+
+DEFECT = "orthogonality_defect"
+"""The metric that the harness adds to every judge's: |U'U - I|_F."""
+
+FEASIBLE = 1e-8
+"""Largest orthogonality defect of a feasible solution."""
+
+ONLINE_SECONDS = 0.02
+"""Least time on the clock between two looks at metrics during a run."""
+
+WARM_UP_STEPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One checkpoint of a trace.
+
+    Attributes
+    ----------
+    seconds : float
+        On the clock so far, in ``init`` and ``advance``.
+    reading : float
+        Seconds that `Solver.solution` took here; not part of `seconds`.
+    work : Work
+        Steps, samples and flops so far.
+    metrics : mapping
+        The judge's metrics, and the orthogonality defect.
+    """
+
+    seconds: float
+    reading: float
+    work: Work
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave: the last solution, the trace, and how it ended."""
+
+    final: Solution | None
+    trace: tuple[Mark, ...]
+    stop: Stop
+
+    @property
+    def solution(self) -> Array | None:
+        """The last point, ``(n, k)``; None where the solver failed before its first."""
+        return None if self.final is None else self.final.point
+
+    @property
+    def weights(self) -> Array | None:
+        """The weights of a decomposition, where the method has them."""
+        return None if self.final is None else self.final.weights
+
+    @property
+    def core(self) -> Array | None:
+        """The core tensor, where the method has one."""
+        return None if self.final is None else self.final.core
+
+    @property
+    def work(self) -> Work:
+        """The work at the last checkpoint."""
+        return self.trace[-1].work if self.trace else Work()
+
+
+@dataclass
+class _Recording:
+    """What a run leaves behind, also where it breaks off."""
+
+    marks: list[Mark] = field(default_factory=list)
+    solutions: list[Solution] = field(default_factory=list)
+
+
+def checkpoints(ratio: float = 1.3) -> Iterator[int]:
+    """Yield the log-spaced step counts at which a run is recorded: 1, 2, 3, 4, 5, 6, 7, 9, ..."""
+    at = 1
+    while True:
+        yield at
+        at = max(at + 1, int(at * ratio))
+
+
+def run(
+    instance: AnyInstance,
+    solver: AnySolver,
+    budget: Budget,
+    streams: Streams,
+    until: Rule | None = None,
+) -> Outcome:
+    """Run one solver on one instance, record it, then judge it.
+
+    A solver that raises ends its run with ``Ending.ERROR`` and keeps its curve so far; so
+    this returns whatever a solver does.
+
+    Parameters
+    ----------
+    instance : Instance
+    solver : Solver
+    budget : Budget
+        Hard limits.
+    streams : Streams
+        The random streams of the run.
+    until : Rule, optional
+        Stop at the first checkpoint where the rule says so. The rule is looked at during the
+        run at most every 20 ms on the clock, and once more on the whole trace, which ends at
+        the first checkpoint that meets it, however late that was noticed.
+    """
+    oracle = instance.oracle
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
+    oracle.start.flags.writeable = False
+    _warm_up(oracle, solver, streams)
+    oracle.rewind(np.random.default_rng(streams.data))
+    recording = _Recording()
+    look = _online(instance, until) if until else _never
+    try:
+        rng = np.random.default_rng(streams.solver)
+        stop = _drive(oracle, solver, budget, rng, recording, look)
+    except Exception as error:
+        stop = _raised(error, type(solver).name)
+    return _judged(instance, recording, stop, until)
+
+
+def _drive(
+    oracle: Oracle,
+    solver: AnySolver,
+    budget: Budget,
+    rng: np.random.Generator,
+    recording: _Recording,
+    look: Callable[[Mark, Solution], Stop | None],
+) -> Stop:
+    """Alternate timed chunks with untimed snapshots until something ends the run."""
+    seconds, state = _timed(partial(solver.init, oracle, rng))
+    stop = _record(solver, state, seconds, recording, look)
+    for target in checkpoints():
+        if stop is not None:
+            return stop
+        first = recording.marks[0]
+        count = min(
+            target - state.work.steps, budget.left(seconds, state.work, first, solver.batch)
+        )
+        if count < 1:
+            return Stop(Ending.BUDGET, "the budget is spent")
+        spent, complete = _chunk(oracle, solver, state, int(count))
+        if not complete and spent == 0.0:
+            return Stop(Ending.DONE, "the data are used up")
+        seconds += spent
+        stop = _record(solver, state, seconds, recording, look)
+    raise AssertionError("checkpoints never end")
+
+
+def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> tuple[float, bool]:
+    """Advance by `count` steps, in pieces that fit the oracle's window.
+
+    Returns the seconds spent, and whether all steps were done: data may end sooner.
+    """
+    seconds, batch = 0.0, solver.batch
+    most = max(1, oracle.window // batch) if batch else count
+    while count > 0 and state.status is Status.RUNNING:
+        piece = min(count, most)
+        if batch:
+            oracle.prepare(piece * batch)
+            piece = int(min(piece, oracle.remaining() // batch))
+            if piece < 1:
+                return seconds, False
+        before = state.work.steps
+        spent, _ = _timed(partial(solver.advance, oracle, state, piece))
+        seconds += spent
+        if state.work.steps != before + piece and state.status is Status.RUNNING:
+            done = state.work.steps - before
+            raise RuntimeError(f"advance({piece}) counted {done} steps in state.work.steps")
+        count -= piece
+    return seconds, True
+
+
+def _record(
+    solver: AnySolver,
+    state: State,
+    seconds: float,
+    recording: _Recording,
+    look: Callable[[Mark, Solution], Stop | None],
+) -> Stop | None:
+    """Append a mark, and return why the run ends here, if it does."""
+    reading, solution = _timed(partial(solver.solution, state))
+    if state.status is Status.FAILED or not _finite(solution):
+        return Stop(Ending.DIVERGED, f"the solution at step {state.work.steps} is not finite")
+    mark = Mark(seconds, reading, replace(state.work))
+    recording.marks.append(mark)
+    recording.solutions.append(solution)
+    if state.status is Status.CONVERGED:
+        return Stop(Ending.DONE, f"converged after {state.work.steps} steps")
+    return look(mark, solution)
+
+
+def _judged(
+    instance: AnyInstance, recording: _Recording, stop: Stop, until: Rule | None
+) -> Outcome:
+    """Measure every recorded point, and end the trace where the rule is first met."""
+    trace: list[Mark] = []
+    for mark, solution in zip(recording.marks, recording.solutions, strict=True):
+        try:
+            judged = replace(mark, metrics=_metrics(instance, solution))
+        except Exception as error:
+            stop = _raised(error, "the judge")
+            break
+        trace.append(judged)
+        met = until(_progress(judged)) if until else None
+        if met:
+            stop = met
+            break
+    final = recording.solutions[len(trace) - 1] if trace else None
+    return Outcome(final, tuple(trace), _feasible(trace, stop))
+
+
+def _feasible(trace: list[Mark], stop: Stop) -> Stop:
+    if stop.status.failed:
+        return stop
+    for mark in trace:
+        defect = mark.metrics[DEFECT]
+        if not defect <= FEASIBLE:
+            reason = f"|U'U - I| = {defect:.1e} at step {mark.work.steps}"
+            return Stop(Ending.INFEASIBLE, f"the solution leaves the constraint: {reason}")
+    return stop
+
+
+def _metrics(instance: AnyInstance, solution: Solution) -> dict[str, float]:
+    return {**instance.measure(solution), DEFECT: drift(solution.point)}
+
+
+def _progress(mark: Mark) -> Progress:
+    return Progress(mark.seconds, mark.work, mark.metrics)
+
+
+def _never(mark: Mark, solution: Solution) -> Stop | None:
+    del mark, solution
+    return None
+
+
+def _online(instance: AnyInstance, until: Rule) -> Callable[[Mark, Solution], Stop | None]:
+    """Return a look at the rule that happens at most every `ONLINE_SECONDS` on the clock."""
+    last = -ONLINE_SECONDS
+
+    def look(mark: Mark, solution: Solution) -> Stop | None:
+        nonlocal last
+        if mark.seconds - last < ONLINE_SECONDS:
+            return None
+        last = mark.seconds
+        return until(_progress(replace(mark, metrics=_metrics(instance, solution))))
+
+    return look
+
+
+def _raised(error: Exception, who: str) -> Stop:
+    where = "".join(traceback.format_exception(error))
+    reason = str(error) if isinstance(error, DataError) else f"{who}: {error!r}"
+    return Stop(Ending.ERROR, reason, where)
+
+
+def _finite(solution: Solution) -> bool:
+    parts = (solution.point, solution.weights, solution.core)
+    return all(np.isfinite(part).all() for part in parts if part is not None)
+
+
+def _timed(call: Callable[[], T]) -> tuple[float, T]:
+    """Call, with the garbage collector off, and return the seconds it took and its result."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        begin = perf_counter_ns()
+        result = call()
+        spent = perf_counter_ns() - begin
+    finally:
+        if collecting:
+            gc.enable()
+    return spent * 1e-9, result
+
+
+_warm: set[tuple[type, int, int]] = set()
+
+
+def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
+    """Compile and touch what the run will use: a few steps that leave no trace.
+
+    Done once a process for each solver class and size. An error here is an error of the run
+    too, where it is recorded.
+    """
+    key = (type(solver), oracle.n, oracle.k)
+    if key in _warm:
+        return
+    _warm.add(key)
+    oracle.rewind(np.random.default_rng(streams.data))
+    try:
+        state = solver.init(oracle, np.random.default_rng(streams.solver))
+        _chunk(oracle, solver, state, WARM_UP_STEPS)
+        solver.solution(state)
+    except Exception:  # noqa: S110 - the run itself meets and records it
+        pass

@@ -1,0 +1,44 @@
+"""The hooks that a plugin may implement; a plugin is a module found through an entry point.
+
+Declare in your distribution::
+
+    [project.entry-points.orthobench]
+    my-plugin = "my_package"
+
+and in ``my_package/__init__.py``::
+
+    from orthobench.hookspecs import hookimpl
+
+    @hookimpl
+    def orthobench_solvers():
+        return [MySolver]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pluggy
+
+from orthobench.problem import AnyProblem
+from orthobench.solver import AnySolver
+
+PROJECT = "orthobench"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def orthobench_solvers() -> Iterable[type[AnySolver]]:  # type: ignore[empty-body]
+    """Return the solver classes of the plugin."""
+
+
+@hookspec
+def orthobench_problems() -> Iterable[type[AnyProblem]]:  # type: ignore[empty-body]
+    """Return the problem classes of the plugin."""
+
+
+@hookspec
+def orthobench_suites() -> Iterable[Path]:  # type: ignore[empty-body]
+    """Return the paths of the suites (TOML) of the plugin; a suite's name is its file's stem."""

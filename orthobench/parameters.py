@@ -1,0 +1,219 @@
+"""Parameters of solvers and problems: declared once as dataclass fields, checked everywhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from orthobench.errors import UsageError, unknown
+
+T = TypeVar("T")
+
+
+def parameter(
+    default: Any = dataclasses.MISSING,
+    *,
+    help: str,  # noqa: A002
+    name: str | None = None,
+    unit: str = "",
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """Declare a field of a solver or a problem as a parameter that users set.
+
+    Parameters
+    ----------
+    default : object
+        Its value when nobody says otherwise; without one the parameter is required.
+    help : str
+        One line for ``orthobench show``.
+    name : str, optional
+        What users call it, where the field itself cannot have that name: the field
+        ``step_size`` of a solver is the parameter ``step``, since ``step`` is a method.
+    unit : str
+        The unit of the value, where it has one.
+    low, high : float
+        Smallest and largest value allowed.
+    above, below : float
+        Bounds that the value itself may not reach.
+    choices : tuple of str
+        The only values allowed, for strings.
+    """
+    settings = {
+        "help": help, "name": name, "unit": unit, "low": low, "high": high,
+        "above": above, "below": below, "choices": choices,
+    }  # fmt: skip
+    return dataclasses.field(default=default, metadata=settings)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a solver or a problem, as declared.
+
+    Attributes
+    ----------
+    name : str
+        What users call it.
+    field : str
+        The dataclass field that holds it.
+    type : object
+        Its annotation, resolved.
+    default : object
+        ``dataclasses.MISSING`` where the parameter is required.
+    """
+
+    name: str
+    field: str
+    type: Any
+    default: Any
+    help: str = ""
+    unit: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+    choices: tuple[str, ...] = ()
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is dataclasses.MISSING
+
+    @property
+    def type_name(self) -> str:
+        """The type as users read it: ``float``, ``int or none``, ``a | b``."""
+        if self.choices:
+            return " | ".join(self.choices)
+        names = [t.__name__ for t in _alternatives(self.type) if t is not types.NoneType]
+        return " or ".join([*names, "none"] if self.optional else names)
+
+    @property
+    def optional(self) -> bool:
+        """Whether ``None`` is a value of it."""
+        return types.NoneType in _alternatives(self.type)
+
+    @property
+    def bounds(self) -> str:
+        """The range allowed, as an inequality; empty where everything is."""
+        lower = [f">= {self.low:g}"] if self.low > -math.inf else []
+        lower += [f"> {self.above:g}"] if self.above > -math.inf else []
+        upper = [f"<= {self.high:g}"] if self.high < math.inf else []
+        upper += [f"< {self.below:g}"] if self.below < math.inf else []
+        return " and ".join(lower + upper)
+
+    def convert(self, value: Any) -> Any:
+        """Return `value` in the type declared.
+
+        Raises
+        ------
+        UsageError
+            Where the type, the range or the choice is wrong.
+        """
+        if value is None and self.optional:
+            return None
+        value = self._typed(value)
+        if self.choices and value not in self.choices:
+            raise unknown(f"value of {self.name}", str(value), self.choices)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            self._in_range(value)
+        return value
+
+    def _typed(self, value: Any) -> Any:
+        kinds = _alternatives(self.type)
+        if isinstance(value, bool):
+            if bool in kinds:
+                return value
+        elif isinstance(value, int):
+            if int in kinds:
+                return value
+            if float in kinds:
+                return float(value)
+        elif isinstance(value, kinds):
+            return value
+        raise UsageError(f"{self.name} must be {self.type_name}, not {value!r}")
+
+    def _in_range(self, value: float) -> None:
+        inside = self.low <= value <= self.high and (
+            value > self.above if self.above > -math.inf else True
+        )
+        inside = inside and (value < self.below if self.below < math.inf else True)
+        if not inside or math.isnan(value):
+            raise UsageError(f"{self.name} must be {self.bounds or 'a number'}, not {value!r}")
+
+
+def parameters_of(cls: type) -> tuple[Parameter, ...]:
+    """Return the parameters that a solver or problem class declares, in their order."""
+    hints = typing.get_type_hints(cls)
+    return tuple(_declared(field, hints[field.name]) for field in dataclasses.fields(cls))
+
+
+def make(cls: type[T], settings: Mapping[str, Any], what: str) -> T:
+    """Build a solver or a problem from parameters by name.
+
+    Parameters
+    ----------
+    cls : type
+        The frozen dataclass.
+    settings : mapping
+        Parameter values by the names that users know.
+    what : str
+        How messages call it, such as ``"solver msg"``.
+
+    Raises
+    ------
+    UsageError
+        On an unknown or missing parameter, or one of a wrong type or range.
+    """
+    known = {p.name: p for p in parameters_of(cls)}
+    for name in settings:
+        if name not in known:
+            raise unknown(f"parameter of {what}:", name, known)
+    missing = [p.name for p in known.values() if p.required and p.name not in settings]
+    if missing:
+        raise UsageError(f"{what} needs {' and '.join(missing)}: {known[missing[0]].help}")
+    try:
+        return cls(**{known[name].field: value for name, value in settings.items()})
+    except UsageError as error:
+        raise UsageError(f"{what}: {error}") from None
+
+
+def values_of(instance: Any) -> dict[str, Any]:
+    """Return the parameter values of a solver or a problem, by the names that users know."""
+    return {p.name: getattr(instance, p.field) for p in parameters_of(type(instance))}
+
+
+def check(instance: Any) -> None:
+    """Convert and check all parameters of a frozen dataclass in place.
+
+    Raises
+    ------
+    UsageError
+        On the first value of a wrong type, range or choice.
+    """
+    for p in parameters_of(type(instance)):
+        object.__setattr__(instance, p.field, p.convert(getattr(instance, p.field)))
+
+
+def summary(obj: object) -> str:
+    """Return the first line of a docstring."""
+    return (inspect.getdoc(obj) or "").partition("\n")[0]
+
+
+def _declared(field: dataclasses.Field[Any], kind: Any) -> Parameter:
+    settings = dict(field.metadata)
+    name = settings.pop("name", None) or field.name
+    return Parameter(name=name, field=field.name, type=kind, default=field.default, **settings)
+
+
+def _alternatives(kind: Any) -> tuple[type, ...]:
+    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    return typing.get_args(kind) if union else (kind,)

@@ -1,0 +1,118 @@
+"""What is solved: a recipe (Problem) builds an Instance, of which a solver sees the Oracle only."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.parameters import check
+from orthobench.solution import Solution
+
+
+class Oracle(ABC):
+    """What a solver may see of an instance; each subclass is a capability.
+
+    An oracle may have several capabilities: derive it from several classes. A new
+    capability is a new class, no list anywhere names them all.
+
+    Attributes
+    ----------
+    n, k : int
+        The point sought is ``(n, k)`` with orthonormal columns.
+    start : ndarray, shape (n, k)
+        A random orthonormal point, the same for all solvers of a comparison. The harness
+        sets it before ``init``; a solver may use it or not, and must not write into it.
+    window : int
+        The most samples that `prepare` holds at once; the harness asks for no more.
+    """
+
+    n: int
+    k: int
+    start: Array
+    window: int = sys.maxsize
+
+    def rewind(self, rng: np.random.Generator) -> None:  # noqa: B027 - most need nothing
+        """Begin anew: what is random from here on is drawn from `rng`, the cell's data stream.
+
+        An oracle whose data are fixed ignores `rng`.
+        """
+
+    def prepare(self, samples: int) -> None:  # noqa: B027 - most need nothing
+        """Get the next `samples` samples ready; called by the harness off the clock."""
+
+    def remaining(self) -> float:
+        """Return how many samples are left; infinite where they never end."""
+        return float("inf")
+
+
+O_co = TypeVar("O_co", bound=Oracle, covariant=True)
+
+
+@dataclass(frozen=True)
+class Instance(Generic[O_co]):
+    """A problem with its data: the oracle for the solver, the judge for the harness.
+
+    Attributes
+    ----------
+    oracle : Oracle
+        All that the solver gets.
+    measure : callable
+        The judge: maps a `Solution` to metrics by name. The first is the primary one.
+    best : mapping
+        Optimal values of the metrics, where they are known.
+    """
+
+    oracle: O_co
+    measure: Callable[[Solution], Mapping[str, float]]
+    best: Mapping[str, float] = field(default_factory=dict)
+
+
+class Problem(ABC, Generic[O_co]):
+    """A cheap, hashable recipe for an instance; subclasses are frozen dataclasses.
+
+    Class attributes
+    ----------------
+    name : str
+        What users call it.
+    family : str
+        The family whose metrics its judge reports: ``"stochastic PCA"``.
+    offers : type of Oracle
+        The type of the oracle that `build` returns.
+    primary : str
+        The metric that comparisons rank by; smaller is better.
+    tuned_by : str
+        The metric, measured on validation data, that tuned parameters are chosen by.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    offers: ClassVar[type[Oracle]]
+    primary: ClassVar[str]
+    tuned_by: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @abstractmethod
+    def build(self, rng: np.random.Generator) -> Instance[O_co]:
+        """Return the instance; everything random in it comes from `rng`.
+
+        Raises
+        ------
+        DataError
+            Where data are missing or unfit.
+        """
+
+    def checksum(self) -> str:
+        """Return a digest of the data that the recipe refers to; empty where there are none."""
+        return ""
+
+
+AnyProblem = Problem[Any]
+AnyInstance = Instance[Any]
