@@ -30,6 +30,8 @@ class Ending(Enum):
     """The solver cannot take the problem, and said why."""
     INFEASIBLE = "infeasible"
     """A solution left the constraint."""
+    MISSING = "missing"
+    """Planned, and not run yet."""
 
     @property
     def failed(self) -> bool:
