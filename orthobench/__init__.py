@@ -11,7 +11,25 @@ Examples
 """
 
 from orthobench._version import __version__
+from orthobench.api import catalogue, run, solve
+from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
 from orthobench.families.stochastic_pca import stochastic_pca
-from orthobench.stopping import Budget
+from orthobench.harness import Outcome
+from orthobench.results import Results
+from orthobench.stopping import Budget, Target
 
-__all__ = ["Budget", "__version__", "stochastic_pca"]
+__all__ = [
+    "Budget",
+    "DataError",
+    "OrthobenchError",
+    "Outcome",
+    "Results",
+    "StoreError",
+    "Target",
+    "UsageError",
+    "__version__",
+    "catalogue",
+    "run",
+    "solve",
+    "stochastic_pca",
+]

@@ -50,7 +50,7 @@ class Cell:
             "data": self.problem.checksum(),
             "solver": describe(self.solver),
             "seed": self.seed,
-            "budget": asdict(self.budget),
+            "budget": self.budget.limits,
             "until": None if self.until is None else asdict(self.until),
             "threads": self.threads,
             "versions": dict(self.versions),

@@ -41,6 +41,7 @@ def parameter(
     above: float = -math.inf,
     below: float = math.inf,
     choices: tuple[str, ...] = (),
+    grid: tuple[Any, ...] = (),
 ) -> Any:
     """Declare a field of a solver or a problem as a parameter that users set.
 
@@ -61,10 +62,12 @@ def parameter(
         Bounds that the value itself may not reach.
     choices : tuple of str
         The only values allowed, for strings.
+    grid : tuple
+        Values worth trying where a suite says ``{ tune = true }``.
     """
     settings = {
         "help": help, "name": name, "unit": unit, "low": low, "high": high,
-        "above": above, "below": below, "choices": choices,
+        "above": above, "below": below, "choices": choices, "grid": grid,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=settings)
 
@@ -96,6 +99,7 @@ class Parameter:
     above: float = -math.inf
     below: float = math.inf
     choices: tuple[str, ...] = ()
+    grid: tuple[Any, ...] = ()
 
     @property
     def required(self) -> bool:

@@ -123,7 +123,17 @@ class Registry:
         UsageError
             On an unknown name (suggests the nearest) or a wrong parameter.
         """
-        return make(self._find("problem", self.problems, name), parameters or {}, f"problem {name}")
+        return make(self.problem_class(name), parameters or {}, f"problem {name}")
+
+    def problem_class(self, name: str) -> type[AnyProblem]:
+        """Return the problem class of this name.
+
+        Raises
+        ------
+        UsageError
+            On an unknown name; suggests the nearest.
+        """
+        return self._find("problem", self.problems, name)
 
     def suite(self, name: str) -> Path:
         """Return the path of the suite of this name.

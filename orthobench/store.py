@@ -81,7 +81,9 @@ class Store:
         """Close the file; it is a single file then."""
         self._connection.close()
 
-    def begin(self, suite: Suite, planned: Sequence[Planned], command: str, environment: Any) -> int:
+    def begin(
+        self, suite: Suite, planned: Sequence[Planned], command: str, environment: Any
+    ) -> int:
         """Record that a session of a suite begins, and what it plans; return the session's id."""
         with self._transaction() as connection:
             session = connection.execute(
@@ -178,10 +180,10 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
                 self._connection.rollback()
                 raise
-            self._connection.execute("COMMIT")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -213,9 +215,7 @@ def _cell_row(session: int, cell: Cell, executed: Executed) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _write_trace(
-    connection: sqlite3.Connection, cell: int | None, trace: Sequence[Mark]
-) -> None:
+def _write_trace(connection: sqlite3.Connection, cell: int | None, trace: Sequence[Mark]) -> None:
     connection.executemany(
         "INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)",
         (

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from orthobench import locate
 from orthobench.errors import UsageError, unknown
 from orthobench.identity import label
-from orthobench.parameters import ParameterError
+from orthobench.parameters import ParameterError, parameters_of
 from orthobench.problem import AnyProblem
 from orthobench.registry import Provided, Registry
 from orthobench.solver import AnySolver
@@ -129,7 +129,12 @@ def _solvers(
     for i, entry in enumerate(entries):
         path: locate.Path = ("solver", i)
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
-        grids = {k: _grid(v, (*path, k)) for k, v in settings.items() if isinstance(v, dict)}
+        declared = _declared_grids(registry, entry["name"])
+        grids = {
+            key: _grid(value, (*path, key), declared.get(key, ()))
+            for key, value in settings.items()
+            if isinstance(value, dict)
+        }
         tuned = [
             dict(zip(grids, point, strict=True)) for point in itertools.product(*grids.values())
         ]
@@ -145,6 +150,11 @@ def _solvers(
                 text = _label(entry, solver, given, path)
                 version = _version(registry.solvers[solver.name])
                 yield PlannedSolver(solver, text, point, version)
+
+
+def _declared_grids(registry: Registry, name: str) -> dict[str, Sequence[Any]]:
+    provided = registry.solvers.get(name)
+    return {p.name: p.grid for p in parameters_of(provided.item)} if provided else {}
 
 
 def _make(
@@ -171,11 +181,14 @@ def _crossed(settings: Mapping[str, Any], path: locate.Path) -> Iterator[dict[st
         yield dict(zip(settings, point, strict=True))
 
 
-def _grid(value: Mapping[str, Any], path: locate.Path) -> list[Any]:
-    if set(value) != {"tune"} or not isinstance(value["tune"], list) or not value["tune"]:
-        raise _AtError(path, "a table must be { tune = [...] } with at least one value")
-    grid: list[Any] = value["tune"]
-    return grid
+def _grid(value: Mapping[str, Any], path: locate.Path, declared: Sequence[Any]) -> list[Any]:
+    match value:
+        case {"tune": True, **rest} if not rest and declared:
+            return list(declared)
+        case {"tune": [*points], **rest} if not rest and points:
+            return points
+    example = "{ tune = [0.5, 1, 2] }" + (" or { tune = true }" if declared else "")
+    raise _AtError(path, f"a table must be {example}, not {dict(value)!r}")
 
 
 def _label(
@@ -271,7 +284,7 @@ def _distinct(labels: list[tuple[str, str]]) -> None:
 
 def _limited(suite: Suite) -> None:
     for p in suite.problems:
-        if not p.budget.limited and suite.target is None:
+        if not p.budget.limits and suite.target is None:
             raise _AtError(
                 ("budget",), f"nothing limits {p.label!r}; set samples, steps, seconds or flops"
             )
