@@ -304,7 +304,7 @@ def _series(record: Record, x: str, metric: str) -> tuple[Array, Array]:
         points.append((AXES[x](mark), value))
     at, values = np.array(points, dtype=np.float64).reshape(-1, 2).T
     at = np.maximum.accumulate(at)
-    last_of_equals = np.append(at[1:] > at[:-1], [True] * (len(at) > 0)) & (at > 0)
+    last_of_equals = (np.diff(at, append=math.inf) > 0) & (at > 0)
     return at[last_of_equals], values[last_of_equals]
 
 
