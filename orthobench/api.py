@@ -49,7 +49,7 @@ class SolverError(OrthobenchError, RuntimeError):
 
 @cache
 def catalogue() -> Registry:
-    """Return what is installed: ``.solvers``, ``.problems``, ``.suites``; and what is ``.broken``."""
+    """Return what is installed: ``solvers``, ``problems``, ``suites``, and what is ``broken``."""
     return Registry.installed()
 
 

@@ -59,12 +59,8 @@ def tables(facts: Facts) -> Iterator[RenderableType]:
     from rich.table import Table
 
     for kind, rows in facts.items():
-        columns = [
-            c for c in ("name", "plugin", "status", "parameters", "summary") if _has(rows, c)
-        ]
-        table = Table(
-            title=kind, title_justify="left", title_style="bold", box=None, pad_edge=False
-        )
+        columns = [column for column in COLUMNS if any(row.get(column) for row in rows)]
+        table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
         for column in columns:
             table.add_column(column, no_wrap=column == "name", overflow="fold")
         for row in rows:
