@@ -135,13 +135,9 @@ def _solvers(
             for key, value in settings.items()
             if isinstance(value, dict)
         }
-        tuned = [
-            dict(zip(grids, point, strict=True)) for point in itertools.product(*grids.values())
-        ]
+        tuned = list(_crossed(grids, path))
         if len(tuned) > trials:
-            message = (
-                f"tuning has {len(tuned)} trials, more than the {trials} that each solver may have"
-            )
+            message = f"{len(tuned)} trials, where tuning allows each solver {trials}"
             raise _AtError((*path, next(iter(grids))), message)
         fixed = {k: v for k, v in settings.items() if k not in grids}
         for given in _crossed(fixed, path):
