@@ -139,7 +139,7 @@ def run(
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     _warm_up(oracle, solver, streams)
-    oracle.rewind(np.random.default_rng(streams.data))
+    oracle.rewind(np.random.default_rng(streams.samples))
     recording = _Recording()
     look = _online(instance, until) if until else _never
     try:
@@ -319,10 +319,16 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     if key in _warm:
         return
     _warm.add(key)
-    oracle.rewind(np.random.default_rng(streams.data))
+    oracle.rewind(np.random.default_rng(streams.samples))
     try:
         state = solver.init(oracle, np.random.default_rng(streams.solver))
-        _chunk(oracle, solver, state, WARM_UP_STEPS)
+        _chunk(oracle, solver, state, _rehearsal(oracle, solver))
         solver.solution(state)
     except Exception:  # noqa: S110 - the run itself meets and records it
         pass
+
+
+def _rehearsal(oracle: Oracle, solver: AnySolver) -> int:
+    """Return the steps of a warm-up: no more than one `prepare` serves, so that streams survive."""
+    batch = solver.batch
+    return min(WARM_UP_STEPS, max(1, oracle.window // batch)) if batch else WARM_UP_STEPS
