@@ -7,10 +7,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orthobench.api import catalogue, find_suite
+from orthobench.api import find_suite
 from orthobench.errors import UsageError
 from orthobench.parameters import parameters_of
-from orthobench.registry import Registry
+from orthobench.registry import Registry, catalogue
 from orthobench.suite import Suite
 from orthobench.suite_file import from_table
 

@@ -6,7 +6,6 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +16,7 @@ from orthobench.executors import inline
 from orthobench.harness import Outcome
 from orthobench.identity import Streams, canonical, describe
 from orthobench.problem import AnyInstance, AnyProblem, Problem
-from orthobench.registry import Registry
+from orthobench.registry import catalogue
 from orthobench.results import Results
 from orthobench.solver import AnySolver, Solver
 from orthobench.stopping import Budget, Rule
@@ -45,12 +44,6 @@ class SolverError(OrthobenchError, RuntimeError):
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.stop.reason)
         self.outcome = outcome
-
-
-@cache
-def catalogue() -> Registry:
-    """Return what is installed: ``solvers``, ``problems``, ``suites``, and what is ``broken``."""
-    return Registry.installed()
 
 
 def solve(

@@ -41,13 +41,13 @@ class _Group(click.Group):
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="orthobench")
 def main() -> None:
-    r"""Compare solvers for problems with orthogonality constraints.
+    """Compare solvers for problems with orthogonality constraints.
 
-    \b
-    orthobench run                       the default comparison
-    orthobench run SUITE                 a named suite, or a TOML file
+    
+    orthobench run                 the default comparison
+    orthobench run SUITE           a named suite, or a TOML file
     orthobench run -p "npy-pca path=X.npy k=4"
-                                         every solver that can, on your own data
+                                   every solver that can, on your own data
     """
 
 
@@ -116,7 +116,7 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
 @AS_JSON
 def list_(kind: str | None, as_json: bool) -> None:
     """List the solvers, problems, suites and plugins that are installed."""
-    from orthobench.api import catalogue
+    from orthobench.registry import catalogue
     from orthobench.report import listing
 
     facts = listing.facts(catalogue())
@@ -130,13 +130,14 @@ def list_(kind: str | None, as_json: bool) -> None:
 @AS_JSON
 def show(name: str, suite: str | None, as_json: bool) -> None:
     """Show a solver, a problem or a suite by NAME, or the results in a store by its path."""
-    from orthobench.api import catalogue
-    from orthobench.report import listing
-    from orthobench.results import Results
+    if Path(name).is_file():
+        from orthobench.results import Results
 
-    if Path(name).is_file() and not name.endswith(".toml"):
         _show_results(Results.read(Path(name), suite), None, as_json)
     else:
+        from orthobench.registry import catalogue
+        from orthobench.report import listing
+
         _print(listing.details(catalogue(), name), as_json, listing.page)
 
 

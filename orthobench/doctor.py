@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench import environment
-from orthobench.api import catalogue
 from orthobench.datasets import cache_folder
+from orthobench.registry import catalogue
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -9,6 +9,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -165,6 +166,12 @@ class Registry:
             if name in known:
                 other = known[name].plugin
                 raise PluginError(f"{plugin} brings {kind} {name!r}, which {other} brings already")
+
+
+@cache
+def catalogue() -> Registry:
+    """Return what is installed: ``solvers``, ``problems``, ``suites``, and what is ``broken``."""
+    return Registry.installed()
 
 
 def _own_first(point: EntryPoint) -> tuple[bool, str]:

@@ -17,6 +17,8 @@ from orthobench.registry import Plugin, Registry
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
 
+FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
+
 
 class MatrixOracle(Oracle):
     def __init__(self, A, k):
@@ -61,7 +63,7 @@ class Power(Solver[MatrixOracle, PowerState]):
     fault: str = parameter(
         "none",
         help="what goes wrong",
-        choices=("none", "raise", "nan", "drift", "stall", "converge"),
+        choices=FAULTS,
     )
 
     def init(self, oracle, rng):

@@ -28,7 +28,7 @@ def brings(*solvers):
 @pytest.fixture
 def install(monkeypatch):
     def installed(*points):
-        monkeypatch.setattr("orthobench.registry.entry_points", lambda group: points)
+        monkeypatch.setattr("orthobench.registry.entry_points", lambda **_: points)
         return Registry.installed()
 
     return installed
@@ -107,5 +107,5 @@ def test_a_refused_plugin_leaves_nothing_behind(toys):
 def test_unknown_names_suggest_the_nearest(toys):
     with pytest.raises(UsageError, match="did you mean 'power'"):
         toys.registry.solver("pwoer")
-    with pytest.raises(UsageError, match="parameter of solver power: 'stepp'.*'step'"):
+    with pytest.raises(UsageError, match=r"parameter of solver power: 'stepp'.*'step'"):
         toys.registry.solver("power", {"stepp": 1.0})

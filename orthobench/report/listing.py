@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Facts = Mapping[str, Any]
-COLUMNS = ("name", "plugin", "status", "parameters", "summary")
 
 
 def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
@@ -27,8 +26,14 @@ def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
         "problems": [_problem(name, p) for name, p in sorted(registry.problems.items())],
         "suites": [_suite(name, p) for name, p in sorted(registry.suites.items())],
         "plugins": [
-            *({**_brought_by(p), "status": "works"} for p in registry.plugins),
-            *({"plugin": name, "status": why} for name, why in registry.broken.items()),
+            *(
+                {"name": p.name, "summary": f"{p.distribution} {p.version}", **_brought_by(p)}
+                for p in registry.plugins
+            ),
+            *(
+                {"name": name, "summary": f"broken: {why}", "broken": why}
+                for name, why in registry.broken.items()
+            ),
         ],
     }
 
@@ -54,19 +59,22 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def tables(facts: Facts) -> Iterator[RenderableType]:
-    """Yield one table a kind."""
+    """Yield a title and a table for each kind that has anything."""
     from rich.markup import escape
     from rich.table import Table
 
     for kind, rows in facts.items():
-        columns = [column for column in COLUMNS if any(row.get(column) for row in rows)]
-        table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
-        for column in columns:
-            table.add_column(column, no_wrap=column == "name", overflow="fold")
+        if not rows:
+            continue
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
         for row in rows:
-            table.add_row(*(escape(_short(row.get(column, ""))) for column in columns))
+            table.add_row(escape(row["name"]), escape(row["summary"]))
+        yield f"[bold underline]{kind}[/]"
         yield table
         yield ""
+    yield "orthobench show NAME tells more of each"
 
 
 def page(facts: Facts) -> Iterator[RenderableType]:
@@ -74,26 +82,22 @@ def page(facts: Facts) -> Iterator[RenderableType]:
     from rich.markup import escape
     from rich.table import Table
 
-    yield f"[bold]{escape(facts['name'])}[/bold]  {facts['kind']} of {escape(facts['plugin'])}"
+    origin = " ".join([facts["distribution"], facts["version"]]).strip() or facts["plugin"]
+    yield f"[bold]{escape(facts['name'])}[/bold], a {facts['kind']} from {escape(origin)}"
     if facts.get("source"):
-        yield f"source: {escape(facts['source'])}"
+        yield f"Source: {escape(facts['source'])}"
     yield ""
-    if facts.get("parameters"):
-        table = Table(box=None, pad_edge=False)
-        for column in ("parameter", "type", "default", "range", "meaning"):
-            table.add_column(column, overflow="fold")
-        for p in facts["parameters"]:
-            cells = (p["name"], p["type"], p["default"], p["range"], p["help"])
-            table.add_row(*(escape(str(cell)) for cell in cells))
-        yield table
-        yield ""
     yield escape(facts["documentation"])
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, list):
-        return " ".join(p["name"] for p in value)
-    return str(value)
+    if not facts.get("parameters"):
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("parameter", "default", "type", "range", "meaning"):
+        table.add_column(column, overflow="fold", style="bold" if column == "parameter" else None)
+    for p in facts["parameters"]:
+        cells = (p["name"], p["default"], p["type"], p["range"], p["help"])
+        table.add_row(*(escape("none" if cell is None else str(cell)) for cell in cells))
+    yield ""
+    yield table
 
 
 def _solver(name: str, provided: Provided[Any]) -> dict[str, Any]:
