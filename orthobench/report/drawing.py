@@ -12,6 +12,7 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.report.axes import Floor, floor_of, scale
 from orthobench.report.style import Style
+from orthobench.report.words import short
 from orthobench.stats import Curve, curve
 from orthobench.tuning import Entry
 
@@ -49,7 +50,7 @@ class Drawn:
 
 def legend_label(entry: Entry) -> str:
     """Return how the legend calls a solver: its chosen parameters, and its failures."""
-    chosen = ", ".join(f"{name}={_short(value)}" for name, value in entry.chosen.items())
+    chosen = ", ".join(f"{name}={short(value)}" for name, value in entry.chosen.items())
     failed = len(entry.seeds) - sum(not record.status.failed for record in entry.records)
     parts = [entry.solver, f"({chosen})" if chosen else ""]
     parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]
@@ -155,7 +156,3 @@ def _note_floor(ax: Axes, floor: Floor) -> None:
         color=MUTED,
         style="italic",
     )
-
-
-def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
