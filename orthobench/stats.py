@@ -254,8 +254,9 @@ def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] =
     """Align the traces of several seeds on one grid, and take median and spread there.
 
     Between two checkpoints a trace is interpolated linearly in log x and log value (held at
-    the earlier value where a value is not positive); after its last checkpoint the last value
-    is carried forward, or infinity where the run failed. A run that left the constraint has
+    the earlier value where a value is not positive); the start's value is held until the first
+    step is done, since nothing can be had before. After the last checkpoint its value is
+    carried forward, or infinity where the run failed. A run that left the constraint has
     failed from its first infeasible point on. The grid is that of all checkpoints at which
     every run has begun; points at x = 0 have no place on a log axis and are left out.
 
@@ -297,11 +298,15 @@ def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] =
 def _series(record: Record, x: str, metric: str) -> tuple[Array, Array]:
     """Return the positive x and the values of a trace, up to where it leaves the constraint."""
     points: list[tuple[float, float]] = []
+    started = False
     for mark in record.trace:
-        value = mark.metrics.get(metric, math.nan)
+        value, here = mark.metrics.get(metric, math.nan), AXES[x](mark)
         if not math.isfinite(value) or mark.metrics.get(DEFECT, 0.0) > FEASIBLE:
             break
-        points.append((AXES[x](mark), value))
+        if started:
+            points.append((here * (1 - 1e-6), points[-1][1]))
+        points.append((here, value))
+        started = mark.work.steps == 0 and here > 0
     at, values = np.array(points, dtype=np.float64).reshape(-1, 2).T
     at = np.maximum.accumulate(at)
     last_of_equals = (np.diff(at, append=math.inf) > 0) & (at > 0)

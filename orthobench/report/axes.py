@@ -79,7 +79,7 @@ def scale(ax: Axes, which: str, parts: Sequence[Array], margin: float = 0.06) ->
     values = np.concatenate([np.empty(0), *parts])
     values = values[np.isfinite(values) & (values > 0)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.1, 1.0)
-    pad = max(margin * math.log10(high / low), 0.02)
+    pad = max(margin * math.log10(high / low), 0.02) if high > low else 0.5
     low, high = low / 10**pad, high * 10**pad
     axis = ax.xaxis if which == "x" else ax.yaxis
     ax.set(**{f"{which}scale": "log", f"{which}lim": (low, high)})

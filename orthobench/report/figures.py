@@ -7,19 +7,15 @@ be drawn in any thread and any number of them leave no state behind.
 from __future__ import annotations
 
 import csv
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from orthobench.arrays import Array
-from orthobench.report import axes as scaling
+from orthobench.identity import canonical
+from orthobench.report.drawing import INK, MUTED, Drawn, curves, legend_label, line, panel
 from orthobench.report.style import Style, styles
-from orthobench.stats import Curve, curve, spread_name
+from orthobench.stats import spread_name
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
@@ -28,34 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 FORMATS = ("png", "svg", "csv")
-
-LABELS = {
-    "samples": "samples",
-    "seconds": "time (s), clock + reading",
-    "flops": "floating-point operations",
-    "steps": "steps",
-}
-
-INK = "#1a1a1a"
-MUTED = "#5c5c5c"
-GRID = "#e4e4e4"
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """One curve as drawn.
-
-    Attributes
-    ----------
-    entry : Entry
-    style : Style
-    curve : Curve
-        Its values raised to the floor of the axis.
-    """
-
-    entry: Entry
-    style: Style
-    curve: Curve
 
 
 def plot_convergence(
@@ -101,20 +69,8 @@ def plot_convergence(
     []
     """
     metric = metric or _primary(entries)
-    looks = looks or styles(entry.solver for entry in entries)
-    curves = [curve(entry.records, x, metric, entry.seeds) for entry in entries]
-    floor = scaling.floor_of([part for c in curves for part in (c.median, c.low, c.high)])
-    drawn = [
-        Drawn(entry, looks[entry.solver], _raised(found, floor))
-        for entry, found in zip(entries, curves, strict=True)
-    ]
-    _frame(ax, LABELS[x], metric.replace("_", " "))
-    scaling.scale(ax, "x", [item.curve.x for item in drawn], 0.03)
-    top = scaling.scale(ax, "y", _heights(drawn))
-    for i, item in enumerate(drawn):
-        _draw(ax, item, i / len(drawn), 10 * top)
-    if floor.zeros:
-        _note_floor(ax, floor)
+    drawn = curves(entries, x, metric, looks or styles(entry.solver for entry in entries))
+    panel(ax, drawn, x, metric, drawn)
     return drawn
 
 
@@ -148,25 +104,29 @@ def figure(
     from matplotlib.figure import Figure
 
     looks = looks or styles(entry.solver for entry in entries)
-    handles = [_handle(entry, looks[entry.solver]) for entry in _by_name(entries)]
+    metric = metric or _primary(entries)
+    panels = {x: curves(entries, x, metric, looks) for x in _axes(entries)}
+    everything = [item for drawn in panels.values() for item in drawn]
+    handles = [
+        _handle(entry, looks[entry.solver])
+        for entry in sorted(entries, key=lambda entry: entry.solver)
+    ]
     columns = _columns([str(handle.get_label()) for handle in handles])
     rows = -(-len(handles) // columns)
-    height = 4.75 + 0.22 * rows
+    height = 4.65 + 0.22 * rows
     fig = Figure(figsize=(11, height), facecolor="white")
     FigureCanvasAgg(fig)
-    left, right = fig.subplots(1, 2, sharey=False)
+    axes = fig.subplots(1, 2)
     fig.subplots_adjust(
-        left=0.075, right=0.985, top=1 - 0.80 / height, bottom=(0.87 + 0.22 * rows) / height,
+        left=0.08, right=0.985, top=1 - 0.80 / height, bottom=(0.77 + 0.22 * rows) / height,
         wspace=0.17,
     )  # fmt: skip
-    drawn = {
-        x: plot_convergence(ax, entries, x, metric, looks)
-        for x, ax in zip(_axes(entries), (left, right), strict=True)
-    }
-    right.set_ylabel("")
+    for ax, (x, drawn) in zip(axes, panels.items(), strict=True):
+        panel(ax, drawn, x, metric, everything)
+    axes[1].set_ylabel("")
     _title(fig, entries, note, height)
     _legend(fig, handles, columns)
-    return fig, drawn
+    return fig, panels
 
 
 def save_figures(
@@ -223,15 +183,6 @@ def slugs(labels: Iterable[str]) -> list[str]:
     return names
 
 
-def legend_label(entry: Entry) -> str:
-    """Return how the legend calls a solver: its chosen parameters, and its failures."""
-    chosen = ", ".join(f"{name}={_short(value)}" for name, value in entry.chosen.items())
-    failed = len(entry.seeds) - sum(not record.status.failed for record in entry.records)
-    parts = [entry.solver, f"({chosen})" if chosen else ""]
-    parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]
-    return " ".join(part for part in parts if part)
-
-
 def _saved(path: Path, fig: Figure, drawn: Mapping[str, Sequence[Drawn]]) -> Path:
     if path.suffix == ".csv":
         with path.open("w", newline="", encoding="utf-8") as file:
@@ -246,11 +197,11 @@ def _saved(path: Path, fig: Figure, drawn: Mapping[str, Sequence[Drawn]]) -> Pat
 
 
 def _table(drawn: Mapping[str, Sequence[Drawn]]) -> list[list[Any]]:
-    rows: list[list[Any]] = [["problem", "solver", "axis", "x", "median", "low", "high"]]
+    rows: list[list[Any]] = [["problem", "solver", "chosen", "axis", "x", "median", "low", "high"]]
     for x, items in drawn.items():
         for item in items:
-            c = item.curve
-            who = [item.entry.problem, legend_label(item.entry), x]
+            c, entry = item.curve, item.entry
+            who = [entry.problem, entry.solver, canonical(entry.chosen), x]
             points = zip(c.x, c.median, c.low, c.high, strict=True)
             rows += [[*who, *(repr(float(v)) for v in point)] for point in points]
     return rows
@@ -268,98 +219,18 @@ def _axes(entries: Sequence[Entry]) -> tuple[str, str]:
     return ("samples" if drawing else "flops"), "seconds"
 
 
-def _raised(c: Curve, floor: scaling.Floor) -> Curve:
-    ends = tuple((x, float(floor.raised(np.array(y)))) for x, y in c.ends)
-    return Curve(c.x, floor.raised(c.median), floor.raised(c.low), floor.raised(c.high), ends)
-
-
-def _heights(drawn: Sequence[Drawn]) -> list[Array]:
-    """Return what the y axis must show: the medians, and the bands unless they are far above."""
-    medians = [item.curve.median for item in drawn]
-    finite = [m[np.isfinite(m)] for m in medians]
-    most = 10 * max((float(m.max()) for m in finite if len(m)), default=math.inf)
-    bands = [c for item in drawn for c in (item.curve.low, item.curve.high)]
-    return [*medians, *(band[band <= most] for band in bands)]
-
-
-def _frame(ax: Axes, xlabel: str, ylabel: str) -> None:
-    ax.set_xlabel(xlabel, color=INK, fontsize=10.5)
-    ax.set_ylabel(ylabel, color=INK, fontsize=10.5, parse_math=False)
-    ax.grid(visible=True, which="major", color=GRID, linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.tick_params(which="both", colors=MUTED, labelsize=9.5, width=0.7)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color("#9a9a9a")
-
-
-def _draw(ax: Axes, item: Drawn, phase: float, beyond: float) -> None:
-    c, style = item.curve, item.style
-    if len(c.x):
-        high = np.minimum(c.high, beyond)
-        shown = np.isfinite(c.low)
-        ax.fill_between(
-            c.x, c.low, high, where=shown.tolist(), color=style.colour, alpha=0.13, linewidth=0
-        )
-        finite = np.isfinite(c.median)
-        ax.plot(
-            c.x,
-            np.where(finite, c.median, math.nan),
-            **_line(style),
-            markevery=_marked(c.x[finite], np.flatnonzero(finite), phase),
-            label=item.entry.solver,
-            solid_capstyle="round",
-        )
-    if item.curve.ends:
-        xs, ys = zip(*item.curve.ends, strict=True)
-        ax.scatter(xs, ys, marker="x", s=42, linewidths=1.6, color=style.colour, zorder=4)
-
-
-def _line(style: Style) -> dict[str, Any]:
-    return {
-        "color": style.colour, "linestyle": style.line, "linewidth": 1.8,
-        "marker": style.marker, "markersize": 5.8, "markeredgecolor": "white",
-        "markeredgewidth": 0.8,
-    }  # fmt: skip
-
-
-def _marked(x: Array, index: Any, phase: float, count: int = 6) -> list[int]:
-    """Return where to put markers: evenly on a log axis, shifted by `phase`, and at the end."""
-    if not len(x):
-        return []
-    span = np.log(x[-1] / x[0])
-    at = x[0] * np.exp(span * (np.arange(count) + phase) / count)
-    nearest = np.minimum(np.searchsorted(x, at), len(x) - 1)
-    return sorted({int(index[i]) for i in [*nearest, -1]})
-
-
-def _note_floor(ax: Axes, floor: scaling.Floor) -> None:
-    ax.axhline(floor.at, color="#9a9a9a", linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
-    ax.annotate(
-        f"0, or below {floor.zero:.0e}".replace("e-0", "e-"),
-        (1, floor.at),
-        xycoords=("axes fraction", "data"),
-        xytext=(-2, 4),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=8.5,
-        color=MUTED,
-        style="italic",
-    )
-
-
 def _title(fig: Figure, entries: Sequence[Entry], note: str, height: float) -> None:
     runs = len(entries[0].seeds)
     families = {record.family for entry in entries for record in entry.records}
     over = f"median over {runs} seeds, band: {spread_name(runs)}" if runs > 1 else "one seed"
-    about = " · ".join(part for part in (*sorted(families), over, note) if part)
+    failed = any(record.status.failed for entry in entries for record in entry.records)
+    crosses = "× where a run failed" if failed else ""
+    about = " · ".join(part for part in (*sorted(families), over, crosses, note) if part)
     fig.text(
-        0.075, 1 - 0.20 / height, entries[0].problem, parse_math=False,
+        0.08, 1 - 0.20 / height, entries[0].problem, parse_math=False,
         fontsize=14, fontweight="bold", color=INK, va="top",
     )  # fmt: skip
-    fig.text(0.075, 1 - 0.48 / height, about, parse_math=False, fontsize=9.5, color=MUTED, va="top")
+    fig.text(0.08, 1 - 0.48 / height, about, parse_math=False, fontsize=9.5, color=MUTED, va="top")
 
 
 def _legend(fig: Figure, handles: Sequence[Line2D], columns: int) -> None:
@@ -381,8 +252,7 @@ def _legend(fig: Figure, handles: Sequence[Line2D], columns: int) -> None:
 def _handle(entry: Entry, style: Style) -> Line2D:
     from matplotlib.lines import Line2D
 
-    label = legend_label(entry)
-    return Line2D([], [], label=f" {label}" if label.startswith("_") else label, **_line(style))
+    return Line2D([], [], label=legend_label(entry), **line(style))
 
 
 def _columns(labels: Sequence[str]) -> int:
@@ -390,12 +260,3 @@ def _columns(labels: Sequence[str]) -> int:
     fit = max(1, min(4, 132 // (max(map(len, labels)) + 11)))
     rows = -(-len(labels) // fit)
     return -(-len(labels) // rows)
-
-
-def _by_name(entries: Sequence[Entry]) -> list[Entry]:
-    by_name: Callable[[Entry], str] = lambda entry: entry.solver  # noqa: E731
-    return sorted(entries, key=by_name)
-
-
-def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -16,7 +16,8 @@ LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
 )
 """Solid, dashed, dotted, dash-dotted; in line widths, as matplotlib takes them."""
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+MARKERS = ("o", "s", "^", "D", "v", "P", "*", "<", ">")
+"""Without crosses, which mark where a run failed."""
 
 
 @dataclass(frozen=True)
