@@ -7,16 +7,17 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from orthobench import environment, harness
-from orthobench.cell import Executed, instance_of
+from orthobench.cell import instance_of
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.executors import inline
 from orthobench.harness import Outcome
 from orthobench.identity import Streams, canonical, describe
 from orthobench.problem import AnyInstance, AnyProblem, Problem
 from orthobench.registry import catalogue
+from orthobench.report.progress import Progress
 from orthobench.results import Results
 from orthobench.solver import AnySolver, Solver
 from orthobench.stopping import Budget, Rule
@@ -26,16 +27,6 @@ from orthobench.suite_file import from_table, load
 
 RESULTS = Path("orthobench-results")
 """Where runs put their stores and figures, one folder a suite."""
-
-
-class Watch(Protocol):
-    """What may look on while a suite runs, such as a progress display."""
-
-    def begin(self, planned: int, left: int) -> None:
-        """Be told how many cells there are, and how many of them are not in the store yet."""
-
-    def finished(self, planned: Planned, executed: Executed) -> None:
-        """Be told of a cell that was executed and is in the store now."""
 
 
 class SolverError(OrthobenchError, RuntimeError):
@@ -108,9 +99,9 @@ def solve(
 def run(
     suite: str | Path | Mapping[str, Any] | Suite,
     store: Path | None = None,
-    watch: Watch | None = None,
     *,
     retry: bool = False,
+    quiet: bool = False,
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
 
@@ -120,10 +111,10 @@ def run(
         The name of a suite in the `catalogue`, a TOML file, its tables, or a suite.
     store : Path, optional
         The SQLite file; ``orthobench-results/SUITE/results.sqlite`` where none is named.
-    watch : Watch, optional
-        Told of each cell that was executed.
     retry : bool
         Run cells again that failed before.
+    quiet : bool
+        No progress display on standard error.
 
     Returns
     -------
@@ -144,7 +135,7 @@ def run(
         session = opened.begin(known, planned, shlex.join(sys.argv), environment.snapshot())
         if retry:
             opened.discard(r.key for r in opened.records(known.name) if r.status.failed)
-        _execute(opened, session, planned, watch)
+        _execute(opened, session, planned, quiet)
         opened.end(session)
     return Results.read(path, known.name)
 
@@ -166,15 +157,19 @@ def default_store(suite: Suite) -> Path:
     return RESULTS / suite.name / "results.sqlite"
 
 
-def _execute(store: Store, session: int, planned: Sequence[Planned], watch: Watch | None) -> None:
+def _execute(store: Store, session: int, planned: Sequence[Planned], quiet: bool) -> None:
     known = store.known(p.cell.key for p in planned)
     left = {p.cell.key: p for p in planned if p.cell.key not in known}
-    if watch is not None:
-        watch.begin(len(planned), len(left))
-    for cell, executed in inline.run(p.cell for p in left.values()):
-        store.add(session, cell, executed)
-        if watch is not None:
-            watch.finished(left[cell.key], executed)
+    done = sum(p.cell.key in known for p in planned)
+    with Progress(len(left), quiet, skipped=done) as progress:
+        for cell, executed in inline.run(p.cell for p in left.values()):
+            store.add(session, cell, executed)
+            progress.advance(_label(left[cell.key]), executed.stop.status.failed)
+
+
+def _label(planned: Planned) -> str:
+    tuned = "".join(f" {name}={value}" for name, value in planned.tuned.items())
+    return f"{planned.solver}{tuned} on {planned.problem}, seed {planned.cell.seed}"
 
 
 def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:

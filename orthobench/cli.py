@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,13 +96,11 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
     """
     from orthobench import api
     from orthobench.adhoc import changed
-    from orthobench.report.progress import CellProgress
 
     known = changed(suite, **changes)
     path = store or api.default_store(known)
     try:
-        with CellProgress(quiet=quiet or as_json) as watch:
-            results = api.run(known, path, watch, retry=retry)
+        results = api.run(known, path, retry=retry, quiet=quiet or as_json)
     except KeyboardInterrupt:
         click.echo(f"interrupted; finished cells are in {path}, run again to go on", err=True)
         sys.exit(INTERRUPTED)
@@ -173,39 +172,32 @@ def doctor(as_json: bool) -> None:
     sys.exit(FAILED if report["problems"] else 0)
 
 
-def _print(facts: Any, as_json: bool, as_text: Any) -> None:
+def _print(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str]]) -> None:
     if as_json:
         click.echo(json.dumps(facts, indent=2, default=str))
         return
-    from rich.console import Console
-
-    for part in as_text(facts):
-        Console().print(part, highlight=False)
+    for line in as_text(facts):
+        click.echo(line)
 
 
 def _show_results(results: Results, folder: Path | None, as_json: bool) -> None:
     from orthobench.report import table
 
     entries = results.entries
-    paths = _figures(entries, folder) if folder else []
+    figures = [] if folder is None else _figures(results, folder)
+    paths = [str(path) for path in [*figures, results.path]]
     if as_json:
-        facts = {"suite": results.suite, "store": str(results.path), "table": table.rows(entries),
-                 "figures": [str(path) for path in paths]}  # fmt: skip
+        facts = {"suite": results.suite, "table": table.rows(entries), "files": paths}
         click.echo(json.dumps(facts, indent=2, default=str))
         return
-    from rich.console import Console
-
-    console = Console()
-    for part in table.render(entries):
-        console.print(part)
-    for path in [*paths, results.path]:
-        click.echo(path)
+    table.show(entries)
+    click.echo("\n" + "\n".join(paths))
 
 
-def _figures(entries: Any, folder: Path) -> list[Path]:
+def _figures(results: Results, folder: Path) -> list[Path]:
     from orthobench.report.figures import save_figures
 
-    return save_figures(entries, folder / "figures")
+    return save_figures(results.entries, folder / "figures")
 
 
 if __name__ == "__main__":

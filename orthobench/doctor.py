@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from orthobench import environment
 from orthobench.datasets import cache_folder
 from orthobench.registry import catalogue
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 def examine() -> dict[str, Any]:
@@ -22,7 +21,7 @@ def examine() -> dict[str, Any]:
     cache = cache_folder()
     return {
         "environment": snapshot,
-        "plugins": [str(plugin) for plugin in registry.plugins],
+        "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
         "solvers": len(registry.solvers),
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
@@ -31,34 +30,32 @@ def examine() -> dict[str, Any]:
     }
 
 
-def lines(report: Mapping[str, Any]) -> Iterator[RenderableType]:
+def lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report, a line a fact, the problems last."""
-    from rich.markup import escape
-
     environment = report["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
-    blas = ", ".join(
-        f"{pool['internal_api']} {pool['version']} ({pool['architecture']}, "
-        f"{pool['num_threads']} threads)"
-        for pool in environment["blas"]
-    )
     facts = {
         "orthobench": f"{environment['orthobench']} on Python {environment['python']}",
         "platform": environment["platform"],
         "processor": f"{environment['cpu']}, {environment['cores']} cores",
         "load": environment["load"],
         "packages": packages,
-        "BLAS": blas,
+        "BLAS": "; ".join(_blas(pool) for pool in environment["blas"]),
         "plugins": ", ".join(report["plugins"]),
         "catalogue": f"{report['solvers']} solvers, {report['problems_known']} problems",
         "data cache": f"{report['data_cache']} ({len(report['data_files'])} files)",
     }
     for name, value in facts.items():
-        yield f"[bold]{name:<12}[/bold]{escape(str(value))}"
+        yield f"{click.style(f'{name:<12}', bold=True)}{value}"
     for problem in report["problems"]:
-        yield f"[bold red]problem[/bold red]     {escape(problem)}"
+        yield f"{click.style('problem     ', bold=True, fg='red')}{problem}"
     if not report["problems"]:
         yield "no problems found"
+
+
+def _blas(pool: Mapping[str, Any]) -> str:
+    kind = f"{pool['internal_api']} {pool['version']}"
+    return f"{kind} ({pool['architecture']}, {pool['num_threads']} threads)"
 
 
 def _files(cache: Path) -> list[str]:

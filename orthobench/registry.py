@@ -41,7 +41,7 @@ class Plugin:
     version: str = ""
 
     def __str__(self) -> str:
-        source = f" ({self.distribution} {self.version})" if self.distribution else ""
+        source = f" of {self.distribution} {self.version}" if self.distribution else ""
         return f"plugin {self.name!r}{source}"
 
 

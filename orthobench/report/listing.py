@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
+import shutil
+import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from orthobench.errors import unknown
 from orthobench.parameters import Parameter, parameters_of, summary
 from orthobench.registry import Plugin, Provided, Registry
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 Facts = Mapping[str, Any]
 
@@ -58,46 +58,57 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
     raise unknown("solver, problem or suite", name, known)
 
 
-def tables(facts: Facts) -> Iterator[RenderableType]:
-    """Yield a title and a table for each kind that has anything."""
-    from rich.markup import escape
-    from rich.table import Table
-
+def tables(facts: Facts) -> Iterator[str]:
+    """Yield lines: a title and a table for each kind that has anything."""
     for kind, rows in facts.items():
-        if not rows:
-            continue
-        table = Table(box=None, pad_edge=False, show_header=False)
-        table.add_column(style="bold", no_wrap=True)
-        table.add_column(overflow="fold")
-        for row in rows:
-            table.add_row(escape(row["name"]), escape(row["summary"]))
-        yield f"[bold underline]{kind}[/]"
-        yield table
-        yield ""
+        if rows:
+            yield click.style(kind, bold=True, underline=True)
+            yield from _columns([(row["name"], row["summary"]) for row in rows])
+            yield ""
     yield "orthobench show NAME tells more of each"
 
 
-def page(facts: Facts) -> Iterator[RenderableType]:
-    """Yield a page about one solver, problem or suite."""
-    from rich.markup import escape
-    from rich.table import Table
-
+def page(facts: Facts) -> Iterator[str]:
+    """Yield lines: a page about one solver, problem or suite."""
     origin = " ".join([facts["distribution"], facts["version"]]).strip() or facts["plugin"]
-    yield f"[bold]{escape(facts['name'])}[/bold], a {facts['kind']} from {escape(origin)}"
+    yield f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}"
     if facts.get("source"):
-        yield f"Source: {escape(facts['source'])}"
+        yield f"Source: {facts['source']}"
     yield ""
-    yield escape(facts["documentation"])
-    if not facts.get("parameters"):
+    if facts["kind"] == "suite":
+        yield facts["documentation"]
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("parameter", "default", "type", "range", "meaning"):
-        table.add_column(column, overflow="fold", style="bold" if column == "parameter" else None)
-    for p in facts["parameters"]:
-        cells = (p["name"], p["default"], p["type"], p["range"], p["help"])
-        table.add_row(*(escape("none" if cell is None else str(cell)) for cell in cells))
-    yield ""
-    yield table
+    for paragraph in facts["documentation"].split("\n\n"):
+        lines = paragraph.splitlines()
+        yield from lines if any(map(_laid_out, lines)) else _wrapped(" ".join(lines))
+        yield ""
+    if facts["parameters"]:
+        yield click.style("parameters", bold=True, underline=True)
+        yield from _columns([(p["name"], _meaning(p)) for p in facts["parameters"]])
+
+
+def _meaning(p: Facts) -> str:
+    default = "none" if p["default"] is None else p["default"]
+    kind = " ".join(part for part in (p["type"], p["range"], p["unit"]) if part)
+    return f"{p['help']} ({kind}; {'required' if p['required'] else f'default {default}'})"
+
+
+def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines of a table of two columns, the second wrapped."""
+    width = max(len(name) for name, _ in rows) + 2
+    for name, text in rows:
+        first, *more = _wrapped(text, width) or [""]
+        yield click.style(f"{name:<{width}}", bold=True) + first
+        yield from (" " * width + line for line in more)
+
+
+def _wrapped(text: str, indent: int = 0) -> list[str]:
+    columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    return textwrap.wrap(text, max(columns - indent, 30))
+
+
+def _laid_out(line: str) -> bool:
+    return line.startswith((" ", "-", "|"))
 
 
 def _solver(name: str, provided: Provided[Any]) -> dict[str, Any]:
@@ -131,6 +142,12 @@ def _brought_by(plugin: Plugin) -> dict[str, str]:
 
 
 def _parameter(p: Parameter) -> dict[str, Any]:
-    default = "required" if p.default is dataclasses.MISSING else p.default
-    return {"name": p.name, "type": p.type_name, "default": default, "range": p.bounds,
-            "unit": p.unit, "help": p.help}  # fmt: skip
+    return {
+        "name": p.name,
+        "type": p.type_name,
+        "required": p.required,
+        "default": None if p.required else p.default,
+        "range": p.bounds,
+        "unit": p.unit,
+        "help": p.help,
+    }
