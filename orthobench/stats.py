@@ -181,7 +181,8 @@ def interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
         method="percentile",
         random_state=np.random.default_rng(0),
     ).confidence_interval
-    return _restored(found.low), _restored(found.high)
+    low, high = np.clip(found, bounded.min(), bounded.max())  # interpolation rounds
+    return _restored(low), _restored(high)
 
 
 def paired_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
