@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from orthobench.harness import Mark
 from orthobench.report.axes import floor_of, scale
 from orthobench.report.figures import figure, plot_convergence, save_figures, slugs
 from orthobench.report.style import styles
+from orthobench.solver import Work
 from orthobench.stopping import Ending
 from orthobench.tuning import choose
 
@@ -59,6 +62,14 @@ class TestPlotConvergence:
         band = ax.collections[0].get_paths()[0].vertices
         at_end = band[band[:, 0] == 4000, 1]
         assert [at_end.min(), at_end.max()] == pytest.approx(list(np.quantile(last, [0.25, 0.75])))
+
+    def test_gives_the_band_the_colour_of_its_line(self, nine):
+        ax = Figure().subplots()
+        drawn = plot_convergence(ax, nine)
+        for item, band, line in zip(drawn, ax.collections, ax.lines, strict=True):
+            assert band.get_visible()
+            assert to_hex(band.get_facecolor()[0]).upper() == item.style.colour
+            assert line.get_color() == item.style.colour
 
     def test_draws_another_metric(self, runs):
         ax = Figure().subplots()
@@ -160,6 +171,14 @@ class TestFigure:
         title, about = (t.get_text() for t in fig.texts)
         assert title == "digits k=4"
         assert about == "PCA · median over 5 seeds, band: 25 to 75 % · budget 4,000 samples"
+
+    def test_keeps_one_scale_where_the_start_is_on_the_time_axis_only(self, record):
+        run = record("msg", 0, 0.1)
+        start = Mark(1e-6, 0.0, Work(), {"gap": 50.0})
+        fig, _ = figure(choose([replace(run, trace=(start, *run.trace))]))
+        left, right = fig.axes
+        assert left.get_ylim() == right.get_ylim()
+        assert left.get_ylim()[1] > 50
 
     def test_counts_flops_where_no_samples_are_drawn(self, runs):
         _, drawn = figure(choose(runs("pgd", 0.1, samples=False)))

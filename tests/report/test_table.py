@@ -134,7 +134,7 @@ class TestShow:
         assert "tried" not in text(choose(inner), 120)
 
     def test_shows_markup_and_escapes_as_they_are(self, runs):
-        records = runs("[bold]x[/bold]", 0.1, problem="[red]p[/] \x1b[31m")
+        records = runs("[bold]x[/bold]\x1b", 0.1, problem="[red]p[/] \x1b[31m")
         bad = [
             replace(r, solver="[/]", key="k" + r.key, status=Ending.ERROR, reason="KeyError('[x]')")
             for r in records
