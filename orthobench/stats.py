@@ -181,7 +181,8 @@ def interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
         method="percentile",
         random_state=np.random.default_rng(0),
     ).confidence_interval
-    return _restored(found.low), _restored(found.high)
+    low, high = np.clip(found, bounded.min(), bounded.max())  # interpolation rounds
+    return _restored(low), _restored(high)
 
 
 def paired_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
@@ -254,7 +255,7 @@ def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] =
     """Align the traces of several seeds on one grid, and take median and spread there.
 
     Between two checkpoints a trace is interpolated linearly in log x and log value (held at
-    the earlier value where a value is not positive); the start's value is held until the first
+    the earlier value where one of them is not positive); the start's value is held until the first
     step is done, since nothing can be had before. After the last checkpoint its value is
     carried forward, or infinity where the run failed. A run that left the constraint has
     failed from its first infeasible point on. The grid is that of all checkpoints at which
@@ -296,12 +297,12 @@ def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] =
 
 
 def _series(record: Record, x: str, metric: str) -> tuple[Array, Array]:
-    """Return the positive x and the values of a trace, up to where it leaves the constraint."""
+    """Return the x and the values of a trace, ascending, up to where it leaves the constraint."""
     points: list[tuple[float, float]] = []
     started = False
     for mark in record.trace:
         value, here = mark.metrics.get(metric, math.nan), AXES[x](mark)
-        if not math.isfinite(value) or mark.metrics.get(DEFECT, 0.0) > FEASIBLE:
+        if not math.isfinite(value) or not mark.metrics.get(DEFECT, 0.0) <= FEASIBLE:
             break
         if started:
             points.append((here * (1 - 1e-6), points[-1][1]))
@@ -309,7 +310,7 @@ def _series(record: Record, x: str, metric: str) -> tuple[Array, Array]:
         started = mark.work.steps == 0 and here > 0
     at, values = np.array(points, dtype=np.float64).reshape(-1, 2).T
     at = np.maximum.accumulate(at)
-    last_of_equals = (np.diff(at, append=math.inf) > 0) & (at > 0)
+    last_of_equals = np.diff(at, append=math.inf) > 0
     return at[last_of_equals], values[last_of_equals]
 
 
@@ -318,7 +319,7 @@ def _grid(xs: Sequence[Array]) -> Array:
         return np.empty(0)
     begin = max(at[0] for at in xs)
     grid: Array = np.unique(np.concatenate(xs))
-    grid = grid[grid >= begin]
+    grid = grid[(grid >= begin) & (grid > 0)]
     if len(grid) <= LONGEST:
         return grid
     thinned = np.geomspace(grid[0], grid[-1], LONGEST)
@@ -333,7 +334,7 @@ def _aligned(at: Array, values: Array, grid: Array, after: float | Array) -> Arr
     here = np.searchsorted(at, grid, side="right") - 1
     there = np.minimum(here + 1, len(at) - 1)
     y0, y1 = values[here], values[there]
-    between = (there > here) & (y0 > 0) & (y1 > 0)
+    between = (there > here) & (y0 > 0) & (y1 > 0) & (at[here] > 0)
     found = y0.copy()
     weight = np.log(grid[between] / at[here[between]]) / np.log(
         at[there[between]] / at[here[between]]

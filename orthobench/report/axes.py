@@ -97,7 +97,7 @@ def _ticks(axis: Axis, decades: float) -> None:
         return
     axis.set_major_formatter(_plain)
     if decades > 0.9:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axis.set_minor_locator(NullLocator())
