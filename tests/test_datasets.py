@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -36,7 +35,7 @@ def server(tmp_path):
 
     handler = partial(Quiet, directory=str(tmp_path / "www"))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        thread = threading.Thread(target=httpd.serve_forever)
+        thread = threading.Thread(target=httpd.serve_forever, args=(0.02,))
         thread.start()
         yield tmp_path / "www", f"http://127.0.0.1:{httpd.server_address[1]}/"
         httpd.shutdown()
@@ -76,7 +75,7 @@ def test_a_file_in_the_folder_needs_no_network_and_no_right_to_write(folder):
         assert fetch(data_file(OFFLINE)).read_bytes() == CONTENT
     finally:
         folder.chmod(0o700)
-    assert os.listdir(folder) == ["a.bin"]
+    assert list(folder.iterdir()) == [folder / "a.bin"]
 
 
 def test_another_packing_of_the_same_bytes_is_right_too(folder):
@@ -127,7 +126,7 @@ def test_a_download_is_checked_and_kept(folder, server):
     assert fetch(data_file(url)).read_bytes() == CONTENT
     (www / "a.bin").unlink()
     assert fetch(data_file(url)) == folder / "a.bin"
-    assert os.listdir(folder) == ["a.bin"]
+    assert list(folder.iterdir()) == [folder / "a.bin"]
 
 
 def test_a_mirror_serves_where_the_first_address_does_not(folder, server):

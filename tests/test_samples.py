@@ -215,11 +215,11 @@ def test_an_iterator_of_anything_else_is_refused(items, message):
 @pytest.mark.parametrize(
     "sampler",
     [
-        lambda rng, count: np.ones((count, 2)),
-        lambda rng, count: np.ones((count - 1, 3)),
-        lambda rng, count: np.ones((0, 3)),
-        lambda rng, count: np.ones(3),
-        lambda rng, count: np.ones((count, 3), dtype=complex),
+        lambda _rng, count: np.ones((count, 2)),
+        lambda _rng, count: np.ones((count - 1, 3)),
+        lambda _rng, _count: np.ones((0, 3)),
+        lambda _rng, _count: np.ones(3),
+        lambda _rng, count: np.ones((count, 3), dtype=complex),
     ],
 )
 def test_a_sampler_that_returns_anything_else_is_refused(sampler):
@@ -231,6 +231,22 @@ def test_a_sampler_that_returns_anything_else_is_refused(sampler):
 def test_what_is_no_real_matrix_is_refused(X):
     with pytest.raises(DataError):
         ArraySource(X)
+
+
+@given(n=st.integers(1, 900), begin=st.integers(0, 900), step=st.integers(1, 3), counts=chunks)
+@settings(max_examples=30, deadline=None)
+def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, counts):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    part = range(min(begin, n - 1), n, step)
+    source = ArraySource(X, part)
+    assert np.array_equal(drained(SampleOracle(source, 1), counts), X[list(part)])
+    assert [source.number(index) for index in range(len(part))] == list(part)
+
+
+@pytest.mark.parametrize("order", [range(2, 11), np.array([0, -1]), np.array([10])])
+def test_rows_that_are_not_there_are_refused(order):
+    with pytest.raises(DataError, match="not among the 10"):
+        ArraySource(np.ones((10, 2)), order)
 
 
 def test_an_empty_part_and_no_pass_are_refused():
