@@ -25,7 +25,7 @@ def rows(n, d, seed=0):
 
 
 @given(n=st.integers(1, 40), d=st.integers(1, 40), seed=seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_both_forms_agree_with_the_matrix(n, d, seed):
     X = rows(n, d, seed)
     C = X.T @ X / n
@@ -35,7 +35,7 @@ def test_both_forms_agree_with_the_matrix(n, d, seed):
     scale = np.trace(C)
     for moment in (DenseMoment(C), RowMoment(X), second_moment(ArraySource(X))):
         assert moment.d == d
-        assert np.allclose(moment.variances(V), np.diag(V.T @ C @ V), rtol=1e-12, atol=0)
+        assert np.allclose(moment.variances(V), np.diag(V.T @ C @ V), rtol=0, atol=1e-10 * scale)
         assert moment.trace == pytest.approx(scale)
         values, vectors = moment.leading(k)
         assert np.allclose(values, expected, rtol=0, atol=1e-12 * scale)
@@ -67,7 +67,7 @@ def test_beyond_the_rank_the_values_are_zero_and_the_vectors_orthonormal():
 
 
 @given(d=st.integers(1, 25), seed=seeds, exponent=st.integers(-12, 12))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80, deadline=None, derandomize=True)
 def test_the_gap_is_the_difference_of_the_objectives_and_never_negative(d, seed, exponent):
     C = rows(2 * d, d, seed)
     C = 10.0**exponent * (C.T @ C)
