@@ -68,8 +68,8 @@ class ArraySource(SampleSource):
     ----------
     rows : ndarray, shape (n, d)
         Any real dtype.
-    order : ndarray of int, optional
-        Visit the rows in this order instead; a permutation of a part of them gives a split.
+    order : ndarray of int, or range, optional
+        Visit these rows in this order instead; a permutation of a part of them gives a split.
     passes : int
         How often the data are gone through.
     scale, centre
@@ -78,7 +78,8 @@ class ArraySource(SampleSource):
     Raises
     ------
     DataError
-        Where there is no row to visit, or the rows are not real numbers.
+        Where there is no row to visit or one that is not there, or the rows are not real
+        numbers.
     UsageError
         On less than one pass.
     """
@@ -86,7 +87,7 @@ class ArraySource(SampleSource):
     def __init__(
         self,
         rows: NDArray[np.generic],
-        order: NDArray[np.intp] | None = None,
+        order: NDArray[np.intp] | range | None = None,
         passes: int = 1,
         scale: float | Array = 1.0,
         centre: float | Array = 0.0,
@@ -97,6 +98,8 @@ class ArraySource(SampleSource):
         self.length = len(rows) if order is None else len(order)
         if self.length == 0:
             raise DataError("there is no row in this part of the samples")
+        if order is not None and not 0 <= np.min(order) <= np.max(order) < len(rows):
+            raise DataError(f"the order names rows that are not among the {len(rows)} there are")
         if passes < 1:
             raise UsageError(f"passes must be >= 1, not {passes}")
         self.size = float(self.length * passes)
@@ -120,10 +123,13 @@ class ArraySource(SampleSource):
             yield self._block(slice(begin, end))
 
     def _block(self, part: slice) -> Array:
-        rows = self.rows[part] if self.order is None else self.rows[self.order[part]]
+        which = part if self.order is None else self.order[part]
+        if isinstance(which, range):
+            which = slice(which.start, which.stop, which.step)
+        # a selection by index is a copy already; a slice is a view that must be copied
+        copy = isinstance(which, slice)
         with np.errstate(over="ignore", invalid="ignore"):
-            # a selection by index is a copy already; a slice is a view that must be copied
-            block = rows.astype(np.float64, order="C", subok=False, copy=self.order is None)
+            block = self.rows[which].astype(np.float64, order="C", subok=False, copy=copy)
             block -= self.centre
             block *= self.scale
         release(self.rows)

@@ -225,7 +225,7 @@ def _test_moment(
 def _spread(source: ArraySource) -> ArraySource:
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
     at = np.linspace(0, source.length - 1, rows).astype(np.intp)
-    order = at if source.order is None else source.order[at]
+    order = at if source.order is None else np.asarray(source.order)[at]
     return ArraySource(source.rows, order, scale=source.scale, centre=source.centre)
 
 

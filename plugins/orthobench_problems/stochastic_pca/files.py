@@ -61,7 +61,7 @@ class NpyPCA(StochasticPCA):
         """
         rows = mapped(Path(self.path).expanduser())
         check_dimension(self.k, rows.shape[1])
-        order = rng.permutation(len(rows)) if self.shuffle else None
+        order = rng.permutation(len(rows)) if self.shuffle else range(len(rows))
         train, validation, test = self._parts(rows, order)
         return stochastic_pca(train, self.k, validation=validation, test=test)
 
@@ -84,7 +84,7 @@ class NpyPCA(StochasticPCA):
         return digest.hexdigest()
 
     def _parts(
-        self, rows: NDArray[np.generic], order: Rows | None
+        self, rows: NDArray[np.generic], order: Rows | range
     ) -> tuple[ArraySource, ArraySource | None, ArraySource]:
         n = len(rows)
         test, validation = round(n * self.test), round(n * self.validation)
@@ -92,13 +92,12 @@ class NpyPCA(StochasticPCA):
         if min(train, test) < 1 or (self.validation and not validation):
             raise DataError(f"{self.path} has {n} rows: too few for the parts asked for")
 
-        def part(begin: int, end: int, passes: int = 1) -> ArraySource:
-            if order is None:
-                return ArraySource(rows[begin:end], passes=passes)
-            return ArraySource(rows, order[begin:end], passes)
-
-        held_out = part(train, n - test) if validation else None
-        return part(0, train, self.passes), held_out, part(n - test, n)
+        held_out = ArraySource(rows, order[train : n - test]) if validation else None
+        return (
+            ArraySource(rows, order[:train], self.passes),
+            held_out,
+            ArraySource(rows, order[n - test :]),
+        )
 
 
 def mapped(path: Path) -> NDArray[np.generic]:

@@ -54,15 +54,16 @@ def split(n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
 
 
 def normalization_of(X: NDArray[np.generic], normalization: str) -> tuple[Array, Array]:
-    """Return the centre and the scale that give mean zero and E|x|² = 1 over all rows.
+    """Return the centre and the scale that give mean zero and unit norm in expectation.
 
     Parameters
     ----------
     X : ndarray, shape (n, d)
         Any real dtype; never converted as a whole.
     normalization : {"common", "per-feature"}
-        One factor for all features, which leaves the covariance as it is up to that factor, or
-        one a feature, which makes all variances equal. Constant features become zero.
+        One factor for all features, so that E|x|² = 1 over all rows; or one a feature, which
+        makes every variance 1/d. Constant features become zero, and in the second reading
+        leave E|x|² = m/d where m features vary.
 
     Returns
     -------
@@ -85,7 +86,7 @@ def normalization_of(X: NDArray[np.generic], normalization: str) -> tuple[Array,
     if normalization == "common":
         scale[varies] = variance[varies].sum() ** -0.5
     else:
-        scale[varies] = (variance[varies] * np.count_nonzero(varies)) ** -0.5
+        scale[varies] = (variance[varies] * len(scale)) ** -0.5
     return centre, scale
 
 
