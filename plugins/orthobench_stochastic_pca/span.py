@@ -168,7 +168,7 @@ def collapse(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> flo
     rows, inner = W.shape
     step = _panel(rows, inner, V.shape[1])
     for i in range(0, rows, step):
-        np.dot(W[i : i + step], V[:inner], new[i : min(i + step, rows)])
+        times(W[i : i + step], V[:inner], new[i : min(i + step, rows)])
     if span.drift <= POLISHED:
         return span.drift
     polish(new, rows, V, work)
@@ -192,18 +192,48 @@ def polish(U: Array, m: int, spare: Array, work: Workspace) -> None:
     4m²d flops.
     """
     C = matrix(work.flat, m, m)
-    np.dot(U[:m], U[:m].T, C)
+    times_transposed(U[:m], U[:m], C)
     for i in range(m):
         for j in range(m):
             C[i, j] = (1.5 if i == j else 0.0) - 0.5 * C[i, j]
-    np.dot(C, U[:m], spare[:m])
-    U[:m] = spare[:m]
+    times(C, U[:m], spare[:m])
+    for i in range(m):
+        for j in range(U.shape[1]):
+            U[i, j] = spare[i, j]
 
 
 @njit(cache=True)
 def matrix(flat: Array, rows: int, columns: int) -> Array:
     """Return a contiguous (rows, columns) view of the beginning of a flat array."""
     return flat[: rows * columns].reshape(rows, columns)
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def dot(x: Array, y: Array, n: int) -> float:
+    """Return the inner product of the first n entries, summed in an order that vectorizes."""
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
+@njit(cache=True)
+def add(c: float, x: Array, y: Array, n: int) -> None:
+    """Add c times the first n entries of x to those of y."""
+    for i in range(n):
+        y[i] += c * x[i]
+
+
+@njit(cache=True)
+def times(A: Array, B: Array, out: Array) -> None:
+    """Set out = AB; compiled once for all who call it."""
+    np.dot(A, B, out)
+
+
+@njit(cache=True)
+def times_transposed(A: Array, B: Array, out: Array) -> None:
+    """Set out = AB'."""
+    np.dot(A, B.T, out)
 
 
 @njit(cache=True)
@@ -221,10 +251,10 @@ def _products(V: Array, m: int, count: int, work: Workspace) -> None:
     for first in range(0, count, step):
         last = min(first + step, count)
         P = matrix(work.flat, last - first, m + last)
-        np.dot(V[m + first : m + last], V[: m + last].T, P)
+        times_transposed(V[m + first : m + last], V[: m + last], P)
         for j in range(first, last):
-            coords[j, : m + j + 1] = P[j - first, : m + j + 1]
-            coords[j, m + j + 1 :] = 0.0
+            for i in range(coords.shape[1]):
+                coords[j, i] = P[j - first, i] if i <= m + j else 0.0
 
 
 @njit(cache=True)
@@ -239,8 +269,8 @@ def _cholesky(coords: Array, m: int, count: int) -> float:
         z = coords[j]
         square = z[m + j]
         for i in range(j):
-            z[m + i] = (z[m + i] - _dot(z, coords[i], m + i)) / coords[i, m + i]
-        left = square - _dot(z, z, m + j)
+            z[m + i] = (z[m + i] - dot(z, coords[i], m + i)) / coords[i, m + i]
+        left = square - dot(z, z, m + j)
         if not (left > ROUNDING * square and square > TINY):
             return np.inf
         z[m + j] = np.sqrt(left)
@@ -248,32 +278,27 @@ def _cholesky(coords: Array, m: int, count: int) -> float:
     return ratio
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _dot(x: Array, y: Array, n: int) -> float:
-    """Return the inner product of the first n entries, in an order that vectorizes."""
-    total = 0.0
-    for i in range(n):
-        total += x[i] * y[i]
-    return total
-
-
 @njit(cache=True)
 def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
     """Form Q in the rows of V below U, and the coordinates; return its number of rows."""
-    n, x = m, work.long
+    n, x, d = m, work.long, V.shape[1]
     for j in range(count):
-        x[:] = V[m + j]
         z = work.coords[j]
-        z[:] = 0.0
-        square = np.dot(x, x)
+        for i in range(len(z)):
+            z[i] = 0.0
+        for i in range(d):
+            x[i] = V[m + j, i]
+        square = dot(x, x, d)
         for _ in range(2):
-            part = np.dot(V[:n], x)
-            z[:n] += part
-            x -= np.dot(part, V[:n])
-        left = np.dot(x, x)
+            for i in range(n):
+                part = dot(V[i], x, d)
+                add(-part, V[i], x, d)
+                z[i] += part
+        left = dot(x, x, d)
         if square > TINY and left > DEPENDENT**2 * square:
             z[n] = np.sqrt(left)
-            V[n] = x / z[n]
+            for i in range(d):
+                V[n, i] = x[i] / z[n]
             n += 1
         work.extent[j] = n
     return n - m
@@ -285,5 +310,4 @@ def _onto_samples(W: Array, coords: Array, m: int, q: int) -> None:
     for row in W:
         for j in range(q - 1, -1, -1):
             row[m + j] /= coords[j, m + j]
-            for i in range(m + j):
-                row[i] -= row[m + j] * coords[j, i]
+            add(-row[m + j], coords[j], row, m + j)
