@@ -10,9 +10,9 @@ Bases are stored as rows: U is (m, d), C order, and the samples of the block lie
 below it, in one array ``V``. A kernel reads::
 
     V, new, work = np.empty((m + b, d)), np.empty((m + b, d)), workspace(m + b, b, d)
-    V[:m] = U
+    copy(U, V)
     for each block:
-        V[m : m + count] = samples
+        copy(samples, V[m:])
         span = expand(V, m, count, drift, work)
         z_j = work.coords[j, : span.m + span.q]        # x_j = z_j [U; Q], zero from extent[j] on
         W = ...                                        # (rows, m + q), orthonormal rows
@@ -197,9 +197,7 @@ def polish(U: Array, m: int, spare: Array, work: Workspace) -> None:
         for j in range(m):
             C[i, j] = (1.5 if i == j else 0.0) - 0.5 * C[i, j]
     times(C, U[:m], spare[:m])
-    for i in range(m):
-        for j in range(U.shape[1]):
-            U[i, j] = spare[i, j]
+    copy(spare[:m], U)
 
 
 @njit(cache=True)
@@ -222,6 +220,22 @@ def add(c: float, x: Array, y: Array, n: int) -> None:
     """Add c times the first n entries of x to those of y."""
     for i in range(n):
         y[i] += c * x[i]
+
+
+@njit(cache=True)
+def copy(A: Array, B: Array) -> None:
+    """Copy the rows of A into the first rows of B."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            B[i, j] = A[i, j]
+
+
+@njit(cache=True)
+def identity(W: Array) -> None:
+    """Set W to ones on its diagonal and zeros elsewhere."""
+    for i in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            W[i, j] = 1.0 if i == j else 0.0
 
 
 @njit(cache=True)
