@@ -42,8 +42,8 @@ DEPENDENT = 1e-10
 TINY = 1e-280
 """A sample whose squared norm is at most this adds no direction: its square may underflow."""
 
-ROUNDING = 2.0**-52
-"""Orthogonality defect that one block adds."""
+ROUNDING = 2.0**-50
+"""Orthogonality defect that the updates of one block add."""
 
 TRUSTED = 1e-12
 """Largest bound on the defect of [U; Q] for which Q is left implicit."""
