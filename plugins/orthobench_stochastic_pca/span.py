@@ -178,9 +178,11 @@ def collapse(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> flo
     -----
     2 rows (m + q) d flops; 4 rows² d more for a Newton-Schulz step.
     """
+    rows, inner = W.shape
+    if rows == 0:
+        return 0.0
     if span.implicit:
         _onto_samples(W, work.factor, span.m, span.q)
-    rows, inner = W.shape
     step = _panel(rows, inner, V.shape[1])
     for i in range(0, rows, step):
         times(W[i : i + step], V[:inner], new[i : min(i + step, rows)])
@@ -315,6 +317,8 @@ def _adds(left: float, square: float) -> bool:
 @njit(cache=True)
 def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None:
     """Replace the samples X by their residuals X - AU."""
+    if m == 0:
+        return
     A = matrix(work.flat, count, m)
     for j in range(count):
         for i in range(m):

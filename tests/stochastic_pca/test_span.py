@@ -148,6 +148,15 @@ def test_a_defect_of_the_basis_is_not_amplified():
     assert drift(new[: span.m + span.q].T) <= 1e-14
 
 
+def test_an_empty_basis_may_stay_empty():
+    U, X = np.empty((0, 9)), np.eye(9)[[1, 1]]
+    V, span, work = expanded(U, X)
+    assert (span.m, span.q) == (0, 1)
+    new = np.full_like(V, 7.0)
+    assert collapse(V, span, np.empty((0, 1)), new, work) == 0.0
+    assert (new == 7.0).all()
+
+
 def test_polish_squares_the_defect():
     rng = np.random.default_rng(10)
     U = basis(rng, 50, 5) + 1e-4 * rng.standard_normal((5, 50))
