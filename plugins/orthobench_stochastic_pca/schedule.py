@@ -1,0 +1,40 @@
+"""Step sizes: the constant c and the schedule that turns it into eta_t."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.parameters import parameter
+
+_POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """The parameters of a solver that takes steps; derive from it before `Solver`.
+
+    Parameters
+    ----------
+    step_size : float
+        The constant c > 0; users call it ``step``.
+    schedule : str
+        eta_t = c / sqrt(t), c or c / t, with t counted from 1.
+    """
+
+    step_size: float = parameter(
+        1.0, name="step", help="constant c of the step size eta_t", above=0.0, high=1e100
+    )
+    schedule: str = parameter(
+        "1/sqrt(t)", help="how eta_t falls from c with the step t", choices=tuple(_POWER)
+    )
+
+    def etas(self, first: int, count: int) -> Array:
+        """Return eta_t for t = first, ..., first + count - 1, shape (count,); t starts at 1."""
+        t = np.arange(first, first + count, dtype=np.float64)
+        power = _POWER[self.schedule]
+        if power == 0.0:
+            return np.full(count, self.step_size)
+        return self.step_size / (np.sqrt(t) if power == 0.5 else t)
