@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orthobench.api import find_suite
+from orthobench.api import find_path
 from orthobench.errors import UsageError
 from orthobench.parameters import parameters_of
 from orthobench.registry import Registry, catalogue
 from orthobench.suite import Suite
-from orthobench.suite_file import from_table
+from orthobench.suite_file import from_table, load
 
 NAME = "command-line"
 SAMPLES = 10_000
@@ -55,13 +55,7 @@ def changed(
     if problems:
         entries = [specification(text) for text in problems]
         return from_table(_own(entries, changes), NAME, catalogue())
-    found = find_suite(suite)
-    if not changes:
-        return found
-    table = tomllib.loads(found.text)
-    if "budget" in changes:
-        table["problem"] = [{k: v for k, v in p.items() if k != "budget"} for p in table["problem"]]
-    return from_table({**table, **changes}, found.name, catalogue())
+    return load(find_path(suite), catalogue(), changes)
 
 
 def _own(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -146,10 +146,20 @@ def find_suite(suite: str | Path | Mapping[str, Any] | Suite) -> Suite:
         return suite
     if isinstance(suite, Mapping):
         return from_table(suite, "suite", catalogue())
-    path = Path(suite)
-    if isinstance(suite, Path) or path.suffix == ".toml":
-        return load(path, catalogue())
-    return load(catalogue().suite(suite), catalogue())
+    return load(find_path(suite), catalogue())
+
+
+def find_path(suite: str | Path) -> Path:
+    """Return the file of a suite: the file itself, or that of the suite of this name.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name; suggests the nearest.
+    """
+    if isinstance(suite, Path) or suite.endswith(".toml"):
+        return Path(suite)
+    return catalogue().suite(suite)
 
 
 def default_store(suite: Suite) -> Path:

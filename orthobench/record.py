@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from orthobench.harness import Mark
@@ -41,6 +41,8 @@ class Record:
         Where something raised; empty where nothing did.
     trace : tuple of Mark
         The checkpoints; empty where the cell failed before its first.
+    budget : mapping
+        The limits of the run, as ``{"samples": 2000}``.
     """
 
     key: str
@@ -56,3 +58,4 @@ class Record:
     reason: str
     traceback: str
     trace: tuple[Mark, ...]
+    budget: Mapping[str, float] = field(default_factory=dict)

@@ -31,6 +31,9 @@ FEW = 4
 RESAMPLES = 4999
 """Bootstrap resamples of an interval."""
 
+JUMP = 1e6
+"""A change of value by more than this factor between two checkpoints is a jump."""
+
 LONGEST = 300
 """Most points of a curve."""
 
@@ -254,9 +257,10 @@ def summarize(records: Iterable[Record], metric: str, seeds: Iterable[int] = ())
 def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] = ()) -> Curve:
     """Align the traces of several seeds on one grid, and take median and spread there.
 
-    Between two checkpoints a trace is interpolated linearly in log x and log value (held at
-    the earlier value where one of them is not positive); the start's value is held until the first
-    step is done, since nothing can be had before. After the last checkpoint its value is
+    Between two checkpoints a trace is interpolated linearly in log x and log value; held at
+    the earlier value where one of them is not positive, or where it jumps by more than `JUMP`,
+    as an exact method's does: nothing in between was ever had. The start's value is held until
+    the first step is done, since nothing can be had before. After the last checkpoint its value is
     carried forward, or infinity where the run failed. A run that left the constraint has
     failed from its first infeasible point on. The grid is that of all checkpoints at which
     every run has begun; points at x = 0 have no place on a log axis and are left out.
@@ -334,7 +338,8 @@ def _aligned(at: Array, values: Array, grid: Array, after: float | Array) -> Arr
     here = np.searchsorted(at, grid, side="right") - 1
     there = np.minimum(here + 1, len(at) - 1)
     y0, y1 = values[here], values[there]
-    between = (there > here) & (y0 > 0) & (y1 > 0) & (at[here] > 0)
+    near = (y0 > 0) & (y1 > 0) & (y0 <= JUMP * y1) & (y1 <= JUMP * y0)
+    between = (there > here) & near & (at[here] > 0)
     found = y0.copy()
     weight = np.log(grid[between] / at[here[between]]) / np.log(
         at[there[between]] / at[here[between]]

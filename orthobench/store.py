@@ -247,4 +247,5 @@ def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Rec
         reason=reason,
         traceback=traceback,
         trace=traces.get(cell, ()),
+        budget=settings["budget"],
     )

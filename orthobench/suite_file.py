@@ -24,8 +24,16 @@ T = TypeVar("T")
 KEYS = ("description", "seeds", "threads", "budget", "target", "tuning", "problem", "solver")
 
 
-def load(path: Path, registry: Registry) -> Suite:
+def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = None) -> Suite:
     """Read a suite from a TOML file.
+
+    Parameters
+    ----------
+    path : Path
+    registry : Registry
+        Where its solvers and problems come from.
+    changes : mapping, optional
+        Tables that replace those of the file; a budget replaces those of its problems too.
 
     Raises
     ------
@@ -41,9 +49,11 @@ def load(path: Path, registry: Registry) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     try:
-        suite = parse(table, path.stem, registry)
+        suite = parse(_changed(table, changes or {}), path.stem, registry)
     except _AtError as error:
-        raise error.as_usage_error(str(path), locate.lines(text)) from None
+        known = locate.lines(text)
+        lines = {at: line for at, line in known.items() if at[0] not in (changes or {})}
+        raise error.as_usage_error(str(path), lines) from None
     return replace(suite, text=text)
 
 
@@ -96,6 +106,14 @@ def parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     _distinct([("solver", s.label) for s in suite.solvers if not s.tuned])
     _limited(suite)
     return suite
+
+
+def _changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    changed = {**table, **changes}
+    if "budget" in changes:
+        entries = _entries(changed, "problem")
+        changed["problem"] = [{k: v for k, v in e.items() if k != "budget"} for e in entries]
+    return changed
 
 
 def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]:

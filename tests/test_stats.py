@@ -258,3 +258,11 @@ def test_heavy_packages_are_not_imported_with_the_modules():
     code += "'numba') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_jump_to_rounding_is_not_interpolated():
+    exact = record([(1, 0.5), (10, 0.5), (100, 1e-33)])
+    other = record([(1, 0.5), (50, 0.5), (100, 0.5)], seed=1)
+    drawn = curve([exact, other], "samples", "gap")
+    assert drawn.x.tolist() == [1, 10, 50, 100]
+    np.testing.assert_allclose(drawn.low, [0.5, 0.5, 0.5, 1e-33], rtol=1e-14)
