@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from orthobench.identity import canonical
 from orthobench.report.drawing import INK, MUTED, Drawn, curves, legend_label, line, panel
 from orthobench.report.style import Style, styles
+from orthobench.report.words import limits
 from orthobench.stats import spread_name
 from orthobench.tuning import Entry
 
@@ -91,7 +92,7 @@ def figure(
     metric : str, optional
         The problem's primary metric by default.
     note : str
-        What the reader should know, such as the budget; stands under the title.
+        What else the reader should know; stands under the title.
 
     Returns
     -------
@@ -148,7 +149,7 @@ def save_figures(
     metric : str, optional
         Each problem's primary metric by default.
     note : str
-        What the reader should know, such as the budget.
+        What else the reader should know.
     formats : sequence of str
         ``"csv"`` for the data, and any format of matplotlib.
 
@@ -225,7 +226,9 @@ def _title(fig: Figure, entries: Sequence[Entry], note: str, height: float) -> N
     over = f"median over {runs} seeds, band: {spread_name(runs)}" if runs > 1 else "one seed"
     failed = any(record.status.failed for entry in entries for record in entry.records)
     crosses = "× where a run failed" if failed else ""
-    about = " · ".join(part for part in (*sorted(families), over, crosses, note) if part)
+    budgets = {limits(record.budget) for entry in entries for record in entry.records}
+    parts = (*sorted(families), *sorted(budgets), over, crosses, note)
+    about = " · ".join(part for part in parts if part)
     fig.text(
         0.08, 1 - 0.20 / height, entries[0].problem, parse_math=False,
         fontsize=14, fontweight="bold", color=INK, va="top",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orthobench.harness import DEFECT, Mark
-from orthobench.report.words import clean, count, duration, number, short, si
+from orthobench.report.words import clean, count, duration, limits, number, short, si
 from orthobench.stats import (
     AXES,
     Summary,
@@ -170,7 +170,8 @@ def _parts(ranked: Sequence[_Ranked], console: Console) -> list[RenderableType]:
 
     entry, first = ranked[0].entry, ranked[0].entry.records[0]
     seeds = f"{len(entry.seeds)} seed{'s' * (len(entry.seeds) > 1)}"
-    about = f"  {first.family}, final {first.primary.replace('_', ' ')}, {seeds}"
+    parts = (first.family, f"final {first.primary.replace('_', ' ')}", seeds, limits(first.budget))
+    about = "  " + ", ".join(part for part in parts if part)
     columns, left_out = _fitting(ranked, console)
     notes = [*_legend(ranked, console.options.ascii_only), *_tuning(ranked)]
     if left_out:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 MISSING = "-"
@@ -37,6 +38,15 @@ def number(value: float) -> str:
 def count(value: float) -> str:
     """Return a whole number with separators: ``20,000``."""
     return MISSING if math.isnan(value) else f"{value:,.0f}"
+
+
+def limits(budget: Mapping[str, float]) -> str:
+    """Return a budget as text: ``budget 2,000 samples``; empty where nothing is limited."""
+    parts = [
+        duration(value) if name == "seconds" else f"{count(value)} {name}"
+        for name, value in budget.items()
+    ]
+    return f"budget {', '.join(parts)}" if parts else ""
 
 
 def duration(seconds: float, ascii_only: bool = False) -> str:
