@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from orthobench.geometry import orthonormalize
 from orthobench.hookspecs import hookimpl
@@ -89,6 +90,13 @@ class Power(Solver[MatrixOracle, PowerState]):
 
     def solution(self, state):
         return Solution(state.U.copy())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Small matrices: a second BLAS thread would only wait for the first."""
+    with threadpool_limits(1):
+        yield
 
 
 class ToyPlugin:
