@@ -5,9 +5,10 @@ Exit code 0 says done, 1 that a cell failed, 2 that the call or what it names is
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -191,7 +192,18 @@ def _show_results(results: Results, folder: Path | None, as_json: bool) -> None:
         click.echo(json.dumps(facts, indent=2, default=str))
         return
     table.show(entries)
-    click.echo("\n" + "\n".join(paths))
+    click.echo()
+    for line in _written(figures):
+        click.echo(line)
+    click.echo(results.path)
+
+
+def _written(figures: Sequence[Path]) -> Iterator[str]:
+    """Yield a line for each figure, with the formats that it was written in."""
+    for stem, paths in itertools.groupby(figures, key=lambda path: path.with_suffix("")):
+        first, *others = [path.suffix for path in paths]
+        also = f" (also {', '.join(others)})" if others else ""
+        yield f"{stem}{first}{also}"
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
