@@ -13,7 +13,7 @@ from numba import njit
 from orthobench.arrays import Array
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def shift(values: Array, counts: Array, k: float) -> float:
     """Return the S for which the values min(1, max(0, value + S)) sum to k.
 
@@ -56,7 +56,7 @@ def shift(values: Array, counts: Array, k: float) -> float:
     return _between(values, counts, low, high, k - ones)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> float:
     """Return the S for which values[low:high] + S sum to `rest`, summed afresh."""
     total, number = 0.0, 0.0
@@ -66,7 +66,7 @@ def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> 
     return (rest - total) / number
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def onto_fantope(values: Array, k: float) -> None:
     """Project eigenvalues onto {0 <= s <= 1, sum s <= k} in place: the projection of MSG.
 
@@ -84,7 +84,7 @@ def onto_fantope(values: Array, k: float) -> None:
     clip(values)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def onto_capped(values: Array, k: float, full: bool) -> bool:
     """Project eigenvalues onto {0 <= s <= 1, sum s = k} in place: the projection of capped MSG.
 
@@ -110,7 +110,7 @@ def onto_capped(values: Array, k: float, full: bool) -> bool:
     return full or total >= k
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def onto_complement(values: Array, k: float) -> None:
     """Project N = -log(I - M) onto {tr M <= k} in the von Neumann divergence of I - M, in place.
 
@@ -139,7 +139,7 @@ def onto_complement(values: Array, k: float) -> None:
         values[i] = max(0.0, values[i] - gamma)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def onto_density(values: Array, others: int, k: float) -> float:
     """Project log M onto {log M <= 0, tr M = k} in the von Neumann divergence of M, in place.
 
@@ -175,7 +175,7 @@ def onto_density(values: Array, others: int, k: float) -> float:
     return floor
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def clip(values: Array) -> None:
     """Clip to [0, 1] in place."""
     for i in range(len(values)):

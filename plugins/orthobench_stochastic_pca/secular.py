@@ -3,7 +3,7 @@
 The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² / (d_i - x) = 0
 (Golub 1973). Equal diagonal entries and zeros of z are deflated first, as in Cuppen's divide
 and conquer (Dongarra and Sorensen 1987); each root is found relative to the pole next to it by
-the fixed-pole rational iteration of Bunch, Nielsen and Sorensen (1978); and the vectors are
+the cubically convergent iteration of Borges and Gragg (1993); and the vectors are
 those of the nearby matrix whose exact eigenvalues the computed roots are, so that they are
 orthogonal to working precision however close the roots (Gu and Eisenstat 1994).
 """
@@ -21,7 +21,10 @@ from orthobench.arrays import Array
 EPS = 2.0**-52
 
 ITERATIONS = 100
-"""Most steps for a root; three or four suffice, bisection would take sixty."""
+"""Most steps for a root; two or three suffice, bisection alone would take sixty."""
+
+CONVERGED = 1e-7
+"""A step this small, relative to the distance from the pole, needs no other after it."""
 
 
 class Secular(NamedTuple):
@@ -49,7 +52,7 @@ class Secular(NamedTuple):
     weights: Array
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def secular(n: int) -> Secular:
     """Return work arrays for updates of at most n by n matrices. Memory: n² + 5n doubles."""
     return Secular(
@@ -57,7 +60,7 @@ def secular(n: int) -> Secular:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     """Set ``work.lam`` to the eigenvalues of D + zz', and get ready for `eigenvectors`.
 
@@ -92,7 +95,7 @@ def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V: Array) -> None:
     """Set rows of V to eigenvectors, in coordinates of the active slots.
 
@@ -115,7 +118,7 @@ def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V
             V[row, i] *= scale
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
     """Zero the entries of z that make no difference to rounding; list the other slots."""
     norm = np.sqrt(np.dot(z, z))
@@ -131,7 +134,7 @@ def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bool:
     """Rotate slots i and j so that z_i vanishes, where their entries are equal to rounding."""
     length = np.hypot(z[i], z[j])
@@ -147,117 +150,98 @@ def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bo
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _root(j: int, n: int, work: Secular) -> float:
     """Return root j, between poles j and j + 1, and set its row of gaps."""
     poles, squares = work.poles[:n], work.squares[:n]
     gaps = work.gaps[j * n : (j + 1) * n]
-    if j == n - 1:
-        origin, x, low, high = _outer_start(poles, squares, gaps)
+    origin, low, high = poles[j], 0.0, 0.0
+    if j < n - 1:
+        high = 0.5 * (poles[j + 1] - poles[j])
+        x = high
     else:
-        origin, x, low, high = _inner_start(j, poles, squares, gaps)
+        high = squares.sum() * (1.0 + 8.0 * EPS)
+        x = _outermost(poles, squares, high)
+    _differences(poles, origin, gaps)
+    f, slope, curve, size = _sums(gaps, squares, x)
+    if j < n - 1 and f < 0.0:
+        origin, x, low, high = poles[j + 1], -x, -x, 0.0
+        _differences(poles, origin, gaps)
     for _ in range(ITERATIONS):
-        psi, dpsi, phi, dphi = _sums(gaps, squares, x, j + 1, n)
-        f, slope = 1.0 + psi + phi, dpsi + dphi
-        if abs(f) <= EPS * (8.0 * (phi - psi) + 2.0 + abs(x) * slope):
+        if abs(f) <= EPS * (8.0 * size + 2.0 + abs(x) * slope):
             break
         if f < 0.0:
             low = x
         else:
             high = x
-        step = _step(gaps, x, j, n, f, dpsi, dphi)
+        step = _step(gaps, x, j, n, f, slope, curve)
         if step * f >= 0.0:
             step = -f / slope
-        if not low < x + step < high:
+        bisected = not low < x + step < high
+        if bisected:
             step = 0.5 * (low + high) - x
-        if x + step == x:
-            break
         x += step
+        if abs(step) <= CONVERGED * abs(x) and not bisected:
+            break
+        f, slope, curve, size = _sums(gaps, squares, x)
     for i in range(n):
         gaps[i] -= x
     return origin + x
 
 
-@njit(cache=True)
-def _inner_start(
-    j: int, poles: Array, squares: Array, gaps: Array
-) -> tuple[float, float, float, float]:
-    """Return the pole nearer to root j, a guess relative to it, and a bracket; set the gaps."""
-    n, width = len(poles), poles[j + 1] - poles[j]
-    _differences(poles, poles[j], gaps)
-    middle = 0.5 * width
-    psi, _, phi, _ = _sums(gaps, squares, middle, j + 1, n)
-    f = 1.0 + psi + phi
-    below, above = squares[j], squares[j + 1]
-    rest = f + (below - above) / middle
-    if f >= 0.0:
-        x = _smaller(rest * width + below + above, below * width, rest)
-        return poles[j], min(max(x, 0.0), middle), 0.0, middle
-    x = _smaller(below + above - rest * width, -above * width, rest)
-    _differences(poles, poles[j + 1], gaps)
-    return poles[j + 1], max(min(x, 0.0), -middle), -middle, 0.0
-
-
-@njit(cache=True)
-def _outer_start(poles: Array, squares: Array, gaps: Array) -> tuple[float, float, float, float]:
-    """Return the last pole, a guess of the last root relative to it, and a bracket."""
-    n = len(poles)
-    _differences(poles, poles[n - 1], gaps)
-    most = squares.sum() * (1.0 + 8.0 * EPS)
+@njit(cache=True, error_model="numpy")
+def _outermost(poles: Array, squares: Array, most: float) -> float:
+    """Return a guess of the last root, relative to the last pole, not above `most`."""
     x = 0.0
-    for i in range(n):
-        x += squares[i] * (most / (most - gaps[i]))
-    return poles[n - 1], min(x, most), 0.0, most * (1.0 + 8.0 * EPS)
+    for i in range(len(poles)):
+        x += squares[i] * (most / (most + (poles[-1] - poles[i])))
+    return min(x, most)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _differences(poles: Array, origin: float, gaps: Array) -> None:
     for i in range(len(poles)):
         gaps[i] = poles[i] - origin
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _sums(
-    gaps: Array, squares: Array, x: float, split: int, n: int
-) -> tuple[float, float, float, float]:
-    """Return the secular sums over the poles before `split` and after, with derivatives.
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _sums(gaps: Array, squares: Array, x: float) -> tuple[float, float, float, float]:
+    """Return the secular function, its first and half its second derivative, and its size.
 
     The gaps are read from memory, so that no reassociation can reach into them.
     """
-    psi, dpsi, phi, dphi = 0.0, 0.0, 0.0, 0.0
-    for i in range(split):
+    f, slope, curve, size = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(squares)):
         inverse = 1.0 / (gaps[i] - x)
-        psi += squares[i] * inverse
-        dpsi += squares[i] * inverse * inverse
-    for i in range(split, n):
-        inverse = 1.0 / (gaps[i] - x)
-        phi += squares[i] * inverse
-        dphi += squares[i] * inverse * inverse
-    return psi, dpsi, phi, dphi
+        term = squares[i] * inverse
+        f += term
+        size += abs(term)
+        slope += term * inverse
+        curve += term * inverse * inverse
+    return 1.0 + f, slope, curve, size
 
 
-@njit(cache=True)
-def _step(gaps: Array, x: float, j: int, n: int, f: float, dpsi: float, dphi: float) -> float:
-    """Return the step to the zero of the rational function with the poles next to root j."""
+@njit(cache=True, error_model="numpy")
+def _step(gaps: Array, x: float, j: int, n: int, f: float, slope: float, curve: float) -> float:
+    """Return the step to the zero of the rational function with the poles next to root j.
+
+    It agrees with the secular function up to the second derivative (Borges and Gragg 1993);
+    for the last root, which has one pole next to it, up to the first.
+    """
     left = gaps[j] - x
     if j == n - 1:
-        return left * f / (f - left * dpsi)
+        return left * f / (f - left * slope)
     right = gaps[j + 1] - x
-    rest = f - left * dpsi - right * dphi
-    middle = (left + right) * f - left * right * (dpsi + dphi)
-    return _smaller(middle, left * right * f, rest)
-
-
-@njit(cache=True)
-def _smaller(b: float, c: float, a: float) -> float:
-    """Return (b - sqrt(b² - 4ac)) / 2a, a root of ax² - bx + c, without cancellation."""
+    a = f - (left + right) * slope + left * right * curve
+    b = (left + right) * f - left * right * slope
+    c = left * right * f
     root = np.sqrt(abs(b * b - 4.0 * a * c))
-    if b <= 0.0:
-        return (b - root) / (2.0 * a) if a != 0.0 else 0.0
-    return 2.0 * c / (b + root)
+    if b > 0.0:
+        return 2.0 * c / (b + root)
+    return (b - root) / (2.0 * a) if a != 0.0 else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _gu_eisenstat(n: int, z: Array, work: Secular) -> None:
     """Set the weights: the z for which the computed roots are exact (Löwner's formula)."""
     weights, poles = work.weights, work.poles

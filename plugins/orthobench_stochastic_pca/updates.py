@@ -71,7 +71,7 @@ class _Small(NamedTuple):
     secular: Secular
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _small(n: int) -> _Small:
     return _Small(
         np.empty(n),
@@ -88,7 +88,7 @@ def _small(n: int) -> _Small:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def update_blocks(start: Iterate, samples: Array, etas: Array, block: int, rule: Rule) -> Iterate:
     """Return the iterate after all samples, in blocks of `block` from the first on.
 
@@ -142,14 +142,14 @@ def update_blocks(start: Iterate, samples: Array, etas: Array, block: int, rule:
     return Iterate(V[:m].copy(), values, floor, full, drift, start.flops + cost)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _grown(V: Array, m: int, room: int) -> Array:
     larger = np.empty((room, V.shape[1]))
     larger[:m] = V[:m]
     return larger
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _extend(y: Array, eta: float, m: int, d: int, flat: Array, small: _Small) -> int:
     """Set z to sqrt(eta) times the sample in the basis, extended by its residual (lines 1 to 5).
 
@@ -178,7 +178,7 @@ def _extend(y: Array, eta: float, m: int, d: int, flat: Array, small: _Small) ->
     return fresh
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _project_out(W: Array, x: Array, z: Array) -> float:
     """Take the rows of W out of x, add the coordinates to z, and return |x|²."""
     if len(W) == 0:
@@ -189,7 +189,7 @@ def _project_out(W: Array, x: Array, z: Array) -> float:
     return dot(x, x, len(x))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _update(
     m: int,
     fresh: int,
@@ -225,7 +225,7 @@ def _update(
     return len(values), floor, full
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _sort(lam: Array, order: NDArray[np.int64]) -> None:
     """Set the order to that of ascending eigenvalues; insertion, since they nearly are."""
     for i in range(len(order)):
@@ -236,7 +236,7 @@ def _sort(lam: Array, order: NDArray[np.int64]) -> None:
         order[j] = i
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _settle_tie(
     work: Secular,
     order: NDArray[np.int64],
@@ -257,7 +257,7 @@ def _settle_tie(
             return
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _number_active(work: Secular, active: int, n: int, rank: NDArray[np.int64]) -> None:
     """Set the number of each slot among the active ones, -1 where it was deflated."""
     rank[:n] = -1
@@ -265,7 +265,7 @@ def _number_active(work: Secular, active: int, n: int, rank: NDArray[np.int64]) 
         rank[work.active[j]] = j
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _projected(
     values: Array, others: int, floor: float, full: bool, rule: Rule
 ) -> tuple[float, bool]:
@@ -281,7 +281,7 @@ def _projected(
     return floor, full
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _rotate(W: Array, kept: NDArray[np.int64], active: int, spare: Array, small: _Small) -> None:
     """Set rows 1, 2, ... of `spare` to the eigenvectors in the kept slots."""
     n, width = W.shape
@@ -309,7 +309,7 @@ def _rotate(W: Array, kept: NDArray[np.int64], active: int, spare: Array, small:
             new[i + 1] = W[kept[i]]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _cost(d: int, m: int, after: int, fresh: int) -> int:
     """Return the flops of one step of Algorithm 1 from rank m to rank `after`.
 
