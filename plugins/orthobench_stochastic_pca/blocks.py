@@ -19,6 +19,9 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.solver import State
 
+BLOCK = 16
+"""Samples in a block: near the least of 2(m + b/2) + 2m(m + b)/b products for the usual m."""
+
 I = TypeVar("I")  # noqa: E741 - the iterate, whatever a solver makes it
 
 

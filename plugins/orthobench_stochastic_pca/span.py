@@ -10,9 +10,9 @@ Bases are stored as rows: U is (m, d), C order, and the samples of the block lie
 below it, in one array ``V``. A kernel reads::
 
     V, new, work = np.empty((m + b, d)), np.empty((m + b, d)), workspace(m + b, b, d)
-    V[:m] = U
+    copy(U, V)
     for each block:
-        V[m : m + count] = samples
+        copy(samples, V[m:])
         span = expand(V, m, count, drift, work)
         z_j = work.coords[j, : span.m + span.q]        # x_j = z_j [U; Q], zero from extent[j] on
         W = ...                                        # (rows, m + q), orthonormal rows
@@ -21,9 +21,9 @@ below it, in one array ``V``. A kernel reads::
 
 Q is not formed where it need not be. With coordinates A in U and the Cholesky factor L of
 XX' - AA', the samples are X = AU + LQ, so that W [U; Q] is a combination of the rows of U and
-X themselves, found by a triangular solve of small size. Where that would amplify rounding (a
-sample nearly in the span of U and the samples before it), Q is formed by Gram-Schmidt, each
-sample projected twice.
+X themselves, found by a triangular solve of small size. Where that would amplify rounding
+(samples nearly in the span of U), the same is done with their residuals X - AU; and where that
+would too (samples nearly in the span of those before them), Q is formed by Gram-Schmidt.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ DEPENDENT = 1e-10
 TINY = 1e-280
 """A sample whose squared norm is at most this adds no direction: its square may underflow."""
 
-ROUNDING = 2.0**-52
-"""Orthogonality defect that one block adds."""
+ROUNDING = 2.0**-50
+"""Orthogonality defect that the updates of one block add."""
 
 TRUSTED = 1e-12
 """Largest bound on the defect of [U; Q] for which Q is left implicit."""
@@ -67,16 +67,22 @@ class Workspace(NamedTuple):
         Row j: the coordinates of sample j in [U; Q], zero from ``extent[j]`` on.
     extent : ndarray of int, shape (b,)
         The length of [U; Q] once sample j is in: later directions are orthogonal to it.
+    factor : ndarray, shape (b, capacity)
+        Row j: the coordinates of row m + j of V, a sample or its residual.
+    squares : ndarray, shape (b,)
+        Squared norms of the samples.
     flat : ndarray
         Scratch for small matrices.
-    long : ndarray, shape (d,)
-        Scratch for a sample.
+    residuals : ndarray, shape (b, d)
+        Scratch.
     """
 
     coords: Array
     extent: NDArray[np.int64]
+    factor: Array
+    squares: Array
     flat: Array
-    long: Array
+    residuals: Array
 
 
 class Span(NamedTuple):
@@ -87,7 +93,7 @@ class Span(NamedTuple):
     m, q : int
         Rows of U, and directions that the samples add.
     implicit : bool
-        Whether the rows of V below U are still the samples, or Q.
+        Whether the rows of V below U are samples or residuals, rather than Q.
     drift : float
         Bound on the orthogonality defect of [U; Q].
     """
@@ -102,13 +108,15 @@ class Span(NamedTuple):
 def workspace(capacity: int, b: int, d: int) -> Workspace:
     """Return work arrays for blocks of at most `b` samples and bases of m + b <= `capacity`.
 
-    Memory: capacity² + b capacity + d doubles.
+    Memory: capacity² + 2 b capacity + bd doubles.
     """
     return Workspace(
         np.zeros((b, capacity)),
         np.zeros(b, np.int64),
+        np.zeros((b, capacity)),
+        np.zeros(b),
         np.empty(capacity * capacity),
-        np.empty(d),
+        np.empty((b, d)),
     )
 
 
@@ -121,7 +129,8 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     Parameters
     ----------
     V : ndarray, shape (>= m + count, d), C order
-        Rows [0, m): U. Rows [m, m + count): the samples X; overwritten by Q where it is formed.
+        Rows [0, m): U. Rows [m, m + count): the samples X; overwritten where they are
+        replaced by their residuals or by Q.
     m, count : int
         Rows of U, and samples.
     drift : float
@@ -131,17 +140,23 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
 
     Notes
     -----
-    2 count (m + count / 2) d flops, and 8 (m + count / 2) d a sample more where Q is formed.
+    2 (m + count / 2) d flops a sample; 2 (2m + count / 2) d more where residuals are taken, and
+    8 (m + count / 2) d more where Q is formed.
     """
     _products(V, m, count, work)
-    ratio = _cholesky(work.coords, m, count)
-    bound = ratio * (drift + ROUNDING)
+    for j in range(count):
+        work.extent[j], work.squares[j] = m + j + 1, work.factor[j, m + j]
+    bound = _cholesky(work, m, count) * (drift + ROUNDING)
+    copy(work.factor[:count], work.coords)
     if bound <= TRUSTED:
-        for j in range(count):
-            work.extent[j] = m + j + 1
         return Span(m, count, True, bound)
-    q = _gram_schmidt(V, m, count, work)
-    return Span(m, q, False, drift + ROUNDING)
+    _subtract_projections(V, m, count, work)
+    _products(V, m, count, work)
+    bound = _cholesky(work, m, count) * ROUNDING + drift
+    if bound <= TRUSTED:
+        _add_projections(work, m, count)
+        return Span(m, count, True, bound)
+    return Span(m, _gram_schmidt(V, m, count, work), False, drift + ROUNDING)
 
 
 @njit(cache=True)
@@ -163,9 +178,11 @@ def collapse(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> flo
     -----
     2 rows (m + q) d flops; 4 rows² d more for a Newton-Schulz step.
     """
-    if span.implicit:
-        _onto_samples(W, work.coords, span.m, span.q)
     rows, inner = W.shape
+    if rows == 0:
+        return 0.0
+    if span.implicit:
+        _onto_samples(W, work.factor, span.m, span.q)
     step = _panel(rows, inner, V.shape[1])
     for i in range(0, rows, step):
         times(W[i : i + step], V[:inner], new[i : min(i + step, rows)])
@@ -197,9 +214,7 @@ def polish(U: Array, m: int, spare: Array, work: Workspace) -> None:
         for j in range(m):
             C[i, j] = (1.5 if i == j else 0.0) - 0.5 * C[i, j]
     times(C, U[:m], spare[:m])
-    for i in range(m):
-        for j in range(U.shape[1]):
-            U[i, j] = spare[i, j]
+    copy(spare[:m], U)
 
 
 @njit(cache=True)
@@ -225,6 +240,22 @@ def add(c: float, x: Array, y: Array, n: int) -> None:
 
 
 @njit(cache=True)
+def copy(A: Array, B: Array) -> None:
+    """Copy the rows of A into the first rows of B."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            B[i, j] = A[i, j]
+
+
+@njit(cache=True)
+def identity(W: Array) -> None:
+    """Set W to ones on its diagonal and zeros elsewhere."""
+    for i in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            W[i, j] = 1.0 if i == j else 0.0
+
+
+@njit(cache=True)
 def times(A: Array, B: Array, out: Array) -> None:
     """Set out = AB; compiled once for all who call it."""
     np.dot(A, B, out)
@@ -245,33 +276,32 @@ def _panel(rows: int, columns: int, d: int) -> int:
 
 @njit(cache=True)
 def _products(V: Array, m: int, count: int, work: Workspace) -> None:
-    """Set row j of the coordinates to the inner products of sample j with U and samples to j."""
-    coords = work.coords
+    """Set row j of the factor to the products of row m + j of V with U and the rows up to it."""
     step = _panel(count, m + count, V.shape[1])
     for first in range(0, count, step):
         last = min(first + step, count)
         P = matrix(work.flat, last - first, m + last)
         times_transposed(V[m + first : m + last], V[: m + last], P)
         for j in range(first, last):
-            for i in range(coords.shape[1]):
-                coords[j, i] = P[j - first, i] if i <= m + j else 0.0
+            for i in range(work.factor.shape[1]):
+                work.factor[j, i] = P[j - first, i] if i <= m + j else 0.0
 
 
 @njit(cache=True)
-def _cholesky(coords: Array, m: int, count: int) -> float:
-    """Replace the products of the samples by the Cholesky factor L of XX' - AA', row by row.
+def _cholesky(work: Workspace, m: int, count: int) -> float:
+    """Replace the products of rows X by the Cholesky factor L of XX' - AA', row by row.
 
-    Returns the largest ratio of a sample's squared norm to that of its residual, by which
-    defects and rounding are amplified; infinite where a residual is lost in rounding.
+    Returns the largest ratio of a row's squared norm to that of its part along Q, by which
+    defects and rounding are amplified; infinite where that part adds no direction.
     """
-    ratio = 1.0
+    L, ratio = work.factor, 1.0
     for j in range(count):
-        z = coords[j]
+        z = L[j]
         square = z[m + j]
         for i in range(j):
-            z[m + i] = (z[m + i] - dot(z, coords[i], m + i)) / coords[i, m + i]
+            z[m + i] = (z[m + i] - dot(z, L[i], m + i)) / L[i, m + i]
         left = square - dot(z, z, m + j)
-        if not (left > ROUNDING * square and square > TINY):
+        if not (left > ROUNDING * square and _adds(left, work.squares[j])):
             return np.inf
         z[m + j] = np.sqrt(left)
         ratio = max(ratio, square / left)
@@ -279,23 +309,55 @@ def _cholesky(coords: Array, m: int, count: int) -> float:
 
 
 @njit(cache=True)
+def _adds(left: float, square: float) -> bool:
+    """Return whether a residual adds a direction, from squared norms of it and the sample."""
+    return square > TINY and left > DEPENDENT**2 * square
+
+
+@njit(cache=True)
+def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None:
+    """Replace the samples X by their residuals X - AU."""
+    if m == 0:
+        return
+    A = matrix(work.flat, count, m)
+    for j in range(count):
+        for i in range(m):
+            A[j, i] = work.coords[j, i]
+    times(A, V[:m], work.residuals[:count])
+    for j in range(count):
+        add(-1.0, work.residuals[j], V[m + j], V.shape[1])
+
+
+@njit(cache=True)
+def _add_projections(work: Workspace, m: int, count: int) -> None:
+    """Turn the residuals' coordinates into those of the samples."""
+    for j in range(count):
+        for i in range(m + count):
+            part = work.coords[j, i] if i < m else 0.0
+            work.coords[j, i] = work.factor[j, i] + part
+
+
+@njit(cache=True)
 def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
-    """Form Q in the rows of V below U, and the coordinates; return its number of rows."""
-    n, x, d = m, work.long, V.shape[1]
+    """Form Q from the residuals, in their place, and the coordinates; return its rows.
+
+    Each residual is projected twice more, so that one of 1e-10 times its sample is orthogonal
+    to rounding.
+    """
+    n, d, x = m, V.shape[1], work.residuals[0]
     for j in range(count):
         z = work.coords[j]
-        for i in range(len(z)):
+        for i in range(m, len(z)):
             z[i] = 0.0
         for i in range(d):
             x[i] = V[m + j, i]
-        square = dot(x, x, d)
         for _ in range(2):
             for i in range(n):
                 part = dot(V[i], x, d)
                 add(-part, V[i], x, d)
                 z[i] += part
         left = dot(x, x, d)
-        if square > TINY and left > DEPENDENT**2 * square:
+        if _adds(left, work.squares[j]):
             z[n] = np.sqrt(left)
             for i in range(d):
                 V[n, i] = x[i] / z[n]
@@ -305,9 +367,9 @@ def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
 
 
 @njit(cache=True)
-def _onto_samples(W: Array, coords: Array, m: int, q: int) -> None:
-    """Turn rows of coordinates in [U; Q] into coefficients of the rows of [U; X], in place."""
+def _onto_samples(W: Array, L: Array, m: int, q: int) -> None:
+    """Turn coordinates in [U; Q] into coefficients of [U; X], where X = L [U; Q], in place."""
     for row in W:
         for j in range(q - 1, -1, -1):
-            row[m + j] /= coords[j, m + j]
-            add(-row[m + j], coords[j], row, m + j)
+            row[m + j] /= L[j, m + j]
+            add(-row[m + j], L[j], row, m + j)

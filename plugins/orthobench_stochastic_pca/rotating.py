@@ -1,0 +1,125 @@
+"""Oja's method and GROUSE: one rotation of the basis a sample."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.samples import SampleOracle
+from orthobench.solution import Solution
+from orthobench.solver import Solver
+from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks
+from orthobench_stochastic_pca.schedule import Scheduled
+
+
+class Basis(NamedTuple):
+    """The iterate.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (k, d)
+        Orthonormal rows; U'.
+    drift : float
+        Bound on their orthogonality defect.
+    """
+
+    rows: Array
+    drift: float
+
+
+@dataclass(frozen=True)
+class Rotating(Scheduled, Solver[SampleOracle, BlockState[Basis]]):
+    """Base of the methods that rotate one direction of U towards each sample.
+
+    They cost 2(k + b/2)d + 2k(k + b)d/b flops a sample in blocks of b = 16, all of it in matrix
+    products, and 2(k + b)d doubles of memory.
+    """
+
+    needs: ClassVar[type[SampleOracle]] = SampleOracle
+    batch: ClassVar[int] = 1
+    geodesic: ClassVar[bool]
+
+    @staticmethod
+    @abstractmethod
+    def flops_per_sample(d: int, k: int) -> int:
+        """Return what one step of the method costs as its source states it."""
+
+    def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
+        """Begin at ``oracle.start``."""
+        del rng
+        return BlockState.at(Basis(np.array(oracle.start.T, order="C"), 0.0), oracle.n)
+
+    def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
+        """Take `count` samples, one rotation each."""
+        advance_blocks(state, oracle.take(count), BLOCK, self._rotated)
+        state.work.flops += count * self.flops_per_sample(oracle.n, oracle.k)
+
+    def step(self, oracle: SampleOracle, state: BlockState[Basis]) -> None:
+        """Take one sample."""
+        self.advance(oracle, state, 1)
+
+    def solution(self, state: BlockState[Basis]) -> Solution:
+        """Return the basis, (d, k)."""
+        return Solution(np.array(state.iterate.rows.T, order="C"))
+
+    def _rotated(self, basis: Basis, samples: Array, first: int) -> Basis:
+        from orthobench_stochastic_pca.rotations import rotate_blocks
+
+        etas = self.etas(first + 1, len(samples))
+        return Basis(*rotate_blocks(*basis, samples, etas, self.geodesic))
+
+
+@dataclass(frozen=True)
+class Oja(Rotating):
+    """Oja's method with orthonormalization, also called the stochastic power method.
+
+    U <- P(U + eta_t x x'U), where P is the projection onto the matrices with orthonormal columns:
+    the polar factor, which spans the same subspace as the Q factor. The change has rank one, so
+    that with w = U'x the polar factor is U after a rotation in the plane of Uw and the residual
+    x - Uw, by the angle arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)): exactly, and in O(dk).
+
+    A sample orthogonal to U, or in its span, changes nothing.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, equation 3.1; Oja and Karhunen 1985.
+    """
+
+    name: ClassVar[str] = "oja"
+    source: ClassVar[str] = "Arora, Cotter and Srebro 2013, equation 3.1"
+    geodesic: ClassVar[bool] = False
+
+    @staticmethod
+    def flops_per_sample(d: int, k: int) -> int:
+        """x'U, the rank-one update and a QR factorization: 4dk + k + (4dk² - 4k³/3)."""
+        return 4 * d * k + k + flops.qr(d, k)
+
+
+@dataclass(frozen=True)
+class GrassmannianSGD(Rotating):
+    """Stochastic gradient descent on the Grassmannian along geodesics: GROUSE, fully observed.
+
+    With w = U'x, p = Uw and r = x - p, the step rotates U in the plane of p and r by the angle
+    eta_t |p||r|: U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
+
+    A sample orthogonal to U, or in its span, changes nothing.
+
+    References
+    ----------
+    Balzano, Nowak and Recht 2010, "Online identification and tracking of subspaces from highly
+    incomplete information", Algorithm 1.
+    """
+
+    name: ClassVar[str] = "grassmannian-sgd"
+    source: ClassVar[str] = "Balzano, Nowak and Recht 2010, Algorithm 1"
+    geodesic: ClassVar[bool] = True
+
+    @staticmethod
+    def flops_per_sample(d: int, k: int) -> int:
+        """w, p and the rank-one update of 2dk each; r, |r|, |p| and the new direction: 8d."""
+        return 6 * d * k + 8 * d + k
