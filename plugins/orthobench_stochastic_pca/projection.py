@@ -79,9 +79,9 @@ def onto_fantope(values: Array, k: float) -> None:
         Ascending, nonnegative. Zero eigenvalues not listed stay zero, since S <= 0.
     k : float
     """
-    if np.minimum(values, 1.0).sum() > k:
-        values += shift(values, np.ones(len(values)), k)
-    clip(values)
+    if _clipped_sum(values) > k:
+        _shift(values, k)
+    _clip(values)
 
 
 @njit(cache=True, error_model="numpy")
@@ -103,10 +103,10 @@ def onto_capped(values: Array, k: float, full: bool) -> bool:
     bool
         Whether the trace has reached k now.
     """
-    total = np.minimum(values, 1.0).sum()
+    total = _clipped_sum(values)
     if total != k and (full or total > k):
-        values += shift(values, np.ones(len(values)), k)
-    clip(values)
+        _shift(values, k)
+    _clip(values)
     return full or total >= k
 
 
@@ -123,13 +123,15 @@ def onto_complement(values: Array, k: float) -> None:
         Eigenvalues of N, ascending, nonnegative.
     k : float
     """
-    if -np.expm1(-values).sum() <= k:
+    n, mass = len(values), 0.0
+    for i in range(n):
+        mass -= np.expm1(-values[i])
+    if mass <= k:
         return
-    n = len(values)
-    least, total, gamma = np.inf, 0.0, 0.0
+    least, total, gamma = values[n - 1], 0.0, 0.0
     for number in range(1, n + 1):
         value = values[n - number]
-        total = total * np.exp(value - least) + 1.0 if number > 1 else 1.0
+        total = total * np.exp(value - least) + 1.0
         least = value
         if number > k:
             gamma = least + np.log((number - k) / total)
@@ -176,7 +178,25 @@ def onto_density(values: Array, others: int, k: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def clip(values: Array) -> None:
-    """Clip to [0, 1] in place."""
+def _clipped_sum(values: Array) -> float:
+    total = 0.0
+    for value in values:
+        total += min(1.0, value)
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def _shift(values: Array, k: float) -> None:
+    """Add to the values, each of multiplicity one, the S of `shift`."""
+    counts = np.empty(len(values))
+    for i in range(len(values)):
+        counts[i] = 1.0
+    change = shift(values, counts, k)
+    for i in range(len(values)):
+        values[i] += change
+
+
+@njit(cache=True, error_model="numpy")
+def _clip(values: Array) -> None:
     for i in range(len(values)):
         values[i] = min(1.0, max(0.0, values[i]))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from orthobench_stochastic_pca.span import dot
 
 from orthobench.arrays import Array
 
@@ -85,7 +86,8 @@ def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     About 40 n² flops.
     """
     n = _deflate(d, z, W, work)
-    work.lam[: len(d)] = d
+    for i in range(len(d)):
+        work.lam[i] = d[i]
     for i in range(n):
         slot = work.active[i]
         work.poles[i], work.squares[i] = d[slot], z[slot] * z[slot]
@@ -108,28 +110,26 @@ def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V
     V : ndarray, shape (count, n)
     """
     for row in range(count):
-        gaps = work.gaps[chosen[row] * n : (chosen[row] + 1) * n]
-        square = 0.0
+        gaps, vector = work.gaps[chosen[row] * n : (chosen[row] + 1) * n], V[row]
         for i in range(n):
-            V[row, i] = work.weights[i] / gaps[i]
-            square += V[row, i] * V[row, i]
-        scale = 1.0 / np.sqrt(square)
+            vector[i] = work.weights[i] / gaps[i]
+        scale = 1.0 / np.sqrt(dot(vector, vector, n))
         for i in range(n):
-            V[row, i] *= scale
+            vector[i] *= scale
 
 
 @njit(cache=True, error_model="numpy")
 def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
     """Zero the entries of z that make no difference to rounding; list the other slots."""
-    norm = np.sqrt(np.dot(z, z))
+    norm = np.sqrt(dot(z, z, len(z)))
     tolerance = 8.0 * EPS * max(d[-1], norm * norm)
-    n, last = 0, -1
+    n = 0
     for i in range(len(d)):
         if norm * abs(z[i]) <= tolerance:
             continue
-        if last >= 0 and _merge(d, z, W, last, i, tolerance):
+        if n > 0 and _merge(d, z, W, work.active[n - 1], i, tolerance):
             n -= 1
-        work.active[n] = last = i
+        work.active[n] = i
         n += 1
     return n
 
@@ -160,8 +160,7 @@ def _root(j: int, n: int, work: Secular) -> float:
         high = 0.5 * (poles[j + 1] - poles[j])
         x = high
     else:
-        high = squares.sum() * (1.0 + 8.0 * EPS)
-        x = _outermost(poles, squares, high)
+        x, high = _outermost(poles, squares)
     _differences(poles, origin, gaps)
     f, slope, curve, size = _sums(gaps, squares, x)
     if j < n - 1 and f < 0.0:
@@ -190,12 +189,15 @@ def _root(j: int, n: int, work: Secular) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def _outermost(poles: Array, squares: Array, most: float) -> float:
-    """Return a guess of the last root, relative to the last pole, not above `most`."""
-    x = 0.0
+def _outermost(poles: Array, squares: Array) -> tuple[float, float]:
+    """Return a guess of the last root, relative to the last pole, and an upper bound."""
+    x, total = 0.0, 0.0
+    for square in squares:
+        total += square
+    most = total * (1.0 + 8.0 * EPS)
     for i in range(len(poles)):
         x += squares[i] * (most / (most + (poles[-1] - poles[i])))
-    return min(x, most)
+    return min(x, most), most
 
 
 @njit(cache=True, error_model="numpy")
@@ -245,13 +247,12 @@ def _step(gaps: Array, x: float, j: int, n: int, f: float, slope: float, curve: 
 def _gu_eisenstat(n: int, z: Array, work: Secular) -> None:
     """Set the weights: the z for which the computed roots are exact (Löwner's formula)."""
     weights, poles = work.weights, work.poles
-    weights[:n] = -1.0
+    for i in range(n):
+        weights[i] = -1.0
     for j in range(n):
-        gaps = work.gaps[j * n : (j + 1) * n]
-        for i in range(j):
+        gaps, own = work.gaps[j * n : (j + 1) * n], weights[j]
+        for i in range(n):  # over i = j too, to vectorize; put right below
             weights[i] *= gaps[i] / (poles[i] - poles[j])
-        weights[j] *= gaps[j]
-        for i in range(j + 1, n):
-            weights[i] *= gaps[i] / (poles[i] - poles[j])
+        weights[j] = own * gaps[j]
     for i in range(n):
         weights[i] = np.copysign(np.sqrt(abs(weights[i])), z[work.active[i]])

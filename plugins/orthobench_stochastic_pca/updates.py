@@ -26,6 +26,7 @@ from orthobench_stochastic_pca.secular import Secular, eigenvalues, eigenvectors
 from orthobench_stochastic_pca.span import (
     DEPENDENT,
     TINY,
+    Workspace,
     collapse,
     dot,
     expand,
@@ -51,23 +52,31 @@ AGAIN = 0.1
 _eigh = njit(cache=True)(flops.eigh)
 
 
-class _Small(NamedTuple):
-    """The iterate in coordinates of a block, and arrays to update it in.
+class _Scalars(NamedTuple):
+    """The parts of an iterate that are no arrays, within a block."""
 
-    Row 0 of `diagonal`, `z` and W is for the new direction, whose eigenvalue is the least; the
-    iterate's m rows follow.
+    m: int
+    floor: float
+    full: bool
+
+
+class _Small(NamedTuple):
+    """An iterate in coordinates of a block, and arrays to update it in.
+
+    Row 0 of `diagonal`, `z` and the basis is for the new direction, whose eigenvalue is the
+    least; the iterate's m rows follow. Matrices are flat.
     """
 
     diagonal: Array
     z: Array
     residual: Array
-    flat: Array
-    next: Array
-    gathered: Array
+    basis: Array
     rotated: Array
+    gathered: Array
     vectors: Array
     order: NDArray[np.int64]
     rank: NDArray[np.int64]
+    picked: NDArray[np.int64]
     secular: Secular
 
 
@@ -81,7 +90,7 @@ def _small(n: int) -> _Small:
         np.empty(n * n),
         np.empty(n * n),
         np.empty(n * n),
-        np.empty(n * n),
+        np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         secular(n),
@@ -103,77 +112,99 @@ def update_blocks(start: Iterate, samples: Array, etas: Array, block: int, rule:
 
     Notes
     -----
-    With m rows on average, 2 (m + b) (1 + m / b) d flops a sample and about 2 m² (m + b) + 40 m²
-    besides; memory 2 (m + b) d doubles and 5 (m + b)² besides.
+    At rank m about 2 (m + b) (1 + m / b) d flops a sample, and 2 m² (m + b) + 60 m² besides;
+    memory 3 (m + b) d doubles and 6 (m + b)² besides.
     """
     d = samples.shape[1]
-    m, floor, full, drift, cost = len(start.values), start.floor, start.full, start.drift, 0
-    room = m + 2 * block + m // 2
-    V, new = _grown(start.basis, m, room), np.empty((room, d))
-    work, small = workspace(room, block, d), _small(room)
-    small.diagonal[1 : m + 1] = start.values
+    at, drift, cost = _Scalars(len(start.values), start.floor, start.full), start.drift, start.flops
+    V, new, work, small = _grown(start.basis, start.values, at.m, block)
     for first in range(0, len(samples), block):
         count = min(block, len(samples) - first)
-        if m + count >= room:
-            room = m + 2 * block + m // 2
-            V, new = _grown(V, m, room), np.empty((room, d))
-            work, held = workspace(room, block, d), small.diagonal
-            small = _small(room)
-            small.diagonal[1 : m + 1] = held[1 : m + 1]
-        V[m : m + count] = samples[first : first + count]
-        span = expand(V, m, count, drift, work)
+        if at.m + count >= len(V):
+            V, new, work, small = _grown(V, small.diagonal[1 : at.m + 1], at.m, block)
+        _copy(samples[first : first + count], V[at.m :])
+        span = expand(V, at.m, count, drift, work)
         width = span.m + span.q
-        W = matrix(small.flat, m + 1, width)
-        W[:] = 0.0
-        for i in range(m):
-            W[i + 1, i] = 1.0
-        flat, spare = small.flat, small.next
+        _identity(at.m, width, small.basis)
         for j in range(count):
-            before = m
-            fresh = _extend(work.coords[j, :width], etas[first + j], m, d, flat, small)
+            before = at.m
+            fresh = _extend(work.coords[j, :width], etas[first + j], at.m, d, small)
             if fresh >= 0:
-                m, floor, full = _update(m, fresh, width, d, floor, full, rule, flat, spare, small)
-                flat, spare = spare, flat
-            cost += _cost(d, before, m, fresh)
-        W = flat[width : (m + 1) * width].reshape(m, width)
-        drift = collapse(V, span, W, new, work)
+                at = _update(at, fresh, width, d, rule, small)
+            cost += _cost(d, before, at.m, fresh)
+        drift = collapse(V, span, _rows(small.basis, 1, at.m + 1, width), new, work)
         V, new = new, V
-    values = small.diagonal[1 : m + 1].copy()
-    return Iterate(V[:m].copy(), values, floor, full, drift, start.flops + cost)
+    return Iterate(
+        V[: at.m].copy(), small.diagonal[1 : at.m + 1].copy(), at.floor, at.full, drift, cost
+    )
 
 
 @njit(cache=True, error_model="numpy")
-def _grown(V: Array, m: int, room: int) -> Array:
-    larger = np.empty((room, V.shape[1]))
-    larger[:m] = V[:m]
-    return larger
+def _grown(
+    basis: Array, values: Array, m: int, block: int
+) -> tuple[Array, Array, Workspace, _Small]:
+    """Return arrays with room for a few blocks of new directions, the first two filled in."""
+    d = basis.shape[1]
+    room = m + m // 2 + 2 * block
+    V, new, work, small = (
+        np.empty((room, d)),
+        np.empty((room, d)),
+        workspace(room, block, d),
+        _small(room),
+    )
+    _copy(basis[:m], V)
+    for i in range(m):
+        small.diagonal[i + 1] = values[i]
+    return V, new, work, small
 
 
 @njit(cache=True, error_model="numpy")
-def _extend(y: Array, eta: float, m: int, d: int, flat: Array, small: _Small) -> int:
+def _copy(rows: Array, into: Array) -> None:
+    for i in range(len(rows)):
+        for j in range(rows.shape[1]):
+            into[i, j] = rows[i, j]
+
+
+@njit(cache=True, error_model="numpy")
+def _rows(flat: Array, first: int, last: int, width: int) -> Array:
+    """Return rows first, ..., last - 1 of a flat matrix, contiguous."""
+    return flat[first * width : last * width].reshape(last - first, width)
+
+
+@njit(cache=True, error_model="numpy")
+def _identity(m: int, width: int, flat: Array) -> None:
+    """Set the basis to the first m unit vectors, in rows 1 to m."""
+    for i in range(width, (m + 1) * width):
+        flat[i] = 0.0
+    for i in range(m):
+        flat[(i + 1) * width + i] = 1.0
+
+
+@njit(cache=True, error_model="numpy")
+def _extend(y: Array, eta: float, m: int, d: int, small: _Small) -> int:
     """Set z to sqrt(eta) times the sample in the basis, extended by its residual (lines 1 to 5).
 
     Returns 1 where the residual is a new direction, 0 where there is none, and -1 where the
     sample is too small to change anything.
     """
-    width = len(y)
+    width, z, residual = len(y), small.z, small.residual
     square = dot(y, y, width)
     if not eta * square > TINY:
         return -1
-    z, residual = small.z[1 : m + 1], small.residual[:width]
-    W = flat[width : (m + 1) * width].reshape(m, width)
-    residual[:] = y
-    z[:] = 0.0
-    left = _project_out(W, residual, z)
+    for i in range(width):
+        residual[i] = y[i]
+    for i in range(m + 1):
+        z[i] = 0.0
+    W = _rows(small.basis, 1, m + 1, width)
+    left = _project_out(W, residual[:width], z[1 : m + 1])
     if left < AGAIN * AGAIN * square:
-        left = _project_out(W, residual, z)
+        left = _project_out(W, residual[:width], z[1 : m + 1])
     fresh = 1 if left > DEPENDENT * DEPENDENT * square and m < d else 0
     if fresh:
-        small.z[0] = np.sqrt(eta * left)
-        scale = 1.0 / np.sqrt(left)
+        z[0] = np.sqrt(left)
         for i in range(width):
-            flat[i] = residual[i] * scale
-    for i in range(m):
+            small.basis[i] = residual[i] / z[0]
+    for i in range(m + 1):
         z[i] *= np.sqrt(eta)
     return fresh
 
@@ -181,48 +212,38 @@ def _extend(y: Array, eta: float, m: int, d: int, flat: Array, small: _Small) ->
 @njit(cache=True, error_model="numpy")
 def _project_out(W: Array, x: Array, z: Array) -> float:
     """Take the rows of W out of x, add the coordinates to z, and return |x|²."""
-    if len(W) == 0:
-        return dot(x, x, len(x))
-    part = np.dot(W, x)
-    z += part
-    x -= np.dot(part, W)
+    if len(W) > 0:
+        part = np.dot(W, x)
+        projection = np.dot(part, W)
+        for i in range(len(z)):
+            z[i] += part[i]
+        for i in range(len(x)):
+            x[i] -= projection[i]
     return dot(x, x, len(x))
 
 
 @njit(cache=True, error_model="numpy")
-def _update(
-    m: int,
-    fresh: int,
-    width: int,
-    d: int,
-    floor: float,
-    full: bool,
-    rule: Rule,
-    flat: Array,
-    spare: Array,
-    small: _Small,
-) -> tuple[int, float, bool]:
-    """Do the eigen-update and the projection (lines 4 to 9); leave the new rows in `spare`."""
-    first = 1 - fresh
-    n = m + fresh
-    diagonal = small.diagonal[first : m + 1]
-    W = flat[first * width : (m + 1) * width].reshape(n, width)
-    if fresh:
-        diagonal[0] = 0.0
-    active = eigenvalues(diagonal, small.z[first : m + 1], W, small.secular)
-    order = small.order[:n]
-    _sort(small.secular.lam, order)
+def _update(at: _Scalars, fresh: int, width: int, d: int, rule: Rule, small: _Small) -> _Scalars:
+    """Do the eigen-update and the projection (lines 4 to 9)."""
+    first, n = 1 - fresh, at.m + fresh
+    small.diagonal[0] = 0.0
+    W, lam, order = _rows(small.basis, first, at.m + 1, width), small.secular.lam, small.order[:n]
+    active = eigenvalues(
+        small.diagonal[first : at.m + 1], small.z[first : at.m + 1], W, small.secular
+    )
+    _sort(lam, order)
     dropped = max(0, n - rule.most)
     if dropped:
         _settle_tie(small.secular, order, active, rule.old_stay, small.rank)
-    kept = order[dropped:]
-    values = small.secular.lam[kept]
-    floor, full = _projected(values, d - n, floor, full, rule)
-    while len(values) and not values[0] > 0.0:
-        values, kept = values[1:], kept[1:]
-    small.diagonal[1 : len(values) + 1] = values
-    _rotate(W, kept, active, spare, small)
-    return len(values), floor, full
+    values = small.diagonal[1 : n - dropped + 1]
+    for i in range(len(values)):
+        values[i] = lam[order[dropped + i]]
+    floor, full = _projected(values, d - n, at.floor, at.full, rule)
+    zeros = _zeros(values)
+    for i in range(len(values) - zeros):
+        values[i] = values[i + zeros]
+    _rotate(W, order[dropped + zeros :], active, small)
+    return _Scalars(len(values) - zeros, floor, full)
 
 
 @njit(cache=True, error_model="numpy")
@@ -252,7 +273,8 @@ def _settle_tie(
         if work.lam[slot] > work.lam[order[0]] + margin:
             return
         if (rank[slot] >= 0) == old_stay:
-            order[1 : i + 1] = order[:i].copy()
+            for j in range(i, 0, -1):
+                order[j] = order[j - 1]
             order[0] = slot
             return
 
@@ -270,43 +292,66 @@ def _projected(
     values: Array, others: int, floor: float, full: bool, rule: Rule
 ) -> tuple[float, bool]:
     """Project the eigenvalues in place; return the new floor, and whether the trace is k."""
+    k = float(rule.k)
     if rule.kind == FANTOPE:
-        onto_fantope(values, float(rule.k))
+        onto_fantope(values, k)
     elif rule.kind == CAPPED:
-        full = onto_capped(values, float(rule.k), full)
+        full = onto_capped(values, k, full)
     elif rule.kind == COMPLEMENT:
-        onto_complement(values, float(rule.k))
+        onto_complement(values, k)
     elif rule.kind == DENSITY:
-        floor = onto_density(values, others, float(rule.k))
+        floor = onto_density(values, others, k)
     return floor, full
 
 
 @njit(cache=True, error_model="numpy")
-def _rotate(W: Array, kept: NDArray[np.int64], active: int, spare: Array, small: _Small) -> None:
-    """Set rows 1, 2, ... of `spare` to the eigenvectors in the kept slots."""
+def _zeros(values: Array) -> int:
+    """Return how many values at the beginning are not positive."""
+    for i in range(len(values)):
+        if values[i] > 0.0:
+            return i
+    return len(values)
+
+
+@njit(cache=True, error_model="numpy")
+def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: _Small) -> None:
+    """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots."""
     n, width = W.shape
-    rank, rows = small.rank, 0
+    rank, picked = small.rank, small.picked
     _number_active(small.secular, active, n, rank)
-    picked = np.empty(len(kept), np.int64)
-    for slot in kept:
-        if rank[slot] >= 0:
-            picked[rows] = rank[slot]
-            rows += 1
+    rows = _pick(kept, rank, picked)
     gathered = matrix(small.gathered, active, width)
     for j in range(active):
-        gathered[j] = W[small.secular.active[j]]
-    V, rotated = matrix(small.vectors, rows, active), matrix(small.rotated, rows, width)
+        _copy_row(W, small.secular.active[j], gathered, j)
+    rotated = matrix(small.rotated, len(kept), width)
     if rows:
+        V = matrix(small.vectors, rows, active)
         eigenvectors(active, picked, rows, small.secular, V)
-        times(V, gathered, rotated)
-    new = matrix(spare, len(kept) + 1, width)
-    at = 0
-    for i in range(len(kept)):
+        times(V, gathered, rotated[:rows])
+    for i in range(len(kept) - 1, -1, -1):
         if rank[kept[i]] >= 0:
-            new[i + 1] = rotated[at]
-            at += 1
+            rows -= 1
+            _copy_row(rotated, rows, rotated, i)
         else:
-            new[i + 1] = W[kept[i]]
+            _copy_row(W, kept[i], rotated, i)
+    _copy(rotated, _rows(small.basis, 1, len(kept) + 1, width))
+
+
+@njit(cache=True, error_model="numpy")
+def _pick(kept: NDArray[np.int64], rank: NDArray[np.int64], picked: NDArray[np.int64]) -> int:
+    """List the active slots among the kept ones by their rank; return how many they are."""
+    at = 0
+    for slot in kept:
+        if rank[slot] >= 0:
+            picked[at] = rank[slot]
+            at += 1
+    return at
+
+
+@njit(cache=True, error_model="numpy")
+def _copy_row(source: Array, i: int, into: Array, j: int) -> None:
+    for column in range(source.shape[1]):
+        into[j, column] = source[i, column]
 
 
 @njit(cache=True, error_model="numpy")
