@@ -1,1 +1,14 @@
-"""Placeholder docstring replaced by the plugin."""
+"""Stochastic PCA: msg, capped-msg, meg, warmuth-kuzmin, incremental-pca and their rivals."""
+
+from __future__ import annotations
+
+from orthobench.hookspecs import hookimpl
+from orthobench.solver import AnySolver
+from orthobench_stochastic_pca.batch_pca import BatchPCA
+from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
+
+
+@hookimpl
+def orthobench_solvers() -> list[type[AnySolver]]:
+    """Return the solvers of stochastic PCA."""
+    return [GrassmannianSGD, Oja, BatchPCA]

@@ -1,0 +1,201 @@
+"""The stochastic PCA solvers against plain numpy, scikit-learn and the flop bound.
+
+Run with ``pytest benchmarks``. Every solver sees the samples, the start and the step sizes of
+its opponent, and must end in the same subspace; the two take turns, and the best of each counts.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+import orthobench_stochastic_pca as plugin
+import pytest
+from plain_stochastic_pca import PLAIN
+
+from orthobench.geometry import random_point, subspace_error
+from orthobench.samples import ArraySource, SampleOracle
+
+SIZES = [(784, 8), (5000, 10)]
+SOLVERS = {solver.name: solver for solver in plugin.orthobench_solvers()}
+
+SAMPLES = {  # so that plain numpy takes about a second, at either size
+    "msg": (1200, 300),
+    "capped-msg": (4000, 1500),
+    "meg": (300, 100),
+    "warmuth-kuzmin": (1200, 300),
+    "incremental-pca": (5000, 2000),
+    "grassmannian-sgd": (16000, 4000),
+    "oja": (8000, 1500),
+    "batch-pca": (2000, 800),
+}
+TARGETS = {
+    "msg": 10.0,
+    "capped-msg": 10.0,
+    "warmuth-kuzmin": 10.0,
+    "grassmannian-sgd": 10.0,
+    "oja": 25.0,
+}
+RANK_UPDATING = {"msg", "capped-msg", "meg", "warmuth-kuzmin", "incremental-pca"}
+SETTINGS = {
+    "msg": {"start": "random"},
+    "capped-msg": {"start": "random"},
+}
+PLAIN_ROUNDS = 3
+ROUNDS = 9
+
+
+@cache
+def samples(d, n):
+    """Gaussian samples whose k-th variance is proportional to 1/k, with E|x|² = 1."""
+    variances = 1 / np.arange(1.0, d + 1)
+    scales = np.sqrt(variances / variances.sum())
+    return np.random.default_rng(0).standard_normal((n, d)) * scales
+
+
+@cache
+def start(d, k):
+    return random_point(d, k, np.random.default_rng(1))
+
+
+def opened(solver, X, k):
+    oracle = SampleOracle(ArraySource(X), k)
+    oracle.start = start(X.shape[1], k)
+    oracle.prepare(len(X))
+    return oracle, solver.init(oracle, np.random.default_rng(2))
+
+
+def solve(solver, oracle, state, n):
+    """What is timed: all samples, and for batch PCA its decomposition."""
+    solver.advance(oracle, state, n)
+    return solver.solution(state)
+
+
+def seconds(call):
+    begin = perf_counter()
+    result = call()
+    return perf_counter() - begin, result
+
+
+@cache
+def gemm_rate(m, d):
+    """Return flops per second of (m, m) by (m, d), the product that the bound counts."""
+    A, B, out = np.ones((m, m)), np.ones((m, d)), np.empty((m, d))
+    repeat = 1 + int(1e8 / (2 * m * m * d))
+
+    def products():
+        for _ in range(repeat):
+            np.matmul(A, B, out=out)
+
+    return 2 * m * m * d * repeat / min(seconds(products)[0] for _ in range(7))
+
+
+def times_bound(spent, ranks, d):
+    """Return how many times the flop bound, 2dm² a sample at the matrix product's rate."""
+    at_rate = gemm_rate(max(2, round(float(np.mean(ranks)))), d)
+    return spent / sum(2 * d * m * m / at_rate for m in ranks)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"d={size[0]},k={size[1]}")
+@pytest.mark.parametrize("name", PLAIN)
+def test_against_plain_numpy(benchmark, report, name, size):
+    if name not in SOLVERS:
+        pytest.skip("not installed")
+    d, k = size
+    n = SAMPLES[name][SIZES.index(size)]
+    X, solver = samples(d, n), SOLVERS[name](**SETTINGS.get(name, {}))
+    etas = 1 / np.sqrt(np.arange(1.0, n + 1))
+    solve(solver, *opened(solver, X, k), n)
+    plain = []
+
+    def take_turns():
+        if len(plain) < PLAIN_ROUNDS:
+            plain.append(seconds(lambda: PLAIN[name](start(d, k), X, etas)))
+        return (solver, *opened(solver, X, k), n), {}
+
+    benchmark.group = f"{name} d={d} k={k}"
+    solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    slow, (point, ranks) = min(plain, key=lambda run: run[0])
+    fast = benchmark.stats.stats.min
+    assert subspace_error(point, solution.point) <= 1e-6
+    target = TARGETS.get(name)
+    benchmark.extra_info.update(plain_seconds=slow, ratio=slow / fast, samples=n)
+    report(
+        name,
+        f"{d} x {k}",
+        f"{np.mean(ranks):.1f}",
+        f"{n / slow:.0f}",
+        f"{n / fast:.0f}",
+        f"{slow / fast:.1f}",
+        verdict(slow / fast, target),
+        f"{times_bound(fast, ranks, d):.2f}" if name in RANK_UPDATING else "",
+    )
+
+
+@pytest.mark.parametrize(("size", "n"), [(SIZES[0], 4000), (SIZES[1], 1500)], ids=str)
+def test_against_scikit_learn(benchmark, report, size, n):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    if "incremental-pca" not in SOLVERS:
+        pytest.skip("not installed")
+    d, k = size
+    X, solver, peer = samples(d, n), SOLVERS["incremental-pca"](), []
+    solve(solver, *opened(solver, X, k), n)
+
+    def take_turns():
+        if len(peer) < PLAIN_ROUNDS:
+            model = decomposition.IncrementalPCA(n_components=k, batch_size=100)
+            peer.append(seconds(lambda: model.fit(X))[0])
+        return (solver, *opened(solver, X, k), n), {}
+
+    benchmark.group = f"incremental-pca d={d} k={k}"
+    benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    slow, fast = min(peer), benchmark.stats.stats.min
+    report(
+        "incremental-pca : scikit-learn",
+        f"{d} x {k}",
+        k,
+        f"{n / slow:.0f}",
+        f"{n / fast:.0f}",
+        f"{slow / fast:.1f}",
+        verdict(slow / fast, 15.0),
+        "",
+    )
+
+
+@pytest.mark.parametrize("n", [1000, 4000, 16000])
+def test_error_against_time(benchmark, report, n):
+    """The suboptimality on the population, and the time, of capped MSG and scikit-learn."""
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    if "capped-msg" not in SOLVERS:
+        pytest.skip("not installed")
+    d, k = SIZES[0]
+    variances = 1 / np.arange(1.0, d + 1)
+    variances /= variances.sum()
+
+    def lost(point):
+        return variances[:k].sum() - np.sum(variances[:, None] * point**2)
+
+    X, solver = samples(d, n), SOLVERS["capped-msg"](step_size=2.0)
+    peer = decomposition.IncrementalPCA(n_components=k, batch_size=100)
+    slow = min(seconds(lambda: peer.fit(X))[0] for _ in range(PLAIN_ROUNDS))
+    solution = benchmark.pedantic(
+        solve, setup=lambda: ((solver, *opened(solver, X, k), n), {}), rounds=ROUNDS
+    )
+    fast = benchmark.stats.stats.min
+    report(
+        f"capped-msg : scikit-learn, n = {n}",
+        f"{d} x {k}",
+        k + 1,
+        f"{n / slow:.0f}",
+        f"{n / fast:.0f}",
+        f"{slow / fast:.1f}",
+        f"suboptimality {lost(peer.components_.T):.4f} : {lost(solution.point):.4f}",
+        "",
+    )
+
+
+def verdict(ratio, target):
+    if target is None:
+        return ""
+    return f"{target:g} {'met' if ratio >= target else 'MISSED'}"
