@@ -8,12 +8,12 @@ eigenvectors of the matrix projected (Arora, Cotter and Srebro 2013, Lemma 3.2 a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from orthobench.arrays import Array
+from orthobench_stochastic_pca.compiled import inner, kernel
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def shift(values: Array, counts: Array, k: float) -> float:
     """Return the S for which the values min(1, max(0, value + S)) sum to k.
 
@@ -52,11 +52,12 @@ def shift(values: Array, counts: Array, k: float) -> float:
         if low == high:
             inside_sum = 0.0  # exactly: what rounding left there must not count
     if low == high:
-        return 1.0 - values[high]
+        least_that_clips: float = 1.0 - values[high]
+        return least_that_clips
     return _between(values, counts, low, high, k - ones)
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> float:
     """Return the S for which values[low:high] + S sum to `rest`, summed afresh."""
     total, number = 0.0, 0.0
@@ -66,7 +67,7 @@ def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> 
     return (rest - total) / number
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def onto_fantope(values: Array, k: float) -> None:
     """Project eigenvalues onto {0 <= s <= 1, sum s <= k} in place: the projection of MSG.
 
@@ -84,7 +85,7 @@ def onto_fantope(values: Array, k: float) -> None:
     _clip(values)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def onto_capped(values: Array, k: float, full: bool) -> bool:
     """Project eigenvalues onto {0 <= s <= 1, sum s = k} in place: the projection of capped MSG.
 
@@ -110,7 +111,7 @@ def onto_capped(values: Array, k: float, full: bool) -> bool:
     return full or total >= k
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def onto_complement(values: Array, k: float) -> None:
     """Project N = -log(I - M) onto {tr M <= k} in the von Neumann divergence of I - M, in place.
 
@@ -141,7 +142,7 @@ def onto_complement(values: Array, k: float) -> None:
         values[i] = max(0.0, values[i] - gamma)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def onto_density(values: Array, others: int, k: float) -> float:
     """Project log M onto {log M <= 0, tr M = k} in the von Neumann divergence of M, in place.
 
@@ -177,7 +178,7 @@ def onto_density(values: Array, others: int, k: float) -> float:
     return floor
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _clipped_sum(values: Array) -> float:
     total = 0.0
     for value in values:
@@ -185,7 +186,7 @@ def _clipped_sum(values: Array) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _shift(values: Array, k: float) -> None:
     """Add to the values, each of multiplicity one, the S of `shift`."""
     counts = np.empty(len(values))
@@ -196,7 +197,7 @@ def _shift(values: Array, k: float) -> None:
         values[i] += change
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _clip(values: Array) -> None:
     for i in range(len(values)):
         values[i] = min(1.0, max(0.0, values[i]))

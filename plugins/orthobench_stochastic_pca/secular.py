@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
-from orthobench_stochastic_pca.span import dot
 
 from orthobench.arrays import Array
+from orthobench_stochastic_pca.compiled import inner, kernel, summed
+from orthobench_stochastic_pca.span import dot
 
 EPS = 2.0**-52
 
@@ -53,7 +53,7 @@ class Secular(NamedTuple):
     weights: Array
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def secular(n: int) -> Secular:
     """Return work arrays for updates of at most n by n matrices. Memory: n² + 5n doubles."""
     return Secular(
@@ -61,7 +61,7 @@ def secular(n: int) -> Secular:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     """Set ``work.lam`` to the eigenvalues of D + zz', and get ready for `eigenvectors`.
 
@@ -97,7 +97,7 @@ def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     return n
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V: Array) -> None:
     """Set rows of V to eigenvectors, in coordinates of the active slots.
 
@@ -118,7 +118,7 @@ def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V
             vector[i] *= scale
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
     """Zero the entries of z that make no difference to rounding; list the other slots."""
     norm = np.sqrt(dot(z, z, len(z)))
@@ -134,7 +134,7 @@ def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
     return n
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bool:
     """Rotate slots i and j so that z_i vanishes, where their entries are equal to rounding."""
     length = np.hypot(z[i], z[j])
@@ -150,12 +150,13 @@ def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bo
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _root(j: int, n: int, work: Secular) -> float:
     """Return root j, between poles j and j + 1, and set its row of gaps."""
     poles, squares = work.poles[:n], work.squares[:n]
     gaps = work.gaps[j * n : (j + 1) * n]
-    origin, low, high = poles[j], 0.0, 0.0
+    origin: float = poles[j]
+    low, high = 0.0, 0.0
     if j < n - 1:
         high = 0.5 * (poles[j + 1] - poles[j])
         x = high
@@ -188,7 +189,7 @@ def _root(j: int, n: int, work: Secular) -> float:
     return origin + x
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _outermost(poles: Array, squares: Array) -> tuple[float, float]:
     """Return a guess of the last root, relative to the last pole, and an upper bound."""
     x, total = 0.0, 0.0
@@ -200,13 +201,13 @@ def _outermost(poles: Array, squares: Array) -> tuple[float, float]:
     return min(x, most), most
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _differences(poles: Array, origin: float, gaps: Array) -> None:
     for i in range(len(poles)):
         gaps[i] = poles[i] - origin
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@summed
 def _sums(gaps: Array, squares: Array, x: float) -> tuple[float, float, float, float]:
     """Return the secular function, its first and half its second derivative, and its size.
 
@@ -223,27 +224,27 @@ def _sums(gaps: Array, squares: Array, x: float) -> tuple[float, float, float, f
     return 1.0 + f, slope, curve, size
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _step(gaps: Array, x: float, j: int, n: int, f: float, slope: float, curve: float) -> float:
     """Return the step to the zero of the rational function with the poles next to root j.
 
     It agrees with the secular function up to the second derivative (Borges and Gragg 1993);
     for the last root, which has one pole next to it, up to the first.
     """
-    left = gaps[j] - x
+    left: float = gaps[j] - x
     if j == n - 1:
         return left * f / (f - left * slope)
-    right = gaps[j + 1] - x
+    right: float = gaps[j + 1] - x
     a = f - (left + right) * slope + left * right * curve
     b = (left + right) * f - left * right * slope
     c = left * right * f
-    root = np.sqrt(abs(b * b - 4.0 * a * c))
+    root: float = np.sqrt(abs(b * b - 4.0 * a * c))
     if b > 0.0:
         return 2.0 * c / (b + root)
     return (b - root) / (2.0 * a) if a != 0.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _gu_eisenstat(n: int, z: Array, work: Secular) -> None:
     """Set the weights: the z for which the computed roots are exact (Löwner's formula)."""
     weights, poles = work.weights, work.poles

@@ -28,7 +28,7 @@ class Rule(NamedTuple):
     kind: int
     k: int
     most: int
-    old_stay: bool
+    old_stay: bool = True
 
 
 class Iterate(NamedTuple):

@@ -11,25 +11,30 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from orthobench import flops
 from orthobench.arrays import Array
+from orthobench_stochastic_pca.compiled import inner, kernel
 from orthobench_stochastic_pca.projection import (
     onto_capped,
     onto_complement,
     onto_density,
     onto_fantope,
 )
-from orthobench_stochastic_pca.secular import Secular, eigenvalues, eigenvectors, secular
+from orthobench_stochastic_pca.secular import EPS, Secular, eigenvalues, eigenvectors, secular
 from orthobench_stochastic_pca.span import (
     DEPENDENT,
     TINY,
+    Span,
     Workspace,
+    add,
     collapse,
+    combine,
+    copy,
     dot,
     expand,
+    identity,
     matrix,
     times,
     workspace,
@@ -49,7 +54,7 @@ TIED = 1e-12
 AGAIN = 0.1
 """A residual shorter than this times its sample is projected a second time."""
 
-_eigh = njit(cache=True)(flops.eigh)
+_eigh = kernel(flops.eigh)
 
 
 class _Scalars(NamedTuple):
@@ -58,6 +63,7 @@ class _Scalars(NamedTuple):
     m: int
     floor: float
     full: bool
+    flops: int
 
 
 class _Small(NamedTuple):
@@ -80,7 +86,7 @@ class _Small(NamedTuple):
     secular: Secular
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _small(n: int) -> _Small:
     return _Small(
         np.empty(n),
@@ -97,8 +103,10 @@ def _small(n: int) -> _Small:
     )
 
 
-@njit(cache=True, error_model="numpy")
-def update_blocks(start: Iterate, samples: Array, etas: Array, block: int, rule: Rule) -> Iterate:
+@kernel
+def update_blocks(
+    start: Iterate, samples: Array, etas: Array, block: int, rule: Rule, summing: bool
+) -> tuple[Iterate, Array]:
     """Return the iterate after all samples, in blocks of `block` from the first on.
 
     Parameters
@@ -109,78 +117,93 @@ def update_blocks(start: Iterate, samples: Array, etas: Array, block: int, rule:
         Step sizes.
     block : int
     rule : Rule
+    summing : bool
+        Whether to sum up the iterates; only where their floor is zero.
+
+    Returns
+    -------
+    Iterate
+    ndarray, shape (g, d)
+        P with P'P the sum of the M after each sample of the last block; g is its rank. Empty
+        where nothing is summed.
 
     Notes
     -----
-    At rank m about 2 (m + b) (1 + m / b) d flops a sample, and 2 m² (m + b) + 60 m² besides;
-    memory 3 (m + b) d doubles and 6 (m + b)² besides.
+    At rank m about 2 (m + b) (1 + m / b) d flops a sample, and 2 m² (m + b) + 60 m² besides,
+    with 2 m (m + b)² more where M is summed; memory 3 (m + b) d doubles and 6 (m + b)² besides.
     """
-    d = samples.shape[1]
-    at, drift, cost = _Scalars(len(start.values), start.floor, start.full), start.drift, start.flops
+    at = _Scalars(len(start.values), start.floor, start.full, start.flops)
+    drift, P = start.drift, start.basis[:0]
     V, new, work, small = _grown(start.basis, start.values, at.m, block)
     for first in range(0, len(samples), block):
-        count = min(block, len(samples) - first)
-        if at.m + count >= len(V):
+        last = min(first + block, len(samples))
+        if at.m + block >= len(V):
             V, new, work, small = _grown(V, small.diagonal[1 : at.m + 1], at.m, block)
-        _copy(samples[first : first + count], V[at.m :])
-        span = expand(V, at.m, count, drift, work)
-        width = span.m + span.q
-        _identity(at.m, width, small.basis)
-        for j in range(count):
-            before = at.m
-            fresh = _extend(work.coords[j, :width], etas[first + j], at.m, d, small)
-            if fresh >= 0:
-                at = _update(at, fresh, width, d, rule, small)
-            cost += _cost(d, before, at.m, fresh)
-        drift = collapse(V, span, _rows(small.basis, 1, at.m + 1, width), new, work)
+        copy(samples[first:last], V[at.m :])
+        span = expand(V, at.m, last - first, drift, work)
+        moment = np.zeros((span.m + span.q) ** 2 if summing else 0)
+        at = _update_all(at, span, etas[first:last], rule, V.shape[1], work, small, moment)
+        if summing:
+            P = _sum(moment, V, span, work)
+        drift = collapse(V, span, _basis(small, at.m, span), new, work)
         V, new = new, V
-    return Iterate(
-        V[: at.m].copy(), small.diagonal[1 : at.m + 1].copy(), at.floor, at.full, drift, cost
-    )
+    values = small.diagonal[1 : at.m + 1].copy()
+    return Iterate(V[: at.m].copy(), values, at.floor, at.full, drift, at.flops), P
 
 
-@njit(cache=True, error_model="numpy")
+@inner
+def _update_all(
+    at: _Scalars,
+    span: Span,
+    etas: Array,
+    rule: Rule,
+    d: int,
+    work: Workspace,
+    small: _Small,
+    moment: Array,
+) -> _Scalars:
+    """Do the updates of one block; add each M to the moment, where that is not empty."""
+    width = span.m + span.q
+    identity(_basis(small, span.m, span))
+    for j in range(len(etas)):
+        fresh = _extend(work.coords[j, :width], etas[j], at.m, d, small)
+        cost = _cost(d, at.m, fresh)
+        if fresh >= 0:
+            at = _update(at, fresh, width, d, rule, small)
+            cost += 2 * d * (at.m + fresh) * at.m
+        at = _Scalars(at.m, at.floor, at.full, at.flops + cost)
+        if len(moment):
+            _add_to_moment(_basis(small, at.m, span), small.diagonal[1:], rule.kind, moment)
+    return at
+
+
+@inner
+def _basis(small: _Small, m: int, span: Span) -> Array:
+    """Return the iterate's basis in coordinates of the block, (m, width)."""
+    return _rows(small.basis, 1, m + 1, span.m + span.q)
+
+
+@inner
 def _grown(
     basis: Array, values: Array, m: int, block: int
 ) -> tuple[Array, Array, Workspace, _Small]:
     """Return arrays with room for a few blocks of new directions, the first two filled in."""
     d = basis.shape[1]
     room = m + m // 2 + 2 * block
-    V, new, work, small = (
-        np.empty((room, d)),
-        np.empty((room, d)),
-        workspace(room, block, d),
-        _small(room),
-    )
-    _copy(basis[:m], V)
+    V, small = np.empty((room, d)), _small(room)
+    copy(basis[:m], V)
     for i in range(m):
         small.diagonal[i + 1] = values[i]
-    return V, new, work, small
+    return V, np.empty((room, d)), workspace(room, block, d), small
 
 
-@njit(cache=True, error_model="numpy")
-def _copy(rows: Array, into: Array) -> None:
-    for i in range(len(rows)):
-        for j in range(rows.shape[1]):
-            into[i, j] = rows[i, j]
-
-
-@njit(cache=True, error_model="numpy")
+@inner
 def _rows(flat: Array, first: int, last: int, width: int) -> Array:
     """Return rows first, ..., last - 1 of a flat matrix, contiguous."""
     return flat[first * width : last * width].reshape(last - first, width)
 
 
-@njit(cache=True, error_model="numpy")
-def _identity(m: int, width: int, flat: Array) -> None:
-    """Set the basis to the first m unit vectors, in rows 1 to m."""
-    for i in range(width, (m + 1) * width):
-        flat[i] = 0.0
-    for i in range(m):
-        flat[(i + 1) * width + i] = 1.0
-
-
-@njit(cache=True, error_model="numpy")
+@inner
 def _extend(y: Array, eta: float, m: int, d: int, small: _Small) -> int:
     """Set z to sqrt(eta) times the sample in the basis, extended by its residual (lines 1 to 5).
 
@@ -209,7 +232,7 @@ def _extend(y: Array, eta: float, m: int, d: int, small: _Small) -> int:
     return fresh
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _project_out(W: Array, x: Array, z: Array) -> float:
     """Take the rows of W out of x, add the coordinates to z, and return |x|²."""
     if len(W) > 0:
@@ -222,7 +245,7 @@ def _project_out(W: Array, x: Array, z: Array) -> float:
     return dot(x, x, len(x))
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _update(at: _Scalars, fresh: int, width: int, d: int, rule: Rule, small: _Small) -> _Scalars:
     """Do the eigen-update and the projection (lines 4 to 9)."""
     first, n = 1 - fresh, at.m + fresh
@@ -243,10 +266,10 @@ def _update(at: _Scalars, fresh: int, width: int, d: int, rule: Rule, small: _Sm
     for i in range(len(values) - zeros):
         values[i] = values[i + zeros]
     _rotate(W, order[dropped + zeros :], active, small)
-    return _Scalars(len(values) - zeros, floor, full)
+    return _Scalars(len(values) - zeros, floor, full, at.flops)
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _sort(lam: Array, order: NDArray[np.int64]) -> None:
     """Set the order to that of ascending eigenvalues; insertion, since they nearly are."""
     for i in range(len(order)):
@@ -257,7 +280,7 @@ def _sort(lam: Array, order: NDArray[np.int64]) -> None:
         order[j] = i
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _settle_tie(
     work: Secular,
     order: NDArray[np.int64],
@@ -279,7 +302,7 @@ def _settle_tie(
             return
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _number_active(work: Secular, active: int, n: int, rank: NDArray[np.int64]) -> None:
     """Set the number of each slot among the active ones, -1 where it was deflated."""
     rank[:n] = -1
@@ -287,7 +310,7 @@ def _number_active(work: Secular, active: int, n: int, rank: NDArray[np.int64]) 
         rank[work.active[j]] = j
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _projected(
     values: Array, others: int, floor: float, full: bool, rule: Rule
 ) -> tuple[float, bool]:
@@ -304,7 +327,7 @@ def _projected(
     return floor, full
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _zeros(values: Array) -> int:
     """Return how many values at the beginning are not positive."""
     for i in range(len(values)):
@@ -313,7 +336,7 @@ def _zeros(values: Array) -> int:
     return len(values)
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: _Small) -> None:
     """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots."""
     n, width = W.shape
@@ -334,10 +357,10 @@ def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: _Small) -> No
             _copy_row(rotated, rows, rotated, i)
         else:
             _copy_row(W, kept[i], rotated, i)
-    _copy(rotated, _rows(small.basis, 1, len(kept) + 1, width))
+    copy(rotated, _rows(small.basis, 1, len(kept) + 1, width))
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _pick(kept: NDArray[np.int64], rank: NDArray[np.int64], picked: NDArray[np.int64]) -> int:
     """List the active slots among the kept ones by their rank; return how many they are."""
     at = 0
@@ -348,19 +371,61 @@ def _pick(kept: NDArray[np.int64], rank: NDArray[np.int64], picked: NDArray[np.i
     return at
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _copy_row(source: Array, i: int, into: Array, j: int) -> None:
     for column in range(source.shape[1]):
         into[j, column] = source[i, column]
 
 
-@njit(cache=True, error_model="numpy")
-def _cost(d: int, m: int, after: int, fresh: int) -> int:
-    """Return the flops of one step of Algorithm 1 from rank m to rank `after`.
+@inner
+def _cost(d: int, m: int, fresh: int) -> int:
+    """Return the flops of lines 1 to 6 of Algorithm 1 at rank m; line 4 or 7 adds U V.
 
-    Coordinates 2dm, residual 2dm and its norm 2d, the small eigenproblem, and U V 2dnm'.
+    Coordinates 2dm, residual 2dm and its norm 2d, and the small eigenproblem.
     """
-    if fresh < 0:
-        return 4 * d * m + 2 * d
-    n = m + fresh
-    return 4 * d * m + 2 * d + _eigh(n) + 2 * d * n * after
+    cost = 4 * d * m + 2 * d
+    return cost + _eigh(m + fresh) if fresh >= 0 else cost
+
+
+@inner
+def _add_to_moment(W: Array, values: Array, kind: int, moment: Array) -> None:
+    """Add M = W' diag(eigenvalues) W to the moment."""
+    m, width = W.shape
+    for j in range(m):
+        weight = values[j]
+        if kind == COMPLEMENT:
+            weight = -np.expm1(-values[j])
+        for i in range(width):
+            add(weight * W[j, i], W[j], moment[i * width :], width)
+
+
+@inner
+def _sum(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
+    """Return P with P'P = [U; Q]' moment [U; Q]."""
+    width = span.m + span.q
+    F = _factor(moment.reshape(width, width))
+    P = np.empty((len(F), V.shape[1]))
+    if len(F):
+        combine(V, span, F, P, work)
+    return P
+
+
+@inner
+def _factor(G: Array) -> Array:
+    """Return F of full row rank with F'F = G, positive semidefinite; pivoted Cholesky."""
+    n = len(G)
+    F, scale, rank = np.zeros((n, n)), 0.0, 0
+    for i in range(n):
+        scale = max(scale, G[i, i])
+    while rank < n:
+        pivot = 0
+        for i in range(n):
+            pivot = i if G[i, i] > G[pivot, pivot] else pivot
+        if not G[pivot, pivot] > n * EPS * scale:
+            break
+        for i in range(n):
+            F[rank, i] = G[pivot, i] / np.sqrt(G[pivot, pivot])
+        for i in range(n):
+            add(-F[rank, i], F[rank], G[i], n)
+        rank += 1
+    return F[:rank]
