@@ -5,10 +5,13 @@ from __future__ import annotations
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
 from orthobench_stochastic_pca.batch_pca import BatchPCA
+from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
+from orthobench_stochastic_pca.incremental import IncrementalPCA
+from orthobench_stochastic_pca.msg import MSG, CappedMSG
 from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
 
 
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of stochastic PCA."""
-    return [GrassmannianSGD, Oja, BatchPCA]
+    return [MSG, CappedMSG, MEG, WarmuthKuzmin, IncrementalPCA, GrassmannianSGD, Oja, BatchPCA]

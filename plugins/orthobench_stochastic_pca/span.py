@@ -178,18 +178,30 @@ def collapse(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> flo
     -----
     2 rows (m + q) d flops; 4 rows² d more for a Newton-Schulz step.
     """
-    rows, inner = W.shape
+    rows = len(W)
     if rows == 0:
         return 0.0
+    combine(V, span, W, new, work)
+    if span.drift <= POLISHED:
+        return span.drift
+    polish(new, rows, V, work)
+    return ROUNDING
+
+
+@njit(cache=True)
+def combine(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> None:
+    """Write the combinations W [U; Q], of any rows W, which are overwritten; leave V as it is.
+
+    Notes
+    -----
+    2 rows (m + q) d flops.
+    """
+    rows, inner = W.shape
     if span.implicit:
         _onto_samples(W, work.factor, span.m, span.q)
     step = _panel(rows, inner, V.shape[1])
     for i in range(0, rows, step):
         times(W[i : i + step], V[:inner], new[i : min(i + step, rows)])
-    if span.drift <= POLISHED:
-        return span.drift
-    polish(new, rows, V, work)
-    return ROUNDING
 
 
 @njit(cache=True)
