@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
+from orthobench import harness
 from orthobench.errors import DataError, UsageError
 from orthobench.families import stochastic_pca as family
 from orthobench.families.moments import DenseMoment
@@ -200,6 +201,16 @@ def test_a_run_shows_every_full_batch_once_and_ends_with_the_data(form):
     assert outcome.stop.status is Ending.DONE
     assert outcome.work.samples == 30_000
     assert np.array_equal(shown[-1], X[:30_000])
+
+
+def test_a_warm_up_of_many_windows_costs_a_generator_no_sample(monkeypatch):
+    monkeypatch.setattr(harness, "_warm", set())
+    X = rows(9000, 3)
+    instance = ob.stochastic_pca(iter(X), 2, covariance=np.eye(3))
+    instance.oracle.window = 1000
+    outcome = run(instance, Watcher(), ob.Budget(), STREAMS)
+    assert outcome.stop.status is Ending.DONE
+    assert np.array_equal(shown[-1], X)
 
 
 def test_a_sampler_does_not_repeat_the_numbers_that_built_the_instance():
