@@ -21,6 +21,10 @@ SECONDS = 10.0
 """... and with the next cell once this many seconds have passed since the last line."""
 
 
+FEW = 5
+"""Cells after which the time left is estimated."""
+
+
 class Progress:
     """Shows the cells as they finish.
 
@@ -115,7 +119,8 @@ class _Live:
     def begin(self) -> None:
         self.bar = _bar(self.stream)
         stored = f", {self.skipped} from the store" if self.skipped else ""
-        self.task = self.bar.add_task("", total=self.total, failed="", stored=stored)
+        first = "the first cells compile kernels"
+        self.task = self.bar.add_task(first, total=self.total, failed="", stored=stored)
         self.bar.start()
 
     def advance(self, label: str, failed: bool) -> None:
@@ -166,7 +171,7 @@ class _Lines:
         self.told = 0
 
     def begin(self) -> None:
-        self.start = self.last = self.clock()
+        self.start = self.last = self.first = self.clock()
         stored = f" ({self.skipped} more from the store)" if self.skipped else ""
         self._write(f"{self.total} cells to run{stored}")
 
@@ -174,19 +179,25 @@ class _Lines:
         self.done += 1
         self.failed += failed
         now = self.clock()
+        if self.done == 1:
+            self.first = now
         much = self.done - self.told >= SHARE * self.total
         if much or now - self.last >= SECONDS or self.done == self.total:
             self.told, self.last = self.done, now
-            self._write(self._line(label, now - self.start))
+            self._write(self._line(label, now))
 
     def end(self) -> None:
         if self.done < self.total:
             self._write(f"stopped after {self.done} of {self.total} cells")
 
-    def _line(self, label: str, elapsed: float) -> str:
+    def _line(self, label: str, now: float) -> str:
+        """Return a line; the time left leaves out the first cell, which compiles kernels."""
+        elapsed = now - self.start
         failed = f", {self.failed} failed" if self.failed else ""
-        left = elapsed / self.done * (self.total - self.done)
-        times = f"{duration(elapsed)} elapsed" + (f", {duration(left)} left" if left else "")
+        times = f"{duration(elapsed)} elapsed"
+        if FEW < self.done < self.total:
+            left = (now - self.first) / (self.done - 1) * (self.total - self.done)
+            times += f", {duration(left)} left"
         return f"{self.done}/{self.total} cells{failed}, {times}: {clean(label)}"
 
     def _write(self, line: str) -> None:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FOLD = 4
 """Columns of at least this rank go before solver names are folded onto two lines."""
 
+ROUNDING = 1e-14
+"""Medians that differ by less than this part of where the runs started are equal."""
+
 FIRST = ("rank", "explained_variance_ratio")
 """Secondary metrics that a table shows before others."""
 
@@ -50,7 +53,7 @@ def rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
         ``steps``, ``flops``, ``seconds`` (clock and reading) and ``metrics`` are medians over
         the runs that did not fail. ``best`` marks the smallest median among the solvers of
         which no run failed, and ``close`` those that cannot be told from it: the 95 % interval
-        of the median difference, seed by seed, contains zero.
+        of the median difference, seed by seed, contains zero, or only rounding tells them apart.
     """
     return [_row(ranked) for ranked in _ranked(entries)]
 
@@ -123,12 +126,25 @@ def _ranked(entries: Sequence[Entry]) -> list[_Ranked]:
         pairs = [(e, summarize(e.records, e.records[0].primary, e.seeds)) for e in group]
         pairs.sort(key=lambda pair: (pair[1].median, pair[1].n_failed, pair[0].solver))
         best = next((s for _, s in pairs if not s.n_failed), None)
-        found += [_Ranked(e, s, s is best, _close(best, s)) for e, s in pairs]
+        rounding = ROUNDING * _largest_start(group)
+        found += [_Ranked(e, s, s is best, _close(best, s, rounding)) for e, s in pairs]
     return found
 
 
-def _close(best: Summary | None, other: Summary) -> bool:
-    if best is None or other is best or len(best.values) < 2:
+def _largest_start(entries: Sequence[Entry]) -> float:
+    """Return the largest finite primary metric that a run started from."""
+    traces = [record.trace for entry in entries for record in entry.records if record.trace]
+    starts = [abs(trace[0].metrics.get(entries[0].records[0].primary, 0.0)) for trace in traces]
+    return max((value for value in starts if math.isfinite(value)), default=0.0)
+
+
+def _close(best: Summary | None, other: Summary, rounding: float) -> bool:
+    """Return whether a solver cannot be told from the best, over the seeds or but by rounding."""
+    if best is None or other is best:
+        return False
+    if other.median - best.median <= rounding:
+        return True
+    if len(best.values) < 2:
         return False
     low, high = paired_interval(best.values, other.values)
     return low <= 0 <= high

@@ -37,6 +37,17 @@ def test_quick_cells_give_a_line_a_tenth():
     assert found[-1] == "1000/1000 cells, 1.00 s elapsed: cell 999"
 
 
+def test_the_time_left_leaves_out_a_first_cell_that_compiles():
+    stream, clock = io.StringIO(), Clock()
+    with Progress(20, stream=stream, clock=clock) as progress:
+        for seconds in [50.0] + [1.0] * 19:
+            clock.now += seconds
+            progress.advance("cell", failed=False)
+    found = stream.getvalue().splitlines()
+    assert found[1] == "1/20 cells, 50.0 s elapsed: cell"
+    assert any(line.startswith("10/20 cells, 59.0 s elapsed, 10.0 s left") for line in found)
+
+
 def test_slow_cells_give_a_line_every_ten_seconds():
     found = lines(1000, 4.0)
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]

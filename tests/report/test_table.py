@@ -53,8 +53,15 @@ class TestRows:
             (True, False),
         ]
 
+    def test_rounding_is_no_difference(self, runs):
+        found = rows(choose(runs("a", 0.3) + runs("b", 0.3 * (1 + 1e-15))))
+        assert sorted((row["best"], row["close"]) for row in found) == [
+            (False, True),
+            (True, False),
+        ]
+
     def test_one_seed_says_nothing_about_differences(self, runs):
-        found = rows(choose(runs("a", 0.3, seeds=1) + runs("b", 0.3, seeds=1)))
+        found = rows(choose(runs("a", 0.3, seeds=1) + runs("b", 0.4, seeds=1)))
         assert not any(row["close"] for row in found)
 
     def test_are_strict_json_with_failures_named(self, runs):
