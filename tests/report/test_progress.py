@@ -45,7 +45,7 @@ def test_the_time_left_leaves_out_a_first_cell_that_compiles():
             progress.advance("cell", failed=False)
     found = stream.getvalue().splitlines()
     assert found[1] == "1/20 cells, 50.0 s elapsed: cell"
-    assert any(line.startswith("10/20 cells, 59.0 s elapsed, 10.0 s left") for line in found)
+    assert any(line.startswith("11/20 cells, 60.0 s elapsed, 9.00 s left") for line in found)
 
 
 def test_slow_cells_give_a_line_every_ten_seconds():
