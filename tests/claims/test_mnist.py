@@ -48,7 +48,7 @@ def cost(entries, k):
 
 
 def test_msg_and_incremental_pca_are_comparable_per_sample(median):
-    assert 0.5 < median("msg") / median("incremental-pca") < 1.5
+    assert 0.4 < median("msg") / median("incremental-pca") < 1.5
 
 
 def test_msg_costs_ten_times_more(cost, k):

@@ -14,10 +14,10 @@ from orthobench.solution import Solution
 
 PROBLEMS = [
     OrthogonalDistribution(),
-    OrthogonalDistribution(k=4, d=10, tau=2.0),
+    OrthogonalDistribution(k=4, n=10, tau=2.0),
     IncrementalTrap(),
     SpikedCovariance(),
-    SpikedCovariance(k=2, d=7, gap=3.0, noise=0.5),
+    SpikedCovariance(k=2, n=7, gap=3.0, noise=0.5),
 ]
 
 
@@ -167,7 +167,7 @@ def test_tuning_sees_a_sample_and_not_the_population(problem):
 
 
 def test_the_validation_sample_of_long_samples_stays_small():
-    problem = SpikedCovariance(d=300_000, k=1)
+    problem = SpikedCovariance(n=300_000, k=1)
     judge = problem.build(np.random.default_rng(0)).measure
     assert judge.held_out.moment.X.nbytes <= 256 * 2**20
 
@@ -176,7 +176,7 @@ def test_the_validation_sample_of_long_samples_stays_small():
     ("make", "message"),
     [
         (lambda: OrthogonalDistribution(k=33), "k = 33 is more than .* d = 32"),
-        (lambda: SpikedCovariance(k=5, d=4), "k = 5 is more"),
+        (lambda: SpikedCovariance(k=5, n=4), "k = 5 is more"),
         (lambda: OrthogonalDistribution(tau=1.0), "tau must be > 1"),
         (lambda: OrthogonalDistribution(k=0), "k must be >= 1"),
         (lambda: SpikedCovariance(gap=0.0), "gap must be > 0"),

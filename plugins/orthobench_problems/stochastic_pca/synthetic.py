@@ -35,12 +35,12 @@ class OrthogonalDistribution(StochasticPCA):
     name = "orthogonal-distribution"
 
     k: int = parameter(1, help="dimension of the subspace", low=1)
-    d: int = parameter(32, help="dimension of a sample", low=1)
+    n: int = parameter(32, help="dimension of a sample", low=1)
     tau: float = parameter(1.1, help="decay: p_i is proportional to tau^-i", above=1.0, high=1e6)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_dimension(self.k, self.d)
+        check_dimension(self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
         """Return the instance; `rng` draws the validation sample."""
@@ -48,14 +48,14 @@ class OrthogonalDistribution(StochasticPCA):
 
     @property
     def probabilities(self) -> Array:
-        """The probabilities p, shape (d,), decreasing."""
-        weights = self.tau ** -np.arange(self.d, dtype=np.float64)
+        """The probabilities p, shape (n,), decreasing."""
+        weights = self.tau ** -np.arange(self.n, dtype=np.float64)
         probabilities: Array = weights / weights.sum()
         return probabilities
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
-        """Draw ``(count, d)`` samples."""
-        return _drawn(np.eye(self.d), self.probabilities, rng, count)
+        """Draw ``(count, n)`` samples."""
+        return _drawn(np.eye(self.n), self.probabilities, rng, count)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SpikedCovariance(StochasticPCA):
     """Gaussian samples with covariance gap VV' + noise I, V random with k orthonormal columns.
 
     The k leading eigenvalues are gap + noise, all others noise, so that `gap` is the eigengap
-    and V the only best subspace; E|x|² = k gap + d noise, 1 with the default values. The spiked
+    and V the only best subspace; E|x|² = k gap + n noise, 1 with the default values. The spiked
     covariance model of Johnstone (2001, "On the distribution of the largest eigenvalue in
     principal components analysis", Annals of Statistics 29) with equal spikes.
 
@@ -96,7 +96,7 @@ class SpikedCovariance(StochasticPCA):
     name = "spiked-covariance"
 
     k: int = parameter(4, help="number of spikes, and dimension of the subspace", low=1)
-    d: int = parameter(100, help="dimension of a sample", low=1)
+    n: int = parameter(100, help="dimension of a sample", low=1)
     gap: float = parameter(
         0.2, help="variance of a spike above the noise", unit="variance", above=0.0, high=1e100
     )
@@ -106,16 +106,16 @@ class SpikedCovariance(StochasticPCA):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_dimension(self.k, self.d)
+        check_dimension(self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
         """Return the instance; `rng` draws the spikes and the validation sample."""
         rng = apart(rng)
-        V = random_point(self.d, self.k, rng)
+        V = random_point(self.n, self.k, rng)
 
         def draw(rng: np.random.Generator, count: int) -> Array:
             spikes = rng.standard_normal((count, self.k)) * np.sqrt(self.gap)
-            noise = rng.standard_normal((count, self.d)) * np.sqrt(self.noise)
+            noise = rng.standard_normal((count, self.n)) * np.sqrt(self.noise)
             samples: Array = spikes @ V.T + noise
             return samples
 
