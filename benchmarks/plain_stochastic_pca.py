@@ -58,11 +58,11 @@ def capped_msg(start: Array, X: Array, etas: Array) -> Run:
 
 def incremental_pca(start: Array, X: Array, etas: Array) -> Run:
     k = start.shape[1]
-    return _spectral(start[:, :0], X, np.ones_like(etas), lambda s, _: s, most=k, k=k)
+    return _spectral(start, X, np.ones_like(etas), lambda s, _: s, most=k, first=0.0)
 
 
 def warmuth_kuzmin(start: Array, X: Array, etas: Array) -> Run:
-    return _spectral(start[:, :0], X, etas, _entropic, k=start.shape[1])
+    return _spectral(start, X, etas, _entropic, first=np.log(10.0))
 
 
 def meg(start: Array, X: Array, etas: Array) -> Run:
@@ -83,11 +83,11 @@ def _spectral(
     etas: Array,
     project: Callable[[Array, int], Array],
     most: int | None = None,
-    k: int | None = None,
+    first: float = 1.0,
 ) -> Run:
     """Algorithm 1: rank-one eigen-updates by a dense eigendecomposition, then `project`."""
-    U, s, ranks = start, np.ones(start.shape[1]), []
-    k = start.shape[1] if k is None else k
+    k, ranks = start.shape[1], list[int]()
+    U, s = (start, np.full(k, first)) if first else (start[:, :0], np.empty(0))
     for x, eta in zip(X, etas, strict=True):
         U, s = _rank_one(U, s, x, eta)
         if most is not None:

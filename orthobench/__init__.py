@@ -10,8 +10,58 @@ Examples
 (30, 3)
 """
 
-from orthobench._version import __version__
-from orthobench.families.stochastic_pca import stochastic_pca
-from orthobench.stopping import Budget
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Budget", "__version__", "stochastic_pca"]
+from orthobench._version import __version__
+
+if TYPE_CHECKING:
+    from orthobench.api import run, solve
+    from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
+    from orthobench.families.stochastic_pca import stochastic_pca
+    from orthobench.harness import Outcome
+    from orthobench.registry import catalogue
+    from orthobench.results import Results
+    from orthobench.stopping import Budget, Target
+
+__all__ = [
+    "Budget",
+    "DataError",
+    "OrthobenchError",
+    "Outcome",
+    "Results",
+    "StoreError",
+    "Target",
+    "UsageError",
+    "__version__",
+    "catalogue",
+    "run",
+    "solve",
+    "stochastic_pca",
+]
+
+_HOMES = {
+    "Budget": "stopping",
+    "DataError": "errors",
+    "OrthobenchError": "errors",
+    "Outcome": "harness",
+    "Results": "results",
+    "StoreError": "errors",
+    "Target": "stopping",
+    "UsageError": "errors",
+    "catalogue": "registry",
+    "run": "api",
+    "solve": "api",
+    "stochastic_pca": "families.stochastic_pca",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # loaded on first use (PEP 562), so that the command line starts without what it does not need
+    if name not in _HOMES:
+        raise AttributeError(f"module 'orthobench' has no attribute {name!r}")
+    return getattr(import_module(f"orthobench.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,8 +1,80 @@
-"""The array type that every module speaks of."""
+"""The array type that every module speaks of, and what is refused of arrays that users hand in."""
 
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orthobench.errors import DataError
+
 Array: TypeAlias = NDArray[np.float64]
+
+
+def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
+    """Return `rows` where it is a real matrix with at least one row and one column.
+
+    Raises
+    ------
+    DataError
+        Where it is anything else; says what it is.
+    """
+    if rows.ndim != 2:
+        raise DataError(f"{what} must be a matrix (samples, features), not of shape {rows.shape}")
+    if 0 in rows.shape:
+        raise DataError(f"{what} are empty: shape {rows.shape}")
+    if rows.dtype.kind not in "fiub":
+        raise DataError(f"{what} must be real numbers, not of dtype {rows.dtype}")
+    return rows
+
+
+def check_rows(
+    block: Array, first: int = 0, number: Callable[[int], int] = int, what: str = "sample"
+) -> None:
+    """Refuse rows that hold NaN, an infinity, or entries whose squares overflow.
+
+    Parameters
+    ----------
+    block : ndarray, shape (rows, d)
+    first : int
+        Index of the first row.
+    number : callable
+        Maps the index of a row to the number that the message names.
+    what : str
+        What the message calls a row.
+
+    Raises
+    ------
+    DataError
+        Names the row, the column and the value.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", block, block)
+    bad = np.flatnonzero(~np.isfinite(squares))
+    if bad.size == 0:
+        return
+    row = block[bad[0]]
+    wrong = np.flatnonzero(~np.isfinite(row))
+    column = int(wrong[0]) if wrong.size else int(np.argmax(np.abs(row)))
+    reason = "is not finite" if wrong.size else "is too large to be squared"
+    more = f" ({bad.size} such rows in its block)" if bad.size > 1 else ""
+    raise DataError(
+        f"{what} {number(first + int(bad[0]))} (counted from 0) {reason}: "
+        f"feature {column} is {float(row[column])!r}{more}; clean or rescale the data"
+    )
+
+
+def release(rows: NDArray[np.generic]) -> None:
+    """Let the operating system take back the pages of a read-only or shared memory map."""
+    at: object = rows
+    while isinstance(at, np.ndarray):
+        # a private map (mode c) holds changes that are nowhere else
+        if isinstance(at, np.memmap) and at.mode == "c":
+            return
+        at = at.base
+    advice = getattr(mmap, "MADV_DONTNEED", None)
+    if isinstance(at, mmap.mmap) and advice is not None:
+        at.madvise(advice)

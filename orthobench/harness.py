@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.errors import DataError
+from orthobench.errors import OrthobenchError
 from orthobench.geometry import drift, random_point
 from orthobench.identity import Streams
 from orthobench.problem import AnyInstance, Oracle
@@ -65,11 +65,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave: the last solution, the trace, and how it ended."""
+    """What a run gave: the last solution, the trace, how it ended, and any error raised."""
 
     final: Solution | None
     trace: tuple[Mark, ...]
     stop: Stop
+    error: Exception | None = None
 
     @property
     def solution(self) -> Array | None:
@@ -98,6 +99,7 @@ class _Recording:
 
     marks: list[Mark] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
+    error: Exception | None = None
 
 
 def checkpoints(ratio: float = 1.3) -> Iterator[int]:
@@ -137,7 +139,7 @@ def run(
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     _warm_up(oracle, solver, streams)
-    oracle.rewind(np.random.default_rng(streams.data))
+    oracle.rewind(np.random.default_rng(streams.samples))
     recording = _Recording()
     look = _online(instance, until) if until else _never
     try:
@@ -145,6 +147,7 @@ def run(
         stop = _drive(oracle, solver, budget, rng, recording, look)
     except Exception as error:
         stop = _raised(error, type(solver).name)
+        recording.error = error
     return _judged(instance, recording, stop, until)
 
 
@@ -229,6 +232,7 @@ def _judged(
             judged = replace(mark, metrics=_metrics(instance, solution))
         except Exception as error:
             stop = _raised(error, "the judge")
+            recording.error = error
             break
         trace.append(judged)
         met = until(_progress(judged)) if until else None
@@ -236,7 +240,7 @@ def _judged(
             stop = met
             break
     final = recording.solutions[len(trace) - 1] if trace else None
-    return Outcome(final, tuple(trace), _feasible(trace, stop))
+    return Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
 
 
 def _feasible(trace: list[Mark], stop: Stop) -> Stop:
@@ -279,7 +283,7 @@ def _online(instance: AnyInstance, until: Rule) -> Callable[[Mark, Solution], St
 
 def _raised(error: Exception, who: str) -> Stop:
     where = "".join(traceback.format_exception(error))
-    reason = str(error) if isinstance(error, DataError) else f"{who}: {error!r}"
+    reason = str(error) if isinstance(error, OrthobenchError) else f"{who}: {error!r}"
     return Stop(Ending.ERROR, reason, where)
 
 
@@ -315,10 +319,16 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     if key in _warm:
         return
     _warm.add(key)
-    oracle.rewind(np.random.default_rng(streams.data))
+    oracle.rewind(np.random.default_rng(streams.samples))
     try:
         state = solver.init(oracle, np.random.default_rng(streams.solver))
-        _chunk(oracle, solver, state, WARM_UP_STEPS)
+        _chunk(oracle, solver, state, _rehearsal(oracle, solver))
         solver.solution(state)
     except Exception:  # noqa: S110 - the run itself meets and records it
         pass
+
+
+def _rehearsal(oracle: Oracle, solver: AnySolver) -> int:
+    """Return the steps of a warm-up: no more than one `prepare` serves, so that streams survive."""
+    batch = solver.batch
+    return min(WARM_UP_STEPS, max(1, oracle.window // batch)) if batch else WARM_UP_STEPS

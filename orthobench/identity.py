@@ -55,6 +55,16 @@ class Streams:
         data, start = _sequence(seed, problem).spawn(2)
         return cls(data, start, _sequence(seed, problem, solver))
 
+    @property
+    def samples(self) -> np.random.SeedSequence:
+        """The stream that samples are drawn from, apart from what `Problem.build` draws.
+
+        Drawn from the same stream, the first samples would repeat the random numbers that
+        made the instance: its spikes, or its validation part.
+        """
+        key = int(digest("samples")[:8], 16)
+        return np.random.SeedSequence(self.data.entropy, spawn_key=(*self.data.spawn_key, key))
+
 
 def _sequence(seed: int, *texts: str) -> np.random.SeedSequence:
     words = [int(digest(text)[:32], 16) for text in texts]

@@ -16,6 +16,20 @@ from orthobench.errors import UsageError, unknown
 T = TypeVar("T")
 
 
+class ParameterError(UsageError):
+    """An unknown or missing parameter, or a value of a wrong type or range.
+
+    Attributes
+    ----------
+    parameter : str
+        Which one.
+    """
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
 def parameter(
     default: Any = dataclasses.MISSING,
     *,
@@ -27,6 +41,7 @@ def parameter(
     above: float = -math.inf,
     below: float = math.inf,
     choices: tuple[str, ...] = (),
+    grid: tuple[Any, ...] = (),
 ) -> Any:
     """Declare a field of a solver or a problem as a parameter that users set.
 
@@ -47,10 +62,12 @@ def parameter(
         Bounds that the value itself may not reach.
     choices : tuple of str
         The only values allowed, for strings.
+    grid : tuple
+        Values worth trying where a suite says ``{ tune = true }``.
     """
     settings = {
         "help": help, "name": name, "unit": unit, "low": low, "high": high,
-        "above": above, "below": below, "choices": choices,
+        "above": above, "below": below, "choices": choices, "grid": grid,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=settings)
 
@@ -82,6 +99,7 @@ class Parameter:
     above: float = -math.inf
     below: float = math.inf
     choices: tuple[str, ...] = ()
+    grid: tuple[Any, ...] = ()
 
     @property
     def required(self) -> bool:
@@ -115,14 +133,15 @@ class Parameter:
 
         Raises
         ------
-        UsageError
+        ParameterError
             Where the type, the range or the choice is wrong.
         """
         if value is None and self.optional:
             return None
         value = self._typed(value)
         if self.choices and value not in self.choices:
-            raise unknown(f"value of {self.name}", str(value), self.choices)
+            message = str(unknown(f"value of {self.name}", str(value), self.choices))
+            raise ParameterError(self.name, message)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             self._in_range(value)
         return value
@@ -139,7 +158,7 @@ class Parameter:
                 return float(value)
         elif isinstance(value, kinds):
             return value
-        raise UsageError(f"{self.name} must be {self.type_name}, not {value!r}")
+        raise ParameterError(self.name, f"{self.name} must be {self.type_name}, not {value!r}")
 
     def _in_range(self, value: float) -> None:
         inside = self.low <= value <= self.high and (
@@ -147,7 +166,8 @@ class Parameter:
         )
         inside = inside and (value < self.below if self.below < math.inf else True)
         if not inside or math.isnan(value):
-            raise UsageError(f"{self.name} must be {self.bounds or 'a number'}, not {value!r}")
+            message = f"{self.name} must be {self.bounds or 'a number'}, not {value!r}"
+            raise ParameterError(self.name, message)
 
 
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
@@ -170,20 +190,22 @@ def make(cls: type[T], settings: Mapping[str, Any], what: str) -> T:
 
     Raises
     ------
-    UsageError
+    ParameterError
         On an unknown or missing parameter, or one of a wrong type or range.
     """
     known = {p.name: p for p in parameters_of(cls)}
     for name in settings:
         if name not in known:
-            raise unknown(f"parameter of {what}:", name, known)
+            raise ParameterError(name, str(unknown(f"parameter of {what}:", name, known)))
     missing = [p.name for p in known.values() if p.required and p.name not in settings]
     if missing:
-        raise UsageError(f"{what} needs {' and '.join(missing)}: {known[missing[0]].help}")
+        first = known[missing[0]]
+        message = f"{what} needs {' and '.join(missing)} ({first.name}: {first.help})"
+        raise ParameterError(first.name, message)
     try:
         return cls(**{known[name].field: value for name, value in settings.items()})
-    except UsageError as error:
-        raise UsageError(f"{what}: {error}") from None
+    except ParameterError as error:
+        raise ParameterError(error.parameter, f"{what}: {error}") from None
 
 
 def values_of(instance: Any) -> dict[str, Any]:
@@ -196,7 +218,7 @@ def check(instance: Any) -> None:
 
     Raises
     ------
-    UsageError
+    ParameterError
         On the first value of a wrong type, range or choice.
     """
     for p in parameters_of(type(instance)):

@@ -38,7 +38,7 @@ class Oracle(ABC):
     window: int = sys.maxsize
 
     def rewind(self, rng: np.random.Generator) -> None:  # noqa: B027 - most need nothing
-        """Begin anew: what is random from here on is drawn from `rng`, the cell's data stream.
+        """Begin anew: what is random from here on is drawn from `rng`, a stream of its own.
 
         An oracle whose data are fixed ignores `rng`.
         """

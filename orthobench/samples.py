@@ -7,25 +7,29 @@ is cut into chunks. Everything here happens off the clock but `SampleOracle.take
 from __future__ import annotations
 
 import math
-import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError
+from orthobench.arrays import Array, check_rows, matrix, release
+from orthobench.errors import DataError, UsageError
 from orthobench.problem import Oracle
 
 BLOCK = 256
-"""Rows that a source yields at once."""
+"""Rows that a source yields at once, or fewer where they are long: see `block_rows`."""
 
 WINDOW_BYTES = 32 * 2**20
-"""Most memory that prepared samples take."""
+"""Most memory that prepared samples take, unless one step draws more."""
 
 Sampler = Callable[[np.random.Generator, int], Array]
-"""Draws samples: ``sampler(rng, count)`` returns ``(count, d)``."""
+"""Draws samples: ``sampler(rng, count)`` returns ``(count, d)``, from `rng` alone."""
+
+
+def block_rows(d: int) -> int:
+    """Return how many samples of length `d` make a block: `BLOCK`, within `WINDOW_BYTES`."""
+    return max(1, min(BLOCK, WINDOW_BYTES // (8 * d)))
 
 
 class SampleSource(ABC):
@@ -44,7 +48,14 @@ class SampleSource(ABC):
 
     @abstractmethod
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield blocks ``(rows, d)``, float64; all but the last have `BLOCK` rows."""
+        """Yield blocks ``(rows, d)``, float64, of sizes that depend on the data alone."""
+
+    def number(self, index: int) -> int:
+        """Return the number that the user knows sample `index` of a run by, from 0."""
+        return index
+
+    def forget(self) -> None:  # noqa: B027 - most keep nothing
+        """Drop what was kept to begin anew: the run is under way."""
 
 
 class ArraySource(SampleSource):
@@ -57,18 +68,26 @@ class ArraySource(SampleSource):
     ----------
     rows : ndarray, shape (n, d)
         Any real dtype.
-    order : ndarray of int, optional
-        Visit the rows in this order instead; a permutation of a part of them gives a split.
+    order : ndarray of int, or range, optional
+        Visit these rows in this order instead; a permutation of a part of them gives a split.
     passes : int
         How often the data are gone through.
     scale, centre
         Each row x becomes ``(x - centre) * scale``: a number, or one value a feature.
+
+    Raises
+    ------
+    DataError
+        Where there is no row to visit or one that is not there, or the rows are not real
+        numbers.
+    UsageError
+        On less than one pass.
     """
 
     def __init__(
         self,
         rows: NDArray[np.generic],
-        order: NDArray[np.intp] | None = None,
+        order: NDArray[np.intp] | range | None = None,
         passes: int = 1,
         scale: float | Array = 1.0,
         centre: float | Array = 0.0,
@@ -77,7 +96,18 @@ class ArraySource(SampleSource):
         self.scale, self.centre = scale, centre
         self.d = rows.shape[1]
         self.length = len(rows) if order is None else len(order)
+        if self.length == 0:
+            raise DataError("there is no row in this part of the samples")
+        if order is not None and not 0 <= np.min(order) <= np.max(order) < len(rows):
+            raise DataError(f"the order names rows that are not among the {len(rows)} there are")
+        if passes < 1:
+            raise UsageError(f"passes must be >= 1, not {passes}")
         self.size = float(self.length * passes)
+
+    def number(self, index: int) -> int:
+        """Return the row of the array that sample `index` of a run is."""
+        at = index % self.length
+        return at if self.order is None else int(self.order[at])
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
         """Yield the rows in order; `rng` is not used."""
@@ -87,14 +117,23 @@ class ArraySource(SampleSource):
 
     def one_pass(self) -> Iterator[Array]:
         """Yield every row once."""
-        for begin in range(0, self.length, BLOCK):
-            end = min(begin + BLOCK, self.length)
-            which = slice(begin, end) if self.order is None else self.order[begin:end]
-            block = np.array(self.rows[which], dtype=np.float64, order="C")
-            release(self.rows)
+        size = block_rows(self.d)
+        for begin in range(0, self.length, size):
+            end = min(begin + size, self.length)
+            yield self._block(slice(begin, end))
+
+    def _block(self, part: slice) -> Array:
+        which = part if self.order is None else self.order[part]
+        if isinstance(which, range):
+            which = slice(which.start, which.stop, which.step)
+        # a selection by index is a copy already; a slice is a view that must be copied
+        copy = isinstance(which, slice)
+        with np.errstate(over="ignore", invalid="ignore"):
+            block = self.rows[which].astype(np.float64, order="C", subok=False, copy=copy)
             block -= self.centre
             block *= self.scale
-            yield block
+        release(self.rows)
+        return block
 
 
 class SamplerSource(SampleSource):
@@ -112,21 +151,39 @@ class SamplerSource(SampleSource):
         self.sampler, self.d, self.size = sampler, d, math.inf
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield blocks drawn from `rng`."""
+        """Yield blocks drawn from `rng`.
+
+        Raises
+        ------
+        DataError
+            Where the sampler returns anything but ``(count, d)`` real numbers.
+        """
+        count = block_rows(self.d)
         while True:
-            yield self.sampler(rng, BLOCK)
+            block = matrix(np.asarray(self.sampler(rng, count)), "the sampler's draws")
+            if block.shape != (count, self.d):
+                raise DataError(
+                    f"the sampler returned shape {block.shape} where ({count}, {self.d}) was asked"
+                )
+            yield block.astype(np.float64, copy=False)
 
 
 class IteratorSource(SampleSource):
     """Samples from an iterable of rows or of blocks, that never need to fit in memory.
 
-    A list gives a fresh iterator for every run. A generator can be run once; its first block is
-    kept, so that a warm-up on it costs nothing.
+    A list gives a fresh iterator for every run. A generator can be run once; what the first
+    `SampleOracle.prepare` takes from it is kept until the second, so that a warm-up costs no
+    sample.
 
     Parameters
     ----------
     rows : iterable of ndarray
-        Each item is a sample ``(d,)`` or a block ``(rows, d)``.
+        Each item is a sample ``(d,)`` or a block ``(rows, d)``; it is copied at once.
+
+    Raises
+    ------
+    DataError
+        Where there is none, or the first is not a row or a block of real numbers.
     """
 
     def __init__(self, rows: Iterable[Array]) -> None:
@@ -137,23 +194,42 @@ class IteratorSource(SampleSource):
         head = next(self._stream, None)
         if head is None:
             raise DataError("the sample iterator is empty")
-        self._head, self._spent = head, False
         self.d = head.shape[1]
+        self._kept, self._keeps = [head], True
+        self._failure: Exception | None = None
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield the samples regrouped into blocks; `rng` is not used."""
+        """Yield the samples regrouped into blocks; `rng` is not used.
+
+        Raises
+        ------
+        DataError
+            Where a generator is asked for a second run.
+        """
         del rng
         if not self._once:
             return _regrouped(iter(self.rows))
-        if self._spent:
+        if not self._keeps:
             raise DataError("the sample iterator is spent; pass a list or an array to run again")
-        return self._only_run()
+        return self._only_run(tuple(self._kept))
 
-    def _only_run(self) -> Iterator[Array]:
-        yield self._head
-        for block in self._stream:
-            self._spent = True
-            yield block
+    def forget(self) -> None:
+        """Drop the samples kept: from here on a generator cannot begin anew."""
+        self._keeps = not self._once
+        self._kept.clear()
+
+    def _only_run(self, kept: tuple[Array, ...]) -> Iterator[Array]:
+        yield from kept
+        if self._failure is not None:
+            raise self._failure
+        try:
+            for block in self._stream:
+                if self._keeps:
+                    self._kept.append(block)
+                yield block
+        except Exception as error:
+            self._failure = error
+            raise
 
 
 class SampleOracle(Oracle):
@@ -169,7 +245,8 @@ class SampleOracle(Oracle):
 
     def __init__(self, source: SampleSource, k: int) -> None:
         self.source, self.n, self.k = source, source.d, k
-        self.window = max(BLOCK, WINDOW_BYTES // (8 * source.d) // BLOCK * BLOCK)
+        block = block_rows(source.d)
+        self.window = max(block, WINDOW_BYTES // (8 * source.d) // block * block)
         self.rewind(np.random.default_rng(0))
 
     def rewind(self, rng: np.random.Generator) -> None:
@@ -178,7 +255,7 @@ class SampleOracle(Oracle):
         self._ready: Array = np.empty((0, self.n))
         self._at = 0
         self._taken = 0
-        self._exhausted = False
+        self._prepared = self._exhausted = False
 
     def prepare(self, samples: int) -> None:
         """Copy the next samples into one contiguous array, and check that they are finite.
@@ -188,8 +265,13 @@ class SampleOracle(Oracle):
         DataError
             On a sample that is not finite or so large that its square overflows; names the row.
         """
+        if self._prepared:
+            self.source.forget()
+        self._prepared = True
         held = [self._ready[self._at :]]
         count = len(held[0])
+        if count >= samples or self._exhausted:
+            return
         while count < samples and not self._exhausted:
             block = next(self._blocks, None)
             if block is None:
@@ -198,8 +280,7 @@ class SampleOracle(Oracle):
                 self._check(block, self._taken + count)
                 held.append(block)
                 count += len(block)
-        self._ready = np.ascontiguousarray(np.concatenate(held))
-        self._at = 0
+        self._ready, self._at = np.concatenate(held), 0
 
     def take(self, count: int) -> Array:
         """Return the next `count` prepared samples, ``(count, n)``, C order; do not write into it.
@@ -230,74 +311,41 @@ class SampleOracle(Oracle):
             raise DataError(
                 f"samples from row {first} on have shape {block.shape}, not (rows, {self.n})"
             )
-        check_rows(block, first)
+        check_rows(block, first, self.source.number)
 
 
 def _regrouped(items: Iterator[Array]) -> Iterator[Array]:
-    held: list[Array] = []
-    count = 0
+    """Copy rows and blocks of any lengths into fresh blocks of one size."""
+    block: Array = np.empty((0, 0))
+    filled = count = 0
     for item in items:
-        held.append(np.atleast_2d(np.asarray(item, dtype=np.float64)))
-        count += len(held[-1])
-        while count >= BLOCK:
-            rows = np.concatenate(held)
-            yield rows[:BLOCK]
-            held, count = [rows[BLOCK:]], count - BLOCK
-    if count:
-        yield np.concatenate(held)
+        piece = _piece(item, count)
+        count += len(piece)
+        if not block.size:
+            block = np.empty((block_rows(piece.shape[1]), piece.shape[1]))
+        elif piece.shape[1] != block.shape[1]:
+            raise DataError(
+                f"sample {count - len(piece)} (counted from 0) has {piece.shape[1]} features, "
+                f"those before it have {block.shape[1]}"
+            )
+        while len(piece):
+            part = piece[: len(block) - filled]
+            block[filled : filled + len(part)] = part
+            filled, piece = filled + len(part), piece[len(part) :]
+            if filled == len(block):
+                yield block
+                block, filled = np.empty_like(block), 0
+    if filled:
+        yield block[:filled]
 
 
-def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
-    """Return `rows` where it is a real matrix with at least one row and one column.
-
-    Raises
-    ------
-    DataError
-        Where it is anything else; says what it is.
-    """
-    if rows.ndim != 2:
-        raise DataError(f"{what} must be a matrix (samples, features), not of shape {rows.shape}")
-    if 0 in rows.shape:
-        raise DataError(f"{what} are empty: shape {rows.shape}")
-    if rows.dtype.kind not in "fiub":
-        raise DataError(f"{what} must be real numbers, not of dtype {rows.dtype}")
+def _piece(item: Array, count: int) -> NDArray[np.generic]:
+    try:
+        rows = np.atleast_2d(np.asarray(item))
+    except ValueError:
+        rows = np.empty((1, 0), dtype=object)
+    if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "fiub":
+        raise DataError(
+            f"sample {count} (counted from 0) is no row (d,) or block (rows, d) of real numbers"
+        )
     return rows
-
-
-def check_rows(block: Array, first: int = 0) -> None:
-    """Refuse rows that hold NaN, an infinity, or entries whose squares overflow.
-
-    Parameters
-    ----------
-    block : ndarray, shape (rows, d)
-    first : int
-        Number of the first row, for the message.
-
-    Raises
-    ------
-    DataError
-        Names the row, the column and the value.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->i", block, block)
-    bad = np.flatnonzero(~np.isfinite(squares))
-    if bad.size == 0:
-        return
-    row = block[bad[0]]
-    wrong = np.flatnonzero(~np.isfinite(row))
-    column = int(wrong[0]) if wrong.size else int(np.argmax(np.abs(row)))
-    reason = "is not finite" if wrong.size else "is too large to be squared"
-    more = f" ({bad.size} such rows in its block)" if bad.size > 1 else ""
-    raise DataError(
-        f"sample {first + int(bad[0])} (counted from 0) {reason}: "
-        f"feature {column} is {row[column]!r}{more}; clean or rescale the data"
-    )
-
-
-def release(rows: NDArray[np.generic]) -> None:
-    """Let the operating system take back the pages of a read-only or shared memory map."""
-    base: object = rows.base
-    if isinstance(rows, np.memmap) and isinstance(base, mmap.mmap) and rows.mode != "c":
-        advice = getattr(mmap, "MADV_DONTNEED", None)
-        if advice is not None:
-            base.madvise(advice)

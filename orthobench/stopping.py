@@ -30,6 +30,8 @@ class Ending(Enum):
     """The solver cannot take the problem, and said why."""
     INFEASIBLE = "infeasible"
     """A solution left the constraint."""
+    MISSING = "missing"
+    """Planned, and not run yet."""
 
     @property
     def failed(self) -> bool:
@@ -106,9 +108,10 @@ class Budget:
                 raise UsageError(f"budget: {f.name} must be a number >= 0, not {value!r}")
 
     @property
-    def limited(self) -> bool:
-        """Whether anything is limited at all."""
-        return any(math.isfinite(getattr(self, f.name)) for f in fields(self))
+    def limits(self) -> dict[str, float]:
+        """The finite limits, by name; empty where nothing is limited."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in values.items() if math.isfinite(value)}
 
     def left(self, seconds: float, work: Work, start: Clock, batch: int) -> int | float:
         """Return how many steps still fit: counted exactly, or estimated at the rate so far.

@@ -6,17 +6,16 @@ maximize tr(U'CU) subject to U'U = I, where C = E[xx'] and only samples x are se
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
+from orthobench.arrays import Array, matrix
 from orthobench.errors import DataError, UsageError
+from orthobench.families.moments import DenseMoment, Optimum, SecondMoment, second_moment
 from orthobench.geometry import subspace_error
 from orthobench.problem import Instance, Problem
 from orthobench.samples import (
@@ -26,7 +25,6 @@ from orthobench.samples import (
     Sampler,
     SamplerSource,
     SampleSource,
-    check_rows,
 )
 from orthobench.solution import Solution
 
@@ -69,101 +67,6 @@ class StochasticPCA(Problem[SampleOracle]):
     tuned_by: ClassVar[str] = "validation_suboptimality"
 
 
-class SecondMoment(ABC):
-    """A second-moment matrix C = E[xx'] that the judge can ask for variances."""
-
-    d: int
-
-    @abstractmethod
-    def variances(self, V: Array) -> Array:
-        """Return v'Cv for each column v of `V`, shape (d, m)."""
-
-    @property
-    @abstractmethod
-    def trace(self) -> float:
-        """The total variance tr C."""
-
-    @abstractmethod
-    def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k largest eigenvalues, descending, and their eigenvectors (d, k)."""
-
-
-class DenseMoment(SecondMoment):
-    """C given as a (d, d) matrix."""
-
-    def __init__(self, C: Array) -> None:
-        C = np.asarray(C, dtype=np.float64)
-        if C.ndim != 2 or C.shape[0] != C.shape[1]:
-            raise DataError(f"the covariance must be square, not of shape {C.shape}")
-        check_rows(C)
-        if not np.allclose(C, C.T, rtol=0, atol=1e-10 * np.abs(C).max()):
-            raise DataError("the covariance is not symmetric")
-        self.C, self.d = C, len(C)
-
-    def variances(self, V: Array) -> Array:
-        """Return v'Cv for each column; 2d²m flops."""
-        variances: Array = np.einsum("ij,ij->j", V, self.C @ V)
-        return variances
-
-    @cached_property
-    def trace(self) -> float:
-        """The total variance."""
-        return float(np.trace(self.C))
-
-    def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k leading eigenpairs; 9d³ flops."""
-        values, vectors = self._spectrum
-        return values[:k], vectors[:, :k]
-
-    @cached_property
-    def _spectrum(self) -> tuple[Array, Array]:
-        values, vectors = np.linalg.eigh(self.C)
-        return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
-
-
-class RowMoment(SecondMoment):
-    """C = X'X / n of fewer rows than features, never formed."""
-
-    def __init__(self, X: Array) -> None:
-        self.X, self.d = X, X.shape[1]
-
-    def variances(self, V: Array) -> Array:
-        """Return v'Cv for each column; 2ndm flops."""
-        P = self.X @ V
-        variances: Array = np.einsum("ij,ij->j", P, P) / len(self.X)
-        return variances
-
-    @cached_property
-    def trace(self) -> float:
-        """The total variance."""
-        return float(np.einsum("ij,ij->", self.X, self.X)) / len(self.X)
-
-    def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k leading eigenpairs, from the (n, n) Gram matrix; zeros beyond n."""
-        values, vectors = self._spectrum
-        return values[:k], vectors[:, :k]
-
-    @cached_property
-    def _spectrum(self) -> tuple[Array, Array]:
-        _, s, Vt = np.linalg.svd(self.X, full_matrices=False)
-        return s**2 / len(self.X), np.ascontiguousarray(Vt.T)
-
-
-def second_moment(source: ArraySource) -> SecondMoment:
-    """Return the second moment of all rows of a source, in the cheaper of two forms."""
-    if source.length < source.d:
-        X = np.concatenate(list(source.one_pass()))
-        check_rows(X)
-        return RowMoment(X)
-    C = np.zeros((source.d, source.d))
-    first = 0
-    for block in source.one_pass():
-        check_rows(block, first)
-        C += block.T @ block
-        first += len(block)
-    return DenseMoment(C / source.length)
-
-
 class Judge:
     """Measures solutions on data that no solver sees.
 
@@ -177,30 +80,29 @@ class Judge:
     """
 
     def __init__(self, test: SecondMoment, k: int, validation: SecondMoment | None = None) -> None:
-        self.test, self.validation, self.k = test, validation, k
-        values, self.subspace = test.leading(k)
-        self.attainable = float(values.sum())
+        self.test, self.optimum = test, Optimum(test, k)
+        self.held_out = None if validation is None else Optimum(validation, k)
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; suboptimality, the primary one, first.
 
         ``suboptimality`` is the best attainable tr(U'CU) minus the achieved;
         ``explained_variance_ratio`` is tr(U'CU) / tr C; ``subspace_error`` is |(I - UU')U*|_F.
-        Of a `RelaxedSolution` also ``relaxed_suboptimality``, of tr(MC), and its ``rank``.
+        Of a `RelaxedSolution` also ``relaxed_suboptimality``, of tr(MC), and its ``rank``;
+        with validation data ``validation_suboptimality``.
         """
-        achieved = float(self.test.variances(solution.point).sum())
+        gap = self.optimum.gap(solution.point)
+        achieved = self.optimum.value - gap
         metrics = {
-            "suboptimality": self.attainable - achieved,
+            "suboptimality": gap,
             "explained_variance_ratio": achieved / self.test.trace if self.test.trace else 0.0,
-            "subspace_error": subspace_error(solution.point, self.subspace),
+            "subspace_error": subspace_error(solution.point, self.optimum.subspace),
         }
         if isinstance(solution, RelaxedSolution):
-            metrics["relaxed_suboptimality"] = self.attainable - self._relaxed(solution)
+            metrics["relaxed_suboptimality"] = self.optimum.value - self._relaxed(solution)
             metrics["rank"] = float(solution.rank)
-        if self.validation is not None:
-            held_out = float(self.validation.variances(solution.point).sum())
-            best = float(self.validation.leading(self.k)[0].sum())
-            metrics["validation_suboptimality"] = best - held_out
+        if self.held_out is not None:
+            metrics["validation_suboptimality"] = self.held_out.gap(solution.point)
         return metrics
 
     def _relaxed(self, solution: RelaxedSolution) -> float:
@@ -215,7 +117,7 @@ def stochastic_pca(
     validation: NDArray[np.generic] | ArraySource | None = None,
     test: NDArray[np.generic] | ArraySource | None = None,
     *,
-    covariance: Array | None = None,
+    covariance: Array | SecondMoment | None = None,
     passes: int = 1,
 ) -> Instance[SampleOracle]:
     """Make a stochastic PCA instance of your own data.
@@ -230,11 +132,12 @@ def stochastic_pca(
     validation, test : ndarray, shape (n, d), optional
         Data for tuning and for the judge. Without a test part the judge uses `covariance`, or
         else rows spread evenly over the training part (at most 256 MiB of them).
-    covariance : ndarray, shape (d, d), optional
+    covariance : ndarray, shape (d, d), or SecondMoment, optional
         The true second moment E[xx'], where it is known; needed for samplers and iterators
         without a test part.
     passes : int
-        How often an array is gone through; one pass is the stochastic setting.
+        How often an array is gone through; one pass is the stochastic setting. An
+        `ArraySource` says so itself.
 
     Returns
     -------
@@ -244,7 +147,8 @@ def stochastic_pca(
     Raises
     ------
     UsageError
-        On k < 1 or k > d, or where there is nothing to judge by.
+        On k < 1 or k > d, on passes over what can be read once only, or where there is
+        nothing to judge by.
     DataError
         On data that are not a finite real matrix; names the row. Training rows are checked
         when they are read.
@@ -257,44 +161,62 @@ def stochastic_pca(
     >>> outcome.solution.shape
     (20, 3)
     """
-    source = _source(train, passes, covariance, test)
+    population = _population(covariance)
+    source = _source(train, passes, _width(test, population))
     if not 1 <= k <= source.d:
         raise UsageError(f"k must be between 1 and d = {source.d}, not {k}")
     judge = Judge(
-        _test_moment(source, test, covariance),
+        _test_moment(source, test, population),
         k,
-        None if validation is None else _moment(validation, source.d, "validation"),
+        None if validation is None else _moment(validation, source.d, "validation part"),
     )
     return Instance(SampleOracle(source, k), judge, {"suboptimality": 0.0, "subspace_error": 0.0})
+
+
+def _population(covariance: Array | SecondMoment | None) -> SecondMoment | None:
+    if covariance is None or isinstance(covariance, SecondMoment):
+        return covariance
+    return DenseMoment(covariance)
 
 
 def _source(
     train: NDArray[np.generic] | ArraySource | Sampler | Iterable[Array],
     passes: int,
-    covariance: Array | None,
-    test: NDArray[np.generic] | ArraySource | None,
+    width: int | None,
 ) -> SampleSource:
-    if isinstance(train, ArraySource):
-        return train
     if isinstance(train, np.ndarray):
         return ArraySource(train, passes=passes)
-    if callable(train):
-        if covariance is None and test is None:
-            raise UsageError("a sampler needs its covariance or a test part to be judged by")
-        known = covariance if covariance is not None else _rows(test)
-        return SamplerSource(train, known.shape[1])
-    return IteratorSource(train)
+    if passes != 1:
+        raise UsageError("only an array can be gone through several times: leave passes at 1")
+    if isinstance(train, ArraySource):
+        return train
+    if not callable(train):
+        return IteratorSource(train)
+    if width is None:
+        raise UsageError("a sampler needs its covariance or a test part to be judged by")
+    return SamplerSource(train, width)
+
+
+def _width(
+    test: NDArray[np.generic] | ArraySource | None, population: SecondMoment | None
+) -> int | None:
+    """Return the number of features that the judge's data have, where it has any."""
+    if population is not None:
+        return population.d
+    if test is None:
+        return None
+    return test.d if isinstance(test, ArraySource) else matrix(test, "the test part").shape[1]
 
 
 def _test_moment(
     source: SampleSource,
     test: NDArray[np.generic] | ArraySource | None,
-    covariance: Array | None,
+    population: SecondMoment | None,
 ) -> SecondMoment:
     if test is not None:
-        return _moment(test, source.d, "test")
-    if covariance is not None:
-        return _of_width(DenseMoment(covariance), source.d, "covariance")
+        return _moment(test, source.d, "test part")
+    if population is not None:
+        return _of_width(population, source.d, "covariance")
     if not isinstance(source, ArraySource):
         raise UsageError("an iterator of samples needs a test part or a covariance to be judged by")
     return second_moment(_spread(source))
@@ -303,21 +225,19 @@ def _test_moment(
 def _spread(source: ArraySource) -> ArraySource:
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
     at = np.linspace(0, source.length - 1, rows).astype(np.intp)
-    order = at if source.order is None else source.order[at]
+    order = at if source.order is None else np.asarray(source.order)[at]
     return ArraySource(source.rows, order, scale=source.scale, centre=source.centre)
 
 
 def _moment(data: NDArray[np.generic] | ArraySource, d: int, part: str) -> SecondMoment:
     source = data if isinstance(data, ArraySource) else ArraySource(data)
-    return _of_width(second_moment(source), d, f"{part} part")
+    try:
+        return _of_width(second_moment(source), d, part)
+    except DataError as error:
+        raise DataError(f"{part}: {error}") from None
 
 
 def _of_width(moment: SecondMoment, d: int, what: str) -> SecondMoment:
     if moment.d != d:
         raise DataError(f"the {what} has {moment.d} features, the training part {d}")
     return moment
-
-
-def _rows(data: NDArray[np.generic] | ArraySource | None) -> NDArray[np.generic]:
-    rows = data.rows if isinstance(data, ArraySource) else data
-    return np.empty((0, 0)) if rows is None else rows

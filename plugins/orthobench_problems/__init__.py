@@ -1,1 +1,28 @@
-"""Placeholder docstring replaced by the plugin."""
+"""Problems: synthetic generators and real data sets, and the suites that come with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from orthobench.hookspecs import hookimpl
+from orthobench.problem import AnyProblem
+from orthobench_problems.stochastic_pca.files import NpyPCA
+from orthobench_problems.stochastic_pca.images import MNIST, Digits
+from orthobench_problems.stochastic_pca.synthetic import (
+    IncrementalTrap,
+    OrthogonalDistribution,
+    SpikedCovariance,
+)
+
+
+@hookimpl
+def orthobench_problems() -> Iterable[type[AnyProblem]]:
+    """Return the problem classes."""
+    return [OrthogonalDistribution, IncrementalTrap, SpikedCovariance, Digits, MNIST, NpyPCA]
+
+
+@hookimpl
+def orthobench_suites() -> Iterable[Path]:
+    """Return the paths of the suites."""
+    return sorted(Path(__file__).parent.glob("suites/*.toml"))

@@ -38,11 +38,16 @@ def almost_inside(rng, U, count):
     return X @ U.T @ U + 10.0 ** rng.uniform(-12, 0) * X
 
 
+def almost_equal(rng, U, count):
+    X = rng.standard_normal((count, U.shape[1]))
+    return X[0] + 10.0 ** rng.uniform(-9, 0) * X
+
+
 def scaled(rng, U, count):
     return gaussian(rng, U, count) * 10.0 ** rng.uniform(-200, 140, (count, 1))
 
 
-KINDS = [gaussian, unit_vectors, duplicated, almost_inside, scaled]
+KINDS = [gaussian, unit_vectors, duplicated, almost_inside, almost_equal, scaled]
 
 blocks = st.tuples(
     st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(0, 8), st.integers(1, 16),
@@ -72,7 +77,7 @@ def orthonormal_basis(U, X):
     return new[:n], work.coords[:, :n], work.extent
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=200)
 @given(blocks)
 def test_samples_are_their_coordinates(block):
     U, X = opened(block)
@@ -85,7 +90,7 @@ def test_samples_are_their_coordinates(block):
         assert not row[end:].any()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(blocks)
 def test_coordinates_depend_on_earlier_samples_only(block):
     U, X = opened(block)
@@ -94,12 +99,13 @@ def test_coordinates_depend_on_earlier_samples_only(block):
     _, part, part_extent = orthonormal_basis(U, X[:half])
     np.testing.assert_array_equal(extent[:half], part_extent)
     scale = np.linalg.norm(X[:half], axis=1)[:, None]
-    assert np.all(np.abs(whole[:half, : part.shape[1]] - part) <= 1e-9 * scale)
+    assert np.all(np.abs(whole[:half, : part.shape[1]] - part) <= 1e-9 * scale + 1e-140)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_typical_blocks_are_orthonormal_to_rounding(kind):
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("seed", range(5))
+def test_typical_blocks_are_orthonormal_to_rounding(kind, seed):
+    rng = np.random.default_rng(seed)
     U = basis(rng, 60, 7)
     B, _, _ = orthonormal_basis(U, kind(rng, U, 16))
     assert np.abs(B @ B.T - np.eye(len(B))).max() <= 1e-13

@@ -1,0 +1,5 @@
+"""``python -m orthobench`` is ``orthobench``."""
+
+from orthobench.cli import main
+
+main()

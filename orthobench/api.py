@@ -1,0 +1,205 @@
+"""The library's front door: `solve` one, `run` many, see the `catalogue`."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from orthobench import environment, harness
+from orthobench.cell import instance_of
+from orthobench.errors import OrthobenchError, UsageError
+from orthobench.executors import inline
+from orthobench.harness import Outcome
+from orthobench.identity import Streams, canonical, describe
+from orthobench.problem import AnyInstance, AnyProblem, Problem
+from orthobench.registry import catalogue
+from orthobench.report.progress import Progress
+from orthobench.results import Results
+from orthobench.solver import AnySolver, Solver
+from orthobench.stopping import Budget, Rule
+from orthobench.store import Store
+from orthobench.suite import Planned, Suite
+from orthobench.suite_file import from_table, load
+
+RESULTS = Path("orthobench-results")
+"""Where runs put their stores and figures, one folder a suite."""
+
+
+class SolverError(OrthobenchError, RuntimeError):
+    """A single solve that failed; carries the outcome so far."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.stop.reason)
+        self.outcome = outcome
+
+
+def solve(
+    solver: str | AnySolver,
+    problem: str | AnyProblem | AnyInstance,
+    budget: Budget | None = None,
+    seed: int = 0,
+    until: Rule | None = None,
+    **parameters: Any,
+) -> Outcome:
+    """Run one solver on one problem.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A name from the `catalogue`, or a solver.
+    problem : str, Problem or Instance
+        A name, a problem, or an instance of your own data such as
+        ``ob.stochastic_pca(X, k=8)``.
+    budget : Budget, optional
+        Without one the run ends when the solver converges or the data are used up.
+    seed : int
+        Of all random streams; equal calls give equal bits.
+    until : Rule, optional
+        Stop when this is met, such as ``ob.Target("suboptimality", 1e-3)``.
+    **parameters
+        Of the solver, where it is named.
+
+    Returns
+    -------
+    Outcome
+        ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``.
+
+    Raises
+    ------
+    UsageError
+        On unknown names, wrong parameters, or a problem that the solver cannot take.
+    DataError
+        On data that no solver should see.
+    SolverError
+        Where the run failed; its ``outcome`` holds the curve so far.
+    """
+    chosen = _solver(solver, parameters)
+    recipe = catalogue().problem(problem) if isinstance(problem, str) else problem
+    if isinstance(recipe, Problem):
+        if refusal := chosen.refuses(recipe):
+            raise UsageError(f"solver {chosen.name} cannot take {recipe.name}: {refusal}")
+        instance, text = instance_of(recipe, seed), canonical(describe(recipe))
+    else:
+        instance, text = recipe, "instance"
+        _refuse_oracle(chosen, instance)
+    limits = budget or Budget()
+    _refuse_endless(chosen, instance, limits, until)
+    outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+    if isinstance(outcome.error, OrthobenchError):
+        raise outcome.error
+    if outcome.stop.status.failed:
+        raise SolverError(outcome) from outcome.error
+    return outcome
+
+
+def run(
+    suite: str | Path | Mapping[str, Any] | Suite,
+    store: Path | None = None,
+    *,
+    retry: bool = False,
+    quiet: bool = False,
+) -> Results:
+    """Run a suite, or what of it is not in its store yet, and return its results.
+
+    Parameters
+    ----------
+    suite : str, Path, mapping or Suite
+        The name of a suite in the `catalogue`, a TOML file, its tables, or a suite.
+    store : Path, optional
+        The SQLite file; ``orthobench-results/SUITE/results.sqlite`` where none is named.
+    retry : bool
+        Run cells again that failed before.
+    quiet : bool
+        No progress display on standard error.
+
+    Returns
+    -------
+    Results
+        Failed cells included; see ``.failures``.
+
+    Raises
+    ------
+    UsageError
+        Where the suite cannot be run as it stands; nothing has been run or written then.
+    StoreError
+        Where the store cannot be used.
+    """
+    known = find_suite(suite)
+    path = store or default_store(known)
+    planned = known.plan()
+    with Store(path, create=True) as opened:
+        session = opened.begin(known, planned, shlex.join(sys.argv), environment.snapshot())
+        if retry:
+            opened.discard(r.key for r in opened.records(known.name) if r.status.failed)
+        _execute(opened, session, planned, quiet)
+        opened.end(session)
+    return Results.read(path, known.name)
+
+
+def find_suite(suite: str | Path | Mapping[str, Any] | Suite) -> Suite:
+    """Return the suite that is meant: by name, by file, by tables, or itself."""
+    if isinstance(suite, Suite):
+        return suite
+    if isinstance(suite, Mapping):
+        return from_table(suite, "suite", catalogue())
+    return load(find_path(suite), catalogue())
+
+
+def find_path(suite: str | Path) -> Path:
+    """Return the file of a suite: the file itself, or that of the suite of this name.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name; suggests the nearest.
+    """
+    if isinstance(suite, Path) or suite.endswith(".toml"):
+        return Path(suite)
+    return catalogue().suite(suite)
+
+
+def default_store(suite: Suite) -> Path:
+    """Return where a suite's store is, where nobody names one."""
+    return RESULTS / suite.name / "results.sqlite"
+
+
+def _execute(store: Store, session: int, planned: Sequence[Planned], quiet: bool) -> None:
+    known = store.known(p.cell.key for p in planned)
+    left = {p.cell.key: p for p in planned if p.cell.key not in known}
+    done = sum(p.cell.key in known for p in planned)
+    with Progress(len(left), quiet, skipped=done) as progress:
+        for cell, executed in inline.run(p.cell for p in left.values()):
+            store.add(session, cell, executed)
+            progress.advance(_label(left[cell.key]), executed.stop.status.failed)
+
+
+def _label(planned: Planned) -> str:
+    tuned = "".join(f" {name}={value}" for name, value in planned.tuned.items())
+    return f"{planned.solver}{tuned} on {planned.problem}, seed {planned.cell.seed}"
+
+
+def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:
+    if isinstance(solver, Solver):
+        if parameters:
+            raise UsageError("parameters go with a solver's name; this solver has its own already")
+        return solver
+    return catalogue().solver(solver, parameters)
+
+
+def _refuse_oracle(solver: AnySolver, instance: AnyInstance) -> None:
+    if not isinstance(instance.oracle, solver.needs):
+        offered = type(instance.oracle).__name__
+        needed = solver.needs.__name__
+        raise UsageError(f"solver {solver.name} needs a {needed}, the instance offers {offered}")
+
+
+def _refuse_endless(
+    solver: AnySolver, instance: AnyInstance, budget: Budget, until: Rule | None
+) -> None:
+    endless = solver.batch > 0 and math.isinf(instance.oracle.remaining())
+    if endless and not budget.limits and until is None:
+        raise UsageError("nothing limits this run; give a budget such as ob.Budget(samples=10_000)")

@@ -1,0 +1,111 @@
+"""A cell: one solver on one problem with one seed under one budget, and how to execute it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from orthobench import harness
+from orthobench.errors import OrthobenchError
+from orthobench.harness import Mark
+from orthobench.identity import Streams, canonical, describe, digest
+from orthobench.problem import AnyInstance, AnyProblem
+from orthobench.solver import AnySolver
+from orthobench.stopping import Budget, Ending, Stop, Target
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is run once and never again while nothing of it changes.
+
+    Attributes
+    ----------
+    problem, solver, seed, budget
+        The run itself.
+    until : Target, optional
+        Stop once this is met.
+    threads : int
+        BLAS threads.
+    versions : tuple of (str, str)
+        Versions of the distributions that the solver, the problem and the core come from.
+    """
+
+    problem: AnyProblem
+    solver: AnySolver
+    seed: int
+    budget: Budget
+    until: Target | None = None
+    threads: int = 1
+    versions: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def content(self) -> Mapping[str, Any]:
+        """Everything that the result depends on, in plain values."""
+        return {
+            "problem": describe(self.problem),
+            "data": self.problem.checksum(),
+            "solver": describe(self.solver),
+            "seed": self.seed,
+            "budget": self.budget.limits,
+            "until": None if self.until is None else asdict(self.until),
+            "threads": self.threads,
+            "versions": dict(self.versions),
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """The content address: equal for equal content."""
+        return digest(canonical(self.content))
+
+    @property
+    def streams(self) -> Streams:
+        """The random streams of the run."""
+        return Streams.of(canonical(describe(self.problem)), self.solver.name, self.seed)
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What executing a cell gave; never a bare exception."""
+
+    stop: Stop
+    trace: tuple[Mark, ...] = ()
+
+
+def execute(cell: Cell) -> Executed:
+    """Build the instance, run, judge; whatever goes wrong is recorded in the result.
+
+    The BLAS is held to ``cell.threads`` threads.
+    """
+    from threadpoolctl import threadpool_limits
+
+    refusal = cell.solver.refuses(cell.problem)
+    if refusal is not None:
+        return Executed(Stop(Ending.REFUSED, refusal))
+    with threadpool_limits(cell.threads):
+        try:
+            instance = _instance(cell.problem, cell.seed)
+        except Exception as error:
+            return Executed(_not_built(error, cell.problem))
+        outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until)
+    return Executed(outcome.stop, outcome.trace)
+
+
+def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
+    """Build the instance of a problem for a seed: the same for every solver."""
+    streams = Streams.of(canonical(describe(problem)), "", seed)
+    return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
+
+
+_instance = lru_cache(maxsize=2)(instance_of)
+
+
+def _not_built(error: Exception, problem: AnyProblem) -> Stop:
+    import traceback
+
+    known = isinstance(error, OrthobenchError)
+    reason = str(error) if known else f"problem {problem.name}: {error!r}"
+    return Stop(Ending.ERROR, reason, "".join(traceback.format_exception(error)))

@@ -1,0 +1,216 @@
+"""The command line: parses, calls, prints.
+
+Exit code 0 says done, 1 that a cell failed, 2 that the call or what it names is wrong.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orthobench._version import __version__
+
+if TYPE_CHECKING:
+    from orthobench.results import Results
+
+WRONG, FAILED, INTERRUPTED = 2, 1, 130
+
+KINDS = ("solvers", "problems", "suites", "plugins")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+
+
+class _Group(click.Group):
+    """Prints what users can mend as a message, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            from orthobench.errors import OrthobenchError
+
+            if not isinstance(error, OrthobenchError):
+                raise
+            click.echo(f"orthobench: {error}", err=True)
+            ctx.exit(WRONG)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="orthobench")
+def main() -> None:
+    """Compare solvers for problems with orthogonality constraints.
+
+    
+    orthobench run                 the default comparison
+    orthobench run SUITE           a named suite, or a TOML file
+    orthobench run -p "npy-pca path=X.npy k=4"
+                                   every solver that can, on your own data
+    """
+
+
+@main.command()
+@click.argument("suite", default="quickstart")
+@click.option(
+    "-p",
+    "--problem",
+    "problems",
+    multiple=True,
+    metavar="SPEC",
+    help='A problem instead of a suite\'s: "NAME key=value ...". Repeatable.',
+)
+@click.option(
+    "-s",
+    "--solver",
+    "solvers",
+    multiple=True,
+    metavar="SPEC",
+    help='A solver instead of a suite\'s: "NAME key=value ...". Repeatable.',
+)
+@click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
+@click.option(
+    "--samples", type=click.IntRange(1), help="Budget in samples, instead of the suite's."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    help="Budget in seconds on the solver's clock, instead of the suite's.",
+)
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="SQLite file for the results.  [default: orthobench-results/SUITE/results.sqlite]",
+)
+@click.option("--retry", is_flag=True, help="Run cells again that failed before.")
+@click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@AS_JSON
+def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool, as_json: bool,
+        **changes: Any) -> None:  # fmt: skip
+    """Run SUITE (default: quickstart), or what of it is not in its store yet.
+
+    Prints a table for each problem, and the paths of the figures and of the store.
+    """
+    from orthobench import api
+    from orthobench.adhoc import changed
+
+    known = changed(suite, **changes)
+    path = store or api.default_store(known)
+    try:
+        results = api.run(known, path, retry=retry, quiet=quiet or as_json)
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; finished cells are in {path}, run again to go on", err=True)
+        sys.exit(INTERRUPTED)
+    _show_results(results, path.parent if figures else None, as_json)
+    sys.exit(FAILED if results.failures else 0)
+
+
+@main.command("list")
+@click.argument(
+    "kind", required=False, type=click.Choice(["solvers", "problems", "suites", "plugins"])
+)
+@AS_JSON
+def list_(kind: str | None, as_json: bool) -> None:
+    """List the solvers, problems, suites and plugins that are installed."""
+    from orthobench.registry import catalogue
+    from orthobench.report import listing
+
+    facts = listing.facts(catalogue())
+    wanted = facts if kind is None else {kind: facts[kind]}
+    _print(wanted, as_json, listing.tables)
+
+
+@main.command()
+@click.argument("name")
+@click.option("--suite", help="Which suite of a store.  [default: the latest]")
+@AS_JSON
+def show(name: str, suite: str | None, as_json: bool) -> None:
+    """Show a solver, a problem or a suite by NAME, or the results in a store by its path."""
+    if Path(name).is_file():
+        from orthobench.results import Results
+
+        _show_results(Results.read(Path(name), suite), None, as_json)
+    else:
+        from orthobench.registry import catalogue
+        from orthobench.report import listing
+
+        _print(listing.details(catalogue(), name), as_json, listing.page)
+
+
+@main.command()
+@click.argument("store", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write; its suffix says the format: .csv, .jsonl or .parquet.",
+)
+@click.option("--suite", help="Which suite of the store.  [default: the latest]")
+def export(store: Path, out: Path | None, suite: str | None) -> None:
+    """Write every checkpoint of every run in STORE as a table (to standard output: CSV)."""
+    from orthobench.export import write, write_csv
+    from orthobench.results import Results
+
+    results = Results.read(store, suite)
+    if out is None:
+        write_csv(results, sys.stdout)
+    else:
+        write(results, out)
+
+
+@main.command()
+@AS_JSON
+def doctor(as_json: bool) -> None:
+    """Check the installation: versions, BLAS, threads, data cache, plugins and their errors."""
+    from orthobench import doctor as checks
+
+    report = checks.examine()
+    _print(report, as_json, checks.lines)
+    sys.exit(FAILED if report["problems"] else 0)
+
+
+def _print(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str]]) -> None:
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, default=str))
+        return
+    for line in as_text(facts):
+        click.echo(line)
+
+
+def _show_results(results: Results, folder: Path | None, as_json: bool) -> None:
+    from orthobench.report import table
+
+    entries = results.entries
+    figures = [] if folder is None else _figures(results, folder)
+    paths = [str(path) for path in [*figures, results.path]]
+    if as_json:
+        facts = {"suite": results.suite, "table": table.rows(entries), "files": paths}
+        click.echo(json.dumps(facts, indent=2, default=str))
+        return
+    table.show(entries)
+    click.echo()
+    for line in _written(figures):
+        click.echo(line)
+    click.echo(results.path)
+
+
+def _written(figures: Sequence[Path]) -> Iterator[str]:
+    """Yield a line for each figure, with the formats that it was written in."""
+    for stem, paths in itertools.groupby(figures, key=lambda path: path.with_suffix("")):
+        first, *others = [path.suffix for path in paths]
+        also = f" (also {', '.join(others)})" if others else ""
+        yield f"{stem}{first}{also}"
+
+
+def _figures(results: Results, folder: Path) -> list[Path]:
+    from orthobench.report.figures import save_figures
+
+    return save_figures(results.entries, folder / "figures")
+
+
+if __name__ == "__main__":
+    main()

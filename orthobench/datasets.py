@@ -1,0 +1,126 @@
+"""Real data sets: name, source, checksum, cache.
+
+Files live in one folder, ``$ORTHOBENCH_DATA`` or else the platform's cache folder. A file is
+used only where its checksum is right; it is downloaded where it is absent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import platformdirs
+
+from orthobench.errors import DataError
+
+VARIABLE = "ORTHOBENCH_DATA"
+"""The environment variable that names the data folder."""
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a data set, as its source publishes it.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the data folder.
+    sha256 : str
+        The checksum of the file that the `urls` serve, in hexadecimal.
+    urls : tuple of str
+        Where it can be downloaded, in order of preference; empty where only people can.
+    source : str
+        Whose data they are, and under which terms, for people.
+    repackaged : tuple of str
+        Checksums of files that hold the same bytes, compressed anew.
+    """
+
+    name: str
+    sha256: str
+    urls: tuple[str, ...]
+    source: str
+    repackaged: tuple[str, ...] = ()
+
+
+def cache_folder() -> Path:
+    """Return the folder that data files are kept in; it may not exist yet."""
+    named = os.environ.get(VARIABLE, "")
+    return Path(named).expanduser() if named else platformdirs.user_cache_path("orthobench")
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal; read once a process while it is unchanged."""
+    status = path.stat()
+    return _checksum(path, status.st_mtime_ns, status.st_size)
+
+
+def cached(file: DataFile) -> Path | None:
+    """Return the path of a file in the data folder, or None where it is absent.
+
+    Raises
+    ------
+    DataError
+        Where it is there with a wrong checksum, or cannot be read.
+    """
+    path = cache_folder() / file.name
+    try:
+        if not path.exists():
+            return None
+        found = checksum(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if found not in (file.sha256, *file.repackaged):
+        raise DataError(
+            f"{path} is not the file expected: its SHA-256 is {found}, not {file.sha256}; "
+            f"delete it to have it downloaded again, or put the right one there ({file.source})"
+        )
+    return path
+
+
+def fetch(file: DataFile) -> Path:
+    """Return the path of a file in the data folder; download it where it is absent.
+
+    A download goes to a temporary file beside its place, and is moved there once its checksum
+    is right, so that nothing half-written is ever found. A read-only folder serves what it has.
+
+    Raises
+    ------
+    DataError
+        On a wrong checksum, and where the file is absent and cannot be downloaded.
+    """
+    return cached(file) or _download(file)
+
+
+def _download(file: DataFile) -> Path:
+    failures = []
+    for url in file.urls:
+        try:
+            return _retrieve(file, url)
+        except (OSError, ValueError) as error:
+            failures.append(f"{url}: {error}")
+    folder = cache_folder()
+    tried = "; ".join(failures) or "no address is known to download it from"
+    raise DataError(
+        f"{file.name} is not in the data folder {folder} and could not be downloaded ({tried}). "
+        f"Put it there by hand, or name the folder that has it by {VARIABLE}. "
+        f"It comes from {file.source}; its SHA-256 is {file.sha256}."
+    )
+
+
+def _retrieve(file: DataFile, url: str) -> Path:
+    import pooch
+
+    found = pooch.retrieve(
+        url, known_hash=f"sha256:{file.sha256}", fname=file.name, path=cache_folder()
+    )
+    return Path(found)
+
+
+@lru_cache(maxsize=256)
+def _checksum(path: Path, modified: int, size: int) -> str:
+    del modified, size
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,71 @@
+"""Results as tables in files: CSV, JSON lines, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from orthobench.errors import UsageError, unknown
+from orthobench.results import Results
+
+
+def write(results: Results, path: Path) -> None:
+    """Write one row a checkpoint, in the format that the suffix says; all of it or nothing.
+
+    Parameters
+    ----------
+    results : Results
+    path : Path
+        With suffix ``.csv``, ``.jsonl`` or ``.parquet`` (which needs ``orthobench[export]``).
+
+    Raises
+    ------
+    UsageError
+        On another suffix, a missing package, or a file that cannot be written.
+    """
+    formats: dict[str, Callable[[Results, Path], None]] = {
+        ".csv": _csv,
+        ".jsonl": _json_lines,
+        ".parquet": _parquet,
+    }
+    if path.suffix not in formats:
+        raise unknown("suffix", path.suffix, formats)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        formats[path.suffix](results, part)
+        os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_csv(results: Results, file: TextIO) -> None:
+    """Write CSV with one row a checkpoint; columns are those of `Results.to_pandas`."""
+    rows = list(results.rows())
+    columns = dict.fromkeys(column for row in rows for column in row)
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def _csv(results: Results, path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        write_csv(results, file)
+
+
+def _json_lines(results: Results, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in results.rows())
+
+
+def _parquet(results: Results, path: Path) -> None:
+    try:
+        results.to_pandas().to_parquet(path)
+    except ImportError as error:
+        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
+        raise UsageError(message) from None

@@ -1,0 +1,61 @@
+"""What is kept of a finished cell; everything downstream of the store speaks of records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orthobench.harness import Mark
+from orthobench.stopping import Ending
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished cell, as the store returns it.
+
+    Attributes
+    ----------
+    key : str
+        Its content address.
+    problem : str
+        Label of the problem for people: ``"digits k=4"``.
+    family : str
+        The problem's family: ``"stochastic PCA"``.
+    primary : str
+        The metric that comparisons rank by; smaller is better: ``"suboptimality"``.
+    tuned_by : str
+        The metric that tuned parameters are chosen by: ``"validation_suboptimality"``.
+    solver : str
+        Label of the solver without its tuned parameters: ``"capped-msg"``, ``"capped-msg K=9"``.
+    parameters : mapping
+        All parameters of the solver.
+    tuned : mapping
+        Those of them that are tuned, as ``{"step": 2.0}``; empty where none is.
+    seed : int
+    status : Ending
+        How the cell ended.
+    reason : str
+        Why, in a sentence for people.
+    traceback : str
+        Where something raised; empty where nothing did.
+    trace : tuple of Mark
+        The checkpoints; empty where the cell failed before its first.
+    budget : mapping
+        The limits of the run, as ``{"samples": 2000}``.
+    """
+
+    key: str
+    problem: str
+    family: str
+    primary: str
+    tuned_by: str
+    solver: str
+    parameters: Mapping[str, Any]
+    tuned: Mapping[str, Any]
+    seed: int
+    status: Ending
+    reason: str
+    traceback: str
+    trace: tuple[Mark, ...]
+    budget: Mapping[str, float] = field(default_factory=dict)

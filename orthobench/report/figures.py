@@ -1,0 +1,265 @@
+"""Convergence figures: a metric against the work done, all solvers of a problem in one axis.
+
+Medians over seeds with a band, on log-log axes. Nothing here touches pyplot, so figures can
+be drawn in any thread and any number of them leave no state behind.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orthobench.identity import canonical
+from orthobench.report.drawing import INK, MUTED, Drawn, curves, legend_label, line, panel
+from orthobench.report.style import Style, styles
+from orthobench.report.words import limits
+from orthobench.stats import spread_name
+from orthobench.tuning import Entry
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+FORMATS = ("png", "svg", "csv")
+
+
+def plot_convergence(
+    ax: Axes,
+    entries: Sequence[Entry],
+    x: str = "samples",
+    metric: str | None = None,
+    looks: Mapping[str, Style] | None = None,
+) -> list[Drawn]:
+    """Draw the median curve of every solver, with a band over its seeds, into an axis.
+
+    A cross marks where a failed run ended. What is numerically zero is drawn on the lower
+    edge, and a note says so (`orthobench.report.axes.Floor`).
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    entries : sequence of Entry
+        Of one problem.
+    x : str
+        ``"samples"``, ``"seconds"`` (clock + reading), ``"flops"`` or ``"steps"``.
+    metric : str, optional
+        The problem's primary metric by default.
+    looks : mapping, optional
+        The style of each solver; by default those of `orthobench.report.style.styles` for
+        these entries.
+
+    Returns
+    -------
+    list of Drawn
+        What was drawn.
+
+    Raises
+    ------
+    UsageError
+        On an unknown `x`.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> plot_convergence(ax, [], x="flops")
+    []
+    """
+    metric = metric or _primary(entries)
+    drawn = curves(entries, x, metric, looks or styles(entry.solver for entry in entries))
+    panel(ax, drawn, x, metric, drawn)
+    return drawn
+
+
+def figure(
+    entries: Sequence[Entry],
+    looks: Mapping[str, Style] | None = None,
+    metric: str | None = None,
+    note: str = "",
+) -> tuple[Figure, dict[str, list[Drawn]]]:
+    """Draw one problem: the metric against work in one panel, against time in the other.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of one problem, at least one.
+    looks : mapping, optional
+        The style of each solver.
+    metric : str, optional
+        The problem's primary metric by default.
+    note : str
+        What else the reader should know; stands under the title.
+
+    Returns
+    -------
+    Figure
+        With an Agg canvas; its ``savefig`` writes every format of matplotlib.
+    dict of list of Drawn
+        What each axis shows, by its x.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    looks = looks or styles(entry.solver for entry in entries)
+    metric = metric or _primary(entries)
+    panels = {x: curves(entries, x, metric, looks) for x in _axes(entries)}
+    everything = [item for drawn in panels.values() for item in drawn]
+    handles = [
+        _handle(entry, looks[entry.solver])
+        for entry in sorted(entries, key=lambda entry: entry.solver)
+    ]
+    columns = _columns([str(handle.get_label()) for handle in handles])
+    rows = -(-len(handles) // columns)
+    height = 4.65 + 0.22 * rows
+    fig = Figure(figsize=(11, height), facecolor="white")
+    FigureCanvasAgg(fig)
+    axes = fig.subplots(1, 2)
+    fig.subplots_adjust(
+        left=0.08, right=0.985, top=1 - 0.80 / height, bottom=(0.77 + 0.22 * rows) / height,
+        wspace=0.17,
+    )  # fmt: skip
+    for ax, (x, drawn) in zip(axes, panels.items(), strict=True):
+        panel(ax, drawn, x, metric, everything)
+    axes[1].set_ylabel("")
+    _title(fig, entries, note, height)
+    _legend(fig, handles, columns)
+    return fig, panels
+
+
+def save_figures(
+    entries: Sequence[Entry],
+    directory: Path | str,
+    *,
+    metric: str | None = None,
+    note: str = "",
+    formats: Sequence[str] = FORMATS,
+) -> list[Path]:
+    """Write one figure for each problem, and the data that it draws.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of any number of problems; a solver looks the same in all figures.
+    directory : path
+        Made where it does not exist; files of the same name are overwritten.
+    metric : str, optional
+        Each problem's primary metric by default.
+    note : str
+        What else the reader should know.
+    formats : sequence of str
+        ``"csv"`` for the data, and any format of matplotlib.
+
+    Returns
+    -------
+    list of Path
+        The files, problem by problem; equal entries give equal files, byte for byte.
+    """
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    looks = styles(entry.solver for entry in entries)
+    by_problem: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_problem.setdefault(entry.problem, []).append(entry)
+    paths: list[Path] = []
+    for name, group in zip(slugs(by_problem), by_problem.values(), strict=True):
+        fig, drawn = figure(group, looks, metric, note)
+        paths += [_saved(directory / f"{name}.{kind}", fig, drawn) for kind in formats]
+    return paths
+
+
+def slugs(labels: Iterable[str]) -> list[str]:
+    """Return a different file name for each label: ASCII letters, digits, dots and hyphens."""
+    names: list[str] = []
+    for label in labels:
+        stem = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")[:80] or "problem"
+        name, count = stem, 1
+        while name in names:
+            count += 1
+            name = f"{stem}-{count}"
+        names.append(name)
+    return names
+
+
+def _saved(path: Path, fig: Figure, drawn: Mapping[str, Sequence[Drawn]]) -> Path:
+    if path.suffix == ".csv":
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(_table(drawn))
+        return path
+    from matplotlib import rc_context
+
+    undated = {"Date": None} if path.suffix == ".svg" else None
+    with rc_context({"svg.hashsalt": "orthobench"}):
+        fig.savefig(path, dpi=160, metadata=undated)
+    return path
+
+
+def _table(drawn: Mapping[str, Sequence[Drawn]]) -> list[list[Any]]:
+    rows: list[list[Any]] = [["problem", "solver", "chosen", "axis", "x", "median", "low", "high"]]
+    for x, items in drawn.items():
+        for item in items:
+            c, entry = item.curve, item.entry
+            who = [entry.problem, entry.solver, canonical(entry.chosen), x]
+            points = zip(c.x, c.median, c.low, c.high, strict=True)
+            rows += [[*who, *(repr(float(v)) for v in point)] for point in points]
+    return rows
+
+
+def _primary(entries: Sequence[Entry]) -> str:
+    names = [record.primary for entry in entries for record in entry.records]
+    return names[0] if names else "suboptimality"
+
+
+def _axes(entries: Sequence[Entry]) -> tuple[str, str]:
+    """Return the two x axes: samples, or flops where no method draws any, and seconds."""
+    marks = (mark for entry in entries for r in entry.records for mark in r.trace[-1:])
+    drawing = any(mark.work.samples > 0 for mark in marks)
+    return ("samples" if drawing else "flops"), "seconds"
+
+
+def _title(fig: Figure, entries: Sequence[Entry], note: str, height: float) -> None:
+    runs = len(entries[0].seeds)
+    families = {record.family for entry in entries for record in entry.records}
+    over = f"median over {runs} seeds, band: {spread_name(runs)}" if runs > 1 else "one seed"
+    failed = any(record.status.failed for entry in entries for record in entry.records)
+    crosses = "× where a run failed" if failed else ""
+    budgets = {limits(record.budget) for entry in entries for record in entry.records}
+    parts = (*sorted(families), *sorted(budgets), over, crosses, note)
+    about = " · ".join(part for part in parts if part)
+    fig.text(
+        0.08, 1 - 0.20 / height, entries[0].problem, parse_math=False,
+        fontsize=14, fontweight="bold", color=INK, va="top",
+    )  # fmt: skip
+    fig.text(0.08, 1 - 0.48 / height, about, parse_math=False, fontsize=9.5, color=MUTED, va="top")
+
+
+def _legend(fig: Figure, handles: Sequence[Line2D], columns: int) -> None:
+    legend = fig.legend(
+        handles=list(handles),
+        loc="lower center",
+        bbox_to_anchor=(0.53, 0.012),
+        ncols=columns,
+        frameon=False,
+        fontsize=9.5,
+        handlelength=3.4,
+        columnspacing=2.0,
+        labelcolor=INK,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _handle(entry: Entry, style: Style) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=legend_label(entry), **line(style))
+
+
+def _columns(labels: Sequence[str]) -> int:
+    """Return how many legend columns fit the figure's width, filled evenly."""
+    fit = max(1, min(4, 132 // (max(map(len, labels)) + 11)))
+    rows = -(-len(labels) // fit)
+    return -(-len(labels) // rows)

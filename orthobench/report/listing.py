@@ -1,0 +1,153 @@
+"""What is installed, as plain facts and as tables for the terminal."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orthobench.errors import unknown
+from orthobench.parameters import Parameter, parameters_of, summary
+from orthobench.registry import Plugin, Provided, Registry
+
+Facts = Mapping[str, Any]
+
+
+def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
+    """Return what is installed: kind to rows of plain values."""
+    return {
+        "solvers": [_solver(name, p) for name, p in sorted(registry.solvers.items())],
+        "problems": [_problem(name, p) for name, p in sorted(registry.problems.items())],
+        "suites": [_suite(name, p) for name, p in sorted(registry.suites.items())],
+        "plugins": [
+            *(
+                {"name": p.name, "summary": f"{p.distribution} {p.version}", **_brought_by(p)}
+                for p in registry.plugins
+            ),
+            *(
+                {"name": name, "summary": f"broken: {why}", "broken": why}
+                for name, why in registry.broken.items()
+            ),
+        ],
+    }
+
+
+def details(registry: Registry, name: str) -> dict[str, Any]:
+    """Return all about the solver, problem or suite of this name.
+
+    Raises
+    ------
+    UsageError
+        Where nothing has that name; suggests the nearest.
+    """
+    if name in registry.solvers:
+        return {"kind": "solver", **_solver(name, registry.solvers[name])}
+    if name in registry.problems:
+        return {"kind": "problem", **_problem(name, registry.problems[name])}
+    if name in registry.suites:
+        suite = registry.suites[name]
+        text = suite.item.read_text(encoding="utf-8")
+        return {"kind": "suite", **_suite(name, suite), "documentation": text}
+    known = [*registry.solvers, *registry.problems, *registry.suites]
+    raise unknown("solver, problem or suite", name, known)
+
+
+def tables(facts: Facts) -> Iterator[str]:
+    """Yield lines: a title and a table for each kind that has anything."""
+    for kind, rows in facts.items():
+        if rows:
+            yield click.style(kind, bold=True, underline=True)
+            yield from _columns([(row["name"], row["summary"]) for row in rows])
+            yield ""
+    yield "orthobench show NAME tells more of each"
+
+
+def page(facts: Facts) -> Iterator[str]:
+    """Yield lines: a page about one solver, problem or suite."""
+    origin = " ".join([facts["distribution"], facts["version"]]).strip() or facts["plugin"]
+    yield f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}"
+    if facts.get("source"):
+        yield f"Source: {facts['source']}"
+    yield ""
+    if facts["kind"] == "suite":
+        yield facts["documentation"]
+        return
+    for paragraph in facts["documentation"].split("\n\n"):
+        lines = paragraph.splitlines()
+        yield from lines if any(map(_laid_out, lines)) else _wrapped(" ".join(lines))
+        yield ""
+    if facts["parameters"]:
+        yield click.style("parameters", bold=True, underline=True)
+        yield from _columns([(p["name"], _meaning(p)) for p in facts["parameters"]])
+
+
+def _meaning(p: Facts) -> str:
+    default = "none" if p["default"] is None else p["default"]
+    kind = " ".join(part for part in (p["type"], p["range"], p["unit"]) if part)
+    return f"{p['help']} ({kind}; {'required' if p['required'] else f'default {default}'})"
+
+
+def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines of a table of two columns, the second wrapped."""
+    width = max(len(name) for name, _ in rows) + 2
+    for name, text in rows:
+        first, *more = _wrapped(text, width) or [""]
+        yield click.style(f"{name:<{width}}", bold=True) + first
+        yield from (" " * width + line for line in more)
+
+
+def _wrapped(text: str, indent: int = 0) -> list[str]:
+    columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    return textwrap.wrap(text, max(columns - indent, 30))
+
+
+def _laid_out(line: str) -> bool:
+    return line.startswith((" ", "-", "|"))
+
+
+def _solver(name: str, provided: Provided[Any]) -> dict[str, Any]:
+    return {**_class(name, provided), "needs": provided.item.needs.__name__,
+            "source": provided.item.source}  # fmt: skip
+
+
+def _problem(name: str, provided: Provided[Any]) -> dict[str, Any]:
+    return {**_class(name, provided), "family": provided.item.family,
+            "offers": provided.item.offers.__name__}  # fmt: skip
+
+
+def _class(name: str, provided: Provided[Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": summary(provided.item),
+        "parameters": [_parameter(p) for p in parameters_of(provided.item)],
+        **_brought_by(provided.plugin),
+        "documentation": inspect.getdoc(provided.item) or "",
+    }
+
+
+def _suite(name: str, provided: Provided[Path]) -> dict[str, Any]:
+    table = tomllib.loads(provided.item.read_text(encoding="utf-8"))
+    return {"name": name, "summary": table.get("description", ""), "path": str(provided.item),
+            **_brought_by(provided.plugin)}  # fmt: skip
+
+
+def _brought_by(plugin: Plugin) -> dict[str, str]:
+    return {"plugin": plugin.name, "distribution": plugin.distribution, "version": plugin.version}
+
+
+def _parameter(p: Parameter) -> dict[str, Any]:
+    return {
+        "name": p.name,
+        "type": p.type_name,
+        "required": p.required,
+        "default": None if p.required else p.default,
+        "range": p.bounds,
+        "unit": p.unit,
+        "help": p.help,
+    }

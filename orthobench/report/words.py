@@ -1,0 +1,77 @@
+"""Numbers and names as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+MISSING = "-"
+
+
+def clean(text: str) -> str:
+    """Return `text` on one line, without characters that a terminal would act on."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def short(value: Any) -> str:
+    """Return a parameter's value: ``2`` for 2.0."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def number(value: float) -> str:
+    """Return three significant digits: ``0.0123``, ``1.23e-3``, ``inf``; a dash for NaN."""
+    if math.isnan(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return f"{value:g}"
+    if 1e-2 <= abs(value) < 1e5:
+        digits = max(0, 2 - math.floor(math.log10(abs(value))))
+        whole = float(value).is_integer()
+        return f"{value:.0f}" if whole else f"{value:.{digits}f}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def count(value: float) -> str:
+    """Return a whole number with separators: ``20,000``."""
+    return MISSING if math.isnan(value) else f"{value:,.0f}"
+
+
+def limits(budget: Mapping[str, float]) -> str:
+    """Return a budget as text: ``budget 2,000 samples``; empty where nothing is limited."""
+    parts = [
+        duration(value) if name == "seconds" else f"{count(value)} {name}"
+        for name, value in budget.items()
+    ]
+    return f"budget {', '.join(parts)}" if parts else ""
+
+
+def duration(seconds: float, ascii_only: bool = False) -> str:
+    """Return seconds in the unit that fits: ``124 µs``, ``12.3 ms``, ``1.23 s``, ``2 min 5 s``."""
+    if math.isnan(seconds):
+        return MISSING
+    if seconds >= 99.95:
+        minutes, rest = divmod(round(seconds), 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us" if ascii_only else "µs"))
+    size, unit = next((u for u in units if seconds >= 0.9995 * u[0]), units[-1])
+    return f"{_three(seconds / size)} {unit}"
+
+
+def si(value: float) -> str:
+    """Return a large count with a prefix: ``1.24 G``."""
+    if math.isnan(value):
+        return MISSING
+    prefixes = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+    for size, prefix in prefixes:
+        if value >= 0.9995 * size:
+            return f"{_three(value / size)} {prefix}"
+    return f"{value:.0f}"
+
+
+def _three(value: float) -> str:
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"

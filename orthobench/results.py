@@ -1,0 +1,114 @@
+"""What a run of a suite gave, read from its store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orthobench.errors import StoreError, unknown
+from orthobench.record import Record
+from orthobench.store import Store
+from orthobench.tuning import Entry, choose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Results:
+    """The records of one suite: every planned cell, finished, failed or missing.
+
+    Attributes
+    ----------
+    suite : str
+    path : Path
+        The store.
+    records : sequence of Record
+        In the suite's order.
+    """
+
+    suite: str
+    path: Path
+    records: Sequence[Record]
+
+    @classmethod
+    def read(cls, path: Path, suite: str | None = None) -> Results:
+        """Read the results of a suite from a store; of the latest one where none is named.
+
+        Raises
+        ------
+        StoreError
+            Where the file is no store, or nothing was run on it.
+        UsageError
+            Where the suite was never run on it.
+        """
+        with Store(path) as store:
+            suites = store.suites()
+            if not suites:
+                raise StoreError(f"nothing was run on the store {path} yet")
+            if suite is not None and suite not in suites:
+                raise unknown(f"suite in the store {path}:", suite, suites)
+            name = suite or suites[-1]
+            return cls(name, path, store.records(name))
+
+    @property
+    def entries(self) -> list[Entry]:
+        """One entry for each problem and solver, with the trial that tuning chose."""
+        return choose(self.records)
+
+    @property
+    def failures(self) -> list[Record]:
+        """The records that failed, were refused, or are missing."""
+        return [record for record in self.records if record.status.failed]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield one flat row for each checkpoint, and one for each record without any."""
+        chosen = {record.key for entry in self.entries for record in entry.records}
+        for record in self.records:
+            yield from _rows(record, record.key in chosen)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `rows` as a data frame.
+
+        Columns: ``problem family solver seed status reason chosen``, each parameter as
+        ``solver.NAME``, ``number steps samples flops seconds reading``, then the metrics.
+        ``chosen`` says whether tuning chose the record's trial.
+
+        Raises
+        ------
+        ImportError
+            Where pandas is not installed (``pip install orthobench[export]``).
+        """
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows()))
+
+
+def _rows(record: Record, chosen: bool) -> Iterator[dict[str, Any]]:
+    head = {
+        "key": record.key,
+        "problem": record.problem,
+        "family": record.family,
+        "solver": record.solver,
+        "seed": record.seed,
+        "status": record.status.value,
+        "reason": record.reason,
+        "chosen": chosen,
+        **{f"solver.{name}": value for name, value in record.parameters.items()},
+    }
+    if not record.trace:
+        yield head
+    for number, mark in enumerate(record.trace):
+        work = mark.work
+        yield {
+            **head,
+            "number": number,
+            "steps": work.steps,
+            "samples": work.samples,
+            "flops": work.flops,
+            "seconds": mark.seconds,
+            "reading": mark.reading,
+            **mark.metrics,
+        }

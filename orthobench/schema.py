@@ -1,0 +1,123 @@
+"""The tables of a store, and how a file is recognised as one."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from orthobench.errors import StoreError
+
+APPLICATION = 0x6F_72_74_68
+"""SQLite's application id of a store: "orth"."""
+
+VERSION = 1
+"""Version of the tables below, in SQLite's user_version."""
+
+_MAGIC = b"SQLite format 3\x00"
+
+TABLES = """
+CREATE TABLE session (              -- one call of `orthobench run`
+    id INTEGER PRIMARY KEY,
+    suite TEXT NOT NULL,
+    text TEXT NOT NULL,             -- the suite, TOML
+    command TEXT NOT NULL,
+    environment TEXT NOT NULL,      -- JSON: versions, processor, BLAS, git state
+    started TEXT NOT NULL,          -- UTC, ISO 8601
+    ended TEXT                      -- NULL where the session was cut off
+);
+CREATE TABLE cell (                 -- one finished cell, whatever its ending
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,       -- SHA-256 of content
+    content TEXT NOT NULL,          -- JSON: all that the result depends on
+    session INTEGER NOT NULL REFERENCES session (id),
+    solver TEXT NOT NULL,
+    problem TEXT NOT NULL,
+    family TEXT NOT NULL,
+    primary_metric TEXT NOT NULL,
+    tuned_by TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    traceback TEXT NOT NULL,
+    finished TEXT NOT NULL          -- UTC, ISO 8601
+);
+CREATE TABLE mark (                 -- one checkpoint of a cell's trace
+    cell INTEGER NOT NULL REFERENCES cell (id),
+    number INTEGER NOT NULL,        -- from 0, the point after init
+    steps INTEGER NOT NULL,
+    samples INTEGER NOT NULL,
+    flops INTEGER NOT NULL,
+    seconds REAL NOT NULL,          -- on the clock, in init and advance
+    reading REAL NOT NULL,          -- in solution, at this checkpoint
+    PRIMARY KEY (cell, number)
+) WITHOUT ROWID;
+CREATE TABLE metric (               -- what the judge said of a checkpoint
+    cell INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value REAL,                     -- NULL where it is not a number
+    PRIMARY KEY (cell, number, name),
+    FOREIGN KEY (cell, number) REFERENCES mark (cell, number)
+) WITHOUT ROWID;
+CREATE TABLE plan (                 -- the cells of a suite as it was last run, done or not
+    suite TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    problem TEXT NOT NULL,          -- what the suite calls it
+    solver TEXT NOT NULL,           -- what the suite calls it, without tuned parameters
+    tuned TEXT NOT NULL,            -- JSON: tuned parameters of this trial
+    content TEXT NOT NULL,          -- JSON, as in cell
+    family TEXT NOT NULL,
+    primary_metric TEXT NOT NULL,
+    tuned_by TEXT NOT NULL,
+    PRIMARY KEY (suite, position)
+) WITHOUT ROWID;
+"""
+
+
+def recognise(path: Path) -> None:
+    """Refuse a file that is not a store this version can use; it is read, never changed.
+
+    Raises
+    ------
+    StoreError
+        Where the file is no SQLite database, another program's, damaged, or of a newer schema.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError as error:
+        raise StoreError(f"cannot read the store {path}: {error.strerror}") from None
+    if len(header) < 100 or not header.startswith(_MAGIC):
+        raise StoreError(f"{path} is not an orthobench store; name another file with --store")
+    version = int.from_bytes(header[60:64], "big")
+    if int.from_bytes(header[68:72], "big") != APPLICATION:
+        raise StoreError(f"{path} is another program's database; name another file with --store")
+    if version > VERSION:
+        raise StoreError(
+            f"{path} has schema {version}, this orthobench knows {VERSION}: update orthobench"
+        )
+
+
+def check(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a damaged database.
+
+    Raises
+    ------
+    StoreError
+        With SQLite's own finding.
+    """
+    try:
+        finding = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        finding = str(error)
+    if finding != "ok":
+        raise StoreError(f"the store {path} is damaged ({finding}); restore a copy or start anew")
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables of a new store."""
+    connection.executescript(
+        f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+        f"{TABLES} COMMIT;"
+    )

@@ -1,0 +1,372 @@
+"""Medians, spreads and curves over seeds; pure functions of records.
+
+A run that failed, is infeasible or is missing counts as infinitely bad: it is never dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthobench.arrays import Array
+from orthobench.errors import unknown
+from orthobench.harness import DEFECT, FEASIBLE, Mark
+from orthobench.record import Record
+
+CEILING = 1e150
+"""Stands for infinity in quantiles, where infinity minus infinity would be NaN."""
+
+BEYOND = 1e130
+"""A quantile above this is infinite: it lies between a finite value and an infinite one."""
+
+FEW = 4
+"""Below this many runs, the spread is the range and not the quartiles."""
+
+RESAMPLES = 4999
+"""Bootstrap resamples of an interval."""
+
+JUMP = 1e6
+"""A change of value by more than this factor between two checkpoints is a jump."""
+
+LONGEST = 300
+"""Most points of a curve."""
+
+AXES: Mapping[str, Callable[[Mark], float]] = {
+    "samples": lambda mark: mark.work.samples,
+    "seconds": lambda mark: mark.seconds + mark.reading,
+    "flops": lambda mark: mark.work.flops,
+    "steps": lambda mark: mark.work.steps,
+}
+"""What a curve can be drawn against. Seconds are those of the solver's clock plus those of
+reading this one solution: the time at which it could have been had."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that counts as failed.
+
+    Attributes
+    ----------
+    seed : int
+    status : str
+        The ending's name, or ``"missing"`` where there is no record.
+    reason : str
+    """
+
+    seed: int
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The final values of one metric over the seeds.
+
+    Attributes
+    ----------
+    values : tuple of float
+        One for each seed planned, ascending; infinite where the run failed.
+    median, low, high : float
+        The median and the spread around it: the quartiles, or the range of fewer than 4 runs.
+    interval : tuple of float
+        95 % percentile-bootstrap interval of the median.
+    n_ok : int
+        Runs that did not fail.
+    failures : tuple of Failure
+    """
+
+    values: tuple[float, ...]
+    median: float
+    low: float
+    high: float
+    interval: tuple[float, float]
+    n_ok: int
+    failures: tuple[Failure, ...]
+
+    @property
+    def n_failed(self) -> int:
+        """Runs that failed or are missing."""
+        return len(self.failures)
+
+    @property
+    def reasons(self) -> dict[str, list[int]]:
+        """The seeds that failed, by ``"status: reason"``."""
+        found: dict[str, list[int]] = {}
+        for failure in self.failures:
+            text = ": ".join(part for part in (failure.status, failure.reason) if part)
+            found.setdefault(text, []).append(failure.seed)
+        return found
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A metric along the run: median and spread over seeds on one grid.
+
+    Attributes
+    ----------
+    x : ndarray, shape (m,)
+        Positive, ascending.
+    median, low, high : ndarray, shape (m,)
+        Infinite where too many runs have failed by then.
+    ends : tuple of (float, float)
+        The last feasible points of the runs that failed.
+    """
+
+    x: Array
+    median: Array
+    low: Array
+    high: Array
+    ends: tuple[tuple[float, float], ...]
+
+
+def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
+    """Return quantiles along the first axis, linearly interpolated, with infinity as a value.
+
+    Parameters
+    ----------
+    values : array_like, shape (n, ...)
+        What is not finite counts as positive infinity.
+    q : float or sequence of float
+        In [0, 1].
+
+    Returns
+    -------
+    ndarray
+        As `numpy.quantile`; infinite where it lies between a finite value and an infinite one.
+    """
+    found = np.quantile(_bounded(values), q, axis=0)
+    return np.where(found > BEYOND, math.inf, found)
+
+
+def spread(values: ArrayLike) -> tuple[Any, Any, Any]:
+    """Return median, low and high along the first axis: quartiles, or the range of few values."""
+    few = len(np.asarray(values)) < FEW
+    low, median, high = quantiles(values, (0, 0.5, 1) if few else (0.25, 0.5, 0.75))
+    return median, low, high
+
+
+def spread_name(runs: int) -> str:
+    """Return what `spread` spans for this many runs, in words."""
+    return "min to max" if runs < FEW else "25 to 75 %"
+
+
+def interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Return the percentile-bootstrap interval of the median.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        What is not finite counts as positive infinity. One value is its own interval.
+    level : float
+        Nominal coverage; with fewer than about 6 values the true one is lower.
+
+    Notes
+    -----
+    Deterministic: the resamples are drawn from a fixed seed (Efron and Tibshirani 1993,
+    *An Introduction to the Bootstrap*, section 13.3).
+    """
+    from scipy.stats import bootstrap
+
+    bounded = _bounded(values)
+    if len(bounded) < 2:
+        return _restored(bounded[0]), _restored(bounded[0])
+    found = bootstrap(
+        (bounded,),
+        np.median,
+        confidence_level=level,
+        n_resamples=RESAMPLES,
+        method="percentile",
+        random_state=np.random.default_rng(0),
+    ).confidence_interval
+    low, high = np.clip(found, bounded.min(), bounded.max())  # interpolation rounds
+    return _restored(low), _restored(high)
+
+
+def paired_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """Return the bootstrap interval of the median of b - a, seed by seed.
+
+    Solvers see the same data and start for the same seed, so the difference varies less than
+    either of them.
+
+    Parameters
+    ----------
+    a : sequence of float
+        Finite.
+    b : sequence of float
+        Of the same seeds; may be infinite.
+    """
+    return interval(np.asarray(b) - np.asarray(a))
+
+
+def final(record: Record, value: Callable[[Mark], float]) -> float:
+    """Return a value at the last checkpoint; infinite where the run failed or it is not finite."""
+    if record.status.failed or not record.trace:
+        return math.inf
+    last = float(value(record.trace[-1]))
+    return last if math.isfinite(last) else math.inf
+
+
+def summarize(records: Iterable[Record], metric: str, seeds: Iterable[int] = ()) -> Summary:
+    """Summarize the final values of a metric over the runs of one solver on one problem.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        At most one for each seed.
+    metric : str
+        A run whose judge does not report it has failed.
+    seeds : iterable of int
+        The seeds planned; one without a record has failed.
+
+    Raises
+    ------
+    ValueError
+        Where there are neither records nor seeds.
+    """
+    by_seed = {record.seed: record for record in records}
+    planned = sorted(by_seed.keys() | set(seeds))
+    if not planned:
+        raise ValueError("there are no runs to summarize")
+    values = [
+        final(by_seed[seed], partial(_metric, metric)) if seed in by_seed else math.inf
+        for seed in planned
+    ]
+    failures = tuple(
+        _failure(seed, by_seed.get(seed), metric)
+        for seed, value in zip(planned, values, strict=True)
+        if math.isinf(value)
+    )
+    median, low, high = spread(values)
+    return Summary(
+        tuple(values),
+        float(median),
+        float(low),
+        float(high),
+        interval(values),
+        len(planned) - len(failures),
+        failures,
+    )
+
+
+def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] = ()) -> Curve:
+    """Align the traces of several seeds on one grid, and take median and spread there.
+
+    Between two checkpoints a trace is interpolated linearly in log x and log value; held at
+    the earlier value where one of them is not positive, or where it jumps by more than `JUMP`,
+    as an exact method's does: nothing in between was ever had. The start's value is held until
+    the first step is done, since nothing can be had before. After the last checkpoint its value is
+    carried forward, or infinity where the run failed. A run that left the constraint has
+    failed from its first infeasible point on. The grid is that of all checkpoints at which
+    every run has begun; points at x = 0 have no place on a log axis and are left out.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        The runs of one solver on one problem.
+    x : str
+        One of `AXES`.
+    metric : str
+    seeds : iterable of int
+        The seeds planned; a missing run is infinite everywhere.
+
+    Raises
+    ------
+    UsageError
+        On an unknown `x`.
+    """
+    if x not in AXES:
+        raise unknown("axis", x, AXES)
+    traces = [_series(record, x, metric) for record in records]
+    grid = _grid([at for at, _ in traces if len(at)])
+    rows = [
+        _aligned(at, values, grid, math.inf if record.status.failed else values[-1:])
+        for record, (at, values) in zip(records, traces, strict=True)
+    ]
+    missing = len(set(seeds) - {record.seed for record in records})
+    rows += [np.full(len(grid), math.inf)] * missing
+    ends = tuple(
+        (float(at[-1]), float(values[-1]))
+        for record, (at, values) in zip(records, traces, strict=True)
+        if record.status.failed and len(at)
+    )
+    if not len(grid):
+        return Curve(grid, grid, grid, grid, ends)
+    return Curve(grid, *spread(rows), ends)
+
+
+def _series(record: Record, x: str, metric: str) -> tuple[Array, Array]:
+    """Return the x and the values of a trace, ascending, up to where it leaves the constraint."""
+    points: list[tuple[float, float]] = []
+    started = False
+    for mark in record.trace:
+        value, here = mark.metrics.get(metric, math.nan), AXES[x](mark)
+        if not math.isfinite(value) or not mark.metrics.get(DEFECT, 0.0) <= FEASIBLE:
+            break
+        if started:
+            points.append((here * (1 - 1e-6), points[-1][1]))
+        points.append((here, value))
+        started = mark.work.steps == 0 and here > 0
+    at, values = np.array(points, dtype=np.float64).reshape(-1, 2).T
+    at = np.maximum.accumulate(at)
+    last_of_equals = np.diff(at, append=math.inf) > 0
+    return at[last_of_equals], values[last_of_equals]
+
+
+def _grid(xs: Sequence[Array]) -> Array:
+    if not xs:
+        return np.empty(0)
+    begin = max(at[0] for at in xs)
+    grid: Array = np.unique(np.concatenate(xs))
+    grid = grid[(grid >= begin) & (grid > 0)]
+    if len(grid) <= LONGEST:
+        return grid
+    thinned = np.geomspace(grid[0], grid[-1], LONGEST)
+    thinned[[0, -1]] = grid[[0, -1]]
+    return thinned
+
+
+def _aligned(at: Array, values: Array, grid: Array, after: float | Array) -> Array:
+    """Return a trace's values on a grid that begins no earlier than the trace."""
+    if not len(at):
+        return np.full(len(grid), math.inf)
+    here = np.searchsorted(at, grid, side="right") - 1
+    there = np.minimum(here + 1, len(at) - 1)
+    y0, y1 = values[here], values[there]
+    near = (y0 > 0) & (y1 > 0) & (y0 <= JUMP * y1) & (y1 <= JUMP * y0)
+    between = (there > here) & near & (at[here] > 0)
+    found = y0.copy()
+    weight = np.log(grid[between] / at[here[between]]) / np.log(
+        at[there[between]] / at[here[between]]
+    )
+    found[between] = y0[between] ** (1 - weight) * y1[between] ** weight
+    found[grid > at[-1]] = after
+    return found
+
+
+def _metric(name: str, mark: Mark) -> float:
+    return mark.metrics.get(name, math.nan)
+
+
+def _failure(seed: int, record: Record | None, metric: str) -> Failure:
+    if record is None:
+        return Failure(seed, "missing", "there is no finished run")
+    if record.status.failed:
+        return Failure(seed, record.status.value, record.reason)
+    if not record.trace or metric not in record.trace[-1].metrics:
+        return Failure(seed, record.status.value, f"the judge did not report {metric}")
+    return Failure(seed, record.status.value, f"{metric} is not finite")
+
+
+def _bounded(values: ArrayLike) -> Array:
+    array = np.asarray(values, dtype=np.float64)
+    return np.where(np.isfinite(array), np.clip(array, -CEILING, CEILING), CEILING)
+
+
+def _restored(value: float) -> float:
+    return math.inf if value > BEYOND else float(value)

@@ -1,0 +1,251 @@
+"""The store: every finished cell, once, for ever, in one SQLite file.
+
+A cell is written in one transaction as soon as it is finished, so a run that is killed loses
+at most the cells in flight. What a suite planned is kept too, so that missing runs are seen.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from orthobench import schema
+from orthobench.cell import Cell, Executed
+from orthobench.errors import StoreError
+from orthobench.harness import Mark
+from orthobench.identity import canonical
+from orthobench.record import Record
+from orthobench.solver import Work
+from orthobench.stopping import Ending
+from orthobench.suite import Planned, Suite
+
+
+class Store:
+    """A store, open; use it as a context manager.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made, with its folder, where it is not there and `create` says so.
+    create : bool
+        Whether to make a new store.
+
+    Raises
+    ------
+    StoreError
+        Where the file is missing, no store, damaged, newer than this program, or not writable.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        self.path = path
+        fresh = not path.exists() or path.stat().st_size == 0
+        if fresh and not create:
+            raise StoreError(f"there is no store {path}; `orthobench run` makes one")
+        if not fresh:
+            schema.recognise(path)
+        self._connection = self._open(fresh)
+
+    def _open(self, fresh: bool) -> sqlite3.Connection:
+        with self._reported():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        with self._reported():
+            if fresh:
+                schema.create(connection)
+            else:
+                schema.check(connection, self.path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; it is a single file then."""
+        self._connection.close()
+
+    def begin(
+        self, suite: Suite, planned: Sequence[Planned], command: str, environment: Any
+    ) -> int:
+        """Record that a session of a suite begins, and what it plans; return the session's id."""
+        with self._transaction() as connection:
+            session = connection.execute(
+                "INSERT INTO session (suite, text, command, environment, started)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (suite.name, suite.text, command, json.dumps(environment), _now()),
+            ).lastrowid
+            connection.execute("DELETE FROM plan WHERE suite = ?", (suite.name,))
+            connection.executemany(
+                "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (_plan_row(suite.name, i, p) for i, p in enumerate(planned)),
+            )
+        if session is None:
+            raise StoreError(f"the store {self.path} gave the session no number")
+        return session
+
+    def end(self, session: int) -> None:
+        """Record that a session went through."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE session SET ended = ? WHERE id = ?", (_now(), session))
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Return those of `keys` whose cells are here."""
+        here = {key for (key,) in self._read("SELECT key FROM cell")}
+        return here.intersection(keys)
+
+    def add(self, session: int, cell: Cell, executed: Executed) -> None:
+        """Write one finished cell, in one transaction; one that is here already stays as it is."""
+        with self._transaction() as connection:
+            number = connection.execute(
+                "INSERT OR IGNORE INTO cell (key, content, session, solver, problem, family,"
+                " primary_metric, tuned_by, seed, status, reason, traceback, finished)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                _cell_row(session, cell, executed),
+            )
+            if number.rowcount:
+                _write_trace(connection, number.lastrowid, executed.trace)
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Remove cells, so that they run again."""
+        with self._transaction() as connection:
+            for key in keys:
+                found = connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
+                if found:
+                    connection.execute("DELETE FROM metric WHERE cell = ?", found)
+                    connection.execute("DELETE FROM mark WHERE cell = ?", found)
+                    connection.execute("DELETE FROM cell WHERE id = ?", found)
+
+    def suites(self) -> list[str]:
+        """Return the names of the suites that were run on this store, the latest last."""
+        rows = self._read("SELECT suite FROM session GROUP BY suite ORDER BY max(id)")
+        return [name for (name,) in rows]
+
+    def session(self, suite: str) -> dict[str, Any]:
+        """Return the latest session of a suite: text, command, environment, start and end."""
+        columns = ("text", "command", "environment", "started", "ended")
+        query = f"SELECT {', '.join(columns)} FROM session WHERE suite = ? ORDER BY id DESC LIMIT 1"  # noqa: S608
+        found = dict(zip(columns, next(self._read(query, (suite,))), strict=True))
+        return {**found, "environment": json.loads(found["environment"])}
+
+    def records(self, suite: str) -> list[Record]:
+        """Return every planned cell of a suite, in its order; those not run yet are missing."""
+        traces = self._traces(suite)
+        rows = self._read(
+            "SELECT plan.key, plan.problem, plan.family, plan.primary_metric, plan.tuned_by,"
+            " plan.solver, plan.content, plan.tuned, cell.id, status, reason, traceback"
+            " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position",
+            (suite,),
+        )
+        return [_record(row, traces) for row in rows]
+
+    def _traces(self, suite: str) -> dict[int, tuple[Mark, ...]]:
+        cells = "(SELECT cell.id FROM cell JOIN plan ON plan.key = cell.key WHERE plan.suite = ?)"
+        metrics: dict[tuple[int, int], dict[str, float]] = {}
+        query = f"SELECT cell, number, name, value FROM metric WHERE cell IN {cells}"  # noqa: S608
+        for cell, number, name, value in self._read(query, (suite,)):
+            metrics.setdefault((cell, number), {})[name] = math.nan if value is None else value
+        traces: dict[int, list[Mark]] = {}
+        query = f"SELECT * FROM mark WHERE cell IN {cells} ORDER BY cell, number"  # noqa: S608
+        for cell, number, steps, samples, flops, seconds, reading in self._read(query, (suite,)):
+            judged = metrics.get((cell, number), {})
+            mark = Mark(seconds, reading, Work(steps, samples, flops), judged)
+            traces.setdefault(cell, []).append(mark)
+        return {cell: tuple(marks) for cell, marks in traces.items()}
+
+    def _read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        with self._reported():
+            yield from self._connection.execute(query, values)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write all or nothing."""
+        with self._reported():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.rollback()
+                raise
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        """Turn what SQLite and the file system say into an error that names the store."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"cannot use the store {self.path}: {error}") from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _plan_row(suite: str, position: int, planned: Planned) -> tuple[Any, ...]:
+    cell, problem = planned.cell, planned.cell.problem
+    return (
+        suite, position, cell.key, planned.problem, planned.solver, canonical(planned.tuned),
+        canonical(cell.content), problem.family, problem.primary, problem.tuned_by,
+    )  # fmt: skip
+
+
+def _cell_row(session: int, cell: Cell, executed: Executed) -> tuple[Any, ...]:
+    problem, stop = cell.problem, executed.stop
+    return (
+        cell.key, canonical(cell.content), session, cell.solver.name, problem.name,
+        problem.family, problem.primary, problem.tuned_by, cell.seed,
+        stop.status.value, stop.reason, stop.traceback, _now(),
+    )  # fmt: skip
+
+
+def _write_trace(connection: sqlite3.Connection, cell: int | None, trace: Sequence[Mark]) -> None:
+    connection.executemany(
+        "INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            (cell, i, m.work.steps, m.work.samples, m.work.flops, m.seconds, m.reading)
+            for i, m in enumerate(trace)
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO metric VALUES (?, ?, ?, ?)",
+        ((cell, i, name, value) for i, m in enumerate(trace) for name, value in m.metrics.items()),
+    )
+
+
+def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Record:
+    key, problem, family, primary, tuned_by, solver, content, tuned, cell, *stop = row
+    status, reason, traceback = stop if cell is not None else ("missing", "not run yet", "")
+    settings = json.loads(content)
+    return Record(
+        key=key,
+        problem=problem,
+        family=family,
+        primary=primary,
+        tuned_by=tuned_by,
+        solver=solver,
+        parameters=settings["solver"]["parameters"],
+        tuned=json.loads(tuned),
+        seed=settings["seed"],
+        status=Ending(status),
+        reason=reason,
+        traceback=traceback,
+        trace=traces.get(cell, ()),
+        budget=settings["budget"],
+    )

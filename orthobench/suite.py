@@ -1,0 +1,101 @@
+"""Suites: which solvers meet which problems, under which budget, with which seeds.
+
+A suite is data, never code: TOML, checked as a whole before anything runs. A list crosses, a
+``tune`` table is chosen on validation data::
+
+    seeds = 5
+    [budget]
+    samples = 5000
+    [[problem]]
+    name = "digits"
+    k = [1, 4]                        # two problems
+    [[solver]]
+    name = "msg"
+    step = { tune = [0.5, 1, 2, 4] }  # four trials, one of which is chosen
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orthobench._version import __version__
+from orthobench.cell import Cell
+from orthobench.problem import AnyProblem
+from orthobench.solver import AnySolver
+from orthobench.stopping import Budget, Target
+
+TRIALS = 16
+"""Most trials that tuning gives one solver on one problem, where the suite says nothing."""
+
+
+@dataclass(frozen=True)
+class PlannedProblem:
+    """A problem of a suite, with its own budget."""
+
+    problem: AnyProblem
+    label: str
+    budget: Budget
+    version: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PlannedSolver:
+    """A solver of a suite: one trial of it, where parameters are tuned."""
+
+    solver: AnySolver
+    label: str
+    tuned: Mapping[str, Any]
+    version: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A cell with what people call it in this suite."""
+
+    cell: Cell
+    problem: str
+    solver: str
+    tuned: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A comparison, valid as a whole.
+
+    Attributes
+    ----------
+    name : str
+        The file's stem.
+    text : str
+        The TOML that it was read from.
+    trials : int
+        The tuning budget: the most grid points that any solver may have.
+    """
+
+    name: str
+    problems: tuple[PlannedProblem, ...]
+    solvers: tuple[PlannedSolver, ...]
+    seeds: tuple[int, ...]
+    description: str = ""
+    text: str = ""
+    threads: int = 1
+    target: Target | None = None
+    trials: int = TRIALS
+
+    def plan(self) -> list[Planned]:
+        """Return the cross product: by problem and seed first, so that data are built once."""
+        return [
+            Planned(self._cell(p, s, seed), p.label, s.label, s.tuned)
+            for p in self.problems
+            for seed in self.seeds
+            for s in self.solvers
+        ]
+
+    def _cell(self, p: PlannedProblem, s: PlannedSolver, seed: int) -> Cell:
+        versions = {"orthobench": __version__, **dict([p.version, s.version])}
+        return Cell(
+            p.problem, s.solver, seed, p.budget, self.target, self.threads,
+            tuple(sorted(versions.items())),
+        )  # fmt: skip

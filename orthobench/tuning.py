@@ -1,0 +1,209 @@
+"""The choice of tuned parameters: by the validation metric, never by what is reported.
+
+One choice is made for each problem and solver, over all seeds: the values whose validation
+metric, averaged over the run and then over the seeds, is smallest. Arora, Cotter and Srebro
+2013 (section 6) choose "in terms of the average suboptimality over the run, on a validation
+set" in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.errors import UsageError
+from orthobench.identity import canonical
+from orthobench.record import Record
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point of the grid of a solver's tuned parameters.
+
+    Attributes
+    ----------
+    tuned : mapping
+        The tuned values; empty for a solver that has none.
+    score : float
+        Mean over seeds of the validation metric's average over the run; infinite where a run
+        failed or is missing, NaN where the judge does not report the metric.
+    records : tuple of Record
+        One for each seed, ascending.
+    """
+
+    tuned: Mapping[str, Any]
+    score: float
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A solver on a problem, with its parameters chosen: what comparisons compare.
+
+    Attributes
+    ----------
+    problem, solver : str
+        Their labels.
+    chosen : mapping
+        The tuned values chosen.
+    records : tuple of Record
+        The chosen trial's runs, one for each seed.
+    trials : tuple of Trial
+        All of the grid, the chosen one included.
+    seeds : tuple of int
+        The seeds planned; one without a record counts as a failure.
+    """
+
+    problem: str
+    solver: str
+    chosen: Mapping[str, Any]
+    records: tuple[Record, ...]
+    trials: tuple[Trial, ...]
+    seeds: tuple[int, ...]
+
+
+def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
+    """Choose the tuned parameters of each solver on each problem.
+
+    A trial with a failed or missing run scores infinity; where all trials do, the one with
+    the fewest such runs is chosen. Ties go to the smaller value.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        A record that occurs twice, by its key, counts once.
+    seeds : iterable of int
+        The seeds planned, where some may have no record at all. The seeds that any solver has
+        a record of on the same problem are planned in any case.
+
+    Returns
+    -------
+    list of Entry
+        Problems and solvers in the order in which the records name them first.
+
+    Raises
+    ------
+    UsageError
+        Where a solver has several trials and the judge does not report the validation metric,
+        or where two different cells have the same labels, tuned values and seed.
+    """
+    planned = set(seeds)
+    entries: list[Entry] = []
+    for of_problem in _grouped(records, "problem"):
+        expected = tuple(sorted(planned | {r.seed for r in of_problem}))
+        entries += [_entry(group, expected) for group in _grouped(of_problem, "solver")]
+    return entries
+
+
+def average(record: Record, metric: str, horizon: float | None = None) -> float:
+    """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
+
+    Checkpoints are spaced geometrically, so each counts by the samples around it. Steps stand
+    in for samples where the method draws none.
+
+    Parameters
+    ----------
+    record : Record
+    metric : str
+    horizon : float, optional
+        Average up to this many samples; a run that ended sooner keeps its last value.
+
+    Returns
+    -------
+    float
+        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
+    """
+    if record.status.failed or not record.trace:
+        return math.inf
+    if any(metric not in mark.metrics for mark in record.trace):
+        return math.nan
+    values = np.array([mark.metrics[metric] for mark in record.trace])
+    if not np.isfinite(values).all():
+        return math.inf
+    at = _effort(record)
+    if horizon is not None and horizon > at[-1]:
+        at, values = np.append(at, horizon), np.append(values, values[-1])
+    span = at[-1] - at[0]
+    if span <= 0:
+        return float(values[-1])
+    return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span))
+
+
+def _effort(record: Record) -> Array:
+    samples = np.array([mark.work.samples for mark in record.trace], dtype=np.float64)
+    if samples[-1] > 0:
+        return samples
+    return np.array([mark.work.steps for mark in record.trace], dtype=np.float64)
+
+
+def _entry(records: Sequence[Record], seeds: tuple[int, ...]) -> Entry:
+    horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
+    by_values: dict[str, list[Record]] = {}
+    for record in records:
+        by_values.setdefault(canonical(record.tuned), []).append(record)
+    trials = tuple(
+        sorted(
+            (_trial(group, seeds, horizon) for group in by_values.values()),
+            key=lambda trial: _order(trial.tuned),
+        )
+    )
+    best = _best(trials, len(seeds))
+    first = records[0]
+    return Entry(first.problem, first.solver, best.tuned, best.records, trials, seeds)
+
+
+def _trial(records: Sequence[Record], seeds: tuple[int, ...], horizon: float) -> Trial:
+    by_seed = _by_seed(records)
+    score = math.inf
+    if len(by_seed) == len(seeds):
+        score = float(np.mean([average(r, r.tuned_by, horizon) for r in by_seed.values()]))
+    return Trial(records[0].tuned, score, tuple(by_seed[seed] for seed in sorted(by_seed)))
+
+
+def _by_seed(records: Sequence[Record]) -> dict[int, Record]:
+    found: dict[int, Record] = {}
+    for record in records:
+        other = found.setdefault(record.seed, record)
+        if other.key != record.key:
+            raise UsageError(
+                f"two different cells are both called {record.problem!r}, {record.solver!r}, "
+                f"seed {record.seed} ({other.key[:12]} and {record.key[:12]}): "
+                "compare them one at a time, or give them labels of their own"
+            )
+    return found
+
+
+def _best(trials: Sequence[Trial], planned: int) -> Trial:
+    if len(trials) == 1:
+        return trials[0]
+    unmeasured = [trial for trial in trials if math.isnan(trial.score)]
+    if unmeasured:
+        record = unmeasured[0].records[0]
+        raise UsageError(
+            f"{record.solver} cannot be tuned on {record.problem}: its judge does not report "
+            f"{record.tuned_by!r}; give the problem a validation part, or one value for each "
+            "parameter"
+        )
+    return min(trials, key=lambda trial: (trial.score, _failures(trial, planned)))
+
+
+def _failures(trial: Trial, planned: int) -> int:
+    return planned - sum(not record.status.failed for record in trial.records)
+
+
+def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
+    """Order trials by their values, names ascending; numbers come before anything else."""
+    values = [tuned[name] for name in sorted(tuned)]
+    return [(False, v) if isinstance(v, (int, float)) else (True, str(v)) for v in values]
+
+
+def _grouped(records: Iterable[Record], field: str) -> list[list[Record]]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(getattr(record, field), []).append(record)
+    return list(groups.values())

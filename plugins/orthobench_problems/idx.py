@@ -1,0 +1,94 @@
+"""The IDX format of the MNIST database: a header that says the type and shape, then the numbers.
+
+Source: the format's description on the page of the MNIST database (LeCun, Cortes and Burges).
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import struct
+import zlib
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.errors import DataError
+
+TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+"""The third byte of the magic number, and the type it stands for."""
+
+GZIP = b"\x1f\x8b"
+PIECE = 2**20
+
+
+def read(path: Path) -> NDArray[np.generic]:
+    """Return the array in an IDX file, plain or gzipped.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    ndarray
+        Of the file's shape and type, in native byte order.
+
+    Raises
+    ------
+    DataError
+        Where the file is missing, foreign, damaged, truncated or too long; names the file, and
+        the bytes expected and found.
+    """
+    content = _content(path)
+    dtype, shape, offset = _header(path, content)
+    expected = offset + math.prod(shape) * dtype.itemsize
+    if len(content) != expected:
+        what = "truncated" if len(content) < expected else "too long"
+        raise DataError(
+            f"{path} is {what}: {expected} bytes expected for {dtype.name} of shape {shape}, "
+            f"{len(content)} found; get it again"
+        )
+    numbers = np.frombuffer(content, dtype, offset=offset).reshape(shape)
+    return numbers.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _header(path: Path, content: bytes) -> tuple[np.dtype[np.generic], tuple[int, ...], int]:
+    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in TYPES or not content[3]:
+        raise DataError(
+            f"{path} is not an IDX file: it begins with {content[:4].hex(' ') or 'nothing'}, "
+            "not with 00 00, a type and a number of dimensions"
+        )
+    offset = 4 + 4 * content[3]
+    if len(content) < offset:
+        raise DataError(
+            f"{path} is truncated: {offset} bytes expected for its header, {len(content)} found"
+        )
+    shape = struct.unpack(f">{content[3]}I", content[4:offset])
+    return np.dtype(TYPES[content[2]]), shape, offset
+
+
+def _content(path: Path) -> bytes:
+    """Return all bytes, decompressed; those before the end where a gzip file is cut off."""
+    pieces: list[bytes] = []
+    try:
+        with _opened(path) as stream:
+            while piece := stream.read(PIECE):
+                pieces.append(piece)
+    except EOFError:
+        found = sum(map(len, pieces))
+        raise DataError(
+            f"{path} is truncated: its gzip stream ends early, after {found} bytes or more; "
+            "get it again"
+        ) from None
+    except (OSError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    return b"".join(pieces)
+
+
+def _opened(path: Path) -> BinaryIO:
+    with path.open("rb") as stream:
+        packed = stream.read(2) == GZIP
+    return cast(BinaryIO, gzip.open(path, "rb")) if packed else path.open("rb")

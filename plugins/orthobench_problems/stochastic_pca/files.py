@@ -1,0 +1,127 @@
+"""Your own data: a matrix in a .npy file, which may be larger than memory."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.arrays import matrix
+from orthobench.errors import DataError, UsageError
+from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
+from orthobench.parameters import parameter
+from orthobench.problem import Instance
+from orthobench.samples import ArraySource, SampleOracle
+from orthobench_problems.stochastic_pca.parts import Rows, check_dimension
+
+PROBES = 64
+PROBE_BYTES = 2**16
+
+
+@dataclass(frozen=True)
+class NpyPCA(StochasticPCA):
+    """A matrix (samples, features) in a .npy file, memory-mapped, as it is: not centred.
+
+    The first rows are for training, the next for validation, the last for the test, each read
+    in file order, which suits a file larger than memory whose rows are in no order; with
+    `shuffle` the rows are drawn into the parts, and read, at random. A pass keeps a few blocks
+    of rows in memory; the judge reads its part once, block by block, and keeps min(rows of the
+    part, d) times d numbers.
+    """
+
+    name = "npy-pca"
+
+    path: str = parameter(help="the .npy file: a matrix (samples, features) of real numbers")
+    k: int = parameter(1, help="dimension of the subspace", low=1)
+    validation: float = parameter(0.2, help="share of the rows to tune on", low=0.0, below=1.0)
+    test: float = parameter(0.4, help="share of the rows for the judge", above=0.0, below=1.0)
+    shuffle: bool = parameter(False, help="draw the parts at random rather than in file order")
+    passes: int = parameter(1, help="how often the training part is gone through", low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.validation + self.test >= 1:
+            share = self.validation + self.test
+            raise UsageError(
+                f"validation and test take {share:g} of the rows: nothing is left to train on"
+            )
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the parts where they are shuffled.
+
+        Raises
+        ------
+        DataError
+            Where the file is missing, or no matrix of real numbers in C order.
+        UsageError
+            On k > d.
+        """
+        rows = mapped(Path(self.path).expanduser())
+        check_dimension(self.k, rows.shape[1])
+        order = rng.permutation(len(rows)) if self.shuffle else range(len(rows))
+        train, validation, test = self._parts(rows, order)
+        return stochastic_pca(train, self.k, validation=validation, test=test)
+
+    def checksum(self) -> str:
+        """Return a digest of the file's size, time of change, and bytes at 64 places of it.
+
+        Not of every byte, which would take as long as a run on a large file: a change counts
+        as one where it moves the time of change, as every ordinary write does.
+        """
+        path = Path(self.path).expanduser()
+        try:
+            status = path.stat()
+            digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
+            with path.open("rb") as stream:
+                for probe in range(PROBES):
+                    stream.seek(probe * max(0, status.st_size - PROBE_BYTES) // (PROBES - 1))
+                    digest.update(stream.read(PROBE_BYTES))
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        return digest.hexdigest()
+
+    def _parts(
+        self, rows: NDArray[np.generic], order: Rows | range
+    ) -> tuple[ArraySource, ArraySource | None, ArraySource]:
+        n = len(rows)
+        test, validation = round(n * self.test), round(n * self.validation)
+        train = n - test - validation
+        if min(train, test) < 1 or (self.validation and not validation):
+            raise DataError(f"{self.path} has {n} rows: too few for the parts asked for")
+
+        held_out = ArraySource(rows, order[train : n - test]) if validation else None
+        return (
+            ArraySource(rows, order[:train], self.passes),
+            held_out,
+            ArraySource(rows, order[n - test :]),
+        )
+
+
+def mapped(path: Path) -> NDArray[np.generic]:
+    """Return the matrix in a .npy file as a read-only memory map.
+
+    Raises
+    ------
+    DataError
+        Where the file is missing, truncated, pickled, or no matrix of real numbers in C order.
+    """
+    try:
+        rows: NDArray[np.generic] = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        raise _unreadable(path, error) from error
+    matrix(rows, f"the samples in {path}")
+    if not rows.flags.c_contiguous:
+        raise DataError(
+            f"{path} is in Fortran order, where a sample is scattered over the whole file; "
+            "save numpy.ascontiguousarray of it"
+        )
+    return rows
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"there is no file {path}")
+    return DataError(f"{path} cannot be read as a .npy file: {error}")

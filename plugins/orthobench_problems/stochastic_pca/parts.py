@@ -1,0 +1,117 @@
+"""What the problems of this family share: splits, normalizations, a generator of one's own."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.arrays import Array
+from orthobench.errors import DataError, UsageError
+from orthobench.families.stochastic_pca import stochastic_pca
+from orthobench.problem import Instance
+from orthobench.samples import ArraySource, SampleOracle
+
+NORMALIZATIONS = ("common", "per-feature")
+
+Rows: TypeAlias = NDArray[np.intp]
+
+
+def check_dimension(k: int, d: int) -> None:
+    """Refuse a subspace that does not fit in its space.
+
+    Raises
+    ------
+    UsageError
+        On k > d.
+    """
+    if k > d:
+        raise UsageError(f"k = {k} is more than the data's dimension d = {d}")
+
+
+def apart(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator seeded from `rng`, whose numbers are not those that `rng` gives next.
+
+    Who draws samples from an equal `rng` later does not meet again what made the instance.
+    """
+    return np.random.default_rng(rng.integers(2**32, size=8))
+
+
+def split(n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
+    """Return the rows of the training, validation and test parts: a random 40/20/40 split.
+
+    Raises
+    ------
+    DataError
+        On fewer than 5 rows.
+    """
+    if n < 5:
+        raise DataError(f"{n} rows are too few for a 40/20/40 split: 5 are needed")
+    order = rng.permutation(n)
+    train, validation = 2 * n // 5, n // 5
+    return order[:train], order[train : train + validation], order[train + validation :]
+
+
+def normalization_of(X: NDArray[np.generic], normalization: str) -> tuple[Array, Array]:
+    """Return the centre and the scale that give mean zero and unit norm in expectation.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        Any real dtype; never converted as a whole.
+    normalization : {"common", "per-feature"}
+        One factor for all features, so that E|x|² = 1 over all rows; or one a feature, which
+        makes every variance 1/d. Constant features become zero, and in the second reading
+        leave E|x|² = m/d where m features vary.
+
+    Returns
+    -------
+    centre, scale : ndarray, shape (d,)
+        Each row x becomes ``(x - centre) * scale``.
+
+    Raises
+    ------
+    DataError
+        Where all rows are equal.
+    """
+    centre = sum(block.sum(axis=0) for block in ArraySource(X).one_pass()) / len(X)
+    centred = ArraySource(X, centre=centre).one_pass()
+    variance = sum(np.einsum("ij,ij->j", block, block) for block in centred) / len(X)
+    # a constant feature may keep the rounding of its mean as variance
+    varies = variance > (1e-12 * np.maximum(np.abs(centre), np.sqrt(variance.max()))) ** 2
+    if not varies.any():
+        raise DataError("all rows are equal: there is no variance to normalize by")
+    scale = np.zeros(len(centre))
+    if normalization == "common":
+        scale[varies] = variance[varies].sum() ** -0.5
+    else:
+        scale[varies] = (variance[varies] * len(scale)) ** -0.5
+    return centre, scale
+
+
+def normalized_split(
+    X: NDArray[np.generic], k: int, normalization: str, passes: int, rng: np.random.Generator
+) -> Instance[SampleOracle]:
+    """Return the instance of a data set: normalized as a whole, then split 40/20/40 at random.
+
+    Section 6 of Arora, Cotter and Srebro (2013): the normalization uses all rows, as "we
+    pre-normalized the data" says, those of the test part too; it sees no direction.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        Kept in its own dtype; rows are converted when they are read.
+    k, normalization, passes
+        As in the problems.
+    rng : numpy.random.Generator
+        Draws the split.
+    """
+    centre, scale = normalization_of(X, normalization)
+    train, validation, test = split(len(X), rng)
+    return stochastic_pca(
+        ArraySource(X, train, passes, scale, centre),
+        k,
+        validation=ArraySource(X, validation, scale=scale, centre=centre),
+        test=ArraySource(X, test, scale=scale, centre=centre),
+    )

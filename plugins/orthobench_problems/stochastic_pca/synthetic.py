@@ -1,0 +1,138 @@
+"""Distributions whose second moment is known: the judge measures on the population itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.families.moments import SecondMoment
+from orthobench.families.stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
+from orthobench.geometry import random_point
+from orthobench.parameters import parameter
+from orthobench.problem import Instance
+from orthobench.samples import SampleOracle, Sampler
+from orthobench_problems.stochastic_pca.parts import apart, check_dimension
+from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
+
+VALIDATION = 2000
+"""Independent samples that parameters are tuned on, so that tuning never sees the population."""
+
+
+@dataclass(frozen=True)
+class OrthogonalDistribution(StochasticPCA):
+    """Unit vectors e_i with probability p_i proportional to tau^-i, hard for incremental PCA.
+
+    Arora, Cotter and Srebro (2013), section 4. The second moment is diag(p), the best
+    subspace is that of the first k unit vectors. A printed slip: the paper draws e_i with
+    probability ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one; with p = σ, whose
+    entries do, the second moment is diag(σ), as the text before it has it up to the factor.
+
+    Parameters are tuned on 2,000 independent draws.
+    """
+
+    name = "orthogonal-distribution"
+
+    k: int = parameter(1, help="dimension of the subspace", low=1)
+    d: int = parameter(32, help="dimension of a sample", low=1)
+    tau: float = parameter(1.1, help="decay: p_i is proportional to tau^-i", above=1.0, high=1e6)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_dimension(self.k, self.d)
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the validation sample."""
+        return _known(self.draw, self.k, DiagonalMoment(self.probabilities), rng)
+
+    @property
+    def probabilities(self) -> Array:
+        """The probabilities p, shape (d,), decreasing."""
+        weights = self.tau ** -np.arange(self.d, dtype=np.float64)
+        probabilities: Array = weights / weights.sum()
+        return probabilities
+
+    def draw(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw ``(count, d)`` samples."""
+        return _drawn(np.eye(self.d), self.probabilities, rng, count)
+
+
+@dataclass(frozen=True)
+class IncrementalTrap(StochasticPCA):
+    """(√3, 0) with probability 1/3 and (0, √2) with 2/3: incremental PCA ends at the wrong one.
+
+    Arora, Cotter and Srebro (2013), section 5.2, k = 1. The second moment is diag(1, 4/3), the
+    best direction e_2; incremental PCA from zero converges to e_1 with probability 5/9.
+    E|x|² = 7/3: as printed, not scaled to 1.
+
+    Parameters are tuned on 2,000 independent draws.
+    """
+
+    name = "incremental-trap"
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the validation sample."""
+        return _known(self.draw, 1, DiagonalMoment(np.array([1.0, 4.0 / 3.0])), rng)
+
+    def draw(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw ``(count, 2)`` samples."""
+        support = np.diag(np.sqrt([3.0, 2.0]))
+        return _drawn(support, np.array([1.0, 2.0]) / 3.0, rng, count)
+
+
+@dataclass(frozen=True)
+class SpikedCovariance(StochasticPCA):
+    """Gaussian samples with covariance gap VV' + noise I, V random with k orthonormal columns.
+
+    The k leading eigenvalues are gap + noise, all others noise, so that `gap` is the eigengap
+    and V the only best subspace; E|x|² = k gap + d noise, 1 with the default values. The spiked
+    covariance model of Johnstone (2001, "On the distribution of the largest eigenvalue in
+    principal components analysis", Annals of Statistics 29) with equal spikes.
+
+    Parameters are tuned on 2,000 independent draws, fewer where they take more than 256 MiB.
+    """
+
+    name = "spiked-covariance"
+
+    k: int = parameter(4, help="number of spikes, and dimension of the subspace", low=1)
+    d: int = parameter(100, help="dimension of a sample", low=1)
+    gap: float = parameter(
+        0.2, help="variance of a spike above the noise", unit="variance", above=0.0, high=1e100
+    )
+    noise: float = parameter(
+        0.002, help="variance of every other direction", unit="variance", low=0.0, high=1e100
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_dimension(self.k, self.d)
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the spikes and the validation sample."""
+        rng = apart(rng)
+        V = random_point(self.d, self.k, rng)
+
+        def draw(rng: np.random.Generator, count: int) -> Array:
+            spikes = rng.standard_normal((count, self.k)) * np.sqrt(self.gap)
+            noise = rng.standard_normal((count, self.d)) * np.sqrt(self.noise)
+            samples: Array = spikes @ V.T + noise
+            return samples
+
+        return _known(draw, self.k, SpikedMoment(V, self.gap, self.noise), rng)
+
+
+def _known(
+    draw: Sampler, k: int, population: SecondMoment, rng: np.random.Generator
+) -> Instance[SampleOracle]:
+    """Return the instance of a sampler, judged by its population, tuned on a sample of it."""
+    count = max(1, min(VALIDATION, JUDGE_BYTES // (8 * population.d)))
+    return stochastic_pca(draw, k, validation=draw(apart(rng), count), covariance=population)
+
+
+def _drawn(support: Array, probabilities: Array, rng: np.random.Generator, count: int) -> Array:
+    """Draw `count` rows of `support`, shape (m, d), with the given probabilities."""
+    edges = np.cumsum(probabilities)
+    which = np.searchsorted(edges / edges[-1], rng.random(count), side="right")
+    samples: Array = support[which]
+    return samples

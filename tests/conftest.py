@@ -1,0 +1,120 @@
+"""Toys that the tests of the core run: a matrix problem and a solver that can misbehave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from orthobench.geometry import orthonormalize
+from orthobench.hookspecs import hookimpl
+from orthobench.parameters import parameter
+from orthobench.problem import Instance, Oracle, Problem
+from orthobench.registry import Plugin, Registry
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State, Status
+
+FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
+
+
+class MatrixOracle(Oracle):
+    def __init__(self, A, k):
+        self.A, self.n, self.k = A, len(A), k
+
+
+@dataclass(frozen=True)
+class LeadingSubspace(Problem[MatrixOracle]):
+    """Leading subspace of diag(n, ..., 1)."""
+
+    name: ClassVar[str] = "leading-subspace"
+    family: ClassVar[str] = "toys"
+    offers: ClassVar[type[Oracle]] = MatrixOracle
+    primary: ClassVar[str] = "gap"
+    tuned_by: ClassVar[str] = "validation_gap"
+    n: int = parameter(6, low=2, help="size")
+    k: int = parameter(2, low=1, help="columns")
+
+    def build(self, rng):
+        A = np.diag(np.arange(self.n, 0, -1.0))
+        best = float(np.arange(self.n, 0, -1.0)[: self.k].sum())
+
+        def measure(solution):
+            gap = best - float(np.trace(solution.point.T @ A @ solution.point))
+            return {"gap": gap, "validation_gap": gap}
+
+        return Instance(MatrixOracle(A, self.k), measure, {"gap": 0.0})
+
+
+@dataclass(kw_only=True, slots=True)
+class PowerState(State):
+    U: np.ndarray
+
+
+@dataclass(frozen=True)
+class Power(Solver[MatrixOracle, PowerState]):
+    """Power iteration, or a fault at step 5."""
+
+    name: ClassVar[str] = "power"
+    needs: ClassVar[type[Oracle]] = MatrixOracle
+    step_size: float = parameter(1.0, above=0, help="step size", name="step", grid=(0.5, 1.0))
+    fault: str = parameter(
+        "none",
+        help="what goes wrong",
+        choices=FAULTS,
+    )
+
+    def init(self, oracle, rng):
+        return PowerState(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        U = state.U + self.step_size * (oracle.A @ state.U)
+        state.U = orthonormalize(U)
+        state.work.steps += self.fault != "stall"
+        state.work.flops += 100
+        if state.work.steps == 5:
+            self._go_wrong(state)
+
+    def _go_wrong(self, state):
+        if self.fault == "raise":
+            raise ZeroDivisionError("toy")
+        if self.fault == "nan":
+            state.U[0, 0] = np.nan
+        if self.fault == "drift":
+            state.U *= 1.1
+        if self.fault == "converge":
+            state.status = Status.CONVERGED
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Small matrices: a second BLAS thread would only wait for the first."""
+    with threadpool_limits(1):
+        yield
+
+
+class ToyPlugin:
+    @hookimpl
+    def orthobench_solvers(self):
+        return [Power]
+
+    @hookimpl
+    def orthobench_problems(self):
+        return [LeadingSubspace]
+
+
+@pytest.fixture(scope="session")
+def toys():
+    """The toy classes, and a registry that holds them."""
+    registry = Registry()
+    registry.add(ToyPlugin(), Plugin("toys", "orthobench-toys", "1.0"))
+    return SimpleNamespace(
+        Oracle=MatrixOracle, Problem=LeadingSubspace, Solver=Power, State=PowerState,
+        Plugin=ToyPlugin, registry=registry,
+    )  # fmt: skip

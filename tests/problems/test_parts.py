@@ -1,0 +1,71 @@
+"""Splits and normalizations against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_problems.stochastic_pca.parts import apart, normalization_of, split
+
+from orthobench.errors import DataError
+
+
+@given(n=st.integers(5, 3000), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_the_parts_are_disjoint_cover_all_and_have_their_sizes(n, seed):
+    parts = split(n, np.random.default_rng(seed))
+    assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(n))
+    for part, share in zip(parts, (0.4, 0.2, 0.4), strict=True):
+        assert abs(len(part) - share * n) < 2
+        assert len(part) > 0
+
+
+def test_a_split_depends_on_the_seed_alone():
+    first, again, other = (split(200, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert all(map(np.array_equal, first, again))
+    assert not np.array_equal(first[0], other[0])
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(DataError, match="too few"):
+        split(4, np.random.default_rng(0))
+
+
+@given(n=st.integers(2, 700), d=st.integers(1, 8), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_normalized_data_have_mean_zero_and_unit_norm(n, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * rng.uniform(0.1, 10, d) + rng.uniform(-5, 5, d)
+    for normalization in ("common", "per-feature"):
+        centre, scale = normalization_of(X, normalization)
+        Z = (X - centre) * scale
+        assert np.allclose(Z.mean(axis=0), 0, atol=1e-11)
+        assert np.mean(np.sum(Z**2, axis=1)) == pytest.approx(1)
+        if normalization == "common":
+            assert np.ptp(scale) == 0
+        else:
+            assert np.allclose(Z.var(axis=0), 1 / d)
+
+
+@pytest.mark.parametrize("constant", [0.0, 255.0, 0.1, -1e9])
+def test_constant_features_become_zero(constant):
+    X = np.random.default_rng(0).standard_normal((999, 4))
+    X[:, 2] = constant
+    for normalization, norm in (("common", 1.0), ("per-feature", 0.75)):
+        centre, scale = normalization_of(X, normalization)
+        Z = (X - centre) * scale
+        assert np.all(Z[:, 2] == 0)
+        assert np.mean(np.sum(Z**2, axis=1)) == pytest.approx(norm)
+
+
+def test_equal_rows_are_refused():
+    with pytest.raises(DataError, match="no variance"):
+        normalization_of(np.full((50, 3), 0.1), "common")
+
+
+def test_a_generator_apart_repeats_nothing_and_is_reproducible():
+    draws = np.random.default_rng(3).random(1000)
+    inner = apart(np.random.default_rng(3)).random(1000)
+    assert not np.isin(inner, draws).any()
+    assert np.array_equal(inner, apart(np.random.default_rng(3)).random(1000))

@@ -1,0 +1,110 @@
+"""Progress: lines in a log, a bar in a terminal, nothing when quiet."""
+
+import io
+import re
+
+import pytest
+
+from orthobench.report.progress import Progress
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def lines(total, seconds, failed=(), **more):
+    stream, clock = io.StringIO(), Clock()
+    with Progress(total, stream=stream, clock=clock, **more) as progress:
+        for i in range(total):
+            clock.now += seconds
+            progress.advance(f"cell {i}", failed=i in failed)
+    return stream.getvalue().splitlines()
+
+
+def test_quick_cells_give_a_line_a_tenth():
+    found = lines(1000, 0.001)
+    assert len(found) == 11
+    assert found[0] == "1000 cells to run"
+    assert found[1].startswith("100/1000 cells, 100 ms elapsed, 900 ms left")
+    assert found[-1] == "1000/1000 cells, 1.00 s elapsed: cell 999"
+
+
+def test_the_time_left_leaves_out_a_first_cell_that_compiles():
+    stream, clock = io.StringIO(), Clock()
+    with Progress(20, stream=stream, clock=clock) as progress:
+        for seconds in [50.0] + [1.0] * 19:
+            clock.now += seconds
+            progress.advance("cell", failed=False)
+    found = stream.getvalue().splitlines()
+    assert found[1] == "1/20 cells, 50.0 s elapsed: cell"
+    assert any(line.startswith("11/20 cells, 60.0 s elapsed, 9.00 s left") for line in found)
+
+
+def test_slow_cells_give_a_line_every_ten_seconds():
+    found = lines(1000, 4.0)
+    assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]
+
+
+def test_few_cells_give_a_line_each():
+    assert len(lines(3, 0.1)) == 4
+
+
+def test_lines_count_failures_and_what_the_store_had():
+    found = lines(4, 0.1, failed=(1, 2), skipped=7)
+    assert found[0] == "4 cells to run (7 more from the store)"
+    assert "failed" not in found[1]
+    assert found[2].startswith("2/4 cells, 1 failed,")
+    assert found[4].startswith("4/4 cells, 2 failed,")
+
+
+def test_labels_stay_on_their_line():
+    stream = io.StringIO()
+    with Progress(1, stream=stream) as progress:
+        progress.advance("a\nb [bold]c", failed=False)
+    assert stream.getvalue().splitlines()[-1].endswith("a b [bold]c")
+
+
+def test_an_interrupted_run_says_how_far_it_came():
+    stream = io.StringIO()
+    progress = Progress(9, stream=stream)
+    progress.__enter__()
+    progress.advance("a", failed=False)
+    assert not progress.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert stream.getvalue().endswith("stopped after 1 of 9 cells\n")
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
+def test_quiet_is_silent(stream):
+    with Progress(2, quiet=True, stream=stream) as progress:
+        progress.advance("a", failed=True)
+    assert stream.getvalue() == ""
+
+
+def test_nothing_to_do_says_nothing():
+    assert lines(0, 0) == []
+
+
+def test_everything_in_the_store_is_one_line():
+    assert lines(0, 0, skipped=3) == ["0 cells to run (3 more from the store)"]
+
+
+def test_a_terminal_shows_a_bar_with_counts_and_label(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    stream = Terminal()
+    with Progress(3, stream=stream, skipped=2) as progress:
+        progress.advance("[bold]x", failed=False)
+        progress.advance("y", failed=True)
+        progress._display.bar.refresh()
+        shown = re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", stream.getvalue())
+    assert "2/3 cells, 1 failed, 2 from the store" in shown
+    assert "y" in shown
+    assert "\x1b[?25h" in stream.getvalue(), "the cursor is shown again"

@@ -1,0 +1,174 @@
+"""The comparison: what the rows say, what the table shows, at any width."""
+
+import io
+import json
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from orthobench.report.table import rows, show
+from orthobench.stopping import Ending
+from orthobench.tuning import choose
+
+
+def text(entries, width=80, encoding="utf-8"):
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    show(entries, Console(file=file, width=width, color_system=None))
+    file.flush()
+    return file.buffer.getvalue().decode(encoding)
+
+
+class TestRows:
+    def test_say_what_was_measured(self, runs):
+        records = runs("msg", 0.3)
+        (row,) = rows(choose(records))
+        last = [r.trace[-1].metrics["gap"] for r in records]
+        assert row["median"] == pytest.approx(np.median(last))
+        assert [row["low"], row["high"]] == pytest.approx(list(np.quantile(last, [0.25, 0.75])))
+        assert row["interval"][0] <= row["median"] <= row["interval"][1]
+        assert row["seconds"] == pytest.approx(0.4 + 2e-5)
+        assert (row["samples"], row["steps"], row["flops"]) == (4000, 4000, 2_400_000)
+        assert row["metrics"]["rank"] == 9
+        assert row["runs"] == {"planned": 5, "ok": 5, "failed": 0}
+
+    def test_are_sorted_and_mark_the_best(self, runs):
+        found = rows(choose(runs("a", 0.3) + runs("b", 0.1) + runs("c", 0.2)))
+        assert [row["solver"] for row in found] == ["b", "c", "a"]
+        assert [row["best"] for row in found] == [True, False, False]
+        assert not any(row["close"] for row in found)
+
+    def test_the_best_is_one_of_which_no_run_failed(self, runs):
+        found = rows(choose(runs("lucky", 0.01, failed=1) + runs("safe", 0.3)))
+        assert [(row["solver"], row["best"]) for row in found] == [("lucky", False), ("safe", True)]
+
+    def test_solvers_that_differ_by_chance_only_are_close(self, runs, record):
+        near = [record("nearly", s, 0.3 * f) for s, f in enumerate((0.9, 1.1, 1.2, 0.85, 1.15))]
+        found = rows(choose(runs("msgmsg", 0.3) + near))
+        assert sorted((row["best"], row["close"]) for row in found) == [
+            (False, True),
+            (True, False),
+        ]
+
+    def test_rounding_is_no_difference(self, runs):
+        found = rows(choose(runs("a", 0.3) + runs("b", 0.3 * (1 + 1e-15))))
+        assert sorted((row["best"], row["close"]) for row in found) == [
+            (False, True),
+            (True, False),
+        ]
+
+    def test_one_seed_says_nothing_about_differences(self, runs):
+        found = rows(choose(runs("a", 0.3, seeds=1) + runs("b", 0.4, seeds=1)))
+        assert not any(row["close"] for row in found)
+
+    def test_are_strict_json_with_failures_named(self, runs):
+        found = json.loads(json.dumps(rows(choose(runs("dead", 0.3, failed=5))), allow_nan=False))
+        assert found[0]["median"] is None
+        assert found[0]["seconds"] is None
+        assert found[0]["runs"] == {"planned": 5, "ok": 0, "failed": 5}
+        assert found[0]["failures"][0] == {
+            "seed": 0, "status": "diverged", "reason": "the solution at step 7 is not finite",
+        }  # fmt: skip
+
+    def test_tell_all_trials(self, runs):
+        records = [r for c in (1.0, 2.0) for r in runs("msg", c, tuned={"step": c})]
+        (row,) = rows(choose(records))
+        assert row["chosen"] == {"step": 1.0}
+        assert row["tuned_by"] == "val"
+        assert [trial["tuned"] for trial in row["trials"]] == [{"step": 1.0}, {"step": 2.0}]
+        assert row["trials"][0]["score"] < row["trials"][1]["score"]
+
+    def test_keep_problems_apart(self, runs):
+        found = rows(choose(runs("a", 0.3) + runs("a", 0.1, problem="faces")))
+        assert [(row["problem"], row["best"]) for row in found] == [
+            ("digits k=4", True), ("faces", True),
+        ]  # fmt: skip
+
+
+class TestShow:
+    @pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 120, 200])
+    @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+    def test_keeps_to_the_width(self, runs, width, encoding):
+        records = runs("capped-msg K=9", 0.3, tuned={"step": 2.0}) + runs("oja", 0.5, failed=2)
+        shown = text(choose(records), width, encoding)
+        assert max(map(len, shown.splitlines())) <= width
+        assert "oja" in shown
+
+    def test_says_at_80_columns_what_matters(self, runs):
+        records = runs("grassmannian-sgd", 0.3, tuned={"step": 2.0}) + runs("oja", 0.5)
+        shown = text(choose(records))
+        assert "★  grassmannian-sgd step=2" in shown
+        assert "[25 to 75 %]" in shown
+        assert "4,000" in shown
+        assert "400 ms" in shown
+        assert "5/5" in shown
+        assert "rank" in shown
+
+    def test_marks_the_best_without_colour_in_ascii_too(self, runs):
+        shown = text(choose(runs("a", 0.1) + runs("b", 0.5)), encoding="ascii")
+        assert "*| a" in shown
+        assert "* smallest median, no run failed" in shown
+
+    def test_names_failures_with_their_reasons(self, runs):
+        entries = choose(runs("oja", 0.5, failed=2) + runs("msg", 0.3, failed=5) + runs("ok", 1))
+        shown = text(entries, 120)
+        assert "oja: diverged: the solution at step 7 is not finite (seeds 0, 1)" in shown
+        assert "msg: diverged: the solution at step 7 is not finite (all seeds)" in shown
+        assert "3/5" in shown
+        assert re.search(r"✗  msg +inf +\[inf, inf\]", shown)
+
+    def test_names_missing_runs(self, runs):
+        entries = choose(runs("msg", 0.3), seeds=range(6))
+        assert "msg: missing: there is no finished run (seed 5)" in text(entries)
+        assert "5/6" in text(entries)
+
+    def test_names_the_columns_left_out(self, runs):
+        entries = choose(runs("a-solver-of-a-long-name K=9 start=zero", 0.1))
+        shown = text(entries)
+        assert "no room for" in shown
+        assert "no room for" not in text(entries, 200)
+
+    def test_warns_where_the_grid_ends_at_the_choice(self, runs):
+        grid = [r for c in (1.0, 2.0, 3.0) for r in runs("msg", c, tuned={"step": c})]
+        shown = text(choose(grid), 120)
+        assert "tuned on val, 3 trials for each solver" in shown
+        assert "msg: step=1 is the smallest tried; a better one may lie beyond" in shown
+        inner = [r for c, v in ((1.0, 2), (2.0, 1), (3.0, 2))
+                 for r in runs("msg", v, tuned={"step": c})]  # fmt: skip
+        assert "tried" not in text(choose(inner), 120)
+
+    def test_shows_markup_and_escapes_as_they_are(self, runs):
+        records = runs("[bold]x[/bold]\x1b", 0.1, problem="[red]p[/] \x1b[31m")
+        bad = [
+            replace(r, solver="[/]", key="k" + r.key, status=Ending.ERROR, reason="KeyError('[x]')")
+            for r in records
+        ]
+        shown = text(choose(records + bad))
+        assert "[red]p[/] [31m" in shown
+        assert "★  [bold]x[/bold]" in shown
+        assert "[/]: error: KeyError('[x]') (all seeds)" in shown
+        assert "\x1b" not in shown
+
+    def test_shows_steps_where_no_samples_are_drawn(self, runs):
+        shown = text(choose(runs("pgd", 0.1, samples=False)))
+        assert "steps" in shown
+        assert "samples" not in shown
+
+    def test_shows_one_seed_without_a_spread(self, runs):
+        shown = text(choose(runs("msg", 0.1, seeds=1)))
+        assert "value" in shown
+        assert "[" not in shown
+
+    def test_of_nothing_is_nothing(self):
+        assert text([]) == ""
+        assert rows([]) == []
+
+    def test_secondary_metrics_are_medians(self, runs):
+        records = [
+            replace(r, trace=(replace(r.trace[-1], metrics={**r.trace[-1].metrics, "rank": v}),))
+            for r, v in zip(runs("a", 0.1), (3.0, 7.0, math.nan, 5.0, 100.0), strict=True)
+        ]
+        assert rows(choose(records))[0]["metrics"]["rank"] == 6

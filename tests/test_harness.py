@@ -1,0 +1,151 @@
+import gc
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orthobench import harness
+from orthobench.harness import DEFECT, FEASIBLE, checkpoints
+from orthobench.identity import Streams
+from orthobench.problem import Instance
+from orthobench.solution import Solution
+from orthobench.stopping import Budget, Ending, Target
+
+STREAMS = Streams.of("toy", "power", 0)
+
+
+def run(toys, budget=None, until=None, problem=None, **parameters):
+    instance = (problem or toys.Problem()).build(np.random.default_rng(0))
+    limits = budget or Budget(steps=50)
+    return harness.run(instance, toys.Solver(**parameters), limits, STREAMS, until)
+
+
+def test_checkpoints_are_log_spaced_and_start_densely():
+    first = list(itertools.islice(checkpoints(), 60))
+    assert first[:8] == [1, 2, 3, 4, 5, 6, 7, 9]
+    assert all(a < b for a, b in itertools.pairwise(first))
+    assert all(b / a <= 1.34 for a, b in itertools.pairwise(first[3:]))
+
+
+def test_a_run_ends_exactly_at_its_budget(toys):
+    outcome = run(toys, Budget(steps=37))
+    assert outcome.stop.status is Ending.BUDGET
+    assert outcome.work.steps == 37
+    assert [m.work.steps for m in outcome.trace][:4] == [0, 1, 2, 3]
+
+
+def test_the_trace_holds_metrics_and_the_defect_of_every_point(toys):
+    outcome = run(toys)
+    gaps = [m.metrics["gap"] for m in outcome.trace]
+    assert gaps[-1] < 1e-6 < gaps[0]
+    assert all(m.metrics[DEFECT] < 1e-14 for m in outcome.trace)
+    assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(outcome.trace))
+
+
+def test_convergence_ends_the_run(toys):
+    outcome = run(toys, fault="converge")
+    assert outcome.stop.status is Ending.DONE
+    assert outcome.work.steps == 5
+
+
+def test_a_solver_that_raises_keeps_its_curve(toys):
+    outcome = run(toys, fault="raise")
+    assert outcome.stop.status is Ending.ERROR
+    assert "ZeroDivisionError" in outcome.stop.reason
+    assert "_go_wrong" in outcome.stop.traceback
+    assert [m.work.steps for m in outcome.trace] == [0, 1, 2, 3, 4]
+    assert outcome.solution.shape == (6, 2)
+
+
+def test_a_solution_that_is_not_finite_diverges(toys):
+    outcome = run(toys, fault="nan")
+    assert outcome.stop.status is Ending.DIVERGED
+    assert "step 5" in outcome.stop.reason
+    assert outcome.work.steps == 4
+    assert np.isfinite(outcome.solution).all()
+
+
+def test_leaving_the_constraint_is_infeasible_however_good_it_looks(toys):
+    outcome = run(toys, Budget(steps=5), fault="drift")
+    assert outcome.stop.status is Ending.INFEASIBLE
+    assert outcome.trace[-1].metrics[DEFECT] > FEASIBLE
+    assert "step 5" in outcome.stop.reason
+
+
+def test_a_solver_that_does_not_count_its_steps_is_told(toys):
+    outcome = run(toys, fault="stall")
+    assert outcome.stop.status is Ending.ERROR
+    assert "state.work.steps" in outcome.stop.reason
+
+
+def test_a_judge_that_raises_fails_the_run(toys):
+    oracle = toys.Problem().build(np.random.default_rng(0)).oracle
+
+    def measure(solution):
+        raise KeyError("judge")
+
+    outcome = harness.run(Instance(oracle, measure), toys.Solver(), Budget(steps=3), STREAMS)
+    assert outcome.stop.status is Ending.ERROR
+    assert "judge" in outcome.stop.reason
+
+
+def test_a_target_ends_the_trace_at_the_first_checkpoint_that_meets_it(toys):
+    full = run(toys)
+    target = 1e-3
+    outcome = run(toys, until=Target("gap", target))
+    first = next(i for i, m in enumerate(full.trace) if m.metrics["gap"] <= target)
+    assert outcome.stop.status is Ending.TARGET
+    assert len(outcome.trace) == first + 1
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in full.trace[: first + 1]]
+
+
+def test_equal_runs_are_equal_bit_for_bit(toys):
+    a, b = run(toys), run(toys)
+    assert np.array_equal(a.solution, b.solution)
+    assert [m.metrics for m in a.trace] == [m.metrics for m in b.trace]
+
+
+@settings(deadline=None, max_examples=20)
+@given(steps=st.integers(1, 60))
+def test_the_end_does_not_depend_on_the_checkpoints_before_it(toys, steps):
+    short = run(toys, Budget(steps=steps))
+    solver, oracle = toys.Solver(), toys.Problem().build(None).oracle
+    oracle.start = harness.random_point(6, 2, np.random.default_rng(STREAMS.start))
+    state = solver.init(oracle, None)
+    solver.advance(oracle, state, steps)
+    assert np.array_equal(short.solution, solver.solution(state).point)
+
+
+def test_data_and_start_are_the_same_for_all_solvers():
+    a, b = Streams.of("problem", "one", 3), Streams.of("problem", "two", 3)
+    assert a.data.generate_state(4).tolist() == b.data.generate_state(4).tolist()
+    assert a.start.generate_state(4).tolist() == b.start.generate_state(4).tolist()
+    assert a.solver.generate_state(4).tolist() != b.solver.generate_state(4).tolist()
+    other = Streams.of("problem", "one", 4)
+    assert a.data.generate_state(4).tolist() != other.data.generate_state(4).tolist()
+
+
+def test_the_clock_runs_with_the_collector_off_and_turns_it_on_again(toys):
+    seen = []
+
+    class Curious(toys.Solver):
+        def solution(self, state):
+            seen.append(gc.isenabled())
+            return Solution(state.U.copy())
+
+    instance = toys.Problem().build(None)
+    harness.run(instance, Curious(), Budget(steps=2), STREAMS)
+    warm_up, *timed = seen
+    assert warm_up
+    assert timed
+    assert not any(timed)
+    assert gc.isenabled()
+
+
+def test_the_start_cannot_be_written_into(toys):
+    instance = toys.Problem().build(None)
+    harness.run(instance, toys.Solver(), Budget(steps=1), STREAMS)
+    with pytest.raises(ValueError, match="read-only"):
+        instance.oracle.start[0, 0] = 1.0

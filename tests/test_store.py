@@ -1,0 +1,206 @@
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+from orthobench.cell import Executed, execute
+from orthobench.errors import StoreError
+from orthobench.stopping import Ending, Stop
+from orthobench.store import Store
+from orthobench.suite_file import from_table
+
+TABLE = {
+    "seeds": 2,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace"}],
+    "solver": [{"name": "power", "step": {"tune": [0.5, 1]}}, {"name": "power", "fault": "raise"}],
+}
+
+
+@pytest.fixture
+def suite(toys):
+    return from_table(TABLE, "toys", toys.registry)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def fill(path, suite, upto=None):
+    planned = suite.plan()
+    with Store(path, create=True) as store:
+        session = store.begin(suite, planned, "test", {"cpu": "toy"})
+        for p in planned[:upto]:
+            store.add(session, p.cell, execute(p.cell))
+        if upto is None:
+            store.end(session)
+    return planned
+
+
+def test_records_come_back_as_they_were(path, suite):
+    planned = fill(path, suite)
+    with Store(path) as store:
+        records = store.records("toys")
+    assert [r.key for r in records] == [p.cell.key for p in planned]
+    for p, record in zip(planned, records, strict=True):
+        again = execute(p.cell)
+        assert record.status is again.stop.status
+        assert [m.work for m in record.trace] == [m.work for m in again.trace]
+        assert [m.metrics for m in record.trace] == [m.metrics for m in again.trace]
+        assert record.tuned == p.tuned
+        assert record.seed == p.cell.seed
+
+
+def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        failed = [r for r in store.records("toys") if r.solver == "power fault=raise"]
+    assert len(failed) == 2
+    for record in failed:
+        assert record.status is Ending.ERROR
+        assert "ZeroDivisionError" in record.reason
+        assert "_go_wrong" in record.traceback
+        assert [m.work.steps for m in record.trace] == [0, 1, 2, 3, 4]
+
+
+def test_planned_cells_that_did_not_run_are_missing(path, suite):
+    fill(path, suite, upto=2)
+    with Store(path) as store:
+        statuses = [r.status for r in store.records("toys")]
+        assert store.session("toys")["ended"] is None
+    assert statuses[2:] == [Ending.MISSING] * 4
+    assert Ending.MISSING.failed
+
+
+def test_a_cell_is_written_once(path, suite):
+    planned = fill(path, suite)
+    with Store(path) as store:
+        session = store.begin(suite, planned, "again", {})
+        assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
+        store.add(session, planned[0].cell, Executed(Stop(Ending.ERROR, "late")))
+        assert store.records("toys")[0].status is not Ending.ERROR
+
+
+def test_discarded_cells_are_gone_with_their_traces(path, suite):
+    planned = fill(path, suite)
+    with Store(path) as store:
+        store.discard([planned[0].cell.key])
+        assert store.records("toys")[0].status is Ending.MISSING
+    with sqlite3.connect(path) as connection:
+        cells = connection.execute("SELECT count(*) FROM cell").fetchone()[0]
+        traced = connection.execute("SELECT count(DISTINCT cell) FROM mark").fetchone()[0]
+        judged = connection.execute("SELECT count(DISTINCT cell) FROM metric").fetchone()[0]
+    connection.close()
+    assert cells == traced == judged == 5
+
+
+def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
+    planned = suite.plan()[:1]
+    executed = execute(planned[0].cell)
+    odd = replace(executed.trace[0], metrics={"gap": float("nan"), "size": float("inf")})
+    with Store(path, create=True) as store:
+        session = store.begin(suite, planned, "", {})
+        store.add(session, planned[0].cell, Executed(executed.stop, (odd,)))
+        metrics = store.records("toys")[0].trace[0].metrics
+    assert metrics["gap"] != metrics["gap"]
+    assert metrics["size"] == float("inf")
+
+
+def _write_for_ever(path, suite):
+    planned = suite.plan()
+    with Store(path, create=True) as store:
+        session = store.begin(suite, planned, "", {})
+        executed = execute(planned[0].cell)
+        for seed in range(10**6):
+            store.add(session, replace(planned[0].cell, seed=seed), executed)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_kill_leaves_whole_cells_only(path, suite):
+    process = multiprocessing.get_context("fork").Process(
+        target=_write_for_ever, args=(path, suite)
+    )
+    process.start()
+    written = 0
+    while written < 20:
+        if path.exists() and path.stat().st_size:
+            connection = sqlite3.connect(path)
+            try:
+                written = connection.execute("SELECT count(*) FROM cell").fetchone()[0]
+            except sqlite3.OperationalError:
+                written = 0
+            connection.close()
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    with Store(path):
+        pass
+    connection = sqlite3.connect(path)
+    marks = connection.execute(
+        "SELECT count(mark.number) FROM cell LEFT JOIN mark ON mark.cell = cell.id GROUP BY cell.id"
+    ).fetchall()
+    connection.close()
+    assert len(marks) >= 20
+    assert len(set(marks)) == 1
+
+
+def refused(path, said):
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=said):
+        Store(path, create=True)
+    assert path.read_bytes() == before
+
+
+def test_a_text_file_is_no_store(path):
+    path.write_text("hello, I am not a store" * 10)
+    refused(path, "is not an orthobench store")
+
+
+def test_another_programs_database_is_no_store(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    refused(path, "another program's")
+
+
+def test_a_newer_store_is_refused(path, suite):
+    fill(path, suite)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    refused(path, "update orthobench")
+
+
+def test_a_damaged_store_is_refused(path, suite):
+    fill(path, suite)
+    raw = bytearray(path.read_bytes())
+    raw[4096:12288] = b"\x55" * 8192
+    path.write_bytes(raw)
+    refused(path, "damaged")
+
+
+def test_a_truncated_store_is_refused(path, suite):
+    fill(path, suite)
+    path.write_bytes(path.read_bytes()[:-8192])
+    refused(path, "damaged")
+
+
+def test_a_missing_store_is_said_and_not_made(path):
+    with pytest.raises(StoreError, match="there is no store"):
+        Store(path)
+    assert not path.exists()
+
+
+def test_content_is_what_the_result_depends_on(path, suite):
+    fill(path, suite)
+    with sqlite3.connect(path) as connection:
+        (content,) = connection.execute("SELECT content FROM cell LIMIT 1").fetchone()
+    connection.close()
+    settings = json.loads(content)
+    assert settings["versions"].keys() == {"orthobench", "orthobench-toys"}
+    assert settings["budget"] == {"steps": 6}
+    assert settings["threads"] == 1

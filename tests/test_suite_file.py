@@ -1,0 +1,135 @@
+import pytest
+
+from orthobench.errors import UsageError
+from orthobench.suite_file import load
+
+GOOD = """\
+description = "toys"
+seeds = 3
+
+[budget]
+steps = 20
+
+[[problem]]
+name = "leading-subspace"
+k = [1, 2]
+
+[[problem]]
+name = "leading-subspace"
+n = 9
+budget = { steps = 5 }
+
+[[solver]]
+name = "power"
+step = { tune = [0.5, 1, 2] }
+
+[[solver]]
+name = "power"
+label = "plain"
+fault = ["none", "raise"]
+"""
+
+
+@pytest.fixture
+def read(toys, tmp_path):
+    def reader(text):
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        return load(path, toys.registry)
+
+    return reader
+
+
+def test_lists_cross_and_tune_makes_trials(read):
+    suite = read(GOOD)
+    assert suite.name == "mine"
+    assert [p.label for p in suite.problems] == [
+        "leading-subspace k=1", "leading-subspace k=2", "leading-subspace n=9",
+    ]  # fmt: skip
+    assert [(s.label, s.tuned) for s in suite.solvers] == [
+        ("power", {"step": 0.5}),
+        ("power", {"step": 1}),
+        ("power", {"step": 2}),
+        ("plain fault=none", {}),
+        ("plain fault=raise", {}),
+    ]
+    assert len(suite.plan()) == 3 * 5 * 3
+
+
+def test_a_problem_may_have_a_budget_of_its_own(read):
+    assert [p.budget.steps for p in read(GOOD).problems] == [20, 20, 5]
+
+
+def test_declared_grids_are_used_on_request(read):
+    suite = read(GOOD.replace("[0.5, 1, 2]", "true"))
+    assert [s.tuned["step"] for s in suite.solvers if s.tuned] == [0.5, 1.0]
+
+
+def test_equal_cells_have_equal_keys_and_others_do_not(read):
+    keys = [p.cell.key for p in read(GOOD).plan()]
+    assert keys == [p.cell.key for p in read(GOOD).plan()]
+    # step = 1 of the first solver is what the second has by default: the same cell
+    assert len(set(keys)) == len(keys) - 9
+    longer = [p.cell.key for p in read(GOOD.replace("steps = 20", "steps = 21")).plan()]
+    assert set(keys[:30]).isdisjoint(longer)
+    assert keys[30:] == longer[30:]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("seeds = 3", "sedes = 3", 2, "'sedes'.*'seeds'"),
+        ("seeds = 3", "seeds = 0", 2, "seeds"),
+        ("seeds = 3", "seeds = [1, 1]", 2, "twice"),
+        ("steps = 20", "stepps = 20", 5, "'steps'"),
+        ("steps = 20", "steps = -1", 4, "steps"),
+        ("k = [1, 2]", "k = [1, 'x']", 9, "k must be int"),
+        ("k = [1, 2]", "k = []", 9, "empty list"),
+        ("k = [1, 2]", "K = 1", 9, "'K'"),
+        ('name = "leading-subspace"\nk', 'name = "leading-subspaec"\nk', 8, "'leading-subspace'"),
+        ('name = "leading-subspace"\nk', "k", 7, "needs the name"),
+        ("step = { tune = [0.5, 1, 2] }", "step = -1", 18, "step must be > 0"),
+        ("step = { tune = [0.5, 1, 2] }", "step = { tun = [1] }", 18, "tune"),
+        ("step = { tune = [0.5, 1, 2] }", "step = { tune = [] }", 18, "tune"),
+        ('fault = ["none", "raise"]', 'fault = "riase"', 23, "did you mean 'raise'"),
+        ('label = "plain"', "label = 3", 22, "label"),
+    ],
+)
+def test_errors_name_file_line_and_key(read, old, new, line, said):
+    assert old in GOOD
+    with pytest.raises(UsageError, match=rf"mine\.toml.*line {line}.*{said}"):
+        read(GOOD.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "at least one"),
+        ("[budget]\nsteps = 1\n[[problem]]\nname = 'leading-subspace'", "at least one .*solver"),
+        ("[[problem]]\nname='leading-subspace'\n[[solver]]\nname='power'", "nothing limits"),
+        ("problem = 3", "must be written as"),
+        (GOOD + "\n[target]\nmetric = 3", "line 25: target"),
+        (GOOD.replace("seeds = 3", "seeds ="), "not valid TOML.*line 2"),
+    ],
+)
+def test_suites_that_cannot_be_run_are_refused(read, text, said):
+    with pytest.raises(UsageError, match=said):
+        read(text)
+
+
+def test_tuning_effort_is_limited_equally(read):
+    with pytest.raises(UsageError, match="3 trials, where tuning allows each solver 2"):
+        read(GOOD + "\n[tuning]\ntrials = 2\n")
+
+
+def test_two_entries_of_one_name_want_a_label(read):
+    with pytest.raises(UsageError, match="both called"):
+        read(GOOD + "\n[[problem]]\nname = 'leading-subspace'\nk = 1\n")
+
+
+def test_a_missing_or_binary_file_is_said(toys, tmp_path):
+    with pytest.raises(UsageError, match=r"nowhere\.toml"):
+        load(tmp_path / "nowhere.toml", toys.registry)
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"binary\.toml"):
+        load(tmp_path / "binary.toml", toys.registry)
