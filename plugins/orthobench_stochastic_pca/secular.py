@@ -10,6 +10,7 @@ orthogonal to working precision however close the roots (Gu and Eisenstat 1994).
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,9 +39,10 @@ class Secular(NamedTuple):
     active : ndarray of int, shape (n,)
         The slots that were not deflated, ascending.
     poles, squares : ndarray, shape (n,)
-        Diagonal entry and squared entry of z in the active slots.
+        Diagonal entry and squared entry of z in the active slots, both in units of the power of
+        two that keeps their products from overflow.
     gaps : ndarray, shape (n²,)
-        Flat: pole i minus root j in row j.
+        Flat: pole i minus root j in row j, in the same unit.
     weights : ndarray, shape (n,)
         The z of the nearby matrix.
     """
@@ -88,11 +90,12 @@ def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     n = _deflate(d, z, W, work)
     for i in range(len(d)):
         work.lam[i] = d[i]
+    unit = _power_of_two(max(d[-1], dot(z, z, len(z))))
     for i in range(n):
         slot = work.active[i]
-        work.poles[i], work.squares[i] = d[slot], z[slot] * z[slot]
+        work.poles[i], work.squares[i] = d[slot] / unit, z[slot] * z[slot] / unit
     for j in range(n):
-        work.lam[work.active[j]] = _root(j, n, work)
+        work.lam[work.active[j]] = _root(j, n, work) * unit
     _gu_eisenstat(n, z, work)
     return n
 
@@ -116,6 +119,15 @@ def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V
         scale = 1.0 / np.sqrt(dot(vector, vector, n))
         for i in range(n):
             vector[i] *= scale
+
+
+@inner
+def _power_of_two(x: float) -> float:
+    """Return the largest power of two that is at most x; one where x is zero or not finite."""
+    if not 0.0 < x < np.inf:
+        return 1.0
+    _, exponent = math.frexp(x)
+    return math.ldexp(1.0, exponent - 1)
 
 
 @inner
@@ -155,8 +167,7 @@ def _root(j: int, n: int, work: Secular) -> float:
     """Return root j, between poles j and j + 1, and set its row of gaps."""
     poles, squares = work.poles[:n], work.squares[:n]
     gaps = work.gaps[j * n : (j + 1) * n]
-    origin: float = poles[j]
-    low, high = 0.0, 0.0
+    origin, low, high = poles[j], 0.0, 0.0
     if j < n - 1:
         high = 0.5 * (poles[j + 1] - poles[j])
         x = high
@@ -186,7 +197,8 @@ def _root(j: int, n: int, work: Secular) -> float:
         f, slope, curve, size = _sums(gaps, squares, x)
     for i in range(n):
         gaps[i] -= x
-    return origin + x
+    root: float = origin + x
+    return root
 
 
 @inner

@@ -169,8 +169,9 @@ def _update_all(
         fresh = _extend(work.coords[j, :width], etas[j], at.m, d, small)
         cost = _cost(d, at.m, fresh)
         if fresh >= 0:
+            n = at.m + fresh
             at = _update(at, fresh, width, d, rule, small)
-            cost += 2 * d * (at.m + fresh) * at.m
+            cost += 2 * d * n * at.m
         at = _Scalars(at.m, at.floor, at.full, at.flops + cost)
         if len(moment):
             _add_to_moment(_basis(small, at.m, span), small.diagonal[1:], rule.kind, moment)

@@ -1,0 +1,187 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from orthobench_stochastic_pca.projection import (
+    onto_capped,
+    onto_complement,
+    onto_density,
+    onto_fantope,
+    shift,
+)
+from scipy.optimize import brentq, minimize
+
+VALUE = st.floats(0, 3) | st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.5])
+
+
+@st.composite
+def spectra(draw, least=1):
+    """Ascending values with repetitions, and a k below their number."""
+    distinct = draw(st.lists(VALUE, min_size=1, max_size=8))
+    values = np.sort(np.repeat(distinct, draw(st.integers(1, 3))))
+    assume(len(values) > least)
+    return values, draw(st.integers(1, len(values) - 1))
+
+
+def root(f, low, high):
+    return brentq(f, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)
+
+
+def clipped(values, S):
+    return np.clip(values + S, 0.0, 1.0)
+
+
+@settings(deadline=None)
+@given(spectra())
+def test_the_shift_makes_the_clipped_values_sum_to_k(spectrum):
+    values, k = spectrum
+    S = shift(values, np.ones(len(values)), float(k))
+    assert clipped(values, S).sum() == pytest.approx(k, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(VALUE, st.integers(1, 40)), min_size=1, max_size=8), st.data())
+def test_multiplicities_stand_for_repeated_values(pairs, data):
+    distinct = dict(pairs)
+    values = np.array(sorted(distinct))
+    counts = np.array([distinct[v] for v in values])
+    k = data.draw(st.integers(1, int(counts.sum())))
+    S = shift(values, counts.astype(float), float(k))
+    assert clipped(np.repeat(values, counts), S).sum() == pytest.approx(k, abs=1e-11)
+
+
+def test_the_zero_eigenvalue_takes_part_where_the_shift_is_positive():
+    S = shift(np.array([0.0, 0.4]), np.array([6.0, 1.0]), 1.0)
+    assert pytest.approx(0.6 / 7) == S
+
+
+def algorithm_2(values, counts, k, printed=False):
+    """The paper's Algorithm 2, line by line; None where it returns an error."""
+    n, d, slack = len(values), counts.sum(), 1e-12
+    i = j = si = sj = ci = cj = 0
+    while i < n:
+        if i < j:
+            S = (k - (sj - si) - (d - cj)) / (cj - ci)
+            if printed:
+                last = j >= n - 1 or values[j + 1] >= 1
+            else:
+                last = j >= n or values[j] + S >= 1 - slack
+            inside = values[i] + S >= -slack and values[j - 1] + S <= 1 + slack
+            if inside and (i == 0 or values[i - 1] + S <= slack) and last:
+                return S
+        if j < n and values[j] - values[i] <= 1:
+            sj, cj, j = sj + counts[j] * values[j], cj + counts[j], j + 1
+        else:
+            si, ci, i = si + counts[i] * values[i], ci + counts[i], i + 1
+    return None
+
+
+@settings(deadline=None)
+@given(spectra())
+def test_algorithm_2_with_its_last_test_corrected_gives_the_same_spectrum(spectrum):
+    values, k = spectrum
+    S = algorithm_2(values, np.ones(len(values)), k)
+    if S is not None:  # it misses the spectra that only an empty segment fits
+        mine = shift(values, np.ones(len(values)), float(k))
+        np.testing.assert_allclose(clipped(values, mine), clipped(values, S), atol=1e-10)
+
+
+def test_algorithm_2_as_printed_goes_wrong_where_this_does_not():
+    values = np.array([0.2, 0.4, 1.35, 1.6])
+    printed = algorithm_2(values, np.ones(4), 2.0, printed=True)
+    assert printed is None or clipped(values, printed).sum() != pytest.approx(2.0)
+    for S in (shift(values, np.ones(4), 2.0), algorithm_2(values, np.ones(4), 2.0)):
+        assert clipped(values, S).sum() == pytest.approx(2.0, abs=1e-15)
+
+
+@settings(deadline=None)
+@given(spectra())
+def test_the_fantope_projection_is_the_nearest_feasible_spectrum(spectrum):
+    values, k = spectrum
+    mine = values.copy()
+    onto_fantope(mine, float(k))
+    S = 0.0
+    if clipped(values, 0.0).sum() > k:
+        S = root(lambda S: clipped(values, S).sum() - k, -values[-1] - 1, 0.0)
+    np.testing.assert_allclose(mine, clipped(values, S), atol=1e-10)
+
+
+def test_the_fantope_projection_solves_the_quadratic_programme():
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        values, k = np.sort(rng.random(6) * 1.5), 2
+        mine = values.copy()
+        onto_fantope(mine, float(k))
+        programme = minimize(
+            lambda s, v=values: ((s - v) ** 2).sum(),
+            np.full(6, k / 6),
+            jac=lambda s, v=values: 2 * (s - v),
+            bounds=[(0, 1)] * 6,
+            constraints={"type": "ineq", "fun": lambda s: 2 - s.sum()},
+            options={"ftol": 1e-15, "maxiter": 500},
+        )
+        np.testing.assert_allclose(mine, programme.x, atol=1e-6)
+
+
+@settings(deadline=None)
+@given(spectra(least=2), st.data())
+def test_keeping_the_largest_is_the_best_of_all_subsets(spectrum, data):
+    values, k = spectrum
+    values = values[-7:]
+    assume(k <= len(values))
+    K = data.draw(st.integers(k, len(values)))
+    mine = values[-K:].copy()
+    onto_capped(mine, float(k), True)
+    mine = np.append(np.zeros(len(values) - K), mine)
+    best = np.inf
+    for subset in combinations(range(len(values)), K):
+        trial, part = np.zeros(len(values)), values[list(subset)]
+        S = root(lambda S, part=part: clipped(part, S).sum() - k, -part.max() - 1, 1.0)
+        trial[list(subset)] = clipped(part, S)
+        best = min(best, ((trial - values) ** 2).sum())
+    assert ((mine - values) ** 2).sum() <= best + 1e-9
+    assert mine.sum() == pytest.approx(k, abs=1e-12)
+
+
+def test_the_capped_trace_may_grow_to_k_but_not_fall_back():
+    growing = np.array([0.2, 0.5])
+    assert not onto_capped(growing, 1.0, False)
+    assert growing.tolist() == [0.2, 0.5]
+    assert onto_capped(growing, 1.0, True)
+    np.testing.assert_allclose(growing, [0.35, 0.65], atol=1e-15)
+
+
+@settings(deadline=None)
+@given(spectra(), st.sampled_from([1.0, 30.0, 1000.0]))
+def test_the_complement_projection_has_trace_k(spectrum, scale):
+    values, k = spectrum
+    mine = values * scale
+    given_ = mine.copy()
+    onto_complement(mine, float(k))
+
+    def trace(gamma):
+        return -np.expm1(-np.maximum(given_ - gamma, 0.0)).sum()
+
+    gamma = 0.0 if trace(0.0) <= k else root(lambda g: trace(g) - k, 0.0, given_[-1])
+    expected = -np.expm1(-np.maximum(given_ - gamma, 0.0))
+    np.testing.assert_allclose(-np.expm1(-mine), expected, atol=1e-10)
+
+
+@settings(deadline=None)
+@given(spectra(), st.integers(0, 50), st.sampled_from([1.0, 30.0, 1000.0]))
+def test_the_density_projection_has_trace_k_and_no_eigenvalue_above_one(spectrum, others, scale):
+    values, k = spectrum
+    mine = values * scale
+    given_ = np.append(np.zeros(others), mine)
+    floor = onto_density(mine, others, float(k))
+    log_values = np.append(np.full(others, floor), mine + floor)
+    assert log_values.max(initial=-np.inf) <= 1e-12
+    assert np.exp(log_values).sum() == pytest.approx(k, abs=1e-10)
+
+    def excess(S):
+        return np.exp(np.minimum(given_ + S, 0.0)).sum() - k
+
+    S = root(excess, -given_[-1] - 50, 50)
+    np.testing.assert_allclose(np.exp(log_values), np.exp(np.minimum(given_ + S, 0)), atol=1e-10)

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_stochastic_pca.secular import eigenvalues, eigenvectors, secular
+
+
+def updated(d, z):
+    """Return eigenvalues and eigenvectors, as rows, of diag(d) + zz'."""
+    n = len(d)
+    W, work = np.eye(n), secular(n)
+    active = eigenvalues(d.copy(), z.copy(), W, work)
+    slots = work.active[:active]
+    V = np.empty((active, active))
+    eigenvectors(active, np.arange(active), active, work, V)
+    W[slots] = V @ W[slots]
+    return work.lam.copy(), W
+
+
+def check(d, z):
+    values, W = updated(d, z)
+    A = np.diag(d) + np.outer(z, z)
+    scale = max(np.abs(A).max(), 1e-250)
+    assert np.abs(np.sort(values) - np.linalg.eigvalsh(A)).max() <= 1e-13 * scale
+    assert np.abs(W @ A - values[:, None] * W).max() <= 2e-13 * scale
+    assert np.abs(W @ W.T - np.eye(len(d))).max() <= 1e-13
+
+
+entries = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1) | st.floats(0, 1e-12)
+components = st.just(0.0) | st.floats(-1, 1) | st.floats(-1e-9, 1e-9)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.tuples(entries, components), min_size=1, max_size=24), st.integers(-60, 60))
+def test_any_update_agrees_with_a_dense_eigendecomposition(pairs, exponent):
+    pairs.sort()
+    d, z = np.array(pairs).T * 2.0**exponent
+    if np.dot(z, z) > 1e-270:
+        check(np.ascontiguousarray(d), np.ascontiguousarray(z))
+
+
+@pytest.mark.parametrize("width", [0.0, 1e-16, 1e-13, 1e-9, 1e-5])
+def test_clusters(width):
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        n = int(rng.integers(2, 40))
+        d = np.sort(rng.integers(0, 4, n) + width * rng.random(n))
+        check(d, rng.standard_normal(n) * 10.0 ** rng.uniform(-4, 2, n))
+
+
+def test_graded_spectra():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        n = int(rng.integers(2, 40))
+        check(np.sort(10.0 ** rng.uniform(-18, 0, n)), 10.0 ** rng.uniform(-12, 0, n))
+
+
+def test_a_large_update():
+    rng = np.random.default_rng(3)
+    check(np.sort(rng.random(300)), rng.standard_normal(300))
+
+
+@pytest.mark.parametrize("unit", [1e-250, 1e-150, 1e150, 1e250])
+def test_the_unit_makes_no_difference(unit):
+    rng = np.random.default_rng(4)
+    d, z = np.sort(rng.random(12)), rng.standard_normal(12)
+    values, W = updated(d, z)
+    scaled, same = updated(d * unit, z * np.sqrt(unit))
+    np.testing.assert_allclose(scaled, values * unit, rtol=1e-13)
+    np.testing.assert_allclose(same, W, atol=1e-12)
+
+
+def test_equal_entries_leave_one_active():
+    work = secular(6)
+    assert eigenvalues(np.ones(6), np.arange(1.0, 7.0), np.eye(6), work) == 1
+    np.testing.assert_allclose(np.sort(work.lam), [1, 1, 1, 1, 1, 92])
+
+
+def test_zeros_of_z_leave_their_entries_alone():
+    d, z = np.array([0.0, 0.3, 0.7, 1.0]), np.array([0.5, 0.0, 0.2, 0.0])
+    values, W = updated(d, z)
+    assert values[1] == 0.3
+    assert values[3] == 1.0
+    assert np.array_equal(W[[1, 3]], np.eye(4)[[1, 3]])
