@@ -56,6 +56,14 @@ class Store:
         with self._reported():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        try:
+            self._prepare(connection, fresh)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection, fresh: bool) -> None:
         with self._reported():
             if fresh:
                 schema.create(connection)
@@ -64,7 +72,6 @@ class Store:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
-        return connection
 
     def __enter__(self) -> Store:
         return self
