@@ -123,14 +123,16 @@ def run(
 
     Raises
     ------
-    UsageError
-        Where the suite cannot be run as it stands; nothing has been run or written then.
+    UsageError, DataError
+        Where the suite or its data cannot be run as they stand; nothing has been run or written
+        then.
     StoreError
         Where the store cannot be used.
     """
     known = find_suite(suite)
     path = store or default_store(known)
     planned = known.plan()
+    _check_data(path, planned)
     with Store(path, create=True) as opened:
         session = opened.begin(known, planned, shlex.join(sys.argv), environment.snapshot())
         if retry:
@@ -165,6 +167,25 @@ def find_path(suite: str | Path) -> Path:
 def default_store(suite: Suite) -> Path:
     """Return where a suite's store is, where nobody names one."""
     return RESULTS / suite.name / "results.sqlite"
+
+
+def _check_data(path: Path, planned: Sequence[Planned]) -> None:
+    """Build each problem that has cells left once, so that unfit data are refused before all else.
+
+    What fails for another reason than its data or parameters fails in its cells, as recorded.
+    """
+    known: set[str] = set()
+    if path.exists() and path.stat().st_size:
+        with Store(path) as store:
+            known = store.known(p.cell.key for p in planned)
+    left = [p.cell for p in reversed(planned) if p.cell.key not in known]
+    for problem, seed in {cell.problem: cell.seed for cell in left}.items():
+        try:
+            instance_of(problem, seed)
+        except OrthobenchError:
+            raise
+        except Exception:  # noqa: S112 - recorded where the cells run
+            continue
 
 
 def _execute(store: Store, session: int, planned: Sequence[Planned], quiet: bool) -> None:

@@ -122,6 +122,14 @@ class ArraySource(SampleSource):
             end = min(begin + size, self.length)
             yield self._block(slice(begin, end))
 
+    def checked_pass(self) -> Iterator[Array]:
+        """Yield every row once, and refuse those that `check_rows` refuses."""
+        first = 0
+        for block in self.one_pass():
+            check_rows(block, first, self.number)
+            yield block
+            first += len(block)
+
     def _block(self, part: slice) -> Array:
         which = part if self.order is None else self.order[part]
         if isinstance(which, range):

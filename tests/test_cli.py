@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -73,16 +74,39 @@ def test_problems_and_solvers_may_be_named_on_the_command_line(call):
     assert {row["solver"] for row in rows} == {"oja step=0.5", "incremental-pca ties=old"}
 
 
-def test_a_failed_cell_is_named_and_the_exit_code_says_so(call, tmp_path):
-    import numpy as np
-
+@pytest.mark.parametrize("normalization", ["common", "none"])
+def test_a_row_that_is_not_finite_is_refused_before_anything_is_written(
+    call, tmp_path, normalization
+):
     X = np.random.default_rng(0).standard_normal((100, 5))
     X[30, 2] = np.inf
     np.save(tmp_path / "bad.npy", X)
-    words = ["-p", "npy-pca path=bad.npy k=2", "-s", "incremental-pca", "--seeds", "1"]
+    problem = f"npy-pca path=bad.npy k=2 normalization={normalization}"
+    result = call("run", "-p", problem, "-s", "incremental-pca", code=2)
+    assert "sample 30" in result.stderr
+    assert "feature 2" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.npy"]
+
+
+def test_more_components_than_features_are_refused(call, tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(5))
+    result = call("run", "-p", "npy-pca path=x.npy k=6", "-s", "oja", code=2)
+    assert "k = 6 is more than the data's dimension d = 5" in result.stderr
+
+
+def test_a_truncated_idx_file_is_refused(call, tmp_path, monkeypatch):
+    (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b not a gzip file")
+    monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
+    result = call("run", "mnist", code=2)
+    assert "t10k-images-idx3-ubyte.gz is not the file expected" in result.stderr
+
+
+def test_a_failed_cell_is_named_and_the_exit_code_says_so(call):
+    words = ["-p", "digits k=4", "-s", "capped-msg K=2", "-s", "oja", "--seeds", "2"]
     result = call("run", *words, "--no-figures", code=1)
-    assert "sample 30" in result.stdout
-    assert "feature 2" in result.stdout
+    assert "K = 2 is below k = 4" in result.stdout
+    assert "0/2" in result.stdout
+    assert "2/2" in result.stdout
 
 
 @pytest.mark.parametrize(

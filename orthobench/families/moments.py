@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -107,20 +106,12 @@ def second_moment(source: ArraySource) -> SecondMoment:
     Reads the rows once, block by block. Keeps min(n, d) d numbers; nd² flops.
     """
     if source.length < source.d:
-        X = np.concatenate(list(_checked(source)))
+        X = np.concatenate(list(source.checked_pass()))
         return RowMoment(X)
     C = np.zeros((source.d, source.d))
-    for block in _checked(source):
+    for block in source.checked_pass():
         C += block.T @ block
     return DenseMoment(C / source.length)
-
-
-def _checked(source: ArraySource) -> Iterator[Array]:
-    first = 0
-    for block in source.one_pass():
-        check_rows(block, first, source.number)
-        yield block
-        first += len(block)
 
 
 class Optimum:

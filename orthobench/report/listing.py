@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shutil
 import textwrap
 import tomllib
@@ -78,13 +79,19 @@ def page(facts: Facts) -> Iterator[str]:
     if facts["kind"] == "suite":
         yield facts["documentation"]
         return
-    for paragraph in facts["documentation"].split("\n\n"):
+    for paragraph in _prose(facts["documentation"]).split("\n\n"):
         lines = paragraph.splitlines()
         yield from lines if any(map(_laid_out, lines)) else _wrapped(" ".join(lines))
         yield ""
     if facts["parameters"]:
         yield click.style("parameters", bold=True, underline=True)
         yield from _columns([(p["name"], _meaning(p)) for p in facts["parameters"]])
+
+
+def _prose(documentation: str) -> str:
+    """Leave out the sections that the table of parameters and the source line repeat."""
+    sections = re.split(r"\n\n(?=\w[\w ]*\n---)", documentation)
+    return "\n\n".join(s for s in sections if not s.startswith(("Parameters", "References")))
 
 
 def _meaning(p: Facts) -> str:

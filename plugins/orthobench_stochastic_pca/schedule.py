@@ -9,6 +9,9 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.parameters import parameter
 
+GRID = tuple(2.0**i for i in range(-3, 6))
+"""Constants worth trying where E|x|² = 1."""
+
 _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 
 
@@ -25,7 +28,12 @@ class Scheduled:
     """
 
     step_size: float = parameter(
-        1.0, name="step", help="constant c of the step size eta_t", above=0.0, high=1e100
+        1.0,
+        name="step",
+        help="constant c of the step size eta_t",
+        above=0.0,
+        high=1e100,
+        grid=GRID,
     )
     schedule: str = parameter(
         "1/sqrt(t)", help="how eta_t falls from c with the step t", choices=tuple(_POWER)

@@ -49,7 +49,7 @@ def peak() -> float:
 
 
 if __name__ == "__main__":
-    problem = NpyPCA(path=sys.argv[1], shuffle=sys.argv[2] == "shuffle")
+    problem = NpyPCA(path=sys.argv[1], normalization="none", shuffle=sys.argv[2] == "shuffle")
     before = peak()
     instance = problem.build(np.random.default_rng(0))
     outcome = run(instance, Adder(), Budget(), Streams.of("npy-pca", "adder", 0))

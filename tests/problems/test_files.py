@@ -25,7 +25,9 @@ def path(tmp_path, X):
 
 
 def built(path, seed=0, **parameters):
-    return NpyPCA(path=str(path), **parameters).build(np.random.default_rng(seed))
+    return NpyPCA(path=str(path), **{"normalization": "none", **parameters}).build(
+        np.random.default_rng(seed)
+    )
 
 
 def training(instance):
@@ -45,6 +47,23 @@ def test_in_file_order_the_parts_are_contiguous(path, X):
     metrics = instance.measure(Solution(U))
     assert metrics["validation_suboptimality"] == pytest.approx(gap(X[400:600], U))
     assert metrics["suboptimality"] == pytest.approx(gap(X[600:], U))
+
+
+def test_normalized_rows_are_centred_with_unit_norm_over_the_whole_file(path, X):
+    centred = X - X.mean(axis=0)
+    scaled = centred / np.sqrt(np.mean(np.sum(centred**2, axis=1)))
+    np.testing.assert_allclose(training(built(path, normalization="common")), scaled[:400])
+    per_feature = centred / centred.std(axis=0) / np.sqrt(6)
+    found = training(built(path, normalization="per-feature"))
+    np.testing.assert_allclose(found, per_feature[:400])
+
+
+def test_a_bad_row_is_named_before_it_spoils_the_normalization(tmp_path, X):
+    X = X.copy()
+    X[700, 3] = np.nan
+    np.save(tmp_path / "bad.npy", X)
+    with pytest.raises(DataError, match=r"sample 700 .*feature 3"):
+        built(tmp_path / "bad.npy", normalization="common")
 
 
 def test_shuffled_parts_are_disjoint_and_cover_the_file(path, X):
@@ -132,7 +151,7 @@ def test_a_bad_row_is_named_by_its_row_in_the_file(path, X):
         training(built(path))
     X[123, 4], X[700, 1] = 0, np.inf
     np.save(path, X)
-    with pytest.raises(DataError, match=r"test part: sample 700 .*feature 1"):
+    with pytest.raises(DataError, match=r"sample 700 .*feature 1"):
         built(path)
     with pytest.raises(DataError, match=r"part: sample 700 .*feature 1"):
         built(path, shuffle=True)

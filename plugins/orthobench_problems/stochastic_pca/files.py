@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import matrix
+from orthobench.arrays import Array, matrix
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
 from orthobench.samples import ArraySource, SampleOracle
-from orthobench_problems.stochastic_pca.parts import Rows, check_dimension
+from orthobench_problems.stochastic_pca.parts import (
+    NORMALIZATION_HELP,
+    NORMALIZATIONS,
+    Rows,
+    check_dimension,
+    normalization_of,
+)
 
 PROBES = 64
 PROBE_BYTES = 2**16
@@ -23,7 +30,11 @@ PROBE_BYTES = 2**16
 
 @dataclass(frozen=True)
 class NpyPCA(StochasticPCA):
-    """A matrix (samples, features) in a .npy file, memory-mapped, as it is: not centred.
+    """Your own matrix (samples, features) in a .npy file, which may be larger than memory.
+
+    Centred and scaled so that E|x|² = 1 over all rows, unless `normalization` says "none": step
+    sizes that suit one data set then suit others. All rows are checked and measured first, which
+    reads the file once more, or twice.
 
     The first rows are for training, the next for validation, the last for the test, each read
     in file order, which suits a file larger than memory whose rows are in no order; with
@@ -38,6 +49,9 @@ class NpyPCA(StochasticPCA):
     k: int = parameter(1, help="dimension of the subspace", low=1)
     validation: float = parameter(0.2, help="share of the rows to tune on", low=0.0, below=1.0)
     test: float = parameter(0.4, help="share of the rows for the judge", above=0.0, below=1.0)
+    normalization: str = parameter(
+        "common", help=f"{NORMALIZATION_HELP}, or none", choices=(*NORMALIZATIONS, "none")
+    )
     shuffle: bool = parameter(False, help="draw the parts at random rather than in file order")
     passes: int = parameter(1, help="how often the training part is gone through", low=1)
 
@@ -86,18 +100,34 @@ class NpyPCA(StochasticPCA):
     def _parts(
         self, rows: NDArray[np.generic], order: Rows | range
     ) -> tuple[ArraySource, ArraySource | None, ArraySource]:
-        n = len(rows)
+        n, centre, scale = (
+            len(rows),
+            *_normalization(self.path, self.checksum(), self.normalization),
+        )
         test, validation = round(n * self.test), round(n * self.validation)
         train = n - test - validation
         if min(train, test) < 1 or (self.validation and not validation):
             raise DataError(f"{self.path} has {n} rows: too few for the parts asked for")
 
-        held_out = ArraySource(rows, order[train : n - test]) if validation else None
-        return (
-            ArraySource(rows, order[:train], self.passes),
-            held_out,
-            ArraySource(rows, order[n - test :]),
-        )
+        def part(which: Rows | range, passes: int = 1) -> ArraySource:
+            return ArraySource(rows, which, passes, scale, centre)
+
+        held_out = part(order[train : n - test]) if validation else None
+        return part(order[:train], self.passes), held_out, part(order[n - test :])
+
+
+@lru_cache(maxsize=4)
+def _normalization(
+    path: str, checksum: str, normalization: str
+) -> tuple[float | Array, float | Array]:
+    """Return the centre and the scale; refuse rows that are not finite. Once for each file."""
+    del checksum
+    rows = mapped(Path(path).expanduser())
+    if normalization != "none":
+        return normalization_of(rows, normalization)
+    for _ in ArraySource(rows).checked_pass():
+        pass
+    return 0.0, 1.0
 
 
 def mapped(path: Path) -> NDArray[np.generic]:

@@ -17,6 +17,7 @@ from orthobench.problem import Instance
 from orthobench.samples import SampleOracle
 from orthobench_problems import idx
 from orthobench_problems.stochastic_pca.parts import (
+    NORMALIZATION_HELP,
     NORMALIZATIONS,
     normalized_split,
 )
@@ -51,8 +52,6 @@ FILES = {
     "all": (TRAIN_IMAGES, TEST_IMAGES),
 }
 """The files of each part of MNIST."""
-
-NORMALIZATION_HELP = "one common factor, or every feature by its standard deviation"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from orthobench.problem import Instance
 from orthobench.samples import ArraySource, SampleOracle
 
 NORMALIZATIONS = ("common", "per-feature")
+NORMALIZATION_HELP = "one common factor, or every feature by its standard deviation"
 
 Rows: TypeAlias = NDArray[np.intp]
 
@@ -73,9 +74,9 @@ def normalization_of(X: NDArray[np.generic], normalization: str) -> tuple[Array,
     Raises
     ------
     DataError
-        Where all rows are equal.
+        Where all rows are equal, or one is not finite; names it.
     """
-    centre = sum(block.sum(axis=0) for block in ArraySource(X).one_pass()) / len(X)
+    centre = sum(block.sum(axis=0) for block in ArraySource(X).checked_pass()) / len(X)
     centred = ArraySource(X, centre=centre).one_pass()
     variance = sum(np.einsum("ij,ij->j", block, block) for block in centred) / len(X)
     # a constant feature may keep the rounding of its mean as variance
