@@ -153,7 +153,7 @@ def test_a_bad_row_is_named_by_its_row_in_the_file(path, X):
     np.save(path, X)
     with pytest.raises(DataError, match=r"sample 700 .*feature 1"):
         built(path)
-    with pytest.raises(DataError, match=r"part: sample 700 .*feature 1"):
+    with pytest.raises(DataError, match=r"sample 700 .*feature 1"):
         built(path, shuffle=True)
 
 

@@ -100,10 +100,8 @@ class NpyPCA(StochasticPCA):
     def _parts(
         self, rows: NDArray[np.generic], order: Rows | range
     ) -> tuple[ArraySource, ArraySource | None, ArraySource]:
-        n, centre, scale = (
-            len(rows),
-            *_normalization(self.path, self.checksum(), self.normalization),
-        )
+        n = len(rows)
+        centre, scale = _normalization(self.path, self.checksum(), self.normalization)
         test, validation = round(n * self.test), round(n * self.validation)
         train = n - test - validation
         if min(train, test) < 1 or (self.validation and not validation):
