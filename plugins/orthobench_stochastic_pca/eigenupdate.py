@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench_stochastic_pca.compiled import inner
+from orthobench_stochastic_pca.dense import copy, dot, matrix, times
 from orthobench_stochastic_pca.projection import (
     onto_capped,
     onto_complement,
@@ -21,7 +22,7 @@ from orthobench_stochastic_pca.projection import (
     onto_fantope,
 )
 from orthobench_stochastic_pca.secular import Secular, eigenvalues, eigenvectors, secular
-from orthobench_stochastic_pca.span import DEPENDENT, TINY, copy, dot, matrix, times
+from orthobench_stochastic_pca.span import DEPENDENT, TINY
 from orthobench_stochastic_pca.spectrum import CAPPED, COMPLEMENT, DENSITY, FANTOPE, Rule
 
 TIED = 1e-12

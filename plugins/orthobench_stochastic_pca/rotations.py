@@ -12,18 +12,8 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench_stochastic_pca.blocks import BLOCK
 from orthobench_stochastic_pca.compiled import inner, kernel
-from orthobench_stochastic_pca.span import (
-    DEPENDENT,
-    TINY,
-    add,
-    collapse,
-    copy,
-    dot,
-    expand,
-    identity,
-    matrix,
-    workspace,
-)
+from orthobench_stochastic_pca.dense import add, copy, dot, identity, matrix
+from orthobench_stochastic_pca.span import DEPENDENT, TINY, collapse, expand, workspace
 
 CANCELLED = 1e-2
 """Where |r|²/|x|² is below this, r is freed of what rounding left along U a second time."""

@@ -13,6 +13,7 @@ import numpy as np
 from orthobench import flops
 from orthobench.arrays import Array
 from orthobench_stochastic_pca.compiled import inner, kernel
+from orthobench_stochastic_pca.dense import add, copy, identity
 from orthobench_stochastic_pca.eigenupdate import (
     Scalars,
     Small,
@@ -22,17 +23,7 @@ from orthobench_stochastic_pca.eigenupdate import (
     update,
 )
 from orthobench_stochastic_pca.secular import EPS
-from orthobench_stochastic_pca.span import (
-    Span,
-    Workspace,
-    add,
-    collapse,
-    combine,
-    copy,
-    expand,
-    identity,
-    workspace,
-)
+from orthobench_stochastic_pca.span import Span, Workspace, collapse, combine, expand, workspace
 from orthobench_stochastic_pca.spectrum import COMPLEMENT, Iterate, Rule
 
 _eigh = kernel(flops.eigh)
