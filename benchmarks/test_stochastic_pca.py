@@ -30,7 +30,7 @@ SAMPLES = {  # no more than the harness prepares at once (32 MiB), and about a s
     "oja": (4000, 800),
     "batch-pca": (2000, 800),
 }
-TARGETS = {
+TARGETS = {  # least ratios to plain numpy
     "msg": 10.0,
     "capped-msg": 10.0,
     "warmuth-kuzmin": 10.0,

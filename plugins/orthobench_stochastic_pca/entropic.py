@@ -40,6 +40,7 @@ class WarmuthKuzmin(Relaxed):
     start: str = start_parameter()
     average: bool = average_parameter()
 
+    block: ClassVar[int] = 24
     name: ClassVar[str] = "warmuth-kuzmin"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3; Warmuth and Kuzmin 2008"
 

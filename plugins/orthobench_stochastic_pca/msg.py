@@ -9,6 +9,7 @@ from orthobench.arrays import Array
 from orthobench.errors import UsageError
 from orthobench.parameters import parameter
 from orthobench.samples import SampleOracle
+from orthobench_stochastic_pca.blocks import BLOCK
 from orthobench_stochastic_pca.rank_updates import on_start, zero
 from orthobench_stochastic_pca.relaxed import Relaxed, average_parameter, start_parameter
 from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, Iterate, Rule
@@ -40,6 +41,7 @@ class MSG(Relaxed):
     start: str = start_parameter()
     average: bool = average_parameter()
 
+    block: ClassVar[int] = 24
     name: ClassVar[str] = "msg"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, Algorithms 1 and 2"
 
@@ -84,6 +86,7 @@ class CappedMSG(MSG):
 
     K: int | None = parameter(None, help="largest rank of M; none means k + 1", low=1)
 
+    block: ClassVar[int] = BLOCK
     name: ClassVar[str] = "capped-msg"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 5.1"
 

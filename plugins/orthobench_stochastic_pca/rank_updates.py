@@ -47,11 +47,17 @@ class SpectrumState(BlockState[Tracked]):
 class RankUpdates(Solver[SampleOracle, SpectrumState]):
     """Base of the methods M <- projection of (M + eta xx'), each sample one step.
 
-    At rank m they cost about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample in blocks of b = 16,
+    At rank m they cost about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample in blocks of b,
     nearly all of it in matrix products, and 3(m + b)d doubles of memory. They are exact: the
     blocks change the rounding only.
+
+    Class attributes
+    ----------------
+    block : int
+        Samples in a block: more where the rank is higher.
     """
 
+    block: ClassVar[int] = BLOCK
     needs: ClassVar[type[SampleOracle]] = SampleOracle
     batch: ClassVar[int] = 1
 
@@ -95,29 +101,29 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
         def process(tracked: Tracked, samples: Array, first: int) -> Tracked:
             etas = self.etas(first + 1, len(samples))
             if tracked.total is None:
-                return _updated(tracked.matrix, samples, etas, state.rule)
-            return _averaged(tracked, samples, etas, state.rule)
+                return self._updated(tracked.matrix, samples, etas, state.rule)
+            return self._averaged(tracked, samples, etas, state.rule)
 
-        advance_blocks(state, oracle.take(count), BLOCK, process)
+        advance_blocks(state, oracle.take(count), self.block, process)
         state.work.flops = state.iterate.matrix.flops
 
+    def _updated(self, matrix: Iterate, samples: Array, etas: Array, rule: Rule) -> Tracked:
+        from orthobench_stochastic_pca.updates import update_blocks
 
-def _updated(matrix: Iterate, samples: Array, etas: Array, rule: Rule) -> Tracked:
-    from orthobench_stochastic_pca.updates import update_blocks
+        updated, _ = update_blocks(matrix, samples, etas, self.block, rule, summing=False)
+        return Tracked(Iterate(*updated))
 
-    updated, _ = update_blocks(matrix, samples, etas, BLOCK, rule, summing=False)
-    return Tracked(Iterate(*updated))
+    def _averaged(self, tracked: Tracked, samples: Array, etas: Array, rule: Rule) -> Tracked:
+        from orthobench_stochastic_pca.updates import update_blocks
 
-
-def _averaged(tracked: Tracked, samples: Array, etas: Array, rule: Rule) -> Tracked:
-    from orthobench_stochastic_pca.updates import update_blocks
-
-    matrix, total = tracked.matrix, tracked.total or Average()
-    for first in range(0, len(samples), BLOCK):
-        block = slice(first, first + BLOCK)
-        updated, P = update_blocks(matrix, samples[block], etas[block], BLOCK, rule, summing=True)
-        matrix, total = Iterate(*updated), total.plus(P)
-    return Tracked(matrix, total)
+        matrix, total = tracked.matrix, tracked.total or Average()
+        for first in range(0, len(samples), self.block):
+            block = slice(first, first + self.block)
+            updated, P = update_blocks(
+                matrix, samples[block], etas[block], self.block, rule, summing=True
+            )
+            matrix, total = Iterate(*updated), total.plus(P)
+        return Tracked(matrix, total)
 
 
 def zero(d: int, floor: float = 0.0) -> Iterate:

@@ -8,28 +8,18 @@ They differ in the angle a.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from orthobench.arrays import Array
 from orthobench_stochastic_pca.blocks import BLOCK
-from orthobench_stochastic_pca.span import (
-    DEPENDENT,
-    TINY,
-    add,
-    collapse,
-    copy,
-    dot,
-    expand,
-    identity,
-    matrix,
-    workspace,
-)
+from orthobench_stochastic_pca.compiled import inner, kernel
+from orthobench_stochastic_pca.dense import add, copy, dot, identity, matrix
+from orthobench_stochastic_pca.span import DEPENDENT, TINY, collapse, expand, workspace
 
 CANCELLED = 1e-2
 """Where |r|²/|x|² is below this, r is freed of what rounding left along U a second time."""
 
 
-@njit(cache=True)
+@kernel
 def rotate_blocks(
     U: Array, drift: float, samples: Array, etas: Array, geodesic: bool
 ) -> tuple[Array, float]:
@@ -76,7 +66,7 @@ def rotate_blocks(
     return rotated, drift
 
 
-@njit(cache=True)
+@inner
 def _rotate(W: Array, z: Array, n: int, eta: float, geodesic: bool, scratch: Array) -> None:
     """Rotate the rows of W, in place, towards z; both are zero from entry n on."""
     w, p, r = scratch
@@ -101,7 +91,7 @@ def _rotate(W: Array, z: Array, n: int, eta: float, geodesic: bool, scratch: Arr
         add(w[i], p, W[i], n)
 
 
-@njit(cache=True)
+@inner
 def _turn(p: float, r: float, eta: float, geodesic: bool) -> tuple[float, float]:
     """Return cos a - 1 and sin a for the angle a of the step, from |p| and |r|.
 

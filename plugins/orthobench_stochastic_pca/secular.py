@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench_stochastic_pca.compiled import inner, kernel, summed
-from orthobench_stochastic_pca.span import dot
+from orthobench_stochastic_pca.dense import dot
 
 EPS = 2.0**-52
 

@@ -31,10 +31,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from orthobench.arrays import Array
+from orthobench_stochastic_pca.compiled import inner, kernel
+from orthobench_stochastic_pca.dense import add, copy, dot, matrix, times, times_transposed
 
 DEPENDENT = 1e-10
 """A residual of at most this times the norm of its sample adds no direction."""
@@ -104,7 +105,7 @@ class Span(NamedTuple):
     drift: float
 
 
-@njit(cache=True)
+@kernel
 def workspace(capacity: int, b: int, d: int) -> Workspace:
     """Return work arrays for blocks of at most `b` samples and bases of m + b <= `capacity`.
 
@@ -120,7 +121,7 @@ def workspace(capacity: int, b: int, d: int) -> Workspace:
     )
 
 
-@njit(cache=True)
+@kernel
 def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     """Find the coordinates of the samples of a block in an orthonormal basis of span(U, X).
 
@@ -159,7 +160,7 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     return Span(m, _gram_schmidt(V, m, count, work), False, drift + ROUNDING)
 
 
-@njit(cache=True)
+@kernel
 def collapse(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> float:
     """Write the basis W [U; Q] and return a bound on its orthogonality defect.
 
@@ -188,7 +189,7 @@ def collapse(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> flo
     return ROUNDING
 
 
-@njit(cache=True)
+@kernel
 def combine(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> None:
     """Write the combinations W [U; Q], of any rows W, which are overwritten; leave V as it is.
 
@@ -204,7 +205,7 @@ def combine(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> None
         times(W[i : i + step], V[:inner], new[i : min(i + step, rows)])
 
 
-@njit(cache=True)
+@kernel
 def polish(U: Array, m: int, spare: Array, work: Workspace) -> None:
     """Re-orthonormalize the first m rows of U in place: one Newton-Schulz step.
 
@@ -229,64 +230,14 @@ def polish(U: Array, m: int, spare: Array, work: Workspace) -> None:
     copy(spare[:m], U)
 
 
-@njit(cache=True)
-def matrix(flat: Array, rows: int, columns: int) -> Array:
-    """Return a contiguous (rows, columns) view of the beginning of a flat array."""
-    return flat[: rows * columns].reshape(rows, columns)
-
-
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def dot(x: Array, y: Array, n: int) -> float:
-    """Return the inner product of the first n entries, summed in an order that vectorizes."""
-    total = 0.0
-    for i in range(n):
-        total += x[i] * y[i]
-    return total
-
-
-@njit(cache=True)
-def add(c: float, x: Array, y: Array, n: int) -> None:
-    """Add c times the first n entries of x to those of y."""
-    for i in range(n):
-        y[i] += c * x[i]
-
-
-@njit(cache=True)
-def copy(A: Array, B: Array) -> None:
-    """Copy the rows of A into the first rows of B."""
-    for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            B[i, j] = A[i, j]
-
-
-@njit(cache=True)
-def identity(W: Array) -> None:
-    """Set W to ones on its diagonal and zeros elsewhere."""
-    for i in range(W.shape[0]):
-        for j in range(W.shape[1]):
-            W[i, j] = 1.0 if i == j else 0.0
-
-
-@njit(cache=True)
-def times(A: Array, B: Array, out: Array) -> None:
-    """Set out = AB; compiled once for all who call it."""
-    np.dot(A, B, out)
-
-
-@njit(cache=True)
-def times_transposed(A: Array, B: Array, out: Array) -> None:
-    """Set out = AB'."""
-    np.dot(A, B.T, out)
-
-
-@njit(cache=True)
+@inner
 def _panel(rows: int, columns: int, d: int) -> int:
     """Return how many rows of a (rows, columns) product over length d to make at once."""
     fits = PANEL * columns * d <= SMALL
     return PANEL if fits else rows
 
 
-@njit(cache=True)
+@inner
 def _products(V: Array, m: int, count: int, work: Workspace) -> None:
     """Set row j of the factor to the products of row m + j of V with U and the rows up to it."""
     step = _panel(count, m + count, V.shape[1])
@@ -299,7 +250,7 @@ def _products(V: Array, m: int, count: int, work: Workspace) -> None:
                 work.factor[j, i] = P[j - first, i] if i <= m + j else 0.0
 
 
-@njit(cache=True)
+@inner
 def _cholesky(work: Workspace, m: int, count: int) -> float:
     """Replace the products of rows X by the Cholesky factor L of XX' - AA', row by row.
 
@@ -320,13 +271,13 @@ def _cholesky(work: Workspace, m: int, count: int) -> float:
     return ratio
 
 
-@njit(cache=True)
+@inner
 def _adds(left: float, square: float) -> bool:
     """Return whether a residual adds a direction, from squared norms of it and the sample."""
     return square > TINY and left > DEPENDENT**2 * square
 
 
-@njit(cache=True)
+@inner
 def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None:
     """Replace the samples X by their residuals X - AU."""
     if m == 0:
@@ -340,7 +291,7 @@ def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None
         add(-1.0, work.residuals[j], V[m + j], V.shape[1])
 
 
-@njit(cache=True)
+@inner
 def _add_projections(work: Workspace, m: int, count: int) -> None:
     """Turn the residuals' coordinates into those of the samples."""
     for j in range(count):
@@ -349,7 +300,7 @@ def _add_projections(work: Workspace, m: int, count: int) -> None:
             work.coords[j, i] = work.factor[j, i] + part
 
 
-@njit(cache=True)
+@inner
 def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
     """Form Q from the residuals, in their place, and the coordinates; return its rows.
 
@@ -378,7 +329,7 @@ def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
     return n - m
 
 
-@njit(cache=True)
+@inner
 def _onto_samples(W: Array, L: Array, m: int, q: int) -> None:
     """Turn coordinates in [U; Q] into coefficients of [U; X], where X = L [U; Q], in place."""
     for row in W:

@@ -8,99 +8,25 @@ coordinates of length m + b, by the secular equation (`secular`).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench import flops
 from orthobench.arrays import Array
 from orthobench_stochastic_pca.compiled import inner, kernel
-from orthobench_stochastic_pca.projection import (
-    onto_capped,
-    onto_complement,
-    onto_density,
-    onto_fantope,
+from orthobench_stochastic_pca.dense import add, copy, identity
+from orthobench_stochastic_pca.eigenupdate import (
+    Scalars,
+    Small,
+    extend,
+    rows_of,
+    small_arrays,
+    update,
 )
-from orthobench_stochastic_pca.secular import EPS, Secular, eigenvalues, eigenvectors, secular
-from orthobench_stochastic_pca.span import (
-    DEPENDENT,
-    TINY,
-    Span,
-    Workspace,
-    add,
-    collapse,
-    combine,
-    copy,
-    dot,
-    expand,
-    identity,
-    matrix,
-    times,
-    workspace,
-)
-from orthobench_stochastic_pca.spectrum import (
-    CAPPED,
-    COMPLEMENT,
-    DENSITY,
-    FANTOPE,
-    Iterate,
-    Rule,
-)
-
-TIED = 1e-12
-"""Eigenvalues this close, relative to the largest, are equal: rounding must not choose."""
-
-AGAIN = 0.1
-"""A residual shorter than this times its sample is projected a second time."""
+from orthobench_stochastic_pca.secular import EPS
+from orthobench_stochastic_pca.span import Span, Workspace, collapse, combine, expand, workspace
+from orthobench_stochastic_pca.spectrum import COMPLEMENT, Iterate, Rule
 
 _eigh = kernel(flops.eigh)
-
-
-class _Scalars(NamedTuple):
-    """The parts of an iterate that are no arrays, within a block."""
-
-    m: int
-    floor: float
-    full: bool
-    flops: int
-
-
-class _Small(NamedTuple):
-    """An iterate in coordinates of a block, and arrays to update it in.
-
-    Row 0 of `diagonal`, `z` and the basis is for the new direction, whose eigenvalue is the
-    least; the iterate's m rows follow. Matrices are flat.
-    """
-
-    diagonal: Array
-    z: Array
-    residual: Array
-    basis: Array
-    rotated: Array
-    gathered: Array
-    vectors: Array
-    order: NDArray[np.int64]
-    rank: NDArray[np.int64]
-    picked: NDArray[np.int64]
-    secular: Secular
-
-
-@inner
-def _small(n: int) -> _Small:
-    return _Small(
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n * n),
-        np.empty(n * n),
-        np.empty(n * n),
-        np.empty(n * n),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        secular(n),
-    )
 
 
 @kernel
@@ -132,7 +58,7 @@ def update_blocks(
     At rank m about 2 (m + b) (1 + m / b) d flops a sample, and 2 m² (m + b) + 60 m² besides,
     with 2 m (m + b)² more where M is summed; memory 3 (m + b) d doubles and 6 (m + b)² besides.
     """
-    at = _Scalars(len(start.values), start.floor, start.full, start.flops)
+    at = Scalars(len(start.values), start.floor, start.full, start.flops)
     drift, P = start.drift, start.basis[:0]
     V, new, work, small = _grown(start.basis, start.values, at.m, block)
     for first in range(0, len(samples), block):
@@ -153,229 +79,49 @@ def update_blocks(
 
 @inner
 def _update_all(
-    at: _Scalars,
+    at: Scalars,
     span: Span,
     etas: Array,
     rule: Rule,
     d: int,
     work: Workspace,
-    small: _Small,
+    small: Small,
     moment: Array,
-) -> _Scalars:
+) -> Scalars:
     """Do the updates of one block; add each M to the moment, where that is not empty."""
     width = span.m + span.q
     identity(_basis(small, span.m, span))
     for j in range(len(etas)):
-        fresh = _extend(work.coords[j, :width], etas[j], at.m, d, small)
+        fresh = extend(work.coords[j, :width], etas[j], at.m, d, small)
         cost = _cost(d, at.m, fresh)
         if fresh >= 0:
             n = at.m + fresh
-            at = _update(at, fresh, width, d, rule, small)
+            at = update(at, fresh, width, d, rule, small)
             cost += 2 * d * n * at.m
-        at = _Scalars(at.m, at.floor, at.full, at.flops + cost)
+        at = Scalars(at.m, at.floor, at.full, at.flops + cost)
         if len(moment):
             _add_to_moment(_basis(small, at.m, span), small.diagonal[1:], rule.kind, moment)
     return at
 
 
 @inner
-def _basis(small: _Small, m: int, span: Span) -> Array:
+def _basis(small: Small, m: int, span: Span) -> Array:
     """Return the iterate's basis in coordinates of the block, (m, width)."""
-    return _rows(small.basis, 1, m + 1, span.m + span.q)
+    return rows_of(small.basis, 1, m + 1, span.m + span.q)
 
 
 @inner
 def _grown(
     basis: Array, values: Array, m: int, block: int
-) -> tuple[Array, Array, Workspace, _Small]:
+) -> tuple[Array, Array, Workspace, Small]:
     """Return arrays with room for a few blocks of new directions, the first two filled in."""
     d = basis.shape[1]
     room = m + m // 2 + 2 * block
-    V, small = np.empty((room, d)), _small(room)
+    V, small = np.empty((room, d)), small_arrays(room)
     copy(basis[:m], V)
     for i in range(m):
         small.diagonal[i + 1] = values[i]
     return V, np.empty((room, d)), workspace(room, block, d), small
-
-
-@inner
-def _rows(flat: Array, first: int, last: int, width: int) -> Array:
-    """Return rows first, ..., last - 1 of a flat matrix, contiguous."""
-    return flat[first * width : last * width].reshape(last - first, width)
-
-
-@inner
-def _extend(y: Array, eta: float, m: int, d: int, small: _Small) -> int:
-    """Set z to sqrt(eta) times the sample in the basis, extended by its residual (lines 1 to 5).
-
-    Returns 1 where the residual is a new direction, 0 where there is none, and -1 where the
-    sample is too small to change anything.
-    """
-    width, z, residual = len(y), small.z, small.residual
-    square = dot(y, y, width)
-    if not eta * square > TINY:
-        return -1
-    for i in range(width):
-        residual[i] = y[i]
-    for i in range(m + 1):
-        z[i] = 0.0
-    W = _rows(small.basis, 1, m + 1, width)
-    left = _project_out(W, residual[:width], z[1 : m + 1])
-    if left < AGAIN * AGAIN * square:
-        left = _project_out(W, residual[:width], z[1 : m + 1])
-    fresh = 1 if left > DEPENDENT * DEPENDENT * square and m < d else 0
-    if fresh:
-        z[0] = np.sqrt(left)
-        for i in range(width):
-            small.basis[i] = residual[i] / z[0]
-    for i in range(m + 1):
-        z[i] *= np.sqrt(eta)
-    return fresh
-
-
-@inner
-def _project_out(W: Array, x: Array, z: Array) -> float:
-    """Take the rows of W out of x, add the coordinates to z, and return |x|²."""
-    if len(W) > 0:
-        part = np.dot(W, x)
-        projection = np.dot(part, W)
-        for i in range(len(z)):
-            z[i] += part[i]
-        for i in range(len(x)):
-            x[i] -= projection[i]
-    return dot(x, x, len(x))
-
-
-@inner
-def _update(at: _Scalars, fresh: int, width: int, d: int, rule: Rule, small: _Small) -> _Scalars:
-    """Do the eigen-update and the projection (lines 4 to 9)."""
-    first, n = 1 - fresh, at.m + fresh
-    small.diagonal[0] = 0.0
-    W, lam, order = _rows(small.basis, first, at.m + 1, width), small.secular.lam, small.order[:n]
-    active = eigenvalues(
-        small.diagonal[first : at.m + 1], small.z[first : at.m + 1], W, small.secular
-    )
-    _sort(lam, order)
-    dropped = max(0, n - rule.most)
-    if dropped:
-        _settle_tie(small.secular, order, active, rule.old_stay, small.rank)
-    values = small.diagonal[1 : n - dropped + 1]
-    for i in range(len(values)):
-        values[i] = lam[order[dropped + i]]
-    floor, full = _projected(values, d - n, at.floor, at.full, rule)
-    zeros = _zeros(values)
-    for i in range(len(values) - zeros):
-        values[i] = values[i + zeros]
-    _rotate(W, order[dropped + zeros :], active, small)
-    return _Scalars(len(values) - zeros, floor, full, at.flops)
-
-
-@inner
-def _sort(lam: Array, order: NDArray[np.int64]) -> None:
-    """Set the order to that of ascending eigenvalues; insertion, since they nearly are."""
-    for i in range(len(order)):
-        j = i
-        while j > 0 and lam[order[j - 1]] > lam[i]:
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = i
-
-
-@inner
-def _settle_tie(
-    work: Secular,
-    order: NDArray[np.int64],
-    active: int,
-    old_stay: bool,
-    rank: NDArray[np.int64],
-) -> None:
-    """Move to the front, of the eigenvalues equal to the least, one that the rule drops."""
-    _number_active(work, active, len(order), rank)
-    margin = TIED * work.lam[order[-1]]
-    for i in range(len(order)):
-        slot = order[i]
-        if work.lam[slot] > work.lam[order[0]] + margin:
-            return
-        if (rank[slot] >= 0) == old_stay:
-            for j in range(i, 0, -1):
-                order[j] = order[j - 1]
-            order[0] = slot
-            return
-
-
-@inner
-def _number_active(work: Secular, active: int, n: int, rank: NDArray[np.int64]) -> None:
-    """Set the number of each slot among the active ones, -1 where it was deflated."""
-    rank[:n] = -1
-    for j in range(active):
-        rank[work.active[j]] = j
-
-
-@inner
-def _projected(
-    values: Array, others: int, floor: float, full: bool, rule: Rule
-) -> tuple[float, bool]:
-    """Project the eigenvalues in place; return the new floor, and whether the trace is k."""
-    k = float(rule.k)
-    if rule.kind == FANTOPE:
-        onto_fantope(values, k)
-    elif rule.kind == CAPPED:
-        full = onto_capped(values, k, full)
-    elif rule.kind == COMPLEMENT:
-        onto_complement(values, k)
-    elif rule.kind == DENSITY:
-        floor = onto_density(values, others, k)
-    return floor, full
-
-
-@inner
-def _zeros(values: Array) -> int:
-    """Return how many values at the beginning are not positive."""
-    for i in range(len(values)):
-        if values[i] > 0.0:
-            return i
-    return len(values)
-
-
-@inner
-def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: _Small) -> None:
-    """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots."""
-    n, width = W.shape
-    rank, picked = small.rank, small.picked
-    _number_active(small.secular, active, n, rank)
-    rows = _pick(kept, rank, picked)
-    gathered = matrix(small.gathered, active, width)
-    for j in range(active):
-        _copy_row(W, small.secular.active[j], gathered, j)
-    rotated = matrix(small.rotated, len(kept), width)
-    if rows:
-        V = matrix(small.vectors, rows, active)
-        eigenvectors(active, picked, rows, small.secular, V)
-        times(V, gathered, rotated[:rows])
-    for i in range(len(kept) - 1, -1, -1):
-        if rank[kept[i]] >= 0:
-            rows -= 1
-            _copy_row(rotated, rows, rotated, i)
-        else:
-            _copy_row(W, kept[i], rotated, i)
-    copy(rotated, _rows(small.basis, 1, len(kept) + 1, width))
-
-
-@inner
-def _pick(kept: NDArray[np.int64], rank: NDArray[np.int64], picked: NDArray[np.int64]) -> int:
-    """List the active slots among the kept ones by their rank; return how many they are."""
-    at = 0
-    for slot in kept:
-        if rank[slot] >= 0:
-            picked[at] = rank[slot]
-            at += 1
-    return at
-
-
-@inner
-def _copy_row(source: Array, i: int, into: Array, j: int) -> None:
-    for column in range(source.shape[1]):
-        into[j, column] = source[i, column]
 
 
 @inner

@@ -84,7 +84,7 @@ def test_capped_msg_with_no_spare_direction_never_moves_once_full(k):
     stuck = solver.solution(state).point
     advance(solver, oracle, state, 5000)
     point = solver.solution(state).point
-    assert np.abs(point @ point.T - stuck @ stuck.T).max() < 1e-14
+    assert np.abs(point @ point.T - stuck @ stuck.T).max() < 1e-12
 
 
 @pytest.mark.parametrize("k", [1, 2])

@@ -141,10 +141,12 @@ def test_samples_that_say_nothing_change_nothing(cls):
 @pytest.mark.parametrize("step", [1e-100, 1e-3, 1e6, 1e100])
 def test_any_scale_of_samples_and_steps_stays_orthonormal(cls, scale, step):
     X = scale * gaussian(np.random.default_rng(6), 60, 15)
-    if cls is GrassmannianSGD and step * scale**2 > 1e300:
-        pytest.skip("the angle is not a number")
     solver = cls(step_size=step)
-    assert drift(solver.solution(reached(solver, X, 3)).point) <= 1e-13
+    point = solver.solution(reached(solver, X, 3)).point
+    if cls is GrassmannianSGD and step * scale**2 > 1e300:  # no angle: the run must see it
+        assert not np.isfinite(point).any()
+    else:
+        assert drift(point) <= 1e-13
 
 
 @pytest.mark.parametrize("cls", SOLVERS)
