@@ -1,0 +1,39 @@
+"""The cache of compiled kernels never serves stale code."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import orthobench_stochastic_pca
+
+SOURCES = Path(orthobench_stochastic_pca.__file__).parent
+CALLER = """
+import numpy as np
+from orthobench_stochastic_pca.projection import onto_fantope
+values = np.array([0.5, 2.0])
+onto_fantope(values, 1.0)
+print(values.tolist())
+"""
+
+
+def answer(folder):
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", CALLER], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_a_change_in_any_source_gets_a_cache_of_its_own(tmp_path):
+    copy = tmp_path / "orthobench_stochastic_pca"
+    shutil.copytree(SOURCES, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert answer(tmp_path) == "[0.0, 1.0]"
+    folders = list((copy / "__pycache__").glob("kernels-*"))
+    assert len(folders) == 1
+    assert list(folders[0].rglob("*.nbi"))
+    with (copy / "schedule.py").open("a") as source:
+        source.write("\n")
+    assert answer(tmp_path) == "[0.0, 1.0]"
+    assert len(list((copy / "__pycache__").glob("kernels-*"))) == 2
