@@ -14,9 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import config, njit
+import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+config: Any = numba.config
 
 
 def kernel(function: F) -> F:
@@ -56,7 +58,7 @@ def _compiled(function: F, **options: Any) -> F:
     """Compile on first call; numba reads the folder of the cache when it is told to use one."""
     others, config.CACHE_DIR = config.CACHE_DIR, CACHE
     try:
-        compiled: F = njit(cache=True, error_model="numpy", **options)(function)
+        compiled: F = numba.njit(cache=True, error_model="numpy", **options)(function)
     finally:
         config.CACHE_DIR = others
     return compiled
