@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench_stochastic_pca.compiled import inner
-from orthobench_stochastic_pca.dense import copy, dot, matrix, times
+from orthobench_stochastic_pca.dense import add, dot, matrix, times
 from orthobench_stochastic_pca.projection import (
     onto_capped,
     onto_complement,
@@ -101,9 +101,9 @@ def extend(y: Array, eta: float, m: int, d: int, small: Small) -> int:
     for i in range(m + 1):
         z[i] = 0.0
     W = rows_of(small.basis, 1, m + 1, width)
-    left = _project_out(W, residual[:width], z[1 : m + 1])
+    left = _project_out(W, residual[:width], z[1 : m + 1], small.gathered)
     if left < AGAIN * AGAIN * square:
-        left = _project_out(W, residual[:width], z[1 : m + 1])
+        left = _project_out(W, residual[:width], z[1 : m + 1], small.gathered)
     fresh = 1 if left > DEPENDENT * DEPENDENT * square and m < d else 0
     if fresh:
         z[0] = np.sqrt(left)
@@ -115,16 +115,16 @@ def extend(y: Array, eta: float, m: int, d: int, small: Small) -> int:
 
 
 @inner
-def _project_out(W: Array, x: Array, z: Array) -> float:
+def _project_out(W: Array, x: Array, z: Array, scratch: Array) -> float:
     """Take the rows of W out of x, add the coordinates to z, and return |x|²."""
-    if len(W) > 0:
-        part = np.dot(W, x)
-        projection = np.dot(part, W)
-        for i in range(len(z)):
-            z[i] += part[i]
-        for i in range(len(x)):
-            x[i] -= projection[i]
-    return dot(x, x, len(x))
+    m, width = W.shape
+    if m > 0:
+        part, projection = scratch[:m], scratch[m : m + width]
+        np.dot(W, x, part)
+        np.dot(part, W, projection)
+        add(1.0, part, z, m)
+        add(-1.0, projection, x, width)
+    return dot(x, x, width)
 
 
 @inner
@@ -235,35 +235,42 @@ def _zeros(values: Array) -> int:
 def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: Small) -> None:
     """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots."""
     n, width = W.shape
-    rank, picked = small.rank, small.picked
+    rank = small.rank
     _number_active(small.secular, active, n, rank)
-    rows = _pick(kept, rank, picked)
-    gathered = matrix(small.gathered, active, width)
-    for j in range(active):
-        _copy_row(W, small.secular.active[j], gathered, j)
-    rotated = matrix(small.rotated, len(kept), width)
+    gathered = matrix(small.gathered, n, width)
+    for slot in small.secular.active[:active]:
+        _copy_row(W, slot, gathered, rank[slot])
+    rows = _pick(W, kept, active, gathered, small)
+    rotated = matrix(small.rotated, rows, width)
     if rows:
         V = matrix(small.vectors, rows, active)
-        eigenvectors(active, picked, rows, small.secular, V)
-        times(V, gathered, rotated[:rows])
+        eigenvectors(active, small.picked, rows, small.secular, V)
+        times(V, gathered[:active], rotated)
+    new, others = rows_of(small.basis, 1, len(kept) + 1, width), active + len(kept) - rows
     for i in range(len(kept) - 1, -1, -1):
         if rank[kept[i]] >= 0:
             rows -= 1
-            _copy_row(rotated, rows, rotated, i)
+            _copy_row(rotated, rows, new, i)
         else:
-            _copy_row(W, kept[i], rotated, i)
-    copy(rotated, rows_of(small.basis, 1, len(kept) + 1, width))
+            others -= 1
+            _copy_row(gathered, others, new, i)
 
 
 @inner
-def _pick(kept: NDArray[np.int64], rank: NDArray[np.int64], picked: NDArray[np.int64]) -> int:
-    """List the active slots among the kept ones by their rank; return how many they are."""
-    at = 0
+def _pick(W: Array, kept: NDArray[np.int64], active: int, gathered: Array, small: Small) -> int:
+    """List the active slots among the kept ones by their rank; return how many they are.
+
+    The rows of the others go below the first `active` rows of `gathered`.
+    """
+    rows, others = 0, active
     for slot in kept:
-        if rank[slot] >= 0:
-            picked[at] = rank[slot]
-            at += 1
-    return at
+        if small.rank[slot] >= 0:
+            small.picked[rows] = small.rank[slot]
+            rows += 1
+        else:
+            _copy_row(W, slot, gathered, others)
+            others += 1
+    return rows
 
 
 @inner

@@ -111,7 +111,7 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
         from orthobench_stochastic_pca.updates import update_blocks
 
         updated, _ = update_blocks(matrix, samples, etas, self.block, rule, summing=False)
-        return Tracked(Iterate(*updated))
+        return Tracked(updated)
 
     def _averaged(self, tracked: Tracked, samples: Array, etas: Array, rule: Rule) -> Tracked:
         from orthobench_stochastic_pca.updates import update_blocks
@@ -122,7 +122,7 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
             updated, P = update_blocks(
                 matrix, samples[block], etas[block], self.block, rule, summing=True
             )
-            matrix, total = Iterate(*updated), total.plus(P)
+            matrix, total = updated, total.plus(P)
         return Tracked(matrix, total)
 
 

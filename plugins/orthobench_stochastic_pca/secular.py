@@ -149,7 +149,7 @@ def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
 @inner
 def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bool:
     """Rotate slots i and j so that z_i vanishes, where their entries are equal to rounding."""
-    length = np.hypot(z[i], z[j])
+    length = np.sqrt(z[i] * z[i] + z[j] * z[j])
     c, s = z[j] / length, -z[i] / length
     if abs((d[j] - d[i]) * c * s) > tolerance:
         return False
