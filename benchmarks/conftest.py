@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from threadpoolctl import threadpool_limits
+
+from orthobench.threads import limited
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -20,7 +21,7 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():
-    with threadpool_limits(1):
+    with limited(1):
         yield
 
 

@@ -24,6 +24,7 @@ from orthobench.stopping import Budget, Rule
 from orthobench.store import Store
 from orthobench.suite import Planned, Suite
 from orthobench.suite_file import from_table, load
+from orthobench.threads import limited
 
 RESULTS = Path("orthobench-results")
 """Where runs put their stores and figures, one folder a suite."""
@@ -43,6 +44,7 @@ def solve(
     budget: Budget | None = None,
     seed: int = 0,
     until: Rule | None = None,
+    threads: int = 1,
     **parameters: Any,
 ) -> Outcome:
     """Run one solver on one problem.
@@ -60,6 +62,8 @@ def solve(
         Of all random streams; equal calls give equal bits.
     until : Rule, optional
         Stop when this is met, such as ``ob.Target("suboptimality", 1e-3)``.
+    threads : int
+        BLAS threads.
     **parameters
         Of the solver, where it is named.
 
@@ -88,7 +92,8 @@ def solve(
         _refuse_oracle(chosen, instance)
     limits = budget or Budget()
     _refuse_endless(chosen, instance, limits, until)
-    outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
+    with limited(threads):
+        outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
     if outcome.stop.status.failed:

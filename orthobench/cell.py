@@ -16,6 +16,7 @@ from orthobench.identity import Streams, canonical, describe, digest
 from orthobench.problem import AnyInstance, AnyProblem
 from orthobench.solver import AnySolver
 from orthobench.stopping import Budget, Ending, Stop, Target
+from orthobench.threads import limited
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,10 @@ def execute(cell: Cell) -> Executed:
 
     The BLAS is held to ``cell.threads`` threads.
     """
-    from threadpoolctl import threadpool_limits
-
     refusal = cell.solver.refuses(cell.problem)
     if refusal is not None:
         return Executed(Stop(Ending.REFUSED, refusal))
-    with threadpool_limits(cell.threads):
+    with limited(cell.threads):
         try:
             instance = _instance(cell.problem, cell.seed)
         except Exception as error:

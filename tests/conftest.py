@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from orthobench.geometry import orthonormalize
 from orthobench.hookspecs import hookimpl
@@ -17,6 +16,7 @@ from orthobench.problem import Instance, Oracle, Problem
 from orthobench.registry import Plugin, Registry
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
+from orthobench.threads import limited
 
 FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
 
@@ -95,7 +95,7 @@ class Power(Solver[MatrixOracle, PowerState]):
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():
     """Small matrices: a second BLAS thread would only wait for the first."""
-    with threadpool_limits(1):
+    with limited(1):
         yield
 
 

@@ -124,22 +124,17 @@ def onto_complement(values: Array, k: float) -> None:
         Eigenvalues of N, ascending, nonnegative.
     k : float
     """
-    n, mass = len(values), 0.0
-    for i in range(n):
-        mass -= np.expm1(-values[i])
-    if mass <= k:
-        return
-    least, total, gamma = values[n - 1], 0.0, 0.0
+    n, total, gamma = len(values), 1.0, 0.0  # total: of exp(least - value) over the largest
     for number in range(1, n + 1):
-        value = values[n - number]
-        total = total * np.exp(value - least) + 1.0
-        least = value
-        if number > k:
+        least = values[n - number]
+        fall = np.exp(values[n - number - 1] - least) if number < n else 0.0
+        if number > k and number - k >= total * fall:
             gamma = least + np.log((number - k) / total)
-            if number == n or gamma >= values[n - number - 1]:
-                break
-    for i in range(n):
-        values[i] = max(0.0, values[i] - gamma)
+            break
+        total = total * fall + 1.0
+    if gamma > 0.0:  # else the trace is at most k already
+        for i in range(n):
+            values[i] = max(0.0, values[i] - gamma)
 
 
 @kernel
