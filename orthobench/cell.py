@@ -33,6 +33,8 @@ class Cell:
         BLAS threads.
     versions : tuple of (str, str)
         Versions of the distributions that the solver, the problem and the core come from.
+    data : str
+        Checksum of the data that the problem refers to.
     """
 
     problem: AnyProblem
@@ -42,13 +44,14 @@ class Cell:
     until: Target | None = None
     threads: int = 1
     versions: tuple[tuple[str, str], ...] = ()
+    data: str = ""
 
     @cached_property
     def content(self) -> Mapping[str, Any]:
         """Everything that the result depends on, in plain values."""
         return {
             "problem": describe(self.problem),
-            "data": self.problem.checksum(),
+            "data": self.data,
             "solver": describe(self.solver),
             "seed": self.seed,
             "budget": self.budget.limits,

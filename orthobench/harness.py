@@ -22,6 +22,7 @@ from orthobench.arrays import Array
 from orthobench.errors import OrthobenchError
 from orthobench.geometry import drift, random_point
 from orthobench.identity import Streams
+from orthobench.parameters import values_of
 from orthobench.problem import AnyInstance, Oracle
 from orthobench.solution import Solution
 from orthobench.solver import AnySolver, State, Status, Work
@@ -306,16 +307,18 @@ def _timed(call: Callable[[], T]) -> tuple[float, T]:
     return spent * 1e-9, result
 
 
-_warm: set[tuple[type, int, int]] = set()
+_warm: set[tuple[object, ...]] = set()
 
 
 def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     """Compile and touch what the run will use: a few steps that leave no trace.
 
-    Done once a process for each solver class and size. An error here is an error of the run
-    too, where it is recorded.
+    Done once a process for each solver class, size, and choice of parameters that are not
+    floats: a number does not choose between kernels, a word does. An error here is an error of
+    the run too, where it is recorded.
     """
-    key = (type(solver), oracle.n, oracle.k)
+    choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
+    key = (type(solver), *choices, oracle.n, oracle.k)
     if key in _warm:
         return
     _warm.add(key)

@@ -23,6 +23,9 @@ BLOCK = 256
 WINDOW_BYTES = 32 * 2**20
 """Most memory that prepared samples take, unless one step draws more."""
 
+GATHERED = 32
+"""Rows copied by index at once."""
+
 Sampler = Callable[[np.random.Generator, int], Array]
 """Draws samples: ``sampler(rng, count)`` returns ``(count, d)``, from `rng` alone."""
 
@@ -132,15 +135,25 @@ class ArraySource(SampleSource):
 
     def _block(self, part: slice) -> Array:
         which = part if self.order is None else self.order[part]
-        if isinstance(which, range):
-            which = slice(which.start, which.stop, which.step)
-        # a selection by index is a copy already; a slice is a view that must be copied
-        copy = isinstance(which, slice)
         with np.errstate(over="ignore", invalid="ignore"):
-            block = self.rows[which].astype(np.float64, order="C", subok=False, copy=copy)
+            block = self._gathered(which) if isinstance(which, np.ndarray) else self._copied(which)
             block -= self.centre
             block *= self.scale
+        return block
+
+    def _copied(self, which: slice | range) -> Array:
+        rows = self.rows[which.start : which.stop : which.step]
+        block: Array = np.array(rows, dtype=np.float64, order="C")
         release(self.rows)
+        return block
+
+    def _gathered(self, which: NDArray[np.intp]) -> Array:
+        """Copy rows by index, few at once: each may map megabytes of a file around it."""
+        block = np.empty((len(which), self.d))
+        for begin in range(0, len(which), GATHERED):
+            part = slice(begin, begin + GATHERED)
+            block[part] = self.rows[which[part]]
+            release(self.rows)
         return block
 
 

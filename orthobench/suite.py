@@ -85,17 +85,23 @@ class Suite:
     trials: int = TRIALS
 
     def plan(self) -> list[Planned]:
-        """Return the cross product: by problem and seed first, so that data are built once."""
+        """Return the cross product: by problem and seed first, so that data are built once.
+
+        Raises
+        ------
+        DataError
+            Where a data file is missing or cannot be read.
+        """
         return [
-            Planned(self._cell(p, s, seed), p.label, s.label, s.tuned)
-            for p in self.problems
+            Planned(self._cell(p, data, s, seed), p.label, s.label, s.tuned)
+            for p, data in [(p, p.problem.checksum()) for p in self.problems]
             for seed in self.seeds
             for s in self.solvers
         ]
 
-    def _cell(self, p: PlannedProblem, s: PlannedSolver, seed: int) -> Cell:
+    def _cell(self, p: PlannedProblem, data: str, s: PlannedSolver, seed: int) -> Cell:
         versions = {"orthobench": __version__, **dict([p.version, s.version])}
         return Cell(
             p.problem, s.solver, seed, p.budget, self.target, self.threads,
-            tuple(sorted(versions.items())),
+            tuple(sorted(versions.items())), data,
         )  # fmt: skip
