@@ -15,7 +15,8 @@ import pytest
 from plain_stochastic_pca import PLAIN
 
 from orthobench.geometry import random_point, subspace_error
-from orthobench.samples import ArraySource, SampleOracle
+from orthobench.samples import SampleOracle
+from orthobench.sources import ArraySource
 
 SIZES = [(784, 8), (5000, 10)]
 SOLVERS = {solver.name: solver for solver in plugin.orthobench_solvers()}

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from orthobench.arrays import release
 from orthobench.errors import DataError, UsageError
-from orthobench.samples import (
+from orthobench.samples import SampleOracle
+from orthobench.sources import (
     BLOCK,
     WINDOW_BYTES,
     ArraySource,
     IteratorSource,
-    SampleOracle,
     SamplerSource,
     block_rows,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from orthobench.arrays import Array, check_rows, matrix
 from orthobench.errors import DataError
 from orthobench.geometry import orthonormalize
-from orthobench.samples import ArraySource
+from orthobench.sources import ArraySource
 
 
 class SecondMoment(ABC):

@@ -18,15 +18,9 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.moments import DenseMoment, Optimum, SecondMoment, second_moment
 from orthobench.geometry import subspace_error
 from orthobench.problem import Instance, Problem
-from orthobench.samples import (
-    ArraySource,
-    IteratorSource,
-    SampleOracle,
-    Sampler,
-    SamplerSource,
-    SampleSource,
-)
+from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
+from orthobench.sources import ArraySource, IteratorSource, Sampler, SamplerSource, SampleSource
 
 JUDGE_BYTES = 256 * 2**20
 """Most memory that the judge takes for its rows where it picks them itself."""

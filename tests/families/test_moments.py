@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from orthobench.errors import DataError
 from orthobench.families.moments import DenseMoment, Optimum, RowMoment, second_moment
 from orthobench.geometry import drift, orthonormalize, random_point, subspace_error
-from orthobench.samples import ArraySource
+from orthobench.sources import ArraySource
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -19,9 +19,10 @@ from orthobench.geometry import random_point
 from orthobench.harness import run
 from orthobench.identity import Streams
 from orthobench.problem import Oracle
-from orthobench.samples import ArraySource, SampleOracle
+from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State
+from orthobench.sources import ArraySource
 from orthobench.stopping import Ending
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from orthobench_stochastic_pca.batch_pca import BatchPCA, erm_flops
 
 from orthobench.geometry import drift, random_point, subspace_error
-from orthobench.samples import ArraySource, SampleOracle
+from orthobench.samples import SampleOracle
+from orthobench.sources import ArraySource
 
 
 def reached(X, k, chunks=()):

@@ -10,7 +10,8 @@ from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
 
 from orthobench import flops
 from orthobench.geometry import drift, random_point, subspace_error
-from orthobench.samples import ArraySource, SampleOracle
+from orthobench.samples import SampleOracle
+from orthobench.sources import ArraySource
 
 SOLVERS = [Oja, GrassmannianSGD]
 

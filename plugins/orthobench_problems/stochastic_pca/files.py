@@ -15,7 +15,8 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
-from orthobench.samples import ArraySource, SampleOracle
+from orthobench.samples import SampleOracle
+from orthobench.sources import ArraySource
 from orthobench_problems.stochastic_pca.parts import (
     NORMALIZATION_HELP,
     NORMALIZATIONS,

@@ -11,7 +11,8 @@ from orthobench.arrays import Array
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench.problem import Instance
-from orthobench.samples import ArraySource, SampleOracle
+from orthobench.samples import SampleOracle
+from orthobench.sources import ArraySource
 
 NORMALIZATIONS = ("common", "per-feature")
 NORMALIZATION_HELP = "one common factor, or every feature by its standard deviation"

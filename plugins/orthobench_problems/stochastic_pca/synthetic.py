@@ -12,7 +12,8 @@ from orthobench.families.stochastic_pca import JUDGE_BYTES, StochasticPCA, stoch
 from orthobench.geometry import random_point
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
-from orthobench.samples import SampleOracle, Sampler
+from orthobench.samples import SampleOracle
+from orthobench.sources import Sampler
 from orthobench_problems.stochastic_pca.parts import apart, check_dimension
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 
