@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from orthobench.curves import LONGEST, curve
 from orthobench.errors import UsageError
 from orthobench.harness import Mark
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stats import (
-    LONGEST,
-    curve,
     final,
     interval,
     paired_interval,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from orthobench.curves import AXES
 from orthobench.harness import DEFECT, Mark
 from orthobench.report.words import clean, count, duration, limits, number, short, si
 from orthobench.stats import (
-    AXES,
     Summary,
     final,
     paired_interval,
