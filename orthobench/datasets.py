@@ -99,7 +99,9 @@ def _download(file: DataFile) -> Path:
     for url in file.urls:
         try:
             return _retrieve(file, url)
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            failures.append(f"{url}: {error.strerror or type(error).__name__}")
+        except ValueError as error:
             failures.append(f"{url}: {error}")
     folder = cache_folder()
     tried = "; ".join(failures) or "no address is known to download it from"

@@ -33,7 +33,8 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     registry : Registry
         Where its solvers and problems come from.
     changes : mapping, optional
-        Tables that replace those of the file; a budget replaces those of its problems too.
+        Tables from the command line that replace those of the file; a budget replaces those of
+        its problems too.
 
     Raises
     ------
@@ -51,9 +52,9 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     try:
         suite = parse(_changed(table, changes or {}), path.stem, registry)
     except _AtError as error:
-        known = locate.lines(text)
-        lines = {at: line for at, line in known.items() if at[0] not in (changes or {})}
-        raise error.as_usage_error(str(path), lines) from None
+        if error.path[:1] and error.path[0] in (changes or {}):
+            raise error.as_usage_error("command line", {}) from None
+        raise error.as_usage_error(str(path), locate.lines(text)) from None
     return replace(suite, text=text)
 
 
