@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from orthobench.results import Results
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130
-
 KINDS = ("solvers", "problems", "suites", "plugins")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 
@@ -45,7 +44,7 @@ class _Group(click.Group):
 def main() -> None:
     """Compare solvers for problems with orthogonality constraints.
 
-    
+    \b
     orthobench run                 the default comparison
     orthobench run SUITE           a named suite, or a TOML file
     orthobench run -p "npy-pca path=X.npy k=4"
@@ -110,9 +109,7 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
 
 
 @main.command("list")
-@click.argument(
-    "kind", required=False, type=click.Choice(["solvers", "problems", "suites", "plugins"])
-)
+@click.argument("kind", required=False, type=click.Choice(KINDS))
 @AS_JSON
 def list_(kind: str | None, as_json: bool) -> None:
     """List the solvers, problems, suites and plugins that are installed."""
