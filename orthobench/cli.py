@@ -49,7 +49,7 @@ def main() -> None:
     orthobench run SUITE           a named suite, or a TOML file
     orthobench run -p "npy-pca path=X.npy k=4"
                                    every solver that can, on your own data
-    """
+    """  # noqa: D301 - click reads the backspace
 
 
 @main.command()
