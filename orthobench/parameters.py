@@ -9,6 +9,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from orthobench.errors import UsageError, unknown
@@ -172,6 +173,11 @@ class Parameter:
 
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
     """Return the parameters that a solver or problem class declares, in their order."""
+    return _parameters_of(cls)
+
+
+@cache
+def _parameters_of(cls: Any) -> tuple[Parameter, ...]:
     hints = typing.get_type_hints(cls)
     return tuple(_declared(field, hints[field.name]) for field in dataclasses.fields(cls))
 

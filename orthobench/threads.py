@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
 
 
 @contextmanager
@@ -14,7 +17,15 @@ def limited(threads: int) -> Iterator[None]:
     kernels call; it is loaded first, or the first run of a process would escape.
     """
     import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(threads):
+    with _controller(len(sys.modules)).limit(limits=threads):
         yield
+
+
+@lru_cache(maxsize=1)
+def _controller(modules: int) -> Any:
+    """Return a view of the loaded libraries: made anew where modules were imported since."""
+    del modules
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from orthobench.geometry import orthonormalize
 from orthobench.hookspecs import hookimpl
@@ -17,6 +18,10 @@ from orthobench.registry import Plugin, Registry
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
 from orthobench.threads import limited
+
+# the same examples on every machine, however slow
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.load_profile("repeatable")
 
 FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
 

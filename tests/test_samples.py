@@ -45,7 +45,7 @@ def gaussian(rng, count):
 
 
 @given(n=st.integers(1, 1500), d=st.integers(1, 5), counts=chunks, passes=st.integers(1, 3))
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 def test_an_array_is_read_row_by_row_for_any_chunking(n, d, counts, passes):
     X = np.arange(n * d, dtype=np.float64).reshape(n, d)
     oracle = SampleOracle(ArraySource(X, passes=passes), 1)
@@ -56,7 +56,7 @@ def test_an_array_is_read_row_by_row_for_any_chunking(n, d, counts, passes):
 
 
 @given(n=st.integers(1, 900), counts=chunks, seed=st.integers(0, 9))
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 def test_order_scale_and_centre_act_row_by_row(n, counts, seed):
     generator = rng(seed)
     X = generator.integers(0, 256, (n, 4)).astype(np.uint8)
@@ -87,7 +87,7 @@ def test_taking_does_not_touch_the_array():
 
 
 @given(counts=chunks, sizes=st.lists(st.integers(1, 600), min_size=1, max_size=6))
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 def test_an_iterator_of_rows_and_blocks_is_regrouped_exactly(counts, sizes):
     ends = np.cumsum(sizes)
     X = rng().standard_normal((ends[-1], 3))
@@ -140,7 +140,7 @@ def test_a_list_may_be_run_again():
 
 
 @given(first=chunks, second=chunks)
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20)
 def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
     total = min(sum(first), sum(second))
     streams = []
@@ -234,7 +234,7 @@ def test_what_is_no_real_matrix_is_refused(X):
 
 
 @given(n=st.integers(1, 900), begin=st.integers(0, 900), step=st.integers(1, 3), counts=chunks)
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, counts):
     X = np.arange(2.0 * n).reshape(n, 2)
     part = range(min(begin, n - 1), n, step)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -147,7 +147,6 @@ class TestFloor:
 
 
 class TestScale:
-    @settings(deadline=None)
     @given(st.floats(1e-15, 1e12), st.floats(1, 1e15))
     def test_every_axis_has_ticks_with_labels_within_its_limits(self, low, ratio):
         ax = Figure().subplots()

@@ -5,7 +5,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca.blocks import BlockState, advance_blocks
 
@@ -29,7 +29,6 @@ def recorder(calls):
     return process
 
 
-@settings(derandomize=True)
 @given(st.integers(0, 40), st.lists(st.integers(0, 100), max_size=8))
 def test_blocks_begin_at_multiples_of_their_size(total, cuts):
     samples = np.arange(total, dtype=float)[:, None]

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca.projection import (
     onto_capped,
@@ -33,7 +33,6 @@ def clipped(values, S):
     return np.clip(values + S, 0.0, 1.0)
 
 
-@settings(deadline=None, derandomize=True)
 @given(spectra())
 def test_the_shift_makes_the_clipped_values_sum_to_k(spectrum):
     values, k = spectrum
@@ -41,7 +40,6 @@ def test_the_shift_makes_the_clipped_values_sum_to_k(spectrum):
     assert clipped(values, S).sum() == pytest.approx(k, abs=1e-12)
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.lists(st.tuples(VALUE, st.integers(1, 40)), min_size=1, max_size=8), st.data())
 def test_multiplicities_stand_for_repeated_values(pairs, data):
     distinct = dict(pairs)
@@ -78,7 +76,6 @@ def algorithm_2(values, counts, k, printed=False):
     return None
 
 
-@settings(deadline=None, derandomize=True)
 @given(spectra())
 def test_algorithm_2_with_its_last_test_corrected_gives_the_same_spectrum(spectrum):
     values, k = spectrum
@@ -96,7 +93,6 @@ def test_algorithm_2_as_printed_goes_wrong_where_this_does_not():
         assert clipped(values, S).sum() == pytest.approx(2.0, abs=1e-15)
 
 
-@settings(deadline=None, derandomize=True)
 @given(spectra())
 def test_the_fantope_projection_is_the_nearest_feasible_spectrum(spectrum):
     values, k = spectrum
@@ -125,7 +121,6 @@ def test_the_fantope_projection_solves_the_quadratic_programme():
         np.testing.assert_allclose(mine, programme.x, atol=1e-6)
 
 
-@settings(deadline=None, derandomize=True)
 @given(spectra(least=2), st.data())
 def test_keeping_the_largest_is_the_best_of_all_subsets(spectrum, data):
     values, k = spectrum
@@ -153,7 +148,6 @@ def test_the_capped_trace_may_grow_to_k_but_not_fall_back():
     np.testing.assert_allclose(growing, [0.35, 0.65], atol=1e-15)
 
 
-@settings(deadline=None, derandomize=True)
 @given(spectra(), st.sampled_from([1.0, 30.0, 1000.0]))
 def test_the_complement_projection_has_trace_k(spectrum, scale):
     values, k = spectrum
@@ -169,7 +163,6 @@ def test_the_complement_projection_has_trace_k(spectrum, scale):
     np.testing.assert_allclose(-np.expm1(-mine), expected, atol=1e-10)
 
 
-@settings(deadline=None, derandomize=True)
 @given(spectra(), st.integers(0, 50), st.sampled_from([1.0, 30.0, 1000.0]))
 def test_the_density_projection_has_trace_k_and_no_eigenvalue_above_one(spectrum, others, scale):
     values, k = spectrum

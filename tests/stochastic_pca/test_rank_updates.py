@@ -220,7 +220,7 @@ def test_the_average_is_that_of_all_iterates(solver):
     assert np.abs(relaxed_matrix(solver.solution(state)) - mean).max() < 1e-12
 
 
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(max_examples=40)
 @given(st.sampled_from(VARIANTS), st.lists(st.integers(0, 150), max_size=8), st.booleans())
 def test_chunks_change_no_bit(solver, cuts, discrete):
     X = orthogonal(150) if discrete else with_repetitions(150)

@@ -98,7 +98,7 @@ def test_oja_returns_the_polar_factor():
 
 
 @pytest.mark.parametrize("cls", SOLVERS)
-@settings(deadline=None, derandomize=True, max_examples=30)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_bits_do_not_depend_on_chunks(cls, data):
     n = 100

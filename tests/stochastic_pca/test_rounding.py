@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca.rounding import corners, filled, sampled
 
@@ -20,7 +20,6 @@ def feasible(draw):
     return np.clip(raw + high, 0, 1), k
 
 
-@settings(deadline=None, derandomize=True)
 @given(feasible())
 def test_the_corners_combine_to_the_spectrum(case):
     values, k = case

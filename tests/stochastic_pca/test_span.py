@@ -77,7 +77,7 @@ def orthonormal_basis(U, X):
     return new[:n], work.coords[:, :n], work.extent
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(max_examples=200)
 @given(blocks)
 def test_samples_are_their_coordinates(block):
     U, X = opened(block)
@@ -90,7 +90,7 @@ def test_samples_are_their_coordinates(block):
         assert not row[end:].any()
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(max_examples=100)
 @given(blocks)
 def test_coordinates_depend_on_earlier_samples_only(block):
     U, X = opened(block)
