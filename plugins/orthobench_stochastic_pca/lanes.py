@@ -23,7 +23,6 @@ _declared: Any = cgutils.get_or_insert_function
 
 _FUSED = ("contract",)
 _DOUBLES = ir.VectorType(ir.DoubleType(), COUNT)
-_I64 = ir.IntType(64)
 _BITS = ir.VectorType(ir.IntType(1), COUNT)
 
 
@@ -50,11 +49,11 @@ def _register(kind: Any, vector: Any) -> None:
     )
 
 
-def _spread(builder: Any, value: Any, vector: Any = _DOUBLES) -> Any:
-    """Return a number in all lanes, and lanes as they are."""
-    if value.type == vector:
+def _spread(builder: Any, value: Any) -> Any:
+    """Return a float in all lanes, and lanes as they are."""
+    if value.type == _DOUBLES:
         return value
-    undefined, index = ir.Constant(vector, ir.Undefined), ir.IntType(32)
+    undefined, index = ir.Constant(_DOUBLES, ir.Undefined), ir.IntType(32)
     one = builder.insert_element(undefined, value, ir.Constant(index, 0))
     zeros = ir.Constant(ir.VectorType(index, COUNT), None)
     return builder.shuffle_vector(one, undefined, zeros)
@@ -136,25 +135,6 @@ def store(_typing: Any, array: Any, _first: Any, _value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(array, types.intp, _lanes), lower
-
-
-@_emitted
-def store_first(_typing: Any, array: Any, _first: Any, _value: Any, _count: Any) -> Any:
-    """Set as `store` does, but at most `_count` entries."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address, integers = _address(context, builder, signature, args), ir.VectorType(_I64, COUNT)
-        numbers = ir.Constant(integers, list(range(COUNT)))
-        mask = builder.icmp_signed("<", numbers, _spread(builder, args[3], integers))
-        function = _declared(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [_DOUBLES, address.type, ir.IntType(32), _BITS]),
-            f"llvm.masked.store.v{COUNT}f64.p0",
-        )
-        builder.call(function, [args[2], address, ir.Constant(ir.IntType(32), 8), mask])
-        return context.get_dummy_value()
-
-    return types.none(array, types.intp, _lanes, types.intp), lower
 
 
 def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:

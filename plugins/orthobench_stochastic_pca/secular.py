@@ -29,7 +29,6 @@ from orthobench_stochastic_pca.lanes import (
     magnitude,
     root,
     store,
-    store_first,
     total,
     where,
 )
@@ -151,8 +150,8 @@ def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V
             store(work.vector, i, entries)
             square = square + entries * entries
         scale = 1.0 / np.sqrt(total(square))
-        for i in range(0, n, COUNT):
-            store_first(vector, i, load(work.vector, i) * scale, n - i)
+        for i in range(n):
+            vector[i] = work.vector[i] * scale
 
 
 @inner
