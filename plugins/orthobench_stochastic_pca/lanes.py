@@ -1,7 +1,7 @@
-"""Eight doubles at once in compiled kernels: one vector register, or as many as the machine needs.
+"""Sixteen doubles at once in compiled kernels: two vector registers, or as many as it takes.
 
 Kernels that do the same to many numbers, with branches, do not vectorize by themselves. Here
-they are written for eight numbers as for one: arithmetic and comparisons work lane by lane,
+they are written for sixteen numbers as for one: arithmetic and comparisons work lane by lane,
 also with a float, and `where` takes the place of a branch. Sums of products may be fused.
 """
 
@@ -15,8 +15,8 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core import cgutils
 
-COUNT = 8
-"""Lanes: doubles in a register of 512 bits."""
+COUNT = 16
+"""Lanes: two registers of 512 bits, so that one works while the other waits for its quotients."""
 
 _numba: Any = extending  # of which a type checker knows too little
 _declared: Any = cgutils.get_or_insert_function
@@ -27,15 +27,15 @@ _BITS = ir.VectorType(ir.IntType(1), COUNT)
 
 
 Lanes = Any
-"""Eight doubles, to a type checker."""
+"""Sixteen doubles, to a type checker."""
 
 
 class _Lanes(types.Type):
-    """The type of eight doubles."""
+    """The type of sixteen doubles."""
 
 
 class _Bits(types.Type):
-    """The type of eight truth values."""
+    """The type of sixteen truth values."""
 
 
 _lanes, _bits = _Lanes("Lanes"), _Bits("Bits")
@@ -118,7 +118,7 @@ def fill(_typing: Any, _value: Any) -> Any:
 
 @_emitted
 def load(_typing: Any, array: Any, _first: Any) -> Any:
-    """Return the entries first, ..., first + 7 of a contiguous array."""
+    """Return the entries first, ..., first + 15 of a contiguous array."""
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load(_address(context, builder, signature, args), align=8)
@@ -128,7 +128,7 @@ def load(_typing: Any, array: Any, _first: Any) -> Any:
 
 @_emitted
 def store(_typing: Any, array: Any, _first: Any, _value: Any) -> Any:
-    """Set the entries first, ..., first + 7 of a contiguous array."""
+    """Set the entries first, ..., first + 15 of a contiguous array."""
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(args[2], _address(context, builder, signature, args), align=8)

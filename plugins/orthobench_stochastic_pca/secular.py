@@ -5,8 +5,8 @@ The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² /
 and conquer (Dongarra and Sorensen 1987); each root is found relative to the pole next to it by
 the cubically convergent iteration of Borges and Gragg (1993); and the vectors are
 those of the nearby matrix whose exact eigenvalues the computed roots are, so that they are
-orthogonal to working precision however close the roots (Gu and Eisenstat 1994). Eight roots,
-or eight entries of a vector, are found at once (`lanes`).
+orthogonal to working precision however close the roots (Gu and Eisenstat 1994). Sixteen roots,
+or entries of a vector, are found at once (`lanes`).
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ class Secular(NamedTuple):
         The eigenvalues, each in the slot of the diagonal entry that it grew from.
     active : ndarray of int, shape (n,)
         The slots that were not deflated, ascending.
-    poles, squares : ndarray, shape (n + 16,)
+    poles, squares : ndarray, shape (n + 32,)
         Diagonal entry and squared entry of z in the active slots, both in units of the power of
         two that keeps their products from overflow; -1 and 0 in lanes beyond.
-    origins, offsets : ndarray, shape (n + 16,)
+    origins, offsets : ndarray, shape (n + 32,)
         Root j is their sum, in the same unit; pole i is (poles[i] - origins[j]) - offsets[j] away
         from it, to full relative precision.
-    weights : ndarray, shape (n + 16,)
+    weights : ndarray, shape (n + 32,)
         The z of the nearby matrix; zero in lanes beyond.
-    vector : ndarray, shape (n + 16,)
+    vector : ndarray, shape (n + 32,)
         Scratch.
     """
 
@@ -197,7 +197,7 @@ def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bo
 
 @inner
 def _roots(first: int, n: int, work: Secular) -> None:
-    """Find roots first, ..., first + 7, one in each lane; root j lies between poles j and j + 1."""
+    """Find roots first, first + 1, ..., one in each lane; root j lies between poles j and j + 1."""
     left, right = load(work.poles, first), load(work.poles, first + 1)
     done, bounded = left < 0.0, right >= 0.0
     x, high = _outermost(n, work)
