@@ -63,7 +63,7 @@ class Small(NamedTuple):
 
 @inner
 def small_arrays(n: int) -> Small:
-    """Return arrays for bases and spans of fewer than n vectors. Memory: 5 n² doubles."""
+    """Return arrays for bases and spans of fewer than n vectors. Memory: 4 n² doubles."""
     return Small(
         np.empty(n),
         np.empty(n),
