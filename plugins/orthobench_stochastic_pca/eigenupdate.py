@@ -63,7 +63,7 @@ class Small(NamedTuple):
 
 @inner
 def small_arrays(n: int) -> Small:
-    """Return arrays for bases and spans of fewer than n vectors. Memory: 5 n² doubles."""
+    """Return arrays for bases and spans of fewer than n vectors. Memory: 4 n² doubles."""
     return Small(
         np.empty(n),
         np.empty(n),
@@ -184,8 +184,10 @@ def _settle_tie(
     rank: NDArray[np.int64],
 ) -> None:
     """Move to the front, of the eigenvalues equal to the least, one that the rule drops."""
-    _number_active(work, active, len(order), rank)
     margin = TIED * work.lam[order[-1]]
+    if len(order) < 2 or work.lam[order[1]] > work.lam[order[0]] + margin:
+        return
+    _number_active(work, active, len(order), rank)
     for i in range(len(order)):
         slot = order[i]
         if work.lam[slot] > work.lam[order[0]] + margin:
@@ -234,6 +236,27 @@ def _zeros(values: Array) -> int:
 @inner
 def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: Small) -> None:
     """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots."""
+    if active < len(W):
+        _rotate_some(W, kept, active, small)
+    elif len(kept):
+        size = len(kept) * W.shape[1]
+        _combine(W, kept, len(kept), active, small)
+        new = small.basis[W.shape[1] :]
+        for i in range(size):
+            new[i] = small.rotated[i]
+
+
+@inner
+def _combine(W: Array, chosen: NDArray[np.int64], count: int, active: int, small: Small) -> None:
+    """Set the rows of `rotated` to the chosen eigenvectors, of which W has the coordinates."""
+    V = matrix(small.vectors, count, active)
+    eigenvectors(active, chosen, count, small.secular, V)
+    times(V, W, matrix(small.rotated, count, W.shape[1]))
+
+
+@inner
+def _rotate_some(W: Array, kept: NDArray[np.int64], active: int, small: Small) -> None:
+    """Do as `_rotate` where some slots are not active: their rows stay as they are."""
     n, width = W.shape
     rank = small.rank
     _number_active(small.secular, active, n, rank)
@@ -243,9 +266,7 @@ def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: Small) -> Non
     rows = _pick(W, kept, active, gathered, small)
     rotated = matrix(small.rotated, rows, width)
     if rows:
-        V = matrix(small.vectors, rows, active)
-        eigenvectors(active, small.picked, rows, small.secular, V)
-        times(V, gathered[:active], rotated)
+        _combine(gathered[:active], small.picked, rows, active, small)
     new, others = rows_of(small.basis, 1, len(kept) + 1, width), active + len(kept) - rows
     for i in range(len(kept) - 1, -1, -1):
         if rank[kept[i]] >= 0:

@@ -5,7 +5,8 @@ The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² /
 and conquer (Dongarra and Sorensen 1987); each root is found relative to the pole next to it by
 the cubically convergent iteration of Borges and Gragg (1993); and the vectors are
 those of the nearby matrix whose exact eigenvalues the computed roots are, so that they are
-orthogonal to working precision however close the roots (Gu and Eisenstat 1994).
+orthogonal to working precision however close the roots (Gu and Eisenstat 1994). Sixteen roots,
+or entries of a vector, are found at once (`lanes`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.arrays import Array
-from orthobench_stochastic_pca.compiled import inner, kernel, summed
+from orthobench_stochastic_pca.compiled import inner, kernel
 from orthobench_stochastic_pca.dense import dot
+from orthobench_stochastic_pca.lanes import (
+    COUNT,
+    Lanes,
+    every,
+    fill,
+    load,
+    magnitude,
+    root,
+    store,
+    total,
+    where,
+)
 
 EPS = 2.0**-52
 
@@ -38,28 +51,41 @@ class Secular(NamedTuple):
         The eigenvalues, each in the slot of the diagonal entry that it grew from.
     active : ndarray of int, shape (n,)
         The slots that were not deflated, ascending.
-    poles, squares : ndarray, shape (n,)
+    poles, squares : ndarray, shape (n + 32,)
         Diagonal entry and squared entry of z in the active slots, both in units of the power of
-        two that keeps their products from overflow.
-    gaps : ndarray, shape (n²,)
-        Flat: pole i minus root j in row j, in the same unit.
-    weights : ndarray, shape (n,)
-        The z of the nearby matrix.
+        two that keeps their products from overflow; -1 and 0 in lanes beyond.
+    origins, offsets : ndarray, shape (n + 32,)
+        Root j is their sum, in the same unit; pole i is (poles[i] - origins[j]) - offsets[j] away
+        from it, to full relative precision.
+    weights : ndarray, shape (n + 32,)
+        The z of the nearby matrix; zero in lanes beyond.
+    vector : ndarray, shape (n + 32,)
+        Scratch.
     """
 
     lam: Array
     active: NDArray[np.int64]
     poles: Array
     squares: Array
-    gaps: Array
+    origins: Array
+    offsets: Array
     weights: Array
+    vector: Array
 
 
 @kernel
 def secular(n: int) -> Secular:
-    """Return work arrays for updates of at most n by n matrices. Memory: n² + 5n doubles."""
+    """Return work arrays for updates of at most n by n matrices. Memory: 8n doubles."""
+    room = n + 2 * COUNT
     return Secular(
-        np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n * n), np.empty(n)
+        np.empty(n),
+        np.empty(n, np.int64),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
     )
 
 
@@ -88,14 +114,18 @@ def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     About 40 n² flops.
     """
     n = _deflate(d, z, W, work)
-    for i in range(len(d)):
-        work.lam[i] = d[i]
     unit = _power_of_two(max(d[-1], dot(z, z, len(z))))
     for i in range(n):
         slot = work.active[i]
         work.poles[i], work.squares[i] = d[slot] / unit, z[slot] * z[slot] / unit
+    for i in range(n, n + COUNT + 1):
+        work.poles[i], work.squares[i] = -1.0, 0.0
+    for first in range(0, n, COUNT):
+        _roots(first, n, work)
+    for i in range(len(d)):
+        work.lam[i] = d[i]
     for j in range(n):
-        work.lam[work.active[j]] = _root(j, n, work) * unit
+        work.lam[work.active[j]] = (work.origins[j] + work.offsets[j]) * unit
     _gu_eisenstat(n, z, work)
     return n
 
@@ -110,15 +140,18 @@ def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V
         The number of active slots.
     chosen : ndarray of int
         Which roots, numbered among the active ones; the first `count` count.
-    V : ndarray, shape (count, n)
+    V : ndarray, shape (count, n), C order
     """
     for row in range(count):
-        gaps, vector = work.gaps[chosen[row] * n : (chosen[row] + 1) * n], V[row]
+        origin, offset = work.origins[chosen[row]], work.offsets[chosen[row]]
+        vector, square = V[row], fill(0.0)
+        for i in range(0, n, COUNT):
+            entries = load(work.weights, i) / ((load(work.poles, i) - origin) - offset)
+            store(work.vector, i, entries)
+            square = square + entries * entries
+        scale = 1.0 / np.sqrt(total(square))
         for i in range(n):
-            vector[i] = work.weights[i] / gaps[i]
-        scale = 1.0 / np.sqrt(dot(vector, vector, n))
-        for i in range(n):
-            vector[i] *= scale
+            vector[i] = work.vector[i] * scale
 
 
 @inner
@@ -163,109 +196,86 @@ def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bo
 
 
 @inner
-def _root(j: int, n: int, work: Secular) -> float:
-    """Return root j, between poles j and j + 1, and set its row of gaps."""
-    poles, squares = work.poles[:n], work.squares[:n]
-    gaps = work.gaps[j * n : (j + 1) * n]
-    origin, low, high = poles[j], 0.0, 0.0
-    if j < n - 1:
-        high = 0.5 * (poles[j + 1] - poles[j])
-        x = high
-    else:
-        x, high = _outermost(poles, squares)
-    _differences(poles, origin, gaps)
-    f, slope, curve, size = _sums(gaps, squares, x)
-    if j < n - 1 and f < 0.0:
-        origin, x, low, high = poles[j + 1], -x, -x, 0.0
-        _differences(poles, origin, gaps)
+def _roots(first: int, n: int, work: Secular) -> None:
+    """Find roots first, first + 1, ..., one in each lane; root j lies between poles j and j + 1."""
+    left, right = load(work.poles, first), load(work.poles, first + 1)
+    done, bounded = left < 0.0, right >= 0.0
+    x, high = _outermost(n, work)
+    middle = 0.5 * (right - left)
+    x, high = where(bounded, middle, x), where(bounded, middle, high)
+    f, slope, curve, size = _sums(n, work, left, x)
+    nearer = bounded & (f < 0.0)  # to the right pole
+    origin, low = where(nearer, right, left), where(nearer, 0.0 - x, 0.0)
+    x, high = where(nearer, 0.0 - x, x), where(nearer, 0.0, high)
     for _ in range(ITERATIONS):
-        if abs(f) <= EPS * (8.0 * size + 2.0 + abs(x) * slope):
+        done = done | (magnitude(f) <= EPS * (8.0 * size + 2.0 + magnitude(x) * slope))
+        low, high = where(f < 0.0, x, low), where(f < 0.0, high, x)
+        step = _step((left - origin) - x, (right - origin) - x, bounded, f, slope, curve)
+        inside = (low < x + step) & (x + step < high)
+        step = where(inside, step, 0.5 * (low + high) - x)
+        x = where(done, x, x + step)
+        done = done | (inside & (magnitude(step) <= CONVERGED * magnitude(x)))
+        if every(done):
             break
-        if f < 0.0:
-            low = x
-        else:
-            high = x
-        step = _step(gaps, x, j, n, f, slope, curve)
-        if step * f >= 0.0:
-            step = -f / slope
-        bisected = not low < x + step < high
-        if bisected:
-            step = 0.5 * (low + high) - x
-        x += step
-        if abs(step) <= CONVERGED * abs(x) and not bisected:
-            break
-        f, slope, curve, size = _sums(gaps, squares, x)
-    for i in range(n):
-        gaps[i] -= x
-    root: float = origin + x
-    return root
+        f, slope, curve, size = _sums(n, work, origin, x)
+    store(work.origins, first, origin)
+    store(work.offsets, first, x)
 
 
 @inner
-def _outermost(poles: Array, squares: Array) -> tuple[float, float]:
+def _outermost(n: int, work: Secular) -> tuple[float, float]:
     """Return a guess of the last root, relative to the last pole, and an upper bound."""
-    x, total = 0.0, 0.0
-    for square in squares:
-        total += square
-    most = total * (1.0 + 8.0 * EPS)
-    for i in range(len(poles)):
-        x += squares[i] * (most / (most + (poles[-1] - poles[i])))
+    x, most, last = 0.0, 0.0, work.poles[n - 1]
+    for i in range(n):
+        most += work.squares[i]
+    most *= 1.0 + 8.0 * EPS
+    for i in range(n):
+        x += work.squares[i] * (most / (most + (last - work.poles[i])))
     return min(x, most), most
 
 
 @inner
-def _differences(poles: Array, origin: float, gaps: Array) -> None:
-    for i in range(len(poles)):
-        gaps[i] = poles[i] - origin
-
-
-@summed
-def _sums(gaps: Array, squares: Array, x: float) -> tuple[float, float, float, float]:
-    """Return the secular function, its first and half its second derivative, and its size.
-
-    The gaps are read from memory, so that no reassociation can reach into them.
-    """
-    f, slope, curve, size = 0.0, 0.0, 0.0, 0.0
-    for i in range(len(squares)):
-        inverse = 1.0 / (gaps[i] - x)
-        term = squares[i] * inverse
-        f += term
-        size += abs(term)
-        slope += term * inverse
-        curve += term * inverse * inverse
+def _sums(n: int, work: Secular, origin: Lanes, x: Lanes) -> tuple[Lanes, Lanes, Lanes, Lanes]:
+    """Return the secular function, its first and half its second derivative, and its size."""
+    f, slope, curve, size = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    for i in range(n):
+        inverse = 1.0 / ((work.poles[i] - origin) - x)
+        term = work.squares[i] * inverse
+        f = f + term
+        size = size + magnitude(term)
+        slope = slope + term * inverse
+        curve = curve + (term * inverse) * inverse
     return 1.0 + f, slope, curve, size
 
 
 @inner
-def _step(gaps: Array, x: float, j: int, n: int, f: float, slope: float, curve: float) -> float:
-    """Return the step to the zero of the rational function with the poles next to root j.
+def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, curve: Lanes) -> Lanes:
+    """Return the step to the zero of the rational function with the poles next to the root.
 
     It agrees with the secular function up to the second derivative (Borges and Gragg 1993);
-    for the last root, which has one pole next to it, up to the first.
+    for the last root, which has one pole next to it, up to the first. Where it leads uphill,
+    Newton's step is returned.
     """
-    left: float = gaps[j] - x
-    if j == n - 1:
-        return left * f / (f - left * slope)
-    right: float = gaps[j + 1] - x
-    a = f - (left + right) * slope + left * right * curve
-    b = (left + right) * f - left * right * slope
-    c = left * right * f
-    root: float = np.sqrt(abs(b * b - 4.0 * a * c))
-    if b > 0.0:
-        return 2.0 * c / (b + root)
-    return (b - root) / (2.0 * a) if a != 0.0 else 0.0
+    both = left * right
+    a = f - (left + right) * slope + both * curve
+    b = (left + right) * f - both * slope
+    c = both * f
+    length = root(magnitude(b * b - 4.0 * (a * c)))
+    top, bottom = where(b > 0.0, 2.0 * c, b - length), where(b > 0.0, b + length, 2.0 * a)
+    step = where(bounded, top, left * f) / where(bounded, bottom, f - left * slope)
+    return where(step * f < 0.0, step, (0.0 - f) / slope)
 
 
 @inner
 def _gu_eisenstat(n: int, z: Array, work: Secular) -> None:
     """Set the weights: the z for which the computed roots are exact (Löwner's formula)."""
-    weights, poles = work.weights, work.poles
+    for first in range(0, n, COUNT):
+        poles, product = load(work.poles, first), fill(-1.0)
+        for j in range(n):
+            gaps, apart = (poles - work.origins[j]) - work.offsets[j], poles - work.poles[j]
+            product = product * (gaps / where(apart == 0.0, 1.0, apart))
+        store(work.weights, first, root(magnitude(product)))
     for i in range(n):
-        weights[i] = -1.0
-    for j in range(n):
-        gaps, own = work.gaps[j * n : (j + 1) * n], weights[j]
-        for i in range(n):  # over i = j too, to vectorize; put right below
-            weights[i] *= gaps[i] / (poles[i] - poles[j])
-        weights[j] = own * gaps[j]
-    for i in range(n):
-        weights[i] = np.copysign(np.sqrt(abs(weights[i])), z[work.active[i]])
+        work.weights[i] = np.copysign(work.weights[i], z[work.active[i]])
+    for i in range(n, n + COUNT):
+        work.weights[i] = 0.0

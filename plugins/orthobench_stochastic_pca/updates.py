@@ -56,7 +56,7 @@ def update_blocks(
     Notes
     -----
     At rank m about 2 (m + b) (1 + m / b) d flops a sample, and 2 m² (m + b) + 60 m² besides,
-    with 2 m (m + b)² more where M is summed; memory 3 (m + b) d doubles and 6 (m + b)² besides.
+    with 2 m (m + b)² more where M is summed; memory 3 (m + b) d doubles and 5 (m + b)² besides.
     """
     at = Scalars(len(start.values), start.floor, start.full, start.flops)
     drift, P = start.drift, start.basis[:0]

@@ -1,0 +1,203 @@
+"""Sixteen doubles at once in compiled kernels: two vector registers, or as many as it takes.
+
+Kernels that do the same to many numbers, with branches, do not vectorize by themselves. Here
+they are written for sixteen numbers as for one: arithmetic and comparisons work lane by lane,
+also with a float, and `where` takes the place of a branch. Sums of products may be fused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, types
+from numba.core import cgutils
+
+COUNT = 16
+"""Lanes: two registers of 512 bits, so that one works while the other waits for its quotients."""
+
+_numba: Any = extending  # of which a type checker knows too little
+_declared: Any = cgutils.get_or_insert_function
+
+_FUSED = ("contract",)
+_DOUBLES = ir.VectorType(ir.DoubleType(), COUNT)
+_BITS = ir.VectorType(ir.IntType(1), COUNT)
+
+
+Lanes = Any
+"""Sixteen doubles, to a type checker."""
+
+
+class _Lanes(types.Type):
+    """The type of sixteen doubles."""
+
+
+class _Bits(types.Type):
+    """The type of sixteen truth values."""
+
+
+_lanes, _bits = _Lanes("Lanes"), _Bits("Bits")
+_OPERANDS = (_lanes, types.float64)
+
+
+def _register(kind: Any, vector: Any) -> None:
+    """Say which LLVM type a type of numba is."""
+    _numba.register_model(kind)(
+        lambda manager, of: _numba.models.PrimitiveModel(manager, of, vector)
+    )
+
+
+def _spread(builder: Any, value: Any) -> Any:
+    """Return a float in all lanes, and lanes as they are."""
+    if value.type == _DOUBLES:
+        return value
+    undefined, index = ir.Constant(_DOUBLES, ir.Undefined), ir.IntType(32)
+    one = builder.insert_element(undefined, value, ir.Constant(index, 0))
+    zeros = ir.Constant(ir.VectorType(index, COUNT), None)
+    return builder.shuffle_vector(one, undefined, zeros)
+
+
+def _binary(function: Any, result: Any, emit: Callable[[Any, Any, Any], Any]) -> None:
+    """Let an operator work on lanes and lanes, and on lanes and a float."""
+
+    def typer(a: Any, b: Any) -> Any:
+        return result if _lanes in (a, b) and a in _OPERANDS and b in _OPERANDS else None
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return emit(builder, *(_spread(builder, value) for value in args))
+
+    _numba.type_callable(function)(lambda _context: typer)
+    for operands in [(_lanes, _lanes), (_lanes, types.float64), (types.float64, _lanes)]:
+        _numba.lower_builtin(function, *operands)(lower)
+
+
+def _logical(function: Any, emit: Callable[[Any, Any, Any], Any]) -> None:
+    """Let an operator work on truth values in lanes."""
+
+    def typer(a: Any, b: Any) -> Any:
+        return _bits if a == b == _bits else None
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return emit(builder, *args)
+
+    _numba.type_callable(function)(lambda _context: typer)
+    _numba.lower_builtin(function, _bits, _bits)(lower)
+
+
+_register(_Lanes, _DOUBLES)
+_register(_Bits, _BITS)
+_binary(operator.add, _lanes, lambda builder, a, b: builder.fadd(a, b, flags=_FUSED))
+_binary(operator.sub, _lanes, lambda builder, a, b: builder.fsub(a, b, flags=_FUSED))
+_binary(operator.mul, _lanes, lambda builder, a, b: builder.fmul(a, b, flags=_FUSED))
+_binary(operator.truediv, _lanes, lambda builder, a, b: builder.fdiv(a, b))
+_binary(operator.lt, _bits, lambda builder, a, b: builder.fcmp_ordered("<", a, b))
+_binary(operator.le, _bits, lambda builder, a, b: builder.fcmp_ordered("<=", a, b))
+_binary(operator.gt, _bits, lambda builder, a, b: builder.fcmp_ordered(">", a, b))
+_binary(operator.ge, _bits, lambda builder, a, b: builder.fcmp_ordered(">=", a, b))
+_binary(operator.eq, _bits, lambda builder, a, b: builder.fcmp_ordered("==", a, b))
+_logical(operator.and_, lambda builder, a, b: builder.and_(a, b))
+_logical(operator.or_, lambda builder, a, b: builder.or_(a, b))
+
+
+def _emitted(typed: Callable[..., Any]) -> Any:
+    """Make a function of kernels from its typing and the instructions it emits."""
+    return _numba.intrinsic(typed)
+
+
+@_emitted
+def fill(_typing: Any, _value: Any) -> Any:
+    """Return a float in all lanes."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return _spread(builder, args[0])
+
+    return _lanes(types.float64), lower
+
+
+@_emitted
+def load(_typing: Any, array: Any, _first: Any) -> Any:
+    """Return the entries first, ..., first + 15 of a contiguous array."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_address(context, builder, signature, args), align=8)
+
+    return _lanes(array, types.intp), lower
+
+
+@_emitted
+def store(_typing: Any, array: Any, _first: Any, _value: Any) -> Any:
+    """Set the entries first, ..., first + 15 of a contiguous array."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], _address(context, builder, signature, args), align=8)
+        return context.get_dummy_value()
+
+    return types.none(array, types.intp, _lanes), lower
+
+
+def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.bitcast(builder.gep(array.data, [args[1]]), _DOUBLES.as_pointer())
+
+
+@_emitted
+def where(_typing: Any, _mask: Any, a: Any, b: Any) -> Any:
+    """Return a where the mask is true, and b elsewhere."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.select(args[0], _spread(builder, args[1]), _spread(builder, args[2]))
+
+    return _lanes(_bits, a, b), lower
+
+
+@_emitted
+def every(_typing: Any, _mask: Any) -> Any:
+    """Return whether the mask is true in all lanes."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        bits = builder.bitcast(args[0], ir.IntType(COUNT))
+        return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, 2**COUNT - 1))
+
+    return types.boolean(_bits), lower
+
+
+@_emitted
+def total(_typing: Any, _a: Any) -> Any:
+    """Return the sum of the lanes, in an order of its own."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        function = _declared(
+            builder.module,
+            ir.FunctionType(ir.DoubleType(), [ir.DoubleType(), _DOUBLES]),
+            f"llvm.vector.reduce.fadd.v{COUNT}f64",
+        )
+        zero = ir.Constant(ir.DoubleType(), -0.0)
+        return builder.call(function, [zero, args[0]], fastmath=("reassoc",))
+
+    return types.float64(_lanes), lower
+
+
+def _unary(name: str) -> Callable[[Any, Any], Any]:
+    """Return the typing of a function that LLVM has for vectors."""
+
+    def typed(_typing: Any, _a: Any) -> Any:
+        def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            function = _declared(
+                builder.module,
+                ir.FunctionType(_DOUBLES, [_DOUBLES]),
+                f"llvm.{name}.v{COUNT}f64",
+            )
+            return builder.call(function, args)
+
+        return _lanes(_lanes), lower
+
+    return typed
+
+
+magnitude = _emitted(_unary("fabs"))
+"""Return the absolute value in each lane."""
+
+root = _emitted(_unary("sqrt"))
+"""Return the square root in each lane."""
