@@ -6,13 +6,10 @@ used only where its checksum is right; it is downloaded where it is absent.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-
-import platformdirs
 
 from orthobench.errors import DataError
 
@@ -48,7 +45,11 @@ class DataFile:
 def cache_folder() -> Path:
     """Return the folder that data files are kept in; it may not exist yet."""
     named = os.environ.get(VARIABLE, "")
-    return Path(named).expanduser() if named else platformdirs.user_cache_path("orthobench")
+    if named:
+        return Path(named).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("orthobench")
 
 
 def checksum(path: Path) -> str:
@@ -124,5 +125,7 @@ def _retrieve(file: DataFile, url: str) -> Path:
 @lru_cache(maxsize=256)
 def _checksum(path: Path, modified: int, size: int) -> str:
     del modified, size
+    import hashlib
+
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class OrthobenchError(Exception):
@@ -34,6 +33,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     known : iterable of str
         The names that exist.
     """
+    from difflib import get_close_matches
+
     names = sorted(known)
     near = get_close_matches(name, names, n=3, cutoff=0.5)
     if near:

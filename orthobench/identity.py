@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ def canonical(value: Mapping[str, Any]) -> str:
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text, in hexadecimal."""
+    import hashlib
+
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ WINDOW_BYTES = 32 * 2**20
 GATHERED = 32
 """Rows copied by index at once."""
 
-Sampler = Callable[[np.random.Generator, int], Array]
+Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
 """Draws samples: ``sampler(rng, count)`` returns ``(count, d)``, from `rng` alone."""
 
 

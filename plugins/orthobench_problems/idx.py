@@ -5,7 +5,6 @@ Source: the format's description on the page of the MNIST database (LeCun, Corte
 
 from __future__ import annotations
 
-import gzip
 import math
 import struct
 import zlib
@@ -91,4 +90,6 @@ def _content(path: Path) -> bytes:
 def _opened(path: Path) -> BinaryIO:
     with path.open("rb") as stream:
         packed = stream.read(2) == GZIP
+    import gzip
+
     return cast(BinaryIO, gzip.open(path, "rb")) if packed else path.open("rb")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -86,6 +85,8 @@ class NpyPCA(StochasticPCA):
         Not of every byte, which would take as long as a run on a large file: a change counts
         as one where it moves the time of change, as every ordinary write does.
         """
+        import hashlib
+
         path = Path(self.path).expanduser()
         try:
             status = path.stat()

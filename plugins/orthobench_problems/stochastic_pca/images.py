@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,6 +134,8 @@ def _images(file: DataFile) -> NDArray[np.generic]:
 
 
 def _digits() -> NDArray[np.uint8]:
+    import hashlib
+
     from sklearn.datasets import load_digits
 
     pixels: NDArray[np.uint8] = load_digits().data.astype(np.uint8)
