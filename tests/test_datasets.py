@@ -9,7 +9,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from orthobench import datasets
 from orthobench.datasets import DataFile, cache_folder, cached, checksum, fetch
 from orthobench.errors import DataError
 
@@ -64,7 +63,7 @@ def test_checksum_is_sha256_and_follows_changes(tmp_path):
 def test_a_file_is_read_once_while_it_is_unchanged(folder, monkeypatch):
     (folder / "a.bin").write_bytes(CONTENT)
     fetch(data_file())
-    monkeypatch.setattr(datasets.hashlib, "file_digest", None)
+    monkeypatch.setattr(hashlib, "file_digest", None)
     assert fetch(data_file()) == folder / "a.bin"
 
 
