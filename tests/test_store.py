@@ -1,8 +1,7 @@
 import json
-import multiprocessing
-import os
-import signal
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -111,41 +110,54 @@ def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
     assert metrics["size"] == float("inf")
 
 
-def _write_for_ever(path, suite):
-    planned = suite.plan()
-    with Store(path, create=True) as store:
-        session = store.begin(suite, planned, "", {})
-        executed = execute(planned[0].cell)
-        for seed in range(10**6):
-            store.add(session, replace(planned[0].cell, seed=seed), executed)
+WRITE_FOR_EVER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from orthobench.cell import execute
+from orthobench.registry import catalogue
+from orthobench.store import Store
+from orthobench.suite_file import from_table
+
+table = {"budget": {"steps": 6}, "problem": [{"name": "digits"}], "solver": [{"name": "batch-pca"}]}
+suite = from_table(table, "toys", catalogue())
+planned = suite.plan()
+executed = execute(planned[0].cell)
+with Store(Path(sys.argv[1]), create=True) as store:
+    session = store.begin(suite, planned, "", {})
+    for seed in range(10**6):
+        store.add(session, replace(planned[0].cell, seed=seed), executed)
+"""
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_kill_leaves_whole_cells_only(path, suite):
-    process = multiprocessing.get_context("fork").Process(
-        target=_write_for_ever, args=(path, suite)
-    )
-    process.start()
-    written = 0
-    while written < 20:
-        if path.exists() and path.stat().st_size:
-            connection = sqlite3.connect(path)
-            try:
-                written = connection.execute("SELECT count(*) FROM cell").fetchone()[0]
-            except sqlite3.OperationalError:
-                written = 0
-            connection.close()
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
-    with Store(path):
+def test_kill_leaves_whole_cells_only(path):
+    process = subprocess.Popen([sys.executable, "-c", WRITE_FOR_EVER, str(path)])
+    while process.poll() is None and count(path, "SELECT count(*) FROM cell")[0][0] < 20:
         pass
-    connection = sqlite3.connect(path)
-    marks = connection.execute(
-        "SELECT count(mark.number) FROM cell LEFT JOIN mark ON mark.cell = cell.id GROUP BY cell.id"
-    ).fetchall()
-    connection.close()
+    process.kill()
+    process.wait()
+    with Store(path) as store:
+        assert store.suites() == ["toys"]
+    marks = count(
+        path,
+        "SELECT count(mark.number) FROM cell LEFT JOIN mark ON mark.cell = cell.id GROUP BY cell.id",
+    )
     assert len(marks) >= 20
     assert len(set(marks)) == 1
+    assert marks[0][0] == 7
+
+
+def count(path, query):
+    """The rows of a query; a zero while the store is not there yet."""
+    if not path.exists():
+        return [(0,)]
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    except sqlite3.OperationalError:
+        return [(0,)]
+    finally:
+        connection.close()
 
 
 def refused(path, said):
