@@ -140,7 +140,8 @@ def test_kill_leaves_whole_cells_only(path):
         assert store.suites() == ["toys"]
     marks = count(
         path,
-        "SELECT count(mark.number) FROM cell LEFT JOIN mark ON mark.cell = cell.id GROUP BY cell.id",
+        "SELECT count(mark.number) FROM cell"
+        " LEFT JOIN mark ON mark.cell = cell.id GROUP BY cell.id",
     )
     assert len(marks) >= 20
     assert len(set(marks)) == 1
