@@ -1,0 +1,137 @@
+"""Curves over seeds, against hand-computed examples."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthobench.curves import LONGEST, curve
+from orthobench.errors import UsageError
+from orthobench.harness import Mark
+from orthobench.record import Record
+from orthobench.solver import Work
+from orthobench.stopping import Ending
+
+INF = math.inf
+
+
+def record(points, seed=0, status=Ending.DONE, reading=0.0, reason="", **metrics):
+    """A record with the points (x, gap), where x counts steps, samples and seconds alike."""
+    marks = tuple(
+        Mark(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
+    )
+    return Record(str(seed), "p", "f", "gap", "val", "s", {}, {}, seed, status, reason, "", marks)
+
+
+class TestCurve:
+    def test_of_one_run_is_its_trace(self):
+        c = curve([record([(0, 9.0), (1, 4.0), (10, 0.5)])], "samples", "gap")
+        np.testing.assert_array_equal(c.x, [1, 10])
+        for part in (c.median, c.low, c.high):
+            np.testing.assert_array_equal(part, [4, 0.5])
+
+    def test_interpolates_in_log_x_and_log_value(self):
+        c = curve([record([(1, 1.0), (100, 1e-4)]), record([(1, 1.0), (10, 1.0), (100, 1.0)], 1)],
+                  "samples", "gap")  # fmt: skip
+        np.testing.assert_allclose(c.low, [1, 1e-2, 1e-4])
+
+    def test_holds_the_value_where_the_logarithm_has_none(self):
+        runs = [record([(1, 1.0), (9, 0.0)]), record([(1, 5.0), (3, 5.0), (9, 5.0)], 1)]
+        np.testing.assert_array_equal(curve(runs, "samples", "gap").low, [1, 1, 0])
+
+    def test_carries_the_last_value_of_a_converged_run(self):
+        runs = [record([(1, 4.0), (2, 1.0)]), record([(1, 4.0), (2, 3.0), (4, 2.0)], 1)]
+        c = curve(runs, "samples", "gap")
+        np.testing.assert_array_equal(c.x, [1, 2, 4])
+        np.testing.assert_array_equal(c.low, [4, 1, 1])
+
+    def test_is_infinite_after_a_run_failed(self):
+        runs = [record([(1, 4.0), (2, 1.0)], 0, Ending.DIVERGED),
+                record([(1, 4.0), (2, 3.0), (4, 2.0)], 1)]  # fmt: skip
+        c = curve(runs, "samples", "gap")
+        np.testing.assert_array_equal(c.median, [4, 2, INF])
+        np.testing.assert_array_equal(c.high, [4, 3, INF])
+        assert c.ends == ((2, 1),)
+
+    def test_is_infinite_where_a_run_is_missing(self):
+        c = curve([record([(1, 4.0)])], "samples", "gap", seeds=(0, 1))
+        assert c.median == [INF]
+
+    def test_leaves_out_what_left_the_constraint(self):
+        marks = record([(1, 4.0), (2, 1.0)]).trace
+        far = record([(4, -100.0)], orthogonality_defect=0.5).trace
+        run = replace(record([], 0, Ending.INFEASIBLE), trace=marks + far)
+        c = curve([run], "samples", "gap")
+        np.testing.assert_array_equal(c.median, [4, 1])
+        assert c.ends == ((2, 1),)
+
+    def test_holds_the_start_until_the_first_step_is_done(self):
+        start, end = (
+            Mark(1.0, 0.0, Work(), {"gap": 8.0}),
+            Mark(100.0, 0.0, Work(1, 9), {"gap": 2.0}),
+        )
+        slow = replace(record([]), trace=(start, end))
+        other = record([(1, 9.0), (10, 9.0), (100, 9.0)], 1)
+        c = curve([slow, other], "seconds", "gap")
+        assert dict(zip(c.x, c.low, strict=True))[10] == pytest.approx(8)
+        assert c.low[-1] == 2
+        np.testing.assert_array_equal(curve([slow], "samples", "gap").x, [9])
+
+    def test_adds_the_reading_to_the_seconds(self):
+        c = curve([record([(1, 4.0), (2, 1.0)], reading=0.5)], "seconds", "gap")
+        np.testing.assert_array_equal(c.x, [1.5, 2.5])
+
+    def test_of_nothing_is_empty(self):
+        assert len(curve([record([], 0, Ending.REFUSED)], "samples", "gap").x) == 0
+
+    def test_refuses_an_unknown_axis(self):
+        with pytest.raises(UsageError, match="unknown axis 'second'; did you mean 'seconds'"):
+            curve([], "second", "gap")
+
+
+traces = st.lists(
+    st.tuples(st.integers(0, 10_000), st.floats(0, 1e3)), min_size=1, max_size=30
+).map(lambda points: sorted(points, key=lambda point: point[0]))
+
+
+@given(st.lists(traces, min_size=1, max_size=5), st.integers(0, 5))
+def test_curves_ascend_and_stay_within_the_values(all_points, failed):
+    runs = [
+        record(points, seed, Ending.ERROR if seed < failed else Ending.DONE)
+        for seed, points in enumerate(all_points)
+    ]
+    c = curve(runs, "samples", "gap")
+    largest = max(y for points in all_points for _, y in points)
+    assert len(c.x) <= LONGEST
+    assert (c.x > 0).all()
+    assert (np.diff(c.x) > 0).all()
+    assert (c.low <= c.median).all()
+    assert (c.median <= c.high).all()
+    assert (c.low >= 0).all()
+    within = c.high[np.isfinite(c.high)]
+    assert (within <= largest * (1 + 1e-12)).all()
+    if not failed:
+        assert np.isfinite(c.high).all()
+
+
+@given(st.lists(traces, min_size=1, max_size=5))
+def test_curves_of_descending_runs_descend(all_points):
+    runs = [
+        record(
+            list(zip((x for x, _ in p), sorted((y for _, y in p), reverse=True), strict=True)), seed
+        )
+        for seed, p in enumerate(all_points)
+    ]
+    c = curve(runs, "samples", "gap")
+    assert (np.diff(c.median) <= 1e-9 * c.median[:-1] + 1e-300).all()
+
+
+def test_a_jump_to_rounding_is_not_interpolated():
+    exact = record([(1, 0.5), (10, 0.5), (100, 1e-33)])
+    other = record([(1, 0.5), (50, 0.5), (100, 0.5)], seed=1)
+    drawn = curve([exact, other], "samples", "gap")
+    assert drawn.x.tolist() == [1, 10, 50, 100]
+    np.testing.assert_allclose(drawn.low, [0.5, 0.5, 0.5, 1e-33], rtol=1e-14)
