@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orthobench import environment, harness
-from orthobench.cell import instance_of
+from orthobench.cell import Cell, built, instance_of
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.executors import inline
 from orthobench.harness import Outcome
@@ -138,8 +138,10 @@ def run(
     path = store or default_store(known)
     planned = known.plan()
     _check_data(path, planned)
+    with limited(known.threads):
+        ran_on = environment.snapshot()
     with Store(path, create=True) as opened:
-        session = opened.begin(known, planned, shlex.join(sys.argv), environment.snapshot())
+        session = opened.begin(known, planned, shlex.join(sys.argv), ran_on)
         if retry:
             opened.discard(r.key for r in opened.records(known.name) if r.status.failed)
         _execute(opened, session, planned, quiet)
@@ -183,10 +185,13 @@ def _check_data(path: Path, planned: Sequence[Planned]) -> None:
     if path.exists() and path.stat().st_size:
         with Store(path) as store:
             known = store.known(p.cell.key for p in planned)
-    left = [p.cell for p in reversed(planned) if p.cell.key not in known]
-    for problem, seed in {cell.problem: cell.seed for cell in left}.items():
+    first: dict[AnyProblem, Cell] = {}
+    for cell in (p.cell for p in planned):
+        if cell.key not in known:
+            first.setdefault(cell.problem, cell)
+    for cell in first.values():
         try:
-            instance_of(problem, seed)
+            built(cell)
         except OrthobenchError:
             raise
         except Exception:  # noqa: S112 - recorded where the cells run

@@ -89,7 +89,7 @@ def execute(cell: Cell) -> Executed:
         return Executed(Stop(Ending.REFUSED, refusal))
     with limited(cell.threads):
         try:
-            instance = _instance(cell.problem, cell.seed)
+            instance = built(cell)
         except Exception as error:
             return Executed(_not_built(error, cell.problem))
         outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until)
@@ -102,7 +102,15 @@ def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
     return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
 
 
-_instance = lru_cache(maxsize=2)(instance_of)
+def built(cell: Cell) -> AnyInstance:
+    """Return the instance of a cell; cells on the same data, one after the other, share it."""
+    return _shared(cell.problem, cell.seed, cell.data)
+
+
+@lru_cache(maxsize=2)
+def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
+    del data  # a file that changed is another instance
+    return instance_of(problem, seed)
 
 
 def _not_built(error: Exception, problem: AnyProblem) -> Stop:

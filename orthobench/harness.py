@@ -172,18 +172,18 @@ def _drive(
         )
         if count < 1:
             return Stop(Ending.BUDGET, "the budget is spent")
-        spent, complete = _chunk(oracle, solver, state, int(count))
-        if not complete and spent == 0.0:
+        before = state.work.steps
+        seconds += _chunk(oracle, solver, state, int(count))
+        if state.work.steps == before and state.status is Status.RUNNING:
             return Stop(Ending.DONE, "the data are used up")
-        seconds += spent
         stop = _record(solver, state, seconds, recording, look)
     raise AssertionError("checkpoints never end")
 
 
-def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> tuple[float, bool]:
-    """Advance by `count` steps, in pieces that fit the oracle's window.
+def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> float:
+    """Advance by `count` steps, or as many as there are data for; return the seconds spent.
 
-    Returns the seconds spent, and whether all steps were done: data may end sooner.
+    The steps are done in pieces that fit the oracle's window.
     """
     seconds, batch = 0.0, solver.batch
     most = max(1, oracle.window // batch) if batch else count
@@ -193,7 +193,7 @@ def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> tuple
             oracle.prepare(piece * batch)
             piece = int(min(piece, oracle.remaining() // batch))
             if piece < 1:
-                return seconds, False
+                break
         before = state.work.steps
         spent, _ = _timed(partial(solver.advance, oracle, state, piece))
         seconds += spent
@@ -201,7 +201,7 @@ def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> tuple
             done = state.work.steps - before
             raise RuntimeError(f"advance({piece}) counted {done} steps in state.work.steps")
         count -= piece
-    return seconds, True
+    return seconds
 
 
 def _record(
@@ -231,12 +231,12 @@ def _judged(
     for mark, solution in zip(recording.marks, recording.solutions, strict=True):
         try:
             judged = replace(mark, metrics=_metrics(instance, solution))
+            met = until(_progress(judged)) if until else None
         except Exception as error:
             stop = _raised(error, "the judge")
             recording.error = error
             break
         trace.append(judged)
-        met = until(_progress(judged)) if until else None
         if met:
             stop = met
             break

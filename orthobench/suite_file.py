@@ -103,8 +103,6 @@ def parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         target=_target(table.get("target")),
         trials=trials,
     )
-    _distinct([("problem", p.label) for p in suite.problems])
-    _distinct([("solver", s.label) for s in suite.solvers if not s.tuned])
     _limited(suite)
     return suite
 
@@ -132,19 +130,21 @@ def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]
 def _problems(
     entries: Sequence[Mapping[str, Any]], budget: Budget, registry: Registry
 ) -> Iterator[PlannedProblem]:
+    labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: locate.Path = ("problem", i)
         settings = {k: v for k, v in entry.items() if k not in ("name", "budget", "label")}
         own = _budget(entry["budget"], (*path, "budget")) if "budget" in entry else budget
         for given in _crossed(settings, path):
             problem = _make(registry.problem, entry["name"], given, path)
-            text = _label(entry, problem, given, path)
+            text = _label(entry, problem, given, path, labels)
             yield PlannedProblem(problem, text, own, _version(registry.problems[problem.name]))
 
 
 def _solvers(
     entries: Sequence[Mapping[str, Any]], trials: int, registry: Registry
 ) -> Iterator[PlannedSolver]:
+    labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: locate.Path = ("solver", i)
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
@@ -160,10 +160,12 @@ def _solvers(
             raise _AtError((*path, next(iter(grids))), message)
         fixed = {k: v for k, v in settings.items() if k not in grids}
         for given in _crossed(fixed, path):
-            for point in tuned:
-                solver = _make(registry.solver, entry["name"], {**given, **point}, path)
-                text = _label(entry, solver, given, path)
-                version = _version(registry.solvers[solver.name])
+            trials_of_one = [
+                _make(registry.solver, entry["name"], {**given, **point}, path) for point in tuned
+            ]
+            text = _label(entry, trials_of_one[0], given, path, labels)
+            version = _version(registry.solvers[entry["name"]])
+            for solver, point in zip(trials_of_one, tuned, strict=True):
                 yield PlannedSolver(solver, text, point, version)
 
 
@@ -211,12 +213,16 @@ def _label(
     item: AnyProblem | AnySolver,
     given: Mapping[str, Any],
     path: locate.Path,
+    taken: set[str],
 ) -> str:
-    text = _typed(entry, "label", str, "", path)
+    """Return what people call it, and take that name: no other entry may have it."""
+    own = _typed(entry, "label", str, "", path)
     crossed = {k: v for k, v in given.items() if isinstance(entry[k], list)}
-    if text:
-        return " ".join([text, *(f"{k}={v}" for k, v in crossed.items())])
-    return label(item, given)
+    text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)
+    if text in taken:
+        raise _AtError(path, f"two entries are both called {text!r}; give one a `label`")
+    taken.add(text)
+    return text
 
 
 def _version(provided: Provided[Any]) -> tuple[str, str]:
@@ -287,14 +293,6 @@ def _typed(
     if not isinstance(value, kind):
         raise _AtError((*path, key), f"must be a {kind.__name__}, not {value!r}")
     return value
-
-
-def _distinct(labels: list[tuple[str, str]]) -> None:
-    seen: set[str] = set()
-    for kind, text in labels:
-        if text in seen:
-            raise _AtError((kind,), f"two entries are both called {text!r}; give one a `label`")
-        seen.add(text)
 
 
 def _limited(suite: Suite) -> None:

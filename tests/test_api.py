@@ -5,6 +5,7 @@ import pytest
 
 import orthobench as ob
 from orthobench.api import SolverError
+from orthobench.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,38 @@ def test_a_solver_refuses_what_it_cannot_take(toys):
         ob.solve(toys.Solver(), "digits", ob.Budget(steps=9))
     with pytest.raises(ob.UsageError, match="needs a SampleOracle"):
         ob.solve("msg", toys.Problem(), ob.Budget(steps=9))
+
+
+def test_data_that_changed_are_read_again(tmp_path, X):
+    path, store = tmp_path / "x.npy", tmp_path / "s.sqlite"
+    table = {
+        "seeds": 1,
+        "budget": {"samples": 500},
+        "problem": [{"name": "npy-pca", "path": str(path), "k": 2}],
+        "solver": [{"name": "batch-pca"}],
+    }
+
+    def explained():
+        (record,) = ob.run(table, store, quiet=True).records
+        return record.trace[-1].metrics["explained_variance_ratio"]
+
+    np.save(path, X)
+    before = explained()
+    np.save(path, X * np.linspace(9, 0.1, 20))
+    assert explained() > before + 0.1
+
+
+def test_the_session_records_the_threads_that_cells_run_on(tmp_path):
+    table = {
+        "seeds": 1,
+        "budget": {"samples": 10},
+        "problem": [{"name": "digits"}],
+        "solver": [{"name": "batch-pca"}],
+    }
+    ob.run(table, tmp_path / "s.sqlite", quiet=True)
+    with Store(tmp_path / "s.sqlite") as store:
+        pools = store.session("suite")["environment"]["blas"]
+    assert all(pool["num_threads"] == 1 for pool in pools)
 
 
 def test_a_run_of_tables_gives_results(tmp_path):

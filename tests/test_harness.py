@@ -101,6 +101,12 @@ def test_a_target_ends_the_trace_at_the_first_checkpoint_that_meets_it(toys):
     assert [m.metrics for m in outcome.trace] == [m.metrics for m in full.trace[: first + 1]]
 
 
+def test_a_target_on_an_unknown_metric_fails_the_run_and_no_more(toys):
+    outcome = run(toys, until=Target("gup", 1.0))
+    assert outcome.stop.status is Ending.ERROR
+    assert "no metric 'gup'" in outcome.stop.reason
+
+
 def test_equal_runs_are_equal_bit_for_bit(toys):
     a, b = run(toys), run(toys)
     assert np.array_equal(a.solution, b.solution)

@@ -127,6 +127,13 @@ def test_two_entries_of_one_name_want_a_label(read):
         read(GOOD + "\n[[problem]]\nname = 'leading-subspace'\nk = 1\n")
 
 
+@pytest.mark.parametrize("again", ["step = { tune = [4, 8] }", ""])
+def test_a_second_entry_of_a_tuned_solver_does_not_join_its_trials(read, again):
+    text = GOOD.replace('label = "plain"\nfault = ["none", "raise"]', again)
+    with pytest.raises(UsageError, match=r"line 20: solver: two entries are both called 'power'"):
+        read(text)
+
+
 def test_a_missing_or_binary_file_is_said(toys, tmp_path):
     with pytest.raises(UsageError, match=r"nowhere\.toml"):
         load(tmp_path / "nowhere.toml", toys.registry)
