@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.curves import AXES
 from orthobench.harness import DEFECT, Mark
+from orthobench.record import Record
 from orthobench.report.words import clean, count, duration, limits, number, short, si
 from orthobench.stats import (
     Summary,
@@ -18,7 +19,7 @@ from orthobench.stats import (
     spread_name,
     summarize,
 )
-from orthobench.tuning import Entry
+from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -171,8 +172,13 @@ def _row(ranked: _Ranked) -> dict[str, Any]:
         "best": ranked.best,
         "close": ranked.close,
         "tuned_by": first.tuned_by if len(entry.trials) > 1 else None,
-        "trials": [{"tuned": dict(t.tuned), "score": _finite(t.score)} for t in entry.trials],
+        "trials": [_trial(trial) for trial in entry.trials],
     }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    failed = sum(record.status.failed for record in trial.records)
+    return {"tuned": dict(trial.tuned), "score": _finite(trial.score), "failed": failed}
 
 
 def _finite(value: float) -> float | None:
@@ -293,7 +299,7 @@ def _name(entry: Entry) -> RenderableType:
 def _mark(ranked: _Ranked) -> str:
     if ranked.best:
         return "best"
-    return "close" if ranked.close else "failed" if ranked.summary.n_failed else ""
+    return "failed" if ranked.summary.n_failed else "close" if ranked.close else ""
 
 
 def _symbols(ascii_only: bool) -> Mapping[str, str]:
@@ -346,4 +352,23 @@ def _failures(ranked: Sequence[_Ranked]) -> list[str]:
             listed = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
             which = "all seeds" if 1 < len(seeds) == len(r.entry.seeds) else listed
             lines.append(f"{clean(r.entry.solver)}: {clean(reason)} ({which})")
+        lines += _failures_not_chosen(r.entry)
+    return lines
+
+
+def _failures_not_chosen(entry: Entry) -> list[str]:
+    """Return what failed in trials that tuning did not choose, a line for each status."""
+    by_status: dict[str, list[Record]] = {}
+    for trial in entry.trials:
+        for record in trial.records if trial.tuned != entry.chosen else ():
+            if record.status.failed:
+                by_status.setdefault(record.status.value, []).append(record)
+    lines: list[str] = []
+    for status, records in by_status.items():
+        runs = f"{len(records)} run{'s' * (len(records) > 1)}"
+        values = dict.fromkeys(f"{n}={short(v)}" for r in records for n, v in r.tuned.items())
+        lines.append(
+            f"{clean(entry.solver)}, not chosen {clean(' '.join(values))}: {status}: "
+            f"{clean(records[0].reason)} ({runs})"
+        )
     return lines

@@ -120,6 +120,21 @@ class TestShow:
         assert "3/5" in shown
         assert re.search(r"✗  msg +inf +\[inf, inf\]", shown)
 
+    def test_names_failures_of_trials_that_were_not_chosen(self, runs):
+        good = runs("a", 0.3, tuned={"step": 1.0})
+        bad = runs("a", 0.2, tuned={"step": 8.0}, failed=2)
+        worse = runs("a", 0.2, tuned={"step": 16.0}, failed=1)
+        shown = text(choose(good + bad + worse), 160)
+        reason = "the solution at step 7 is not finite"
+        assert f"a, not chosen step=8 step=16: diverged: {reason} (3 runs)" in shown
+        (row,) = rows(choose(good + bad + worse))
+        assert [trial["failed"] for trial in row["trials"]] == [0, 2, 1]
+
+    def test_a_failed_run_is_never_hidden_behind_a_small_difference(self, runs):
+        shown = text(choose(runs("aa", 0.3) + runs("ab", 0.3, failed=1)), encoding="ascii")
+        (line,) = [line for line in shown.splitlines() if "4/5" in line]
+        assert re.match(r"x\W+ab", line)
+
     def test_names_missing_runs(self, runs):
         entries = choose(runs("msg", 0.3), seeds=range(6))
         assert "msg: missing: there is no finished run (seed 5)" in text(entries)
