@@ -18,6 +18,7 @@ from orthobench._version import __version__
 if TYPE_CHECKING:
     from orthobench.api import run, solve
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
+    from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stochastic_pca import stochastic_pca
     from orthobench.harness import Outcome
     from orthobench.registry import catalogue
@@ -37,6 +38,7 @@ __all__ = [
     "catalogue",
     "run",
     "solve",
+    "sparse_pca",
     "stochastic_pca",
 ]
 
@@ -52,6 +54,7 @@ _HOMES = {
     "catalogue": "registry",
     "run": "api",
     "solve": "api",
+    "sparse_pca": "families.sparse_pca",
     "stochastic_pca": "families.stochastic_pca",
 }
 

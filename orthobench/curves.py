@@ -13,7 +13,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.errors import unknown
-from orthobench.harness import DEFECT, FEASIBLE, Mark
+from orthobench.harness import FEASIBLE, VIOLATION, Mark
 from orthobench.record import Record
 from orthobench.stats import spread
 
@@ -106,7 +106,7 @@ def _series(record: Record, x: str, metric: str) -> tuple[Array, Array]:
     started = False
     for mark in record.trace:
         value, here = mark.metrics.get(metric, math.nan), AXES[x](mark)
-        if not math.isfinite(value) or not mark.metrics.get(DEFECT, 0.0) <= FEASIBLE:
+        if not math.isfinite(value) or not mark.metrics.get(VIOLATION, 0.0) <= FEASIBLE:
             break
         if started:
             points.append((here * (1 - 1e-6), points[-1][1]))

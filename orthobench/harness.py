@@ -20,7 +20,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.errors import OrthobenchError
-from orthobench.geometry import drift, random_point
+from orthobench.geometry import random_point
 from orthobench.identity import Streams
 from orthobench.parameters import values_of
 from orthobench.problem import AnyInstance, Oracle
@@ -30,11 +30,11 @@ from orthobench.stopping import Budget, Ending, Progress, Rule, Stop
 
 T = TypeVar("T")
 
-DEFECT = "orthogonality_defect"
-"""The metric that the harness adds to every judge's: |U'U - I|_F."""
+VIOLATION = "constraint_violation"
+"""The metric that the harness adds to every judge's: `Instance.violation` of the solution."""
 
 FEASIBLE = 1e-8
-"""Largest orthogonality defect of a feasible solution."""
+"""Largest constraint violation of a feasible solution."""
 
 ONLINE_SECONDS = 0.02
 """Least time on the clock between two looks at metrics during a run."""
@@ -55,7 +55,7 @@ class Mark:
     work : Work
         Steps, samples and flops so far.
     metrics : mapping
-        The judge's metrics, and the orthogonality defect.
+        The judge's metrics, and the constraint violation.
     """
 
     seconds: float
@@ -248,15 +248,15 @@ def _feasible(trace: list[Mark], stop: Stop) -> Stop:
     if stop.status.failed:
         return stop
     for mark in trace:
-        defect = mark.metrics[DEFECT]
-        if not defect <= FEASIBLE:
-            reason = f"|U'U - I| = {defect:.1e} at step {mark.work.steps}"
+        violation = mark.metrics[VIOLATION]
+        if not violation <= FEASIBLE:
+            reason = f"violated by {violation:.1e} at step {mark.work.steps}"
             return Stop(Ending.INFEASIBLE, f"the solution leaves the constraint: {reason}")
     return stop
 
 
 def _metrics(instance: AnyInstance, solution: Solution) -> dict[str, float]:
-    return {**instance.measure(solution), DEFECT: drift(solution.point)}
+    return {**instance.measure(solution), VIOLATION: instance.violation(solution)}
 
 
 def _progress(mark: Mark) -> Progress:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.geometry import drift
 from orthobench.parameters import check
 from orthobench.solution import Solution
 
@@ -54,6 +55,11 @@ class Oracle(ABC):
 O_co = TypeVar("O_co", bound=Oracle, covariant=True)
 
 
+def orthogonality(solution: Solution) -> float:
+    """Return the orthogonality defect of a solution's point, |U'U - I|_F."""
+    return drift(solution.point)
+
+
 @dataclass(frozen=True)
 class Instance(Generic[O_co]):
     """A problem with its data: the oracle for the solver, the judge for the harness.
@@ -66,11 +72,14 @@ class Instance(Generic[O_co]):
         The judge: maps a `Solution` to metrics by name. The first is the primary one.
     best : mapping
         Optimal values of the metrics, where they are known.
+    violation : callable
+        How far a `Solution` is from the constraint; by default |U'U - I|_F of its point.
     """
 
     oracle: O_co
     measure: Callable[[Solution], Mapping[str, float]]
     best: Mapping[str, float] = field(default_factory=dict)
+    violation: Callable[[Solution], float] = orthogonality
 
 
 class Problem(ABC, Generic[O_co]):

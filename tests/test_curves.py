@@ -62,7 +62,7 @@ class TestCurve:
 
     def test_leaves_out_what_left_the_constraint(self):
         marks = record([(1, 4.0), (2, 1.0)]).trace
-        far = record([(4, -100.0)], orthogonality_defect=0.5).trace
+        far = record([(4, -100.0)], constraint_violation=0.5).trace
         run = replace(record([], 0, Ending.INFEASIBLE), trace=marks + far)
         c = curve([run], "samples", "gap")
         np.testing.assert_array_equal(c.median, [4, 1])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench import harness
-from orthobench.harness import DEFECT, FEASIBLE, checkpoints
+from orthobench.harness import FEASIBLE, VIOLATION, checkpoints
 from orthobench.identity import Streams
 from orthobench.problem import Instance
 from orthobench.solution import Solution
@@ -40,7 +40,7 @@ def test_the_trace_holds_metrics_and_the_defect_of_every_point(toys):
     outcome = run(toys)
     gaps = [m.metrics["gap"] for m in outcome.trace]
     assert gaps[-1] < 1e-6 < gaps[0]
-    assert all(m.metrics[DEFECT] < 1e-14 for m in outcome.trace)
+    assert all(m.metrics[VIOLATION] < 1e-14 for m in outcome.trace)
     assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(outcome.trace))
 
 
@@ -70,7 +70,7 @@ def test_a_solution_that_is_not_finite_diverges(toys):
 def test_leaving_the_constraint_is_infeasible_however_good_it_looks(toys):
     outcome = run(toys, Budget(steps=5), fault="drift")
     assert outcome.stop.status is Ending.INFEASIBLE
-    assert outcome.trace[-1].metrics[DEFECT] > FEASIBLE
+    assert outcome.trace[-1].metrics[VIOLATION] > FEASIBLE
     assert "step 5" in outcome.stop.reason
 
 

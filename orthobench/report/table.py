@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orthobench.curves import AXES
-from orthobench.harness import DEFECT, Mark
+from orthobench.harness import VIOLATION, Mark
 from orthobench.record import Record
 from orthobench.report.words import clean, count, duration, limits, number, short, si
 from orthobench.stats import (
@@ -259,7 +259,7 @@ def _metric(name: str) -> Callable[[Mark], float]:
 def _extras(ranked: Sequence[_Ranked]) -> list[str]:
     first = ranked[0].entry.records[0]
     names = dict.fromkeys(name for r in ranked for name in r.metrics)
-    rest = [n for n in names if n not in {first.primary, first.tuned_by, DEFECT, *FIRST}]
+    rest = [n for n in names if n not in {first.primary, first.tuned_by, VIOLATION, *FIRST}]
     return [*(name for name in FIRST if name in names), *rest][:EXTRAS]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench_stochastic_pca.compiled import kernel, summed
+from orthobench.compiled import kernel, summed
 
 
 @kernel

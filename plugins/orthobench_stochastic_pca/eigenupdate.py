@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.arrays import Array
-from orthobench_stochastic_pca.compiled import inner
+from orthobench.compiled import inner
 from orthobench_stochastic_pca.dense import add, dot, matrix, times
 from orthobench_stochastic_pca.projection import (
     onto_capped,

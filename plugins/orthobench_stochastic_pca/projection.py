@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench_stochastic_pca.compiled import inner, kernel
+from orthobench.compiled import inner, kernel
 
 
 @kernel

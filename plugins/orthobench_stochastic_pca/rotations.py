@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.compiled import inner, kernel
 from orthobench_stochastic_pca.blocks import BLOCK
-from orthobench_stochastic_pca.compiled import inner, kernel
 from orthobench_stochastic_pca.dense import add, copy, dot, identity, matrix
 from orthobench_stochastic_pca.span import DEPENDENT, TINY, collapse, expand, workspace
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.arrays import Array
-from orthobench_stochastic_pca.compiled import inner, kernel
+from orthobench.compiled import inner, kernel
 from orthobench_stochastic_pca.dense import dot
 from orthobench_stochastic_pca.lanes import (
     COUNT,

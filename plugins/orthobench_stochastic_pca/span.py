@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.arrays import Array
-from orthobench_stochastic_pca.compiled import inner, kernel
+from orthobench.compiled import inner, kernel
 from orthobench_stochastic_pca.dense import add, copy, dot, matrix, times, times_transposed
 
 DEPENDENT = 1e-10

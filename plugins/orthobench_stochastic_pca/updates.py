@@ -12,7 +12,7 @@ import numpy as np
 
 from orthobench import flops
 from orthobench.arrays import Array
-from orthobench_stochastic_pca.compiled import inner, kernel
+from orthobench.compiled import inner, kernel
 from orthobench_stochastic_pca.dense import add, copy, identity
 from orthobench_stochastic_pca.eigenupdate import (
     Scalars,

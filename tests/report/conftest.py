@@ -28,7 +28,7 @@ def _record(
     marks = []
     for at in np.unique(np.geomspace(1, 4000, points).astype(int)).tolist():
         gap = level * math.exp(0.05 * rng.standard_normal()) / math.sqrt(at)
-        metrics = {"gap": gap, "rank": 9.0, "val": 1.1 * gap, "orthogonality_defect": 1e-15}
+        metrics = {"gap": gap, "rank": 9.0, "val": 1.1 * gap, "constraint_violation": 1e-15}
         marks.append(Mark(1e-4 * at, 2e-5, Work(at, at if samples else 0, 600 * at), metrics))
     tuned = tuned or {}
     key = f"{problem} {solver} {tuned} {seed}"

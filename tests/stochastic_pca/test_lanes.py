@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from orthobench_stochastic_pca import lanes
-from orthobench_stochastic_pca.compiled import inner, kernel
 from orthobench_stochastic_pca.lanes import every, fill, load, magnitude, root, store, total, where
+
+from orthobench.compiled import inner, kernel
 
 N = lanes.COUNT
 RNG = np.random.default_rng(0)

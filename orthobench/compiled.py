@@ -1,9 +1,11 @@
-"""How kernels are compiled, and where the machine code is kept.
+"""How plugins compile their kernels with numba, and where the machine code is kept.
+
+Import this only from modules that hold kernels: it loads numba, which is slow.
 
 Division follows IEEE 754, without which loops that divide are not vectorized.
 
 Numba keys its cache by the file of a kernel, and does not notice that a kernel in another file,
-which is compiled into it, has changed. So the cache of this plugin lies in a folder named by a
+which is compiled into it, has changed. So the cache of each package lies in a folder named by a
 digest of all its sources: after an upgrade everything is compiled anew, and nothing stale runs.
 """
 
@@ -11,6 +13,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,21 +46,34 @@ def summed(function: F) -> F:
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
-def _cache_folder() -> str:
-    here = Path(__file__).parent
-    sources = hashlib.sha256()
-    for path in sorted(here.glob("*.py")):
+@cache
+def cache_folder(package: str) -> str:
+    """Return where the machine code of a package's kernels is kept.
+
+    Parameters
+    ----------
+    package : str
+        The top-level package. One without a folder of sources keeps numba's own place.
+    """
+    try:
+        spec = find_spec(package)
+    except ValueError:  # a script, which has no spec
+        spec = None
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    if not folders:
+        return str(config.CACHE_DIR)
+    here = Path(folders[0])
+    sources = hashlib.sha256(Path(__file__).read_bytes())
+    for path in sorted(here.rglob("*.py")):
         sources.update(path.read_bytes())
     base = Path(config.CACHE_DIR) if config.CACHE_DIR else here / "__pycache__"
     return str(base / f"kernels-{sources.hexdigest()[:16]}")
 
 
-CACHE = _cache_folder()
-
-
 def _compiled(function: F, **options: Any) -> F:
     """Compile on first call; numba reads the folder of the cache when it is told to use one."""
-    others, config.CACHE_DIR = config.CACHE_DIR, CACHE
+    folder = cache_folder(function.__module__.partition(".")[0])
+    others, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
         compiled: F = numba.njit(cache=True, error_model="numpy", **options)(function)
     finally:
