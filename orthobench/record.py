@@ -8,6 +8,7 @@ from typing import Any
 
 from orthobench.harness import Mark
 from orthobench.stopping import Ending
+from orthobench.suite import Level
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Record:
         The checkpoints; empty where the cell failed before its first.
     budget : mapping
         The limits of the run, as ``{"samples": 2000}``.
+    levels : tuple of Level
+        The levels that the suite compares the problem at; empty where it is compared as it is.
     """
 
     key: str
@@ -59,3 +62,4 @@ class Record:
     traceback: str
     trace: tuple[Mark, ...]
     budget: Mapping[str, float] = field(default_factory=dict)
+    levels: tuple[Level, ...] = ()

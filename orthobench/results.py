@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import StoreError, unknown
 from orthobench.record import Record
+from orthobench.stopping import Ending
 from orthobench.store import Store
 from orthobench.tuning import Entry, choose
 
@@ -60,8 +61,17 @@ class Results:
 
     @property
     def failures(self) -> list[Record]:
-        """The records that failed, were refused, or are missing."""
-        return [record for record in self.records if record.status.failed]
+        """The records that failed or are missing; a refusal is no failure, and is in `refused`."""
+        return [
+            record
+            for record in self.records
+            if record.status.failed and record.status is not Ending.REFUSED
+        ]
+
+    @property
+    def refused(self) -> list[Record]:
+        """The records of solvers that could not take their problem, with the reason."""
+        return [record for record in self.records if record.status is Ending.REFUSED]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one flat row for each checkpoint, and one for each record without any."""

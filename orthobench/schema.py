@@ -10,7 +10,7 @@ from orthobench.errors import StoreError
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
 
-VERSION = 1
+VERSION = 2
 """Version of the tables below, in SQLite's user_version."""
 
 _MAGIC = b"SQLite format 3\x00"
@@ -70,9 +70,16 @@ CREATE TABLE plan (                 -- the cells of a suite as it was last run, 
     family TEXT NOT NULL,
     primary_metric TEXT NOT NULL,
     tuned_by TEXT NOT NULL,
+    levels TEXT NOT NULL DEFAULT '[]',  -- JSON: [metric, most] of each level compared at
     PRIMARY KEY (suite, position)
 ) WITHOUT ROWID;
 """
+
+
+MIGRATIONS = {
+    1: "ALTER TABLE plan ADD COLUMN levels TEXT NOT NULL DEFAULT '[]';",
+}
+"""What makes a store of a version one of the next."""
 
 
 def recognise(path: Path) -> None:
@@ -113,6 +120,16 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         finding = str(error)
     if finding != "ok":
         raise StoreError(f"the store {path} is damaged ({finding}); restore a copy or start anew")
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the tables of an older store up to date, in one transaction."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version < VERSION:
+        changes = " ".join(MIGRATIONS[v] for v in range(version, VERSION))
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {changes} PRAGMA user_version = {VERSION}; COMMIT;"
+        )
 
 
 def create(connection: sqlite3.Connection) -> None:

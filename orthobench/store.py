@@ -24,7 +24,7 @@ from orthobench.identity import canonical
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stopping import Ending
-from orthobench.suite import Planned, Suite
+from orthobench.suite import Level, Planned, Suite
 
 
 class Store:
@@ -69,6 +69,7 @@ class Store:
                 schema.create(connection)
             else:
                 schema.check(connection, self.path)
+                schema.migrate(connection)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
@@ -100,7 +101,7 @@ class Store:
             ).lastrowid
             connection.execute("DELETE FROM plan WHERE suite = ?", (suite.name,))
             connection.executemany(
-                "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (_plan_row(suite.name, i, p) for i, p in enumerate(planned)),
             )
         if session is None:
@@ -156,7 +157,8 @@ class Store:
         traces = self._traces(suite)
         rows = self._read(
             "SELECT plan.key, plan.problem, plan.family, plan.primary_metric, plan.tuned_by,"
-            " plan.solver, plan.content, plan.tuned, cell.id, status, reason, traceback"
+            " plan.solver, plan.content, plan.tuned, plan.levels, cell.id,"
+            " cell.status, cell.reason, cell.traceback"
             " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position",
             (suite,),
         )
@@ -210,6 +212,7 @@ def _plan_row(suite: str, position: int, planned: Planned) -> tuple[Any, ...]:
     return (
         suite, position, cell.key, planned.problem, planned.solver, canonical(planned.tuned),
         canonical(cell.content), problem.family, problem.primary, problem.tuned_by,
+        json.dumps([[level.metric, level.most] for level in planned.levels]),
     )  # fmt: skip
 
 
@@ -237,7 +240,7 @@ def _write_trace(connection: sqlite3.Connection, cell: int | None, trace: Sequen
 
 
 def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Record:
-    key, problem, family, primary, tuned_by, solver, content, tuned, cell, *stop = row
+    key, problem, family, primary, tuned_by, solver, content, tuned, levels, cell, *stop = row
     status, reason, traceback = stop if cell is not None else ("missing", "not run yet", "")
     settings = json.loads(content)
     return Record(
@@ -255,4 +258,5 @@ def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Rec
         traceback=traceback,
         trace=traces.get(cell, ()),
         budget=settings["budget"],
+        levels=tuple(Level(metric, most) for metric, most in json.loads(levels)),
     )

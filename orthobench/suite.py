@@ -12,6 +12,10 @@ A suite is data, never code: TOML, checked as a whole before anything runs. A li
     [[solver]]
     name = "msg"
     step = { tune = [0.5, 1, 2, 4] }  # four trials, one of which is chosen
+
+Where quality is bought with something else, such as sparsity, solvers are compared at equal values
+of that: ``at = { density = [0.05, 0.1] }`` makes two comparisons of the same runs, in which only
+those trials can be chosen whose final density is at most the level.
 """
 
 from __future__ import annotations
@@ -31,13 +35,31 @@ TRIALS = 16
 
 
 @dataclass(frozen=True)
+class Level:
+    """A bound that runs are compared under: the final value of a metric is at most this.
+
+    Attributes
+    ----------
+    metric : str
+    most : float
+    """
+
+    metric: str
+    most: float
+
+    def __str__(self) -> str:
+        return f"{self.metric.replace('_', ' ')} <= {self.most:g}"
+
+
+@dataclass(frozen=True)
 class PlannedProblem:
-    """A problem of a suite, with its own budget."""
+    """A problem of a suite, with its own budget and the levels it is compared at."""
 
     problem: AnyProblem
     label: str
     budget: Budget
     version: tuple[str, str]
+    levels: tuple[Level, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +80,7 @@ class Planned:
     problem: str
     solver: str
     tuned: Mapping[str, Any]
+    levels: tuple[Level, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +116,7 @@ class Suite:
             Where a data file is missing or cannot be read.
         """
         return [
-            Planned(self._cell(p, data, s, seed), p.label, s.label, s.tuned)
+            Planned(self._cell(p, data, s, seed), p.label, s.label, s.tuned, p.levels)
             for p, data in [(p, p.problem.checksum()) for p in self.problems]
             for seed in self.seeds
             for s in self.solvers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -17,11 +18,13 @@ from orthobench.problem import AnyProblem
 from orthobench.registry import Provided, Registry
 from orthobench.solver import AnySolver
 from orthobench.stopping import Budget, Target
-from orthobench.suite import TRIALS, PlannedProblem, PlannedSolver, Suite
+from orthobench.suite import TRIALS, Level, PlannedProblem, PlannedSolver, Suite
 
 T = TypeVar("T")
 
-KEYS = ("description", "seeds", "threads", "budget", "target", "tuning", "problem", "solver")
+KEYS = (
+    "description", "seeds", "threads", "budget", "target", "tuning", "at", "problem", "solver",
+)  # fmt: skip
 
 
 def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = None) -> Suite:
@@ -93,10 +96,11 @@ def parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
             raise _AtError((key,), str(unknown("key", key, KEYS)))
     budget = _budget(table.get("budget", {}), ("budget",))
     trials = _count(table.get("tuning", {}), "trials", ("tuning",), TRIALS)
+    levels = _levels(table.get("at", {}), ("at",))
     suite = Suite(
         name=name,
         description=_typed(table, "description", str, ""),
-        problems=tuple(_problems(_entries(table, "problem"), budget, registry)),
+        problems=tuple(_problems(_entries(table, "problem"), budget, levels, registry)),
         solvers=tuple(_solvers(_entries(table, "solver"), trials, registry)),
         seeds=_seeds(table.get("seeds", 5)),
         threads=_count(table, "threads", (), 1),
@@ -128,17 +132,22 @@ def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]
 
 
 def _problems(
-    entries: Sequence[Mapping[str, Any]], budget: Budget, registry: Registry
+    entries: Sequence[Mapping[str, Any]],
+    budget: Budget,
+    levels: tuple[Level, ...],
+    registry: Registry,
 ) -> Iterator[PlannedProblem]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: locate.Path = ("problem", i)
-        settings = {k: v for k, v in entry.items() if k not in ("name", "budget", "label")}
+        settings = {k: v for k, v in entry.items() if k not in ("name", "budget", "at", "label")}
         own = _budget(entry["budget"], (*path, "budget")) if "budget" in entry else budget
+        at = _levels(entry["at"], (*path, "at")) if "at" in entry else levels
         for given in _crossed(settings, path):
             problem = _make(registry.problem, entry["name"], given, path)
             text = _label(entry, problem, given, path, labels)
-            yield PlannedProblem(problem, text, own, _version(registry.problems[problem.name]))
+            version = _version(registry.problems[problem.name])
+            yield PlannedProblem(problem, text, own, version, at)
 
 
 def _solvers(
@@ -241,6 +250,24 @@ def _budget(value: Any, path: locate.Path) -> Budget:
         return Budget(**value)
     except UsageError as error:
         raise _AtError(path, str(error)) from None
+
+
+def _levels(value: Any, path: locate.Path) -> tuple[Level, ...]:
+    if not isinstance(value, dict):
+        raise _AtError(path, "must be a table such as { density = [0.05, 0.1] }")
+    return tuple(
+        Level(metric, most) for metric in value for most in _numbers(value[metric], (*path, metric))
+    )
+
+
+def _numbers(value: Any, path: locate.Path) -> list[float]:
+    numbers = value if isinstance(value, list) else [value]
+    real = all(isinstance(n, (int, float)) and not isinstance(n, bool) for n in numbers)
+    if not numbers or not real or not all(map(math.isfinite, numbers)):
+        raise _AtError(path, f"must be a number or a list of numbers, not {value!r}")
+    if len(set(numbers)) < len(numbers):
+        raise _AtError(path, "the same level twice")
+    return [float(n) for n in numbers]
 
 
 def _target(value: Any) -> Target | None:

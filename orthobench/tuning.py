@@ -4,13 +4,16 @@ One choice is made for each problem and solver, over all seeds: the values whose
 metric, averaged over the run and then over the seeds, is smallest. Arora, Cotter and Srebro
 2013 (section 6) choose "in terms of the average suboptimality over the run, on a validation
 set" in the same way.
+
+At a `Level`, only trials that keep it can be chosen: those whose final value of its metric,
+averaged over the seeds, is at most the level.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,8 @@ from orthobench.arrays import Array
 from orthobench.errors import UsageError
 from orthobench.identity import canonical
 from orthobench.record import Record
+from orthobench.stopping import Ending
+from orthobench.suite import Level
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Entry:
     Attributes
     ----------
     problem, solver : str
-        Their labels.
+        Their labels; that of the problem says the level, where it is compared at one.
     chosen : mapping
         The tuned values chosen.
     records : tuple of Record
@@ -57,6 +62,9 @@ class Entry:
         All of the grid, the chosen one included.
     seeds : tuple of int
         The seeds planned; one without a record counts as a failure.
+    level : Level, optional
+        What solvers are compared at. Where no trial keeps it, the records are those of the trial
+        that comes nearest, as refused.
     """
 
     problem: str
@@ -65,6 +73,12 @@ class Entry:
     records: tuple[Record, ...]
     trials: tuple[Trial, ...]
     seeds: tuple[int, ...]
+    level: Level | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the solver takes no part: it cannot take the problem, or not at this level."""
+        return all(record.status is Ending.REFUSED for record in self.records)
 
 
 def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
@@ -84,7 +98,8 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
     Returns
     -------
     list of Entry
-        Problems and solvers in the order in which the records name them first.
+        Problems and solvers in the order in which the records name them first; a problem
+        compared at several levels has the entries of each.
 
     Raises
     ------
@@ -96,7 +111,9 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
     entries: list[Entry] = []
     for of_problem in _grouped(records, "problem"):
         expected = tuple(sorted(planned | {r.seed for r in of_problem}))
-        entries += [_entry(group, expected) for group in _grouped(of_problem, "solver")]
+        for level in of_problem[0].levels or (None,):
+            groups = _grouped(of_problem, "solver")
+            entries += [_entry(group, expected, level) for group in groups]
     return entries
 
 
@@ -141,7 +158,7 @@ def _effort(record: Record) -> Array:
     return np.array([mark.work.steps for mark in record.trace], dtype=np.float64)
 
 
-def _entry(records: Sequence[Record], seeds: tuple[int, ...]) -> Entry:
+def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | None) -> Entry:
     horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
     by_values: dict[str, list[Record]] = {}
     for record in records:
@@ -152,9 +169,42 @@ def _entry(records: Sequence[Record], seeds: tuple[int, ...]) -> Entry:
             key=lambda trial: _order(trial.tuned),
         )
     )
-    best = _best(trials, len(seeds))
     first = records[0]
-    return Entry(first.problem, first.solver, best.tuned, best.records, trials, seeds)
+    if level is None:
+        best = _best(trials, len(seeds))
+        return Entry(first.problem, first.solver, best.tuned, best.records, trials, seeds)
+    best = _best_at(level, trials, len(seeds))
+    problem = f"{first.problem}, {level}"
+    return Entry(problem, first.solver, best.tuned, best.records, trials, seeds, level)
+
+
+def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> Trial:
+    """Return the best of the trials that keep a level, or the nearest to it, as refused."""
+    if all(record.status.failed for trial in trials for record in trial.records):
+        return _best(trials, planned)
+    reached = {id(trial): _reached(trial, level.metric) for trial in trials}
+    keeping = [trial for trial in trials if reached[id(trial)] <= level.most]
+    if keeping:
+        return _best(keeping, planned)
+    nearest = min(trials, key=lambda trial: reached[id(trial)])
+    reason = _unkept(level, nearest, reached[id(nearest)])
+    refused = (replace(r, status=Ending.REFUSED, reason=reason) for r in nearest.records)
+    return replace(nearest, records=tuple(refused))
+
+
+def _reached(trial: Trial, metric: str) -> float:
+    """Return the final value of a metric, averaged over seeds; infinite where a run failed."""
+    if any(record.status.failed or not record.trace for record in trial.records):
+        return math.inf
+    return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
+
+
+def _unkept(level: Level, nearest: Trial, reached: float) -> str:
+    marks = [record.trace[-1] for record in nearest.records if record.trace]
+    if marks and level.metric not in marks[0].metrics:
+        known = ", ".join(marks[0].metrics)
+        return f"its judge does not report {level.metric!r}; it reports {known}"
+    return f"no trial keeps {level}: the nearest ends at {reached:.4g}"
 
 
 def _trial(records: Sequence[Record], seeds: tuple[int, ...], horizon: float) -> Trial:

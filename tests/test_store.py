@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from orthobench import schema
 from orthobench.cell import Executed, execute
 from orthobench.errors import StoreError
 from orthobench.stopping import Ending, Stop
 from orthobench.store import Store
+from orthobench.suite import Level
 from orthobench.suite_file import from_table
 
 TABLE = {
@@ -186,6 +188,27 @@ def test_a_newer_store_is_refused(path, suite):
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     refused(path, "update orthobench")
+
+
+def test_an_older_store_is_brought_up_to_date(path, suite):
+    fill(path, suite)
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE plan DROP COLUMN levels")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with Store(path) as store:
+        records = store.records(suite.name)
+    assert records
+    assert all(record.levels == () and record.trace for record in records)
+    assert count(path, "PRAGMA user_version") == [(schema.VERSION,)]
+
+
+def test_the_levels_of_a_problem_are_kept(path, suite):
+    levels = (Level("gap", 0.5), Level("rank", 3.0))
+    problems = tuple(replace(p, levels=levels) for p in suite.problems)
+    fill(path, replace(suite, problems=problems))
+    with Store(path) as store:
+        assert {record.levels for record in store.records(suite.name)} == {levels}
 
 
 def test_a_damaged_store_is_refused(path, suite):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from orthobench.errors import UsageError
@@ -54,6 +56,34 @@ def test_lists_cross_and_tune_makes_trials(read):
         ("plain fault=raise", {}),
     ]
     assert len(suite.plan()) == 3 * 5 * 3
+
+
+def test_levels_are_those_of_the_suite_or_of_the_problem(read):
+    text = GOOD.replace("[budget]", "at = { gap = [0.1, 2] }\n[budget]")
+    text = text.replace("budget = { steps = 5 }", "budget = { steps = 5 }\nat = { rank = 3 }")
+    suite = read(text)
+    levels = [[str(level) for level in p.levels] for p in suite.problems]
+    assert levels == [["gap <= 0.1", "gap <= 2"]] * 2 + [["rank <= 3"]]
+    assert {p.levels for p in suite.plan()} == {p.levels for p in suite.problems}
+    assert all(
+        p.cell.key == q.cell.key for p, q in zip(suite.plan(), read(GOOD).plan(), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("0.1", "line 4: at: must be a table such as"),
+        ("{ gap = [] }", "line 4: at.gap: must be a number or a list of numbers, not []"),
+        ("{ gap = [1, 'x'] }", "must be a number or a list"),
+        ("{ gap = [true] }", "must be a number or a list"),
+        ("{ gap = inf }", "must be a number or a list"),
+        ("{ gap = [1, 1.0] }", "the same level twice"),
+    ],
+)
+def test_a_level_that_is_no_number_is_refused(read, at, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        read(GOOD.replace("[budget]", f"at = {at}\n[budget]"))
 
 
 def test_a_problem_may_have_a_budget_of_its_own(read):

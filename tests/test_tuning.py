@@ -14,6 +14,7 @@ from orthobench.harness import Mark
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stopping import Ending
+from orthobench.suite import Level
 from orthobench.tuning import average, choose
 
 
@@ -157,6 +158,82 @@ class TestChoose:
     def test_keeps_the_order_in_which_records_name_solvers(self):
         names = ["oja", "msg", "batch"]
         assert [e.solver for e in choose([record([0.1], solver=n) for n in names])] == names
+
+
+class TestLevels:
+    """Lower scores are bought with density: gamma, density, score."""
+
+    TRADE = ((0.1, 0.9, 0.1), (0.2, 0.5, 0.3), (0.4, 0.2, 0.5))
+
+    def trials(self, *levels, seeds=2):
+        return [
+            dense(record([score], seed=seed), score, density, gamma, levels)
+            for gamma, density, score in self.TRADE
+            for seed in range(seeds)
+        ]
+
+    def test_the_best_trial_that_keeps_the_level_is_chosen(self):
+        entries = choose(self.trials(*(Level("density", most) for most in (0.3, 0.6, 0.95))))
+        assert [(entry.problem, entry.chosen["gamma"]) for entry in entries] == [
+            ("digits, density <= 0.3", 0.4),
+            ("digits, density <= 0.6", 0.2),
+            ("digits, density <= 0.95", 0.1),
+        ]
+        assert not any(entry.refused for entry in entries)
+
+    def test_without_a_level_the_best_of_all_is_chosen(self):
+        (entry,) = choose(self.trials())
+        assert (entry.problem, entry.chosen, entry.level) == ("digits", {"gamma": 0.1}, None)
+
+    def test_the_level_is_kept_on_average_over_the_seeds(self):
+        one, two = self.trials(Level("density", 0.5))[:2]
+        pair = [dense(one, 0.5, 0.2), dense(two, 0.5, 0.7)]
+        assert not choose(pair)[0].refused
+        assert choose([pair[0], dense(two, 0.5, 0.81)])[0].refused
+
+    def test_no_trial_keeps_it(self):
+        (entry,) = choose(self.trials(Level("density", 0.1)))
+        assert entry.refused
+        assert entry.chosen == {"gamma": 0.4}
+        assert entry.records[0].reason == "no trial keeps density <= 0.1: the nearest ends at 0.2"
+        assert all(r.status is Ending.DONE for t in entry.trials for r in t.records)
+
+    def test_an_unknown_metric_is_named_with_those_known(self):
+        (entry,) = choose(self.trials(Level("densty", 0.5)))
+        assert entry.refused
+        assert "does not report 'densty'; it reports" in entry.records[0].reason
+
+    def test_a_failed_trial_never_keeps_a_level(self):
+        records = self.trials(Level("density", 0.95))
+        records = [
+            replace(r, status=Ending.ERROR) if r.tuned["gamma"] == 0.1 else r for r in records
+        ]
+        assert choose(records)[0].chosen == {"gamma": 0.2}
+
+    def test_where_all_fail_the_failures_are_shown(self):
+        records = [
+            replace(r, status=Ending.ERROR, reason="toy")
+            for r in self.trials(Level("density", 0.95))
+        ]
+        (entry,) = choose(records)
+        assert not entry.refused
+        assert {r.status for r in entry.records} == {Ending.ERROR}
+
+
+def dense(record, score, density=None, gamma=None, levels=None):
+    """The record with another validation score, and where given another density and gamma."""
+    last = record.trace[-1]
+    metrics = {**last.metrics, "validation": score}
+    if density is not None:
+        metrics["density"] = density
+    tuned = record.tuned if gamma is None else {"gamma": gamma}
+    return replace(
+        record,
+        key=f"{tuned} {record.seed}",
+        trace=(replace(last, metrics=metrics),),
+        tuned=tuned,
+        levels=record.levels if levels is None else levels,
+    )
 
 
 values = st.floats(0, 10)

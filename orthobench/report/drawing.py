@@ -73,7 +73,7 @@ def panel(
 ) -> None:
     """Draw curves into an axis whose floor and height leave room for `everything`."""
     floor = floor_of([part for d in everything for part in (d.curve.median, d.curve.low)])
-    _frame(ax, LABELS[x], metric.replace("_", " "))
+    frame(ax, LABELS[x], metric.replace("_", " "))
     scale(ax, "x", [item.curve.x for item in drawn], 0.03)
     scale(ax, "y", [floor.raised(part) for part in _heights(everything)])
     for i, item in enumerate(drawn):
@@ -92,7 +92,8 @@ def _heights(drawn: Sequence[Drawn]) -> list[Array]:
     return [*medians, *(part[part <= most] for part in (*bands, *ends))]
 
 
-def _frame(ax: Axes, xlabel: str, ylabel: str) -> None:
+def frame(ax: Axes, xlabel: str, ylabel: str) -> None:
+    """Label an axis and give it the look of all figures."""
     ax.set_xlabel(xlabel, color=INK, fontsize=10.5)
     ax.set_ylabel(ylabel, color=INK, fontsize=10.5, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID, linewidth=0.8)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench.identity import canonical
-from orthobench.report.drawing import INK, MUTED, Drawn, curves, legend_label, line, panel
+from orthobench.report import fronts
+from orthobench.report.drawing import Drawn, curves, legend_label, panel
+from orthobench.report.sheet import handle, legend, sheet, title
 from orthobench.report.style import Style, styles
-from orthobench.report.words import limits
-from orthobench.stats import spread_name
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
@@ -101,9 +102,6 @@ def figure(
     dict of list of Drawn
         What each axis shows, by its x.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     looks = looks or styles(entry.solver for entry in entries)
     metric = metric or _primary(entries)
     panels = {x: curves(entries, x, metric, looks) for x in _axes(entries)}
@@ -112,21 +110,12 @@ def figure(
         _handle(entry, looks[entry.solver])
         for entry in sorted(entries, key=lambda entry: entry.solver)
     ]
-    columns = _columns([str(handle.get_label()) for handle in handles])
-    rows = -(-len(handles) // columns)
-    height = 4.65 + 0.22 * rows
-    fig = Figure(figsize=(11, height), facecolor="white")
-    FigureCanvasAgg(fig)
-    axes = fig.subplots(1, 2)
-    fig.subplots_adjust(
-        left=0.08, right=0.985, top=1 - 0.80 / height, bottom=(0.77 + 0.22 * rows) / height,
-        wspace=0.17,
-    )  # fmt: skip
+    fig, axes, columns = sheet(handles, 2)
     for ax, (x, drawn) in zip(axes, panels.items(), strict=True):
         panel(ax, drawn, x, metric, everything)
     axes[1].set_ylabel("")
-    _title(fig, entries, note, height)
-    _legend(fig, handles, columns)
+    title(fig, entries, note, entries[0].problem)
+    legend(fig, handles, columns)
     return fig, panels
 
 
@@ -161,14 +150,45 @@ def save_figures(
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     looks = styles(entry.solver for entry in entries)
-    by_problem: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_problem.setdefault(entry.problem, []).append(entry)
+    drawings: dict[str, Callable[[], tuple[Figure, list[list[Any]]]]] = {}
+    for problem, group in _groups(entries, _compared).items():
+        drawings[problem] = partial(_convergence, group, looks, metric, note)
+    for problem, group in _groups(entries, _traded).items():
+        if not any(front.points for front in fronts.fronts(group)):
+            continue
+        drawings[problem] = partial(fronts.tradeoff, group, looks, note, problem)
     paths: list[Path] = []
-    for name, group in zip(slugs(by_problem), by_problem.values(), strict=True):
-        fig, drawn = figure(group, looks, metric, note)
-        paths += [_saved(directory / f"{name}.{kind}", fig, drawn) for kind in formats]
+    for name, draw in zip(slugs(drawings), drawings.values(), strict=True):
+        fig, table = draw()
+        paths += [_saved(directory / f"{name}.{kind}", fig, table) for kind in formats]
     return paths
+
+
+def _groups(
+    entries: Sequence[Entry], name: Callable[[Entry], str | None]
+) -> dict[str, list[Entry]]:
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if (title := name(entry)) is not None:
+            groups.setdefault(title, []).append(entry)
+    return groups
+
+
+def _compared(entry: Entry) -> str | None:
+    return None if entry.refused else entry.problem
+
+
+def _traded(entry: Entry) -> str | None:
+    if entry.level is None:
+        return None
+    return f"{entry.records[0].problem} by {entry.level.metric.replace('_', ' ')}"
+
+
+def _convergence(
+    entries: Sequence[Entry], looks: Mapping[str, Style], metric: str | None, note: str
+) -> tuple[Figure, list[list[Any]]]:
+    fig, drawn = figure(entries, looks, metric, note)
+    return fig, _table(drawn)
 
 
 def slugs(labels: Iterable[str]) -> list[str]:
@@ -184,10 +204,10 @@ def slugs(labels: Iterable[str]) -> list[str]:
     return names
 
 
-def _saved(path: Path, fig: Figure, drawn: Mapping[str, Sequence[Drawn]]) -> Path:
+def _saved(path: Path, fig: Figure, table: Sequence[Sequence[Any]]) -> Path:
     if path.suffix == ".csv":
         with path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(_table(drawn))
+            csv.writer(file).writerows(table)
         return path
     from matplotlib import rc_context
 
@@ -214,52 +234,11 @@ def _primary(entries: Sequence[Entry]) -> str:
 
 
 def _axes(entries: Sequence[Entry]) -> tuple[str, str]:
-    """Return the two x axes: samples, or flops where no method draws any, and seconds."""
-    marks = (mark for entry in entries for r in entry.records for mark in r.trace[-1:])
-    drawing = any(mark.work.samples > 0 for mark in marks)
-    return ("samples" if drawing else "flops"), "seconds"
-
-
-def _title(fig: Figure, entries: Sequence[Entry], note: str, height: float) -> None:
-    runs = len(entries[0].seeds)
-    families = {record.family for entry in entries for record in entry.records}
-    over = f"median over {runs} seeds, band: {spread_name(runs)}" if runs > 1 else "one seed"
-    failed = any(record.status.failed for entry in entries for record in entry.records)
-    crosses = "× where a run failed" if failed else ""
-    budgets = {limits(record.budget) for entry in entries for record in entry.records}
-    parts = (*sorted(families), *sorted(budgets), over, crosses, note)
-    about = " · ".join(part for part in parts if part)
-    fig.text(
-        0.08, 1 - 0.20 / height, entries[0].problem, parse_math=False,
-        fontsize=14, fontweight="bold", color=INK, va="top",
-    )  # fmt: skip
-    fig.text(0.08, 1 - 0.48 / height, about, parse_math=False, fontsize=9.5, color=MUTED, va="top")
-
-
-def _legend(fig: Figure, handles: Sequence[Line2D], columns: int) -> None:
-    legend = fig.legend(
-        handles=list(handles),
-        loc="lower center",
-        bbox_to_anchor=(0.53, 0.012),
-        ncols=columns,
-        frameon=False,
-        fontsize=9.5,
-        handlelength=3.4,
-        columnspacing=2.0,
-        labelcolor=INK,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    """Return the two x axes: samples, or flops where not all methods draw them, and seconds."""
+    marks = [mark for entry in entries for r in entry.records for mark in r.trace[-1:]]
+    streaming = bool(marks) and all(mark.work.samples > 0 for mark in marks)
+    return ("samples" if streaming else "flops"), "seconds"
 
 
 def _handle(entry: Entry, style: Style) -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=legend_label(entry), **line(style))
-
-
-def _columns(labels: Sequence[str]) -> int:
-    """Return how many legend columns fit the figure's width, filled evenly."""
-    fit = max(1, min(4, 132 // (max(map(len, labels)) + 11)))
-    rows = -(-len(labels) // fit)
-    return -(-len(labels) // rows)
+    return handle(legend_label(entry), style)

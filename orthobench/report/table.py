@@ -31,7 +31,7 @@ FOLD = 4
 ROUNDING = 1e-14
 """Medians that differ by less than this part of where the runs started are equal."""
 
-FIRST = ("rank", "explained_variance_ratio")
+FIRST = ("rank", "density", "explained_variance_ratio")
 """Secondary metrics that a table shows before others."""
 
 EXTRAS = 3
@@ -74,9 +74,9 @@ def show(entries: Sequence[Entry], console: Console | None = None) -> None:
 
     console = console or Console()
     for problem in dict.fromkeys(entry.problem for entry in entries):
-        ranked = _ranked([entry for entry in entries if entry.problem == problem])
+        group = [entry for entry in entries if entry.problem == problem]
         console.print()
-        for part in _parts(ranked, console):
+        for part in _parts(group, console):
             console.print(part)
 
 
@@ -185,32 +185,40 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _parts(ranked: Sequence[_Ranked], console: Console) -> list[RenderableType]:
+def _parts(entries: Sequence[Entry], console: Console) -> list[RenderableType]:
     """Return title, table and notes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
-    entry, first = ranked[0].entry, ranked[0].entry.records[0]
+    ranked = _ranked([entry for entry in entries if not entry.refused])
+    entry, first = entries[0], entries[0].records[0]
     seeds = f"{len(entry.seeds)} seed{'s' * (len(entry.seeds) > 1)}"
     parts = (first.family, f"final {first.primary.replace('_', ' ')}", seeds, limits(first.budget))
     about = "  " + ", ".join(part for part in parts if part)
     columns, left_out = _fitting(ranked, console)
     notes = [*_legend(ranked, console.options.ascii_only), *_tuning(ranked)]
+    notes += [_refusal(entry) for entry in entries if entry.refused]
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)
         notes.append(f"no room for {names}: a wider terminal or --json has them")
     below = [(note, "dim") for note in notes] + [(line, "red") for line in _failures(ranked)]
     return [
         Text.assemble((clean(entry.problem), "bold"), (about, "dim")),
-        _table(columns, ranked, console),
+        *([_table(columns, ranked, console)] if ranked else []),
         *(Padding(Text(text, style=style), (0, 0, 0, 2), expand=False) for text, style in below),
     ]
+
+
+def _refusal(entry: Entry) -> str:
+    return f"{clean(entry.solver)} takes no part: {clean(entry.records[0].reason)}"
 
 
 def _fitting(ranked: Sequence[_Ranked], console: Console) -> tuple[list[_Column], list[_Column]]:
     """Return the columns that fit the console's width, and those that do not."""
     from rich.measure import Measurement
 
+    if not ranked:
+        return [], []
     columns, left_out = _columns(ranked, console.options.ascii_only), list[_Column]()
     unlimited = console.options.update(max_width=10_000)
     while True:
@@ -229,17 +237,18 @@ def _columns(ranked: Sequence[_Ranked], ascii_only: bool) -> list[_Column]:
         return lambda r: r.typical(AXES[name])
 
     samples, steps, seconds, flops = map(typical, ("samples", "steps", "seconds", "flops"))
-    drawing = any(samples(r) > 0 for r in ranked)
-    work, done = ("samples", samples) if drawing else ("steps", steps)
+    streaming = not any(samples(r) == 0 for r in ranked)
     runs = len(ranked[0].entry.seeds)
     columns = [
         _Column("median" if runs > 1 else "value", lambda r: number(r.summary.median)),
         _Column(f"[{spread_name(runs)}]", _spread, rank=3),
-        _Column(work, lambda r: count(done(r)), rank=2),
+        _Column("samples", lambda r: count(samples(r)), rank=2 if streaming else 4),
         _Column("time", lambda r: duration(seconds(r), ascii_only), rank=1),
         _Column("runs", lambda r: r.ok),
-        _Column("flops", lambda r: si(flops(r)), rank=4),
+        _Column("flops", lambda r: si(flops(r)), rank=4 if streaming else 2),
     ]
+    if not any(samples(r) > 0 for r in ranked):
+        columns[2] = _Column("steps", lambda r: count(steps(r)), rank=4)
     if runs == 1:
         del columns[1]
     return columns + [_extra(name, 5 + i) for i, name in enumerate(_extras(ranked))]

@@ -120,6 +120,28 @@ class TestShow:
         assert "3/5" in shown
         assert re.search(r"✗  msg +inf +\[inf, inf\]", shown)
 
+    def test_who_takes_no_part_is_named_below_and_not_ranked(self, runs):
+        refusal = {"status": Ending.REFUSED, "reason": "solves m = N only"}
+        records = runs("oja", 0.5) + [
+            replace(r, **refusal, trace=()) for r in runs("square", 0.3, seeds=5)
+        ]
+        shown = text(choose(records), 120)
+        assert "square takes no part: solves m = N only" in shown
+        assert not re.search(r"✗", shown)
+        assert [row["solver"] for row in rows(choose(records))] == ["oja", "square"]
+
+    def test_where_nobody_takes_part_the_reasons_are_left(self, runs):
+        refusal = {"status": Ending.REFUSED, "reason": "solves m = N only", "trace": ()}
+        shown = text(choose([replace(r, **refusal) for r in runs("square", 0.3)]), 120)
+        assert shown.splitlines()[1].startswith("digits k=4")
+        assert "square takes no part: solves m = N only" in shown
+
+    def test_shows_flops_where_not_all_methods_draw_samples(self, runs):
+        records = runs("oja", 0.5) + runs("givens", 0.3, samples=False)
+        shown = text(choose(records), 56)
+        assert re.search(r"median .*time +runs +flops\n", shown)
+        assert "no room for samples" in shown
+
     def test_names_failures_of_trials_that_were_not_chosen(self, runs):
         good = runs("a", 0.3, tuned={"step": 1.0})
         bad = runs("a", 0.2, tuned={"step": 8.0}, failed=2)
