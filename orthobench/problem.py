@@ -97,6 +97,9 @@ class Problem(ABC, Generic[O_co]):
         The metric that comparisons rank by; smaller is better.
     tuned_by : str
         The metric, measured on validation data, that tuned parameters are chosen by.
+    at : mapping
+        Where the primary metric is bought with another: values of that other metric at which
+        solvers are compared, as ``{"density": (0.05, 0.1)}``, unless a suite says otherwise.
     """
 
     name: ClassVar[str]
@@ -104,6 +107,7 @@ class Problem(ABC, Generic[O_co]):
     offers: ClassVar[type[Oracle]]
     primary: ClassVar[str]
     tuned_by: ClassVar[str]
+    at: ClassVar[Mapping[str, tuple[float, ...]]] = {}
 
     def __post_init__(self) -> None:
         check(self)

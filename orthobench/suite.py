@@ -15,7 +15,8 @@ A suite is data, never code: TOML, checked as a whole before anything runs. A li
 
 Where quality is bought with something else, such as sparsity, solvers are compared at equal values
 of that: ``at = { density = [0.05, 0.1] }`` makes two comparisons of the same runs, in which only
-those trials can be chosen whose final density is at most the level.
+those trials can be chosen whose final density is at most the level. Problems may bring levels of
+their own; ``at = {}`` compares without any.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
             raise _AtError((key,), str(unknown("key", key, KEYS)))
     budget = _budget(table.get("budget", {}), ("budget",))
     trials = _count(table.get("tuning", {}), "trials", ("tuning",), TRIALS)
-    levels = _levels(table.get("at", {}), ("at",))
+    levels = _levels(table["at"], ("at",)) if "at" in table else None
     suite = Suite(
         name=name,
         description=_typed(table, "description", str, ""),
@@ -134,7 +134,7 @@ def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]
 def _problems(
     entries: Sequence[Mapping[str, Any]],
     budget: Budget,
-    levels: tuple[Level, ...],
+    levels: tuple[Level, ...] | None,
     registry: Registry,
 ) -> Iterator[PlannedProblem]:
     labels: set[str] = set()
@@ -147,7 +147,8 @@ def _problems(
             problem = _make(registry.problem, entry["name"], given, path)
             text = _label(entry, problem, given, path, labels)
             version = _version(registry.problems[problem.name])
-            yield PlannedProblem(problem, text, own, version, at)
+            own_levels = _levels(problem.at, path) if at is None else at
+            yield PlannedProblem(problem, text, own, version, own_levels)
 
 
 def _solvers(
@@ -253,7 +254,7 @@ def _budget(value: Any, path: locate.Path) -> Budget:
 
 
 def _levels(value: Any, path: locate.Path) -> tuple[Level, ...]:
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         raise _AtError(path, "must be a table such as { density = [0.05, 0.1] }")
     return tuple(
         Level(metric, most) for metric in value for most in _numbers(value[metric], (*path, metric))
@@ -261,7 +262,7 @@ def _levels(value: Any, path: locate.Path) -> tuple[Level, ...]:
 
 
 def _numbers(value: Any, path: locate.Path) -> list[float]:
-    numbers = value if isinstance(value, list) else [value]
+    numbers = list(value) if isinstance(value, (list, tuple)) else [value]
     real = all(isinstance(n, (int, float)) and not isinstance(n, bool) for n in numbers)
     if not numbers or not real or not all(map(math.isfinite, numbers)):
         raise _AtError(path, f"must be a number or a list of numbers, not {value!r}")

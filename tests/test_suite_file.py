@@ -70,6 +70,12 @@ def test_levels_are_those_of_the_suite_or_of_the_problem(read):
     )
 
 
+def test_a_problem_brings_levels_unless_the_suite_says_otherwise(read, toys, monkeypatch):
+    monkeypatch.setattr(toys.Problem, "at", {"gap": (0.5, 1.0)})
+    assert [str(level) for level in read(GOOD).problems[0].levels] == ["gap <= 0.5", "gap <= 1"]
+    assert read(GOOD.replace("[budget]", "at = {}\n[budget]")).problems[0].levels == ()
+
+
 @pytest.mark.parametrize(
     ("at", "said"),
     [

@@ -9,6 +9,7 @@ different problems: eliminating Z from the first leaves sum_j |soft(A u_j, gamma
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -107,6 +108,7 @@ class SparsePCA(Problem[SparsePCAOracle]):
     offers: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     primary: ClassVar[str] = "unexplained_variance"
     tuned_by: ClassVar[str] = "training_unexplained_variance"
+    at: ClassVar[Mapping[str, tuple[float, ...]]] = {"density": (0.05, 0.1, 0.2)}
 
     m: int
 
