@@ -36,9 +36,9 @@ def solve_for_z(
     """Fill a sparsity pattern with the loadings that explain most variance.
 
     A local maximizer of tr(X'A'ZN), N = diag(mu), over X'X = I and unit columns of Z that are
-    zero outside the pattern, by alternating between the two. For one component, or a pattern
-    whose columns share no row with another, that is the leading singular vector of A restricted
-    to the pattern.
+    zero outside the pattern, by alternating between the two. For one component, or components
+    whose rows of A are uncorrelated with those of all others, that is the leading singular vector
+    of A restricted to the pattern.
 
     Givens methods and the generalized power method both end with it. They may pass AU for A,
     for any orthogonal U: the loadings are the same.
