@@ -26,9 +26,8 @@ class PlantedSparse(SparsePCA):
 
     Every column of V has `nonzeros` entries of equal size and random sign, in features drawn at
     random; columns that follow each other share `overlap` of them. The variances v fall
-    geometrically from `spread` to 1. The samples of the training part are centred, those of the
-    test part, which are drawn apart, with them; every metric but that of tuning is on the test
-    part.
+    geometrically from `spread` to 1, which is that of the last. The test part is drawn afresh, and
+    the mean of the training part is subtracted from both.
 
     The judge adds ``support_f1``. For a component with support S and a planted one with support
     T, F1 = 2 |S & T| / (|S| + |T|), the harmonic mean of precision and recall;
