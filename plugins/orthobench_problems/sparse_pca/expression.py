@@ -65,7 +65,7 @@ def _numbers(x: Any, what: str) -> Array:
         row, column = next(at for at, v in np.ndenumerate(values) if type(v) in wrong)
         raise DataError(
             f"{what} must be numbers: sample {row}, gene {column} (counted from 0) is "
-            f"{values[row, column]!r}"
+            f"{str(values[row, column])!r}"
         )
     return values.astype(np.float64, order="C")
 
@@ -86,7 +86,7 @@ def read_csv(path: Path) -> Array:
         Names the line, and what is wrong with it.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
             lines = csv.reader(stream)
             header = next(lines, [])
             _check_header(path, header)
@@ -112,8 +112,10 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 
 def _genes(path: Path, lines: Iterable[list[str]], fields: int) -> Iterator[Array]:
-    """Yield the numbers of each line."""
+    """Yield the numbers of each line that is not empty."""
     for at, line in enumerate(lines, start=2):
+        if not line:
+            continue
         if len(line) != fields:
             raise DataError(f"{path}, line {at} has {len(line)} fields, the first line {fields}")
         try:
