@@ -48,12 +48,11 @@ class Prostate(SparsePCA):
     setting of its Figure 2, whose own data are of brains: samples held out at random, the mean and
     the scale of each gene those of the training part.
 
-    Genes that do not vary in the training part are dropped, and the others renumbered: none of
-    the published data in practice.
+    Genes that do not vary in the training part are dropped and the others renumbered; every gene
+    of the published data varies. Reading them takes the package rdata (the extra ``data``).
 
-    Another version of the data may be read from a CSV file (`path`), as large as it is: genes in
-    lines, samples in columns, the first line the names of the samples, the first column those of
-    the genes.
+    A table of your own, of any size, is read from a CSV file (`path`): genes in lines, samples in
+    columns, the names of the samples in the first line, those of the genes in the first column.
     """
 
     name = "prostate"
