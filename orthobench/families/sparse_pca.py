@@ -66,11 +66,12 @@ class SparsePCAOracle(Oracle):
     def __init__(
         self, A: Array, m: int, passes: int = 1, order: NDArray[np.intp] | None = None
     ) -> None:
-        self.A = np.asfortranarray(A)
+        self.A = np.asfortranarray(A).view()  # a view: the caller's array stays writable
         self.A.flags.writeable = False
         self.n, self.k = len(A), m
         self.norms: Array = np.linalg.norm(self.A, axis=1)
-        self._stream = SampleOracle(ArraySource(self.A.T, order, passes), m)
+        visits = None if order is None else np.asarray(order)
+        self._stream = SampleOracle(ArraySource(self.A.T, visits, passes), m)
         self.window = self._stream.window
 
     @property
@@ -125,12 +126,17 @@ class Judge:
     ----------
     train : ndarray, shape (d, N)
     test : ndarray, shape (d, M), optional
+
+    Raises
+    ------
+    DataError
+        Where the sum of squares of a part underflows or overflows.
     """
 
     def __init__(self, train: Array, test: Array | None = None) -> None:
         self.train, self.test = train, train if test is None else test
-        self.total = float(np.linalg.norm(train)) ** 2
-        self.test_total = float(np.linalg.norm(self.test)) ** 2
+        self.total = _total(train, "the data")
+        self.test_total = self.total if test is None else _total(test, "the test part")
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; what is unexplained, the primary one, first.
@@ -180,8 +186,14 @@ def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
     -------
     dict
         ``penalized_objective``, |A'Z|_* - gamma |Z|_1: equation 5 of Shalit and Chechik (2014)
-        maximized over U; ``squared_objective``, equation 6 at that U.
+        maximized over U; ``squared_objective``, equation 6 at that U. A column of zeros counts
+        for nothing in both: its column of U could be any, and equation 6 would depend on which.
+
+    Notes
+    -----
+    4dNm flops and those of a polar decomposition (N, m).
     """
+    Z = Z[:, Z.any(axis=0)]
     scores = A.T @ Z
     U = polar(scores)
     squared = np.maximum(np.abs(A @ U) - gamma, 0.0)
@@ -230,7 +242,8 @@ def sparse_pca(
     UsageError
         On m < 1, m > d or m > N.
     DataError
-        On data that are not a finite real matrix, or features that do not vary; names them.
+        On data that are not a finite real matrix, features that do not vary, or numbers so small
+        or large that their sum of squares cannot be had; names them.
 
     Examples
     --------
@@ -251,18 +264,29 @@ def sparse_pca(
     held_out = None if test is None else _checked(test, "the test part")
     if held_out is not None and len(held_out) != d:
         raise DataError(f"the test part has {len(held_out)} features, the data {d}")
-    if held_out is not None and not held_out.any():
-        raise DataError("the test part is zero: there is no variance to explain")
     judge = Judge(train, held_out)
     return Instance(SparsePCAOracle(train, m, passes, order), judge, violation=unit_columns)
 
 
 def _checked(A: NDArray[np.generic], what: str) -> Array:
-    if np.ndim(A) != 2:
-        raise DataError(f"{what} must be a matrix (features, samples), not of shape {np.shape(A)}")
-    converted: Array = matrix(np.asarray(A), what).astype(np.float64, order="F")
-    check_rows(converted.T)
+    """Return a float64 copy in Fortran order; refuse what is not a finite real matrix."""
+    A = np.asarray(A)
+    if A.ndim != 2:
+        raise DataError(f"{what} must be a matrix (features, samples), not of shape {A.shape}")
+    converted: Array = matrix(A, what).astype(np.float64, order="F")
+    check_rows(converted.T, what=f"{what}: sample")
     return converted
+
+
+def _total(A: Array, what: str) -> float:
+    """Return |A|², the variance that shares are of; refuse zero and infinity."""
+    with np.errstate(under="ignore", over="ignore"):
+        total = float(np.linalg.norm(A)) ** 2
+    if total == 0:
+        raise DataError(f"{what}: the sum of squares is zero: there is no variance to explain")
+    if total == np.inf:
+        raise DataError(f"{what}: the sum of squares overflows; rescale the data")
+    return total
 
 
 def _refuse_constant(A: Array) -> None:

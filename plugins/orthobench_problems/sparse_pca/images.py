@@ -1,0 +1,64 @@
+"""Handwritten digits, in few pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
+from orthobench.parameters import parameter
+from orthobench.problem import Instance
+from orthobench_problems import digits
+from orthobench_problems.sparse_pca.parts import (
+    PASSES_HELP,
+    SCALING_HELP,
+    SCALINGS,
+    check_components,
+    split_parts,
+)
+
+IMAGES, VARYING = 1797, 61
+"""The images, and the pixels that are not the same in all of them."""
+
+
+@dataclass(frozen=True)
+class DigitsSparse(SparsePCA):
+    """The 1,797 digits of 8 x 8 pixels that come with scikit-learn; needs no download.
+
+    Split at random into a training and a test part, and scaled by the training part; pixels that
+    do not vary there, three or a few more, are dropped.
+    """
+
+    name = "digits-sparse"
+
+    m: int = parameter(5, help="components sought", low=1)
+    scaling: str = parameter("centred", help=SCALING_HELP, choices=SCALINGS)
+    test: int = parameter(797, help="images held out for the judge; 0: none", low=0)
+    passes: int = parameter(1, help=PASSES_HELP, low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_components(self.m, VARYING, self.samples)
+
+    @property
+    def samples(self) -> int:
+        """The number of training images."""
+        return IMAGES - self.test
+
+    def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
+        """Return the instance; `rng` draws the split, and the order for streaming methods.
+
+        Raises
+        ------
+        DataError
+            Where this scikit-learn brings other digits than those known.
+        UsageError
+            Where fewer than m pixels vary in the training part.
+        """
+        parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
+        return parts.instance(self.m, self.passes, rng)
+
+    def checksum(self) -> str:
+        """Return the digest of the pixels, which `build` insists on."""
+        return digits.CHECKSUM

@@ -1,0 +1,135 @@
+"""Splits and scalings of the sparse PCA problems against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_problems.sparse_pca.parts import check_components, scaled, split, split_parts
+
+from orthobench.errors import DataError, UsageError
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def data(n, d, seed=0):
+    return rng(seed).standard_normal((n, d)) * rng(seed).uniform(0.1, 9, d) + rng(seed + 1).uniform(
+        -5, 5, d
+    )
+
+
+@given(n=st.integers(1, 300), seed=st.integers(0, 2**32 - 1), share=st.floats(0, 0.99))
+@settings(max_examples=50)
+def test_the_parts_are_disjoint_ordered_and_cover_all(n, seed, share):
+    held_out = int(n * share)
+    train, test = split(n, held_out, rng(seed))
+    assert len(test) == held_out
+    assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
+    assert np.all(np.diff(train) > 0)
+    assert np.all(np.diff(test) > 0)
+
+
+def test_a_split_depends_on_the_seed_alone_and_every_sample_may_be_held_out():
+    first, again, other = (split(100, 20, rng(seed)) for seed in (1, 1, 2))
+    assert all(map(np.array_equal, first, again))
+    assert not np.array_equal(first[1], other[1])
+    counts = np.zeros(10)
+    for seed in range(400):
+        counts[split(10, 3, rng(seed))[1]] += 1
+    assert np.abs(counts - 120).max() < 5 * np.sqrt(400 * 0.3 * 0.7)
+
+
+@given(n=st.integers(2, 200), d=st.integers(1, 8), seed=st.integers(0, 2**31))
+@settings(max_examples=50)
+def test_standardized_features_have_mean_zero_and_norm_sqrt_n(n, d, seed):
+    parts = scaled(data(n, d, seed), None, "standardized")
+    assert parts.test is None
+    assert np.abs(parts.train.mean(axis=0)).max() < 1e-10
+    assert np.linalg.norm(parts.train, axis=0) == pytest.approx(np.full(d, np.sqrt(n)))
+
+
+def test_centred_features_keep_their_deviations_and_none_keeps_all():
+    X = data(50, 4)
+    centred = scaled(X.copy(), None, "centred").train
+    assert np.abs(centred.mean(axis=0)).max() < 1e-14
+    assert centred.std(axis=0) == pytest.approx(X.std(axis=0))
+    assert np.array_equal(scaled(X.copy(), None, "none").train, X)
+
+
+@pytest.mark.parametrize("scaling", ["standardized", "centred", "none"])
+def test_the_test_part_is_scaled_by_what_the_training_part_says(scaling):
+    X, test = data(50, 4), data(20, 4, 7)
+    kept = X.copy(), test.copy()
+    centre = 0 if scaling == "none" else X.mean(axis=0)
+    unit = X.std(axis=0) if scaling == "standardized" else 1
+    parts = scaled(X, test, scaling)
+    assert np.allclose(parts.train, (X - centre) / unit, rtol=1e-14)
+    assert np.allclose(parts.test, (test - centre) / unit, rtol=1e-14)
+    assert np.array_equal(X, kept[0])
+    assert np.array_equal(test, kept[1])
+
+
+@pytest.mark.parametrize("scaling", ["standardized", "centred", "none"])
+@pytest.mark.parametrize("constant", [0.0, 0.1, -1e9, 1e150])
+def test_what_does_not_vary_in_the_training_part_is_dropped_from_both(scaling, constant):
+    X, test = data(999, 5), data(20, 5, 7)
+    X[:, [1, 4]] = constant
+    parts = scaled(X, test, scaling)
+    assert np.array_equal(parts.features, [0, 2, 3])
+    assert parts.train.shape == (999, 3)
+    alone = scaled(X[:, [0, 2, 3]], test[:, [0, 2, 3]], scaling)
+    assert np.allclose(parts.train, alone.train, rtol=1e-12)
+    assert np.allclose(parts.test, alone.test, rtol=1e-12)
+
+
+def test_variations_whose_squares_underflow_do_not_count():
+    X = data(10, 2)
+    X[:, 1] *= 1e-200
+    assert np.array_equal(scaled(X, None, "standardized").features, [0])
+
+
+def test_data_without_any_variation_are_refused():
+    with pytest.raises(DataError, match="no feature varies over the 10 training samples"):
+        scaled(np.full((10, 3), 0.1), None, "centred")
+    with pytest.raises(DataError, match="over the 1 training"):
+        split_parts(data(5, 3), 4, "centred", rng())
+
+
+def test_a_bad_sample_is_named_by_its_row_in_the_data():
+    X = data(30, 4)
+    X[17, 2] = np.inf
+    for held_out in (0, 29):
+        with pytest.raises(DataError, match=r"sample 17 .*feature 2 is inf"):
+            split_parts(X, held_out, "standardized", rng())
+
+
+def test_an_instance_has_the_parts_and_streams_in_a_random_order():
+    X = data(40, 6)
+    parts = split_parts(X, 15, "centred", rng(3))
+    train, test = split(40, 15, rng(3))
+    assert np.allclose(parts.train, X[train] - X[train].mean(axis=0))
+    assert np.allclose(parts.test, X[test] - X[train].mean(axis=0))
+    instance = parts.instance(2, 2, rng(4))
+    assert np.array_equal(instance.oracle.A, parts.train.T)
+    assert np.array_equal(instance.measure.test, parts.test.T)
+    order = rng(4).permutation(25)
+    assert not np.array_equal(order, np.arange(25))
+    instance.oracle.prepare(50)
+    assert np.array_equal(instance.oracle.take(50), np.tile(parts.train[order], (2, 1)))
+
+
+@pytest.mark.parametrize(("m", "d", "n"), [(4, 3, 9), (4, 9, 3), (2, 1, 1)])
+def test_too_many_components_are_refused_with_both_sizes(m, d, n):
+    check_components(min(d, n), d, n)
+    message = f"m = {m} .* {d} features and {n} training samples, so m is at most {min(d, n)}"
+    with pytest.raises(UsageError, match=message):
+        check_components(m, d, n)
+
+
+@pytest.mark.parametrize("n", [0, -3])
+def test_a_test_part_that_takes_all_is_refused(n):
+    with pytest.raises(UsageError, match="nothing is left to train on"):
+        check_components(1, 5, n)
