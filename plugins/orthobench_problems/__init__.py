@@ -7,6 +7,9 @@ from pathlib import Path
 
 from orthobench.hookspecs import hookimpl
 from orthobench.problem import AnyProblem
+from orthobench_problems.orthogonal_group.brockett import Brockett
+from orthobench_problems.orthogonal_group.ica import ICA
+from orthobench_problems.orthogonal_group.procrustes import Procrustes
 from orthobench_problems.stochastic_pca.files import NpyPCA
 from orthobench_problems.stochastic_pca.images import MNIST, Digits
 from orthobench_problems.stochastic_pca.synthetic import (
@@ -19,7 +22,11 @@ from orthobench_problems.stochastic_pca.synthetic import (
 @hookimpl
 def orthobench_problems() -> Iterable[type[AnyProblem]]:
     """Return the problem classes."""
-    return [OrthogonalDistribution, IncrementalTrap, SpikedCovariance, Digits, MNIST, NpyPCA]
+    stochastic_pca = [
+        OrthogonalDistribution, IncrementalTrap, SpikedCovariance, Digits, MNIST, NpyPCA,
+    ]  # fmt: skip
+    orthogonal_group = [Procrustes, Brockett, ICA]
+    return [*stochastic_pca, *orthogonal_group]
 
 
 @hookimpl
