@@ -215,23 +215,23 @@ def orthogonal_group(
     >>> bool(np.abs(D - np.diag(np.diagonal(D))).max() < 1e-7)
     True
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise UsageError(f"n must be an integer >= 1, not {n!r}")
-    for what, given in (("cost", cost), ("gradient", gradient)):
-        if not callable(given) and (what == "cost" or given is not None):
+    size = _size(n)
+    for what, given in {"cost": cost, "gradient": gradient}.items():
+        if not callable(given) and not (what == "gradient" and given is None):
             raise UsageError(f"the {what} must be a function of U, not {given!r}")
     if best is not None and not np.isfinite(best):
         raise UsageError(f"best must be a finite number, not {best!r}")
-    _check_at(_probe(int(n)), cost, gradient)
+    _check_at(random_point(size, size, np.random.default_rng(0)), cost, gradient)
     gap = None if best is None else lambda U: cost(U) - best
     known = {} if best is None else {"objective_gap": 0.0, "objective": float(best)}
-    return Instance(
-        OrthogonalGroupOracle(cost, int(n), gradient), Judge(cost, gap, gradient), known
-    )
+    oracle = OrthogonalGroupOracle(cost, size, gradient)
+    return Instance(oracle, Judge(cost, gap, gradient), known)
 
 
-def _probe(n: int) -> Array:
-    return random_point(n, n, np.random.default_rng(0))
+def _size(n: object) -> int:
+    if isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1:
+        return int(n)
+    raise UsageError(f"n must be an integer >= 1, not {n!r}")
 
 
 def _check_at(U: Array, cost: Cost, gradient: Gradient | None) -> None:

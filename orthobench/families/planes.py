@@ -12,6 +12,9 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.errors import DataError
 
+Harmonic: TypeAlias = tuple[int, float, float]
+"""A harmonic h >= 1 with its coefficients a and b, a cos(h angle) + b sin(h angle)."""
+
 SIZES = (16, 32, 64)
 """Points over the period at which a function is sampled, until its harmonics are resolved."""
 
@@ -75,40 +78,42 @@ class Trigonometric:
             for h, (a, b) in enumerate(zip(self.cosines, self.sines, strict=True))
         )
 
-    @property
-    def spread(self) -> float:
-        """A bound on the largest minus the smallest value, reached by a single harmonic."""
-        return 2 * sum(hypot(a, b) for _, a, b in self._harmonics())
-
     def gain(self, angle: float) -> float:
         """Return the value at zero minus that at `angle`, to full relative accuracy near zero.
 
         1 - cos(h angle) is 2 sin²(h angle / 2): the difference of two nearly equal values is
         never taken, so that a gain far below their rounding is still right.
         """
-        total = 0.0
-        for h, a, b in self._harmonics():
-            c, s = cos(h * angle / 2), sin(h * angle / 2)
-            total += 2 * s * (a * s - b * c)
-        return total
+        return _gain(self._harmonics(), angle)
 
-    def minimizer(self) -> float:
-        """Return the global minimizer in (-pi, pi]; of equal minima the one nearest to zero.
+    def minimum(self) -> Minimum:
+        """Return the global minimum; of equal minima the one nearest to zero.
 
         A single harmonic h has its minima at (atan2(-b, -a) + 2 pi k) / h. Otherwise the
         derivative is a polynomial of degree 2H in exp(i angle), H the highest harmonic: the
         angles of all its roots, the eigenvalues of a companion matrix, are polished by Newton's
         method and compared. O(H³) flops.
+
+        Raises
+        ------
+        DataError
+            On coefficients that are not finite.
         """
         harmonics = self._harmonics()
+        spread = 2 * sum(hypot(a, b) for _, a, b in harmonics)
+        if not isfinite(spread):
+            raise DataError("the objective is not finite along the rotations in a plane")
         if not harmonics:
-            return 0.0
+            return Minimum(0.0, 0.0, 0.0)
         if len(harmonics) == 1:
             h, a, b = harmonics[0]
-            return atan2(-b, -a) / h
-        return _lowest(*(np.array(part, dtype=np.float64) for part in zip(*harmonics, strict=True)))
+            angle = atan2(-b, -a) / h
+        else:
+            angle = _lowest(*np.array(harmonics, dtype=np.float64).T)
+        gain = _gain(harmonics, angle)
+        return Minimum(angle, gain, spread) if gain > 0 else Minimum(0.0, 0.0, spread)
 
-    def _harmonics(self) -> list[tuple[int, float, float]]:
+    def _harmonics(self) -> list[Harmonic]:
         pairs = zip(self.cosines, self.sines, strict=True)
         return [(h, a, b) for h, (a, b) in enumerate(pairs) if h and (a or b)]
 
@@ -141,14 +146,18 @@ def minimize(restriction: Restriction) -> Minimum:
     DataError
         Where the function is not finite.
     """
-    if not isinstance(restriction, Trigonometric):
-        return _sampled_minimum(restriction)
-    spread = restriction.spread
-    if not isfinite(spread):
-        raise DataError("the objective is not finite along the rotations in a plane")
-    angle = restriction.minimizer()
-    gain = restriction.gain(angle)
-    return Minimum(angle, gain, spread) if gain > 0 else Minimum(0.0, 0.0, spread)
+    if isinstance(restriction, Trigonometric):
+        return restriction.minimum()
+    return _sampled_minimum(restriction)
+
+
+def _gain(harmonics: Sequence[Harmonic], angle: float) -> float:
+    """Return the value at zero minus that at `angle`."""
+    total = 0.0
+    for h, a, b in harmonics:
+        s = sin(h * angle / 2)
+        total += 2 * s * (a * s - b * cos(h * angle / 2))
+    return total
 
 
 def _lowest(h: Array, a: Array, b: Array) -> float:
@@ -195,11 +204,12 @@ def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
         rounding = ROUNDING * float(np.abs(values).max())
         polynomial = _interpolant(values, rounding)
         if polynomial and abs(f(OFF_GRID) - polynomial(OFF_GRID)) <= 10 * rounding:
-            angle = polynomial.minimizer()
-            gain, spread = polynomial.gain(angle), polynomial.spread
-            lower = gain > 0 and f(angle) <= values[0]
-            return Minimum(angle, gain, spread) if lower else Minimum(0.0, 0.0, spread)
-    angle, value = min((_valley(f, values, k) for k in _valleys(values)), key=lambda found: found[1])
+            found = polynomial.minimum()
+            lower = found.gain > 0 and f(found.angle) <= values[0]
+            return found if lower else Minimum(0.0, 0.0, found.spread)
+    angle, value = min(
+        (_valley(f, values, k) for k in _valleys(values)), key=lambda found: found[1]
+    )
     gain, spread = float(values[0] - value), float(values.max() - min(values.min(), value))
     return Minimum(angle, gain, spread) if gain > rounding else Minimum(0.0, 0.0, spread)
 

@@ -22,10 +22,10 @@ from orthobench_problems.stochastic_pca.synthetic import (
 @hookimpl
 def orthobench_problems() -> Iterable[type[AnyProblem]]:
     """Return the problem classes."""
-    stochastic_pca = [
+    stochastic_pca = (
         OrthogonalDistribution, IncrementalTrap, SpikedCovariance, Digits, MNIST, NpyPCA,
-    ]  # fmt: skip
-    orthogonal_group = [Procrustes, Brockett, ICA]
+    )  # fmt: skip
+    orthogonal_group = (Procrustes, Brockett, ICA)
     return [*stochastic_pca, *orthogonal_group]
 
 

@@ -10,6 +10,7 @@ import pluggy
 import pytest
 
 from orthobench import hookspecs
+from orthobench.families.orthogonal_group import OrthogonalGroup
 from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.parameters import parameters_of, summary
 
@@ -34,12 +35,15 @@ def test_the_names_are_the_pinned_ones():
         "digits",
         "mnist",
         "npy-pca",
+        "procrustes",
+        "brockett",
+        "ica",
     }
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_problems_are_documented_frozen_recipes_of_their_family(problem):
-    assert issubclass(problem, StochasticPCA)
+    assert issubclass(problem, (StochasticPCA, OrthogonalGroup))
     assert problem.__dataclass_params__.frozen
     assert summary(problem)
     assert all(parameter.help for parameter in parameters_of(problem))

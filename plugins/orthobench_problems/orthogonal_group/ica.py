@@ -10,7 +10,7 @@ from orthobench.arrays import Array
 from orthobench.errors import UsageError
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.planes import Trigonometric, minimize
-from orthobench.geometry import polar
+from orthobench.geometry import polar, rotate
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
 
@@ -109,14 +109,32 @@ class ICA(OrthogonalGroup):
         X -= X.mean(axis=0)
         whitening = _inverse_root(X.T @ X / len(X))
         oracle = KurtosisOracle(X @ whitening, SIGNS[self.sources])
-        mixed: Array = whitening @ mixing
-        best = oracle.cost(_descended(oracle, polar(mixed)))
-
-        def distance(U: Array) -> dict[str, float]:
-            return {"amari_distance": amari_distance(U.T @ mixed)}
-
-        judge = Judge(oracle.cost, lambda U: oracle.cost(U) - best, oracle.gradient, distance)
+        truth = Truth(whitening @ mixing)
+        best = oracle.cost(_descended(oracle, truth.unmixing))
+        judge = Judge(oracle.cost, lambda U: oracle.cost(U) - best, oracle.gradient, truth)
         return Instance(oracle, judge, {"objective_gap": 0.0, "objective": best})
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What mixed the sources, for the judge.
+
+    Attributes
+    ----------
+    mixed : ndarray, shape (n, n)
+        The mixing matrix, whitened: orthogonal up to the error of finitely many samples.
+    """
+
+    mixed: Array
+
+    @property
+    def unmixing(self) -> Array:
+        """The orthogonal matrix nearest to the true unmixing of the whitened samples."""
+        return polar(self.mixed)
+
+    def __call__(self, U: Array) -> dict[str, float]:
+        """Return the ``amari_distance`` of U'`mixed` from a permutation."""
+        return {"amari_distance": amari_distance(U.T @ self.mixed)}
 
 
 def amari_distance(P: Array) -> float:
@@ -149,8 +167,10 @@ def _drawn(kind: str, shape: tuple[int, int], rng: np.random.Generator) -> Array
     if kind == "uniform":
         return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), shape)
     if kind == "laplace":
-        return rng.laplace(scale=np.sqrt(0.5), size=shape)
-    return rng.integers(0, 2, shape) * 2.0 - 1.0
+        heavy: Array = rng.laplace(scale=np.sqrt(0.5), size=shape)
+        return heavy
+    signs: Array = rng.choice([-1.0, 1.0], shape)
+    return signs
 
 
 def _inverse_root(C: Array) -> Array:
@@ -172,6 +192,6 @@ def _descended(oracle: KurtosisOracle, U: Array) -> Array:
             for i in range(j):
                 angle, _, _ = minimize(oracle.restricted(carried, i, j))
                 oracle.rotate(carried, i, j, angle)
-                OrthogonalGroupOracle.rotate(oracle, U, i, j, angle)
+                rotate(U, i, j, angle)
                 largest = max(largest, abs(angle))
     return U

@@ -55,9 +55,9 @@ class Procrustes(OrthogonalGroup):
     """Minimize |AU - B|² over the orthogonal group, B = AQ + noise.
 
     A is Gaussian, Q a random orthogonal matrix of either determinant. With the singular value
-    decomposition A'B = P S R' the optimum is U = PR'. The best point of the other component
-    negates the last column of P, and is worse by 4 s_n, s_n the smallest singular value. There are no
-    other local minima, so that a method that keeps det U ends at one of the two: besides
+    decomposition A'B = P S R' the optimum is U = PR'. The best point of the other component has
+    the last column of P negated, and is worse by 4 s_n, s_n the smallest singular value. There
+    are no other local minima, so that a method that keeps det U ends at one of the two: besides
     ``objective_gap`` the judge reports ``component_gap``, to the best point of U's component.
 
     References
