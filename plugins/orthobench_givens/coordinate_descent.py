@@ -94,6 +94,9 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
     The sign of det U never changes: on O(n) the optimum may lie on the other component, where
     the solver starts with ``reflected``. On a function that is even in a column both have it.
 
+    A step costs what the oracle says of a restriction, and where it rotates 6n flops and what the
+    oracle says of a rotation. Memory: U, n(n-1)/2 integers, and what the oracle carries.
+
     References
     ----------
     Shalit and Chechik 2014, Algorithms 1 and 4. The rotation is that of

@@ -1,13 +1,10 @@
 """Functions of an orthogonal matrix: what is judged, and what is refused."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.linalg import expm
 
 import orthobench as ob
-from orthobench.families import orthogonal_group
 from orthobench.families.orthogonal_group import Judge, gradient_norm, riemannian_gradient
 from orthobench.families.planes import minimize
 from orthobench.geometry import drift, random_point, rotate
@@ -177,14 +174,3 @@ def test_a_projected_gradient_is_one_too():
 def test_a_best_value_that_is_not_finite_is_refused():
     with pytest.raises(ob.UsageError, match="best must be a finite number"):
         ob.orthogonal_group(cubic, n=N, best=np.nan)
-
-
-def test_the_example_runs(monkeypatch):
-    """With the class in place of its name, so that the plugin need not be installed."""
-    from orthobench_givens import Givens
-
-    solve = ob.solve
-    monkeypatch.setattr(ob, "solve", lambda name, *rest: solve({"givens": Givens()}[name], *rest))
-    found = doctest.testmod(orthogonal_group)
-    assert found.attempted
-    assert not found.failed

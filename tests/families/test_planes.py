@@ -165,6 +165,12 @@ def test_rounding_is_no_gain():
         assert found.angle == found.gain == 0
 
 
+def test_next_to_a_kink_rounding_is_no_gain_either():
+    found = minimize(lambda t: 1 + 1e-3 * abs(np.sin(t - 1e-11)))
+    assert found.angle == found.gain == 0
+    assert found.spread == pytest.approx(1e-3)
+
+
 def test_polynomials_take_few_evaluations():
     calls = []
     minimize(lambda t: calls.append(t) or np.cos(4 * t - 1))
