@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import atan2, cos, fsum, hypot, isfinite, pi, sin
+from math import atan2, cos, fsum, hypot, isfinite, pi, remainder, sin
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,7 +44,7 @@ class Minimum(NamedTuple):
     Attributes
     ----------
     angle : float
-        In (-pi, pi]; zero where nothing is gained.
+        In [-pi, pi]; zero where nothing is gained.
     gain : float
         How much lower the function is there than at angle zero, >= 0.
     spread : float
@@ -77,14 +77,6 @@ class Trigonometric:
             a * cos(h * angle) + b * sin(h * angle)
             for h, (a, b) in enumerate(zip(self.cosines, self.sines, strict=True))
         )
-
-    def gain(self, angle: float) -> float:
-        """Return the value at zero minus that at `angle`, to full relative accuracy near zero.
-
-        1 - cos(h angle) is 2 sin²(h angle / 2): the difference of two nearly equal values is
-        never taken, so that a gain far below their rounding is still right.
-        """
-        return _gain(self._harmonics(), angle)
 
     def minimum(self) -> Minimum:
         """Return the global minimum; of equal minima the one nearest to zero.
@@ -152,7 +144,11 @@ def minimize(restriction: Restriction) -> Minimum:
 
 
 def _gain(harmonics: Sequence[Harmonic], angle: float) -> float:
-    """Return the value at zero minus that at `angle`."""
+    """Return the value at zero minus that at `angle`, to full relative accuracy near zero.
+
+    1 - cos(h angle) is 2 sin²(h angle / 2): the difference of two nearly equal values is never
+    taken, so that a gain far below their rounding is still right.
+    """
     total = 0.0
     for h, a, b in harmonics:
         s = sin(h * angle / 2)
@@ -179,7 +175,7 @@ def _lowest(h: Array, a: Array, b: Array) -> float:
 
 
 def _gains(angles: Array, h: Array, a: Array, b: Array) -> Array:
-    """Return the value at zero minus those at the angles, as `Trigonometric.gain`."""
+    """Return the value at zero minus those at the angles, as `_gain`."""
     half = np.multiply.outer(angles, h / 2)
     gains: Array = 2 * (np.sin(half) * (a * np.sin(half) - b * np.cos(half))).sum(axis=1)
     return gains
@@ -250,11 +246,10 @@ def _valleys(values: Array) -> list[int]:
 
 
 def _valley(f: Callable[[float], float], values: Array, k: int) -> tuple[float, float]:
-    """Return the minimizer next to a grid point, in (-pi, pi], and the value there."""
+    """Return the minimizer next to a grid point, in [-pi, pi], and the value there."""
     from scipy.optimize import minimize_scalar
 
-    angle, value = 2 * pi * k / len(values), float(values[k])
-    angle -= 2 * pi if angle > pi else 0.0
+    angle, value = remainder(2 * pi * k / len(values), 2 * pi), float(values[k])
     for width in WIDTHS:
         centre = angle
         found = minimize_scalar(
@@ -263,4 +258,4 @@ def _valley(f: Callable[[float], float], values: Array, k: int) -> tuple[float, 
         )  # fmt: skip
         if found.fun < value:
             angle, value = centre + float(found.x), float(found.fun)
-    return angle, value
+    return remainder(angle, 2 * pi), value

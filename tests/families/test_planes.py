@@ -40,7 +40,7 @@ def distance(a, b, period=2 * np.pi):
 def test_the_minimum_is_that_of_a_dense_grid_or_lower(polynomial):
     found = minimize(polynomial)
     size = float(np.abs(polynomial.cosines).sum() + np.abs(polynomial.sines).sum())
-    assert -np.pi < found.angle <= np.pi
+    assert -np.pi <= found.angle <= np.pi
     assert polynomial(found.angle) <= values(polynomial, GRID).min() + 1e-14 * size
     assert found.gain >= 0
     assert found.gain == pytest.approx(polynomial(0) - polynomial(found.angle), abs=1e-14 * size)
@@ -115,7 +115,7 @@ def test_a_callable_is_minimized_as_its_polynomial(polynomial):
     assert polynomial(found.angle) <= polynomial(0)
 
 
-@pytest.mark.parametrize("target", [-3.1, -1.234, -1e-4, 0.02, 0.7853, 2.5])
+@pytest.mark.parametrize("target", [-3.1, 3.14, -1.234, -1e-4, 0.02, 0.7853, 2.5])
 def test_smooth_callables_to_1e_10(target):
     """Not polynomials of low degree: resolved by the grid, or searched on it."""
     for f in (
@@ -128,6 +128,7 @@ def test_smooth_callables_to_1e_10(target):
         exact = 1e-10 if f(target + 1e-10) > f(target) else 2e-8
         assert distance(found.angle, target) <= exact
         assert f(found.angle) <= f(0.0)
+        assert -np.pi <= found.angle <= np.pi
         assert found.gain == pytest.approx(f(0.0) - f(target), rel=1e-9, abs=1e-10)
 
 
