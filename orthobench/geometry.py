@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import cos, sin
+
 import numpy as np
 
 from orthobench.arrays import Array
@@ -129,7 +131,10 @@ def rotate(A: Array, i: int, j: int, angle: float) -> None:
     -----
     6n flops.
     """
-    c, s = np.cos(angle), np.sin(angle)
-    a_i = c * A[:, i] + s * A[:, j]
-    A[:, j] = c * A[:, j] - s * A[:, i]
-    A[:, i] = a_i
+    c, s = cos(angle), sin(angle)
+    a_i, a_j = A[:, i], A[:, j]
+    turned = s * a_i
+    a_i *= c
+    a_i += s * a_j
+    a_j *= c
+    a_j -= turned

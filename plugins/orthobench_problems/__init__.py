@@ -7,34 +7,15 @@ from pathlib import Path
 
 from orthobench.hookspecs import hookimpl
 from orthobench.problem import AnyProblem
-from orthobench_problems.sparse_pca.files import NpySparse
-from orthobench_problems.sparse_pca.images import DigitsSparse
-from orthobench_problems.sparse_pca.planted import PlantedSparse
-from orthobench_problems.sparse_pca.prostate import Prostate
-from orthobench_problems.stochastic_pca.files import NpyPCA
-from orthobench_problems.stochastic_pca.images import MNIST, Digits
-from orthobench_problems.stochastic_pca.synthetic import (
-    IncrementalTrap,
-    OrthogonalDistribution,
-    SpikedCovariance,
-)
+from orthobench_problems import orthogonal_group, sparse_pca, stochastic_pca
+
+FAMILIES = (stochastic_pca, sparse_pca, orthogonal_group)
 
 
 @hookimpl
 def orthobench_problems() -> Iterable[type[AnyProblem]]:
     """Return the problem classes."""
-    return [
-        OrthogonalDistribution,
-        IncrementalTrap,
-        SpikedCovariance,
-        Digits,
-        MNIST,
-        NpyPCA,
-        Prostate,
-        PlantedSparse,
-        DigitsSparse,
-        NpySparse,
-    ]
+    return [problem for family in FAMILIES for problem in family.PROBLEMS]
 
 
 @hookimpl

@@ -7,7 +7,7 @@ where the new ones do. Ties decide on discrete data.
 
 import numpy as np
 import pytest
-from orthobench_problems import OrthogonalDistribution
+from orthobench_problems.stochastic_pca import OrthogonalDistribution
 from orthobench_stochastic_pca import IncrementalPCA
 
 from orthobench.geometry import random_point

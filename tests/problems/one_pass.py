@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from orthobench_problems import NpyPCA
+from orthobench_problems.stochastic_pca import NpyPCA
 
 from orthobench.harness import run
 from orthobench.identity import Streams

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from orthobench_problems import NpyPCA
+from orthobench_problems.stochastic_pca import NpyPCA
 
 from orthobench.errors import DataError, UsageError
 from orthobench.geometry import random_point

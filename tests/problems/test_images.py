@@ -8,8 +8,8 @@ import struct
 
 import numpy as np
 import pytest
-from orthobench_problems import MNIST, Digits, digits
-from orthobench_problems.stochastic_pca import images
+from orthobench_problems import digits
+from orthobench_problems.stochastic_pca import MNIST, Digits, images
 
 from orthobench import datasets
 from orthobench.errors import DataError, UsageError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_problems import PlantedSparse
+from orthobench_problems.sparse_pca import PlantedSparse
 from orthobench_problems.sparse_pca.planted import support_f1
 
 from orthobench.errors import UsageError

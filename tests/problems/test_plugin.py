@@ -10,12 +10,13 @@ import pluggy
 import pytest
 
 from orthobench import hookspecs
+from orthobench.families.orthogonal_group import OrthogonalGroup
 from orthobench.families.sparse_pca import SparsePCA
 from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.parameters import parameters_of, summary
 
 PROBLEMS = orthobench_problems.orthobench_problems()
-FAMILIES = {family.family: family for family in (StochasticPCA, SparsePCA)}
+FAMILIES = {family.family: family for family in (StochasticPCA, SparsePCA, OrthogonalGroup)}
 
 
 def test_the_hooks_are_those_of_the_specification():
@@ -40,6 +41,9 @@ def test_the_names_are_the_pinned_ones():
         "planted-sparse",
         "digits-sparse",
         "npy-sparse",
+        "procrustes",
+        "brockett",
+        "ica",
     }
 
 

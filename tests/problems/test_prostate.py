@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from orthobench_problems import Prostate
-from orthobench_problems.sparse_pca import prostate
+from orthobench_problems.sparse_pca import Prostate, prostate
 from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 
 from orthobench import datasets

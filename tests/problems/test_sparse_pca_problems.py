@@ -6,7 +6,8 @@ import os
 
 import numpy as np
 import pytest
-from orthobench_problems import DigitsSparse, NpySparse, digits
+from orthobench_problems import digits
+from orthobench_problems.sparse_pca import DigitsSparse, NpySparse
 
 from orthobench.errors import DataError, UsageError
 from orthobench.families.loadings import normalized

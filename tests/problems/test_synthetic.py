@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from orthobench_problems import IncrementalTrap, OrthogonalDistribution, SpikedCovariance
+from orthobench_problems.stochastic_pca import (
+    IncrementalTrap,
+    OrthogonalDistribution,
+    SpikedCovariance,
+)
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 
 from orthobench.errors import UsageError
