@@ -417,10 +417,11 @@ def test_what_is_no_real_matrix_is_refused(part, bad, message):
 
 
 @pytest.mark.parametrize(
-    ("d", "n", "m"), [(9, 7, 8), (5, 7, 6), (9, 7, 0), (9, 7, -1), (1, 7, 2), (3, 2, 3)]
+    ("d", "n", "m"),
+    [(9, 7, 8), (5, 7, 6), (9, 7, 0), (9, 7, -1), (1, 7, 2), (3, 2, 3), (9, 7, 2.5)],
 )
 def test_more_components_than_features_or_samples_are_refused(d, n, m):
-    message = f"m must be between 1 and {min(d, n)}, not {m}: there are {d} features and {n} sam"
+    message = f"m must be a whole number between 1 and {min(d, n)}, not {m}: there are {d} features"
     with pytest.raises(UsageError, match=message):
         ob.sparse_pca(data(d, n), m)
 

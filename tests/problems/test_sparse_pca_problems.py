@@ -97,7 +97,7 @@ def test_bad_parameters_are_refused_before_any_work(make, message):
 
 
 def test_pixels_lost_in_a_small_training_part_are_too_few_for_m():
-    with pytest.raises(UsageError, match=r"m must be between 1 and .*features"):
+    with pytest.raises(UsageError, match=r"m must be a whole number between 1 and .*features"):
         built(DigitsSparse(m=61, test=1597))
 
 
