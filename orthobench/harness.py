@@ -314,8 +314,8 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     """Compile and touch what the run will use: a few steps that leave no trace.
 
     Done once a process for each class of solver and oracle, size, and choice of parameters that
-    are not floats: a number does not choose between kernels, a word does. An error here is an error of
-    the run too, where it is recorded.
+    are not floats: a number does not choose between kernels, a word does. An error here is an
+    error of the run too, where it is recorded.
     """
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
     key = (type(solver), type(oracle), *choices, oracle.n, oracle.k)
