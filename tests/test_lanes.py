@@ -1,9 +1,21 @@
 import numpy as np
 import pytest
-from orthobench_stochastic_pca import lanes
-from orthobench_stochastic_pca.lanes import every, fill, load, magnitude, root, store, total, where
 
+from orthobench import lanes
 from orthobench.compiled import inner, kernel
+from orthobench.lanes import (
+    bits,
+    count_set,
+    every,
+    fill,
+    load,
+    lowest,
+    magnitude,
+    root,
+    store,
+    total,
+    where,
+)
 
 N = lanes.COUNT
 RNG = np.random.default_rng(0)
@@ -66,3 +78,28 @@ def test_nan_compares_as_false():
     x = X[:N].copy()
     x[3] = np.nan
     assert comparing_with_nan(x) == (False, False)
+
+
+@kernel
+def as_integer(x, bound):
+    word = bits(load(x, 0) < bound)
+    return word, lowest(word), count_set(word)
+
+
+@pytest.mark.parametrize("bound", [-9.0, -1.0, 0.0, 9.0])
+def test_masks_become_integers(bound):
+    expected = sum(1 << lane for lane in range(N) if X[lane] < bound)
+    word, first, ones = as_integer(X, bound)
+    assert word == expected
+    assert ones == expected.bit_count()
+    assert first == ((expected & -expected).bit_length() - 1 if expected else 64)
+
+
+@kernel
+def of_an_integer(word):
+    return lowest(word), count_set(word)
+
+
+def test_bits_of_negative_integers():
+    assert of_an_integer(-(2**63)) == (63, 1)
+    assert of_an_integer(-1) == (0, 64)
