@@ -209,6 +209,21 @@ def total(_typing: Any, _a: Any) -> Any:
     return types.float64(_lanes), lower
 
 
+@_emitted
+def largest(_typing: Any, _a: Any) -> Any:
+    """Return the largest of the lanes, none of which may be NaN."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        function = _declared(
+            builder.module,
+            ir.FunctionType(ir.DoubleType(), [_DOUBLES]),
+            f"llvm.vector.reduce.fmax.v{COUNT}f64",
+        )
+        return builder.call(function, args)
+
+    return types.float64(_lanes), lower
+
+
 def _unary(name: str) -> Callable[[Any, Any], Any]:
     """Return the typing of a function that LLVM has for vectors."""
 

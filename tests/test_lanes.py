@@ -8,6 +8,7 @@ from orthobench.lanes import (
     count_set,
     every,
     fill,
+    largest,
     load,
     lowest,
     magnitude,
@@ -38,13 +39,13 @@ def in_lanes(x, y, first, out):
     a, b = load(x, first), load(y, first)
     store(out[0], first, arithmetic(a, b))
     store(out[1], first, chosen(a, b))
-    return total(a), every(a < 9.0), every(a == a + 0.0 * b), every(a > b)
+    return total(a), largest(a), every(a < 9.0), every(a == a + 0.0 * b), every(a > b)
 
 
 @pytest.mark.parametrize("first", [0, 5])
 def test_lanes_calculate_as_numpy_does(first):
     out = np.zeros((2, N + 5))
-    sum_, below, same, above = in_lanes(X, Y, first, out)
+    sum_, most, below, same, above = in_lanes(X, Y, first, out)
     x, y = X[first : first + N], Y[first : first + N]
     at, others = slice(first, first + N), np.r_[:first, first + N : N + 5]
     expected = (x + 2 * y) / (3 - x) - y / 2 + 1 / y
@@ -55,6 +56,7 @@ def test_lanes_calculate_as_numpy_does(first):
     )
     assert not out[:, others].any()
     assert sum_ == pytest.approx(x.sum(), rel=1e-13)
+    assert most == x.max()
     assert (below, same, above) == (True, True, False)
 
 

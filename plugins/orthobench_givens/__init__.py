@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
+from orthobench_givens.sparse_pca import GivensSparsePCA
+from orthobench_givens.streaming_sparse_pca import GivensStreamingSparsePCA
 
 
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return []
+    return [GivensSparsePCA, GivensStreamingSparsePCA]
