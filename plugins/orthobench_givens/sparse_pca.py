@@ -58,11 +58,11 @@ def objective(state: GivensState) -> float:
 class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
     """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
 
-    A step picks a pair of columns of AU and rotates them to the global maximum along the circle,
-    which is found to rounding; where no angle gains, it leaves them as they are. U is not stored.
-    A pass is as many steps as there are pairs, N(N-1)/2. Once a pass has gained less than
-    `tolerance` of the objective, one through all pairs in cyclic order follows; if that gains as
-    little, the method has converged.
+    A step picks a pair of columns of AU and rotates them to the best angle of the circle
+    (`orthobench_givens.sparse_angle`); where none gains, it leaves them. U is not stored. A pass
+    is as many steps as there are pairs, N(N-1)/2. Once a pass has gained less than `tolerance` of
+    the objective, one through all pairs in cyclic order follows; if that gains as little, the
+    method has converged: a window of random pairs without gain would be no proof.
 
     Rows of A whose norm is at most gamma can never count: they are dropped at the start, which
     changes nothing else. A step costs 3d flops to find the rows that count for the pair, 12d for
@@ -70,8 +70,8 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
     derivatives and 6d for the rotation, counted over all d rows as in the paper;
     `Columns.active_flops` are those that are really done. Memory: dN doubles, less what is dropped.
 
-    The call ``solveForZ(AU, gamma)`` that ends the printed algorithm names no data: `weights` offers
-    both readings. Its figure 1 has the explained variance of soft ones; filled ones explain more.
+    The printed algorithm ends with ``solveForZ(AU, gamma)``, said to be Algorithm 6 of Journée et
+    al., which needs A too: `weights` offers that, and what AU and gamma alone give.
 
     Rotations keep the sign of det U; the objective does not depend on signs of columns.
     """
