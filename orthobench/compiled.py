@@ -6,7 +6,8 @@ Division follows IEEE 754, without which loops that divide are not vectorized.
 
 Numba keys its cache by the file of a kernel, and does not notice that a kernel in another file,
 which is compiled into it, has changed. So the cache of each package lies in a folder named by a
-digest of all its sources: after an upgrade everything is compiled anew, and nothing stale runs.
+digest of all its sources and of what kernels take from the core: after an upgrade everything is
+compiled anew, and nothing stale runs.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def cache_folder(package: str) -> str:
     if not folders:
         return str(config.CACHE_DIR)
     here = Path(folders[0])
-    sources = hashlib.sha256(Path(__file__).read_bytes())
-    for path in sorted(here.rglob("*.py")):
+    sources, core = hashlib.sha256(), Path(__file__).parent
+    shared = (core / "compiled.py", core / "lanes.py")
+    for path in (*shared, *sorted(here.rglob("*.py"))):
         sources.update(path.read_bytes())
     base = Path(config.CACHE_DIR) if config.CACHE_DIR else here / "__pycache__"
     return str(base / f"kernels-{sources.hexdigest()[:16]}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
 from orthobench_givens.coordinate_descent import Givens
+from orthobench_givens.sparse_pca import GivensSparsePCA
+from orthobench_givens.streaming_sparse_pca import GivensStreamingSparsePCA
 
 
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return [Givens]
+    return [Givens, GivensSparsePCA, GivensStreamingSparsePCA]

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel
-from orthobench_stochastic_pca.dense import dot
-from orthobench_stochastic_pca.lanes import (
+from orthobench.lanes import (
     COUNT,
     Lanes,
     every,
@@ -32,6 +31,7 @@ from orthobench_stochastic_pca.lanes import (
     total,
     where,
 )
+from orthobench_stochastic_pca.dense import dot
 
 EPS = 2.0**-52
 

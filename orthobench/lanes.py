@@ -164,6 +164,36 @@ def every(_typing: Any, _mask: Any) -> Any:
 
 
 @_emitted
+def bits(_typing: Any, _mask: Any) -> Any:
+    """Return the mask as the low bits of an integer, those of the first lane lowest."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.zext(builder.bitcast(args[0], ir.IntType(COUNT)), ir.IntType(64))
+
+    return types.int64(_bits), lower
+
+
+@_emitted
+def lowest(_typing: Any, _integer: Any) -> Any:
+    """Return the place of the lowest bit that is set, 64 where none is."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), lower
+
+
+@_emitted
+def count_set(_typing: Any, _integer: Any) -> Any:
+    """Return how many bits of an integer are set."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), lower
+
+
+@_emitted
 def total(_typing: Any, _a: Any) -> Any:
     """Return the sum of the lanes, in an order of its own."""
 
@@ -175,6 +205,21 @@ def total(_typing: Any, _a: Any) -> Any:
         )
         zero = ir.Constant(ir.DoubleType(), -0.0)
         return builder.call(function, [zero, args[0]], fastmath=("reassoc",))
+
+    return types.float64(_lanes), lower
+
+
+@_emitted
+def largest(_typing: Any, _a: Any) -> Any:
+    """Return the largest of the lanes, none of which may be NaN."""
+
+    def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        function = _declared(
+            builder.module,
+            ir.FunctionType(ir.DoubleType(), [_DOUBLES]),
+            f"llvm.vector.reduce.fmax.v{COUNT}f64",
+        )
+        return builder.call(function, args)
 
     return types.float64(_lanes), lower
 

@@ -1,9 +1,22 @@
 import numpy as np
 import pytest
-from orthobench_stochastic_pca import lanes
-from orthobench_stochastic_pca.lanes import every, fill, load, magnitude, root, store, total, where
 
+from orthobench import lanes
 from orthobench.compiled import inner, kernel
+from orthobench.lanes import (
+    bits,
+    count_set,
+    every,
+    fill,
+    largest,
+    load,
+    lowest,
+    magnitude,
+    root,
+    store,
+    total,
+    where,
+)
 
 N = lanes.COUNT
 RNG = np.random.default_rng(0)
@@ -26,13 +39,13 @@ def in_lanes(x, y, first, out):
     a, b = load(x, first), load(y, first)
     store(out[0], first, arithmetic(a, b))
     store(out[1], first, chosen(a, b))
-    return total(a), every(a < 9.0), every(a == a + 0.0 * b), every(a > b)
+    return total(a), largest(a), every(a < 9.0), every(a == a + 0.0 * b), every(a > b)
 
 
 @pytest.mark.parametrize("first", [0, 5])
 def test_lanes_calculate_as_numpy_does(first):
     out = np.zeros((2, N + 5))
-    sum_, below, same, above = in_lanes(X, Y, first, out)
+    sum_, most, below, same, above = in_lanes(X, Y, first, out)
     x, y = X[first : first + N], Y[first : first + N]
     at, others = slice(first, first + N), np.r_[:first, first + N : N + 5]
     expected = (x + 2 * y) / (3 - x) - y / 2 + 1 / y
@@ -43,6 +56,7 @@ def test_lanes_calculate_as_numpy_does(first):
     )
     assert not out[:, others].any()
     assert sum_ == pytest.approx(x.sum(), rel=1e-13)
+    assert most == x.max()
     assert (below, same, above) == (True, True, False)
 
 
@@ -66,3 +80,28 @@ def test_nan_compares_as_false():
     x = X[:N].copy()
     x[3] = np.nan
     assert comparing_with_nan(x) == (False, False)
+
+
+@kernel
+def as_integer(x, bound):
+    word = bits(load(x, 0) < bound)
+    return word, lowest(word), count_set(word)
+
+
+@pytest.mark.parametrize("bound", [-9.0, -1.0, 0.0, 9.0])
+def test_masks_become_integers(bound):
+    expected = sum(1 << lane for lane in range(N) if X[lane] < bound)
+    word, first, ones = as_integer(X, bound)
+    assert word == expected
+    assert ones == expected.bit_count()
+    assert first == ((expected & -expected).bit_length() - 1 if expected else 64)
+
+
+@kernel
+def of_an_integer(word):
+    return lowest(word), count_set(word)
+
+
+def test_bits_of_negative_integers():
+    assert of_an_integer(-(2**63)) == (63, 1)
+    assert of_an_integer(-1) == (0, 64)

@@ -1,0 +1,206 @@
+"""Sparse PCA with as many components as samples, by Givens rotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.errors import DataError, UsageError
+from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
+from orthobench.flops import gemm
+from orthobench.geometry import random_point
+from orthobench.parameters import parameter
+from orthobench.problem import AnyProblem
+from orthobench.solver import Solver, State, Status
+from orthobench_givens.sparse_columns import Columns, empty_columns, weights_parameter
+from orthobench_givens.sparse_pairs import Pairs, round_robin, uniform_pairs
+
+
+@dataclass(slots=True, kw_only=True)
+class GivensState(State):
+    """The state of `givens-sparse-pca`.
+
+    Attributes
+    ----------
+    columns : Columns
+        AU. Its tally's gain is that of the current pass.
+    rng : numpy.random.Generator
+        Draws the pairs.
+    pairs : ndarray of int32, shape (N(N-1)/2, 2)
+        Those of the current pass.
+    done : int
+        How many of them are done.
+    cyclic : bool
+        Whether the current pass takes each pair once.
+    value : float
+        The objective at the beginning of the pass.
+    start_flops : int
+        Those of the start.
+    """
+
+    columns: Columns
+    rng: np.random.Generator
+    pairs: Pairs
+    done: int = 0
+    cyclic: bool
+    value: float
+    start_flops: int
+
+
+def objective(state: GivensState) -> float:
+    """Return equation 6, sum_ij [|AU|_ij - gamma]²_+, which no step lowers; 5dN flops."""
+    return state.columns.objective
+
+
+@dataclass(frozen=True)
+class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
+    """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
+
+    A step picks a pair of columns of AU and rotates them to the best angle of the circle
+    (`orthobench_givens.sparse_angle`); where none gains, it leaves them. U is not stored. A pass
+    is as many steps as there are pairs, N(N-1)/2. Once a pass has gained less than `tolerance` of
+    the objective, one through all pairs in cyclic order follows; if that gains as little, the
+    method has converged: a window of random pairs without gain would be no proof.
+
+    Rows of A whose norm is at most gamma can never count: they are dropped at the start, which
+    changes nothing else. A step costs 3d flops to find the rows that count for the pair, 12d for
+    each of the 8 to 16 values of the objective, 24d for each of the 2 to 3 evaluations with
+    derivatives and 6d for the rotation, counted over all d rows as in the paper;
+    `Columns.active_flops` are those that are really done. Memory: dN doubles, less what is dropped.
+
+    The printed algorithm ends with ``solveForZ(AU, gamma)``, said to be Algorithm 6 of Journée et
+    al., which needs A too: `weights` offers that, and what AU and gamma alone give.
+
+    Rotations keep the sign of det U; the objective does not depend on signs of columns.
+    """
+
+    name: ClassVar[str] = "givens-sparse-pca"
+    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
+    source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 2"
+    screens: ClassVar[bool] = True
+
+    gamma: float = parameter(
+        0.25,
+        low=0.0,
+        below=1.0,
+        help="l1 penalty",
+        unit="largest row norm of A",
+        grid=(0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3),
+    )
+    start: str = parameter(
+        "identity", choices=("identity", "random"), help="U at the start; a random one is uniform"
+    )
+    order: str = parameter(
+        "random",
+        choices=("random", "cyclic"),
+        help="pairs drawn uniformly, or each once a pass in rounds of disjoint pairs",
+    )
+    tolerance: float = parameter(
+        1e-6, low=0.0, help="converged when a pass over all pairs gains no more", unit="objective"
+    )
+    weights: str = weights_parameter()
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Refuse problems with fewer components than samples, where that is known beforehand."""
+        reason = super().refuses(problem)
+        if reason is None and isinstance(problem, SparsePCA) and problem.samples is not None:
+            reason = _mismatch(problem.m, problem.samples)
+        return reason
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GivensState:
+        """Set up AU.
+
+        Raises
+        ------
+        UsageError
+            Where there are more samples than components.
+        DataError
+            On a matrix that is zero, or too large to be squared.
+        """
+        d, n = oracle.A.shape
+        reason = _mismatch(oracle.k, n)
+        if reason is not None:
+            raise UsageError(f"{self.name} {reason}")
+        columns = self._columns(oracle)
+        flops = 0
+        if self.start == "random":
+            columns.array[:] = random_point(n, n, rng).T @ columns.array
+            flops = gemm(d, n, n)
+        cyclic = self.order == "cyclic"
+        state = GivensState(
+            columns=columns,
+            rng=rng,
+            pairs=round_robin(n) if cyclic else _drawn(n, rng),
+            cyclic=cyclic,
+            value=columns.objective,
+            start_flops=flops,
+            status=Status.RUNNING if n > 1 else Status.CONVERGED,
+        )
+        state.work.flops = flops
+        return state
+
+    def step(self, oracle: SparsePCAOracle, state: GivensState) -> None:
+        """Rotate one pair."""
+        self.advance(oracle, state, 1)
+
+    def advance(self, oracle: SparsePCAOracle, state: GivensState, count: int) -> None:
+        """Rotate `count` pairs, or fewer where the method has converged."""
+        while count > 0 and state.status is Status.RUNNING:
+            pairs = state.pairs[state.done : state.done + count]
+            state.columns.rotate(pairs)
+            state.done += len(pairs)
+            state.work.steps += len(pairs)
+            count -= len(pairs)
+            if state.done == len(state.pairs):
+                self._end_pass(oracle.samples, state)
+        state.work.flops = state.start_flops + state.columns.flops
+
+    def solution(self, state: GivensState) -> SparseSolution:
+        """Return loadings in the pattern |AU| > gamma."""
+        columns = state.columns
+        Z = columns.loadings(len(columns.array), self.weights)
+        return SparseSolution(Z, gamma=columns.gamma)
+
+    def _columns(self, oracle: SparsePCAOracle) -> Columns:
+        """Return AU at U = I, without the rows that can never count."""
+        d, n = oracle.A.shape
+        largest = float(oracle.norms.max())
+        if not 0.0 < largest < np.inf:
+            raise DataError(f"{self.name}: the largest row norm of A is {largest}: rescale it")
+        gamma = self.gamma * largest
+        counting = oracle.norms > gamma if self.screens else np.ones(d, dtype=bool)
+        features = np.flatnonzero(counting)
+        array = empty_columns(n, len(features))
+        array[:, : len(features)] = oracle.A[features].T
+        return Columns(array, features, d, gamma)
+
+    def _end_pass(self, n: int, state: GivensState) -> None:
+        """Converge or begin the next pass, which is cyclic where this one gained too little."""
+        gain = state.columns.tally.gain
+        flat = gain <= self.tolerance * state.value
+        if flat and state.cyclic:
+            state.status = Status.CONVERGED
+            return
+        state.value += gain
+        state.columns.tally = state.columns.tally._replace(gain=0.0)
+        state.done = 0
+        if self.order == "random":
+            state.cyclic = flat
+            state.pairs = round_robin(n) if flat else _drawn(n, state.rng)
+
+
+def _drawn(n: int, rng: np.random.Generator) -> Pairs:
+    """Return the pairs of a random pass."""
+    return uniform_pairs(n, n * (n - 1) // 2, rng)
+
+
+def _mismatch(m: int, samples: int) -> str | None:
+    """Return why a method that rotates samples into components cannot go on; None if it can."""
+    if m == samples:
+        return None
+    return (
+        f"needs as many components as samples, not m = {m} of {samples}: "
+        "take givens-streaming-sparse-pca or gpower"
+    )

@@ -1,0 +1,134 @@
+"""Sparse PCA of a stream of samples with a few components, by Givens rotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench.flops import gemm
+from orthobench.geometry import random_point
+from orthobench.parameters import parameter
+from orthobench.solver import Solver, State
+from orthobench_givens.sparse_columns import Columns, empty_columns, weights_parameter
+from orthobench_givens.sparse_pairs import Pairs, uniform_pairs
+
+
+@dataclass(slots=True, kw_only=True)
+class StreamingState(State):
+    """The state of `givens-streaming-sparse-pca`; memory O(dm).
+
+    Attributes
+    ----------
+    columns : Columns
+        AU: the samples themselves, as far as they have come, until there are m.
+    rng : numpy.random.Generator
+        Draws the pairs.
+    U : ndarray, shape (m, m), optional
+        The start that the first m samples are multiplied by; None is the identity.
+    """
+
+    columns: Columns
+    rng: np.random.Generator
+    U: Array | None
+
+
+@dataclass(frozen=True)
+class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
+    """Givens rotations of m columns, of which each new sample replaces the smallest.
+
+    A step takes one sample. The first m samples, times U, are the columns of AU; from then on a
+    sample replaces the column of smallest norm. After each sample, from the m-th on, `rotations`
+    random pairs of columns are rotated as by givens-sparse-pca. (Algorithm 5 prints the rotations
+    before the replacement: the same sequence, which would end in a sample not yet rotated.)
+
+    A stream knows no more than what has come: gamma is relative to the largest row norm of the
+    first m samples, and stays.
+
+    A step costs the flops of givens-sparse-pca for each rotation and 2dm for the norms; memory
+    (m + 3)d doubles.
+    """
+
+    name: ClassVar[str] = "givens-streaming-sparse-pca"
+    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
+    source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 5"
+    batch: ClassVar[int] = 1
+
+    gamma: float = parameter(
+        0.25,
+        low=0.0,
+        below=1.0,
+        help="l1 penalty",
+        unit="largest row norm of the first m samples",
+        grid=(0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
+    )
+    rotations: int | None = parameter(None, low=0, help="rotations after each sample; none means m")
+    start: str = parameter(
+        "identity", choices=("identity", "random"), help="U at the start; a random one is uniform"
+    )
+    weights: str = weights_parameter()
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> StreamingState:
+        """Make room for m columns."""
+        d, m = oracle.n, oracle.k
+        return StreamingState(
+            columns=Columns(empty_columns(m, d), np.arange(d), d, gamma=0.0),
+            rng=rng,
+            U=random_point(m, m, rng) if self.start == "random" else None,
+        )
+
+    def step(self, oracle: SparsePCAOracle, state: StreamingState) -> None:
+        """Take one sample."""
+        self.advance(oracle, state, 1)
+
+    def advance(self, oracle: SparsePCAOracle, state: StreamingState, count: int) -> None:
+        """Take `count` samples."""
+        m = oracle.k
+        filling = min(count, max(0, m - state.work.samples))
+        if filling:
+            self._fill(oracle.take(filling), state)
+        if count > filling:
+            self._stream(oracle.take(count - filling), state)
+        state.work.steps += count
+        state.work.samples += count
+        state.work.flops = self._flops(oracle.n, m, state)
+
+    def solution(self, state: StreamingState) -> SparseSolution:
+        """Return loadings in the pattern |AU| > gamma; zero columns for samples yet to come."""
+        columns, seen = state.columns, state.work.samples
+        m = len(columns.array)
+        if seen < m:
+            columns = Columns(columns.array[:seen], columns.features, columns.d, columns.gamma)
+        return SparseSolution(columns.loadings(m, self.weights), gamma=columns.gamma)
+
+    def _fill(self, samples: Array, state: StreamingState) -> None:
+        """Take some of the first m samples; once all are there, rotate."""
+        columns, first = state.columns, state.work.samples
+        last = first + len(samples)
+        columns.array[first:last, : columns.d] = samples
+        columns.gamma = self.gamma * float(np.linalg.norm(columns.array[:last], axis=0).max())
+        if last == len(columns.array):
+            if state.U is not None:
+                columns.array[:] = state.U.T @ columns.array
+            columns.rotate(self._pairs(1, state)[0])
+
+    def _stream(self, samples: Array, state: StreamingState) -> None:
+        from orthobench_givens.sparse_rotations import stream
+
+        columns, pairs = state.columns, self._pairs(len(samples), state)
+        columns.tally = stream(columns.array, samples, pairs, columns.gamma, columns.tally)
+
+    def _pairs(self, samples: int, state: StreamingState) -> Pairs:
+        """Draw the pairs to rotate after each of so many samples, (samples, L, 2)."""
+        m = len(state.columns.array)
+        each = (m if self.rotations is None else self.rotations) if m > 1 else 0
+        return uniform_pairs(m, samples * each, state.rng).reshape(samples, each, 2)
+
+    def _flops(self, d: int, m: int, state: StreamingState) -> int:
+        """Return those of the rotations, of the norms for each replacement, and of the start."""
+        seen = state.work.samples
+        start = gemm(d, m, m) if state.U is not None and seen >= m else 0
+        return state.columns.flops + 2 * d * m * max(0, seen - m) + start

@@ -1,0 +1,170 @@
+"""givens-streaming-sparse-pca: Algorithm 5 step by step, memory, chunks, flops."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_givens.sparse_columns import Columns, empty_columns
+from orthobench_givens.sparse_pairs import uniform_pairs
+from orthobench_givens.streaming_sparse_pca import GivensStreamingSparsePCA
+
+import orthobench as ob
+from orthobench.errors import UsageError
+from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
+
+
+def data(d=50, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((d, n)) * rng.standard_t(2, (d, 1))
+
+
+def started(solver, A, m, seed=0):
+    oracle = SparsePCAOracle(A, m)
+    oracle.prepare(A.shape[1])
+    return oracle, solver.init(oracle, np.random.default_rng(seed))
+
+
+def reached(solver, A, m, steps=None, seed=0):
+    oracle, state = started(solver, A, m, seed)
+    solver.advance(oracle, state, A.shape[1] if steps is None else steps)
+    return state
+
+
+def plainly(A, m, gamma, rotations, seed=0):
+    """The same, one sample at a time, with numpy and the rotations of the full method."""
+    rng = np.random.default_rng(seed)
+    gamma *= np.linalg.norm(A[:, :m], axis=1).max()
+    array = empty_columns(m, len(A))
+    columns = Columns(array, np.arange(len(A)), len(A), gamma)
+    for t, sample in enumerate(A.T):
+        at = t if t < m else np.argmin(np.linalg.norm(columns.AU, axis=0))
+        columns.AU[:, at] = sample
+        if t >= m - 1:
+            columns.rotate(uniform_pairs(m, rotations, rng))
+    return columns
+
+
+@pytest.mark.parametrize("m", [2, 5, 39, 40])
+@pytest.mark.parametrize("rotations", [None, 0, 3])
+def test_follows_algorithm_5(m, rotations):
+    A = data()
+    state = reached(GivensStreamingSparsePCA(gamma=0.3, rotations=rotations), A, m)
+    expected = plainly(A, m, 0.3, m if rotations is None else rotations)
+    assert state.columns.gamma == pytest.approx(expected.gamma)
+    np.testing.assert_allclose(state.columns.AU, expected.AU, rtol=0, atol=1e-12 * np.abs(A).max())
+
+
+def test_the_first_samples_fill_the_columns():
+    A, solver = data(), GivensStreamingSparsePCA(gamma=0.3)
+    oracle, state = started(solver, A, 4)
+    assert not solver.solution(state).point.any()
+    for seen in range(1, 4):
+        solver.step(oracle, state)
+        np.testing.assert_array_equal(state.columns.AU[:, :seen], A[:, :seen])
+        Z = solver.solution(state).point
+        assert Z.shape == (50, 4)
+        assert not Z[:, seen:].any()
+        assert np.isfinite(Z).all()
+    assert state.work.flops == 0
+    solver.step(oracle, state)
+    gamma = 0.3 * np.linalg.norm(A[:, :4], axis=1).max()
+    assert state.columns.gamma == pytest.approx(gamma, rel=1e-15)
+    gram = A[:, :4] @ A[:, :4].T
+    np.testing.assert_allclose(state.columns.AU @ state.columns.AU.T, gram, atol=1e-10)
+    solver.step(oracle, state)
+    assert state.columns.gamma == pytest.approx(gamma, rel=1e-15)
+
+
+def test_a_random_start_is_a_rotation_of_the_first_samples():
+    A = data()
+    state = reached(GivensStreamingSparsePCA(gamma=0.3, start="random", rotations=0), A, 4, 4)
+    AU, first = state.columns.AU, A[:, :4]
+    U = np.linalg.lstsq(first, AU, rcond=None)[0]
+    np.testing.assert_allclose(U.T @ U, np.eye(4), atol=1e-12)
+    assert np.abs(U - np.eye(4)).max() > 0.1
+    assert state.work.flops == 2 * 50 * 4 * 4
+
+
+@settings(max_examples=20)
+@given(
+    cuts=st.lists(st.integers(0, 40), max_size=5),
+    m=st.integers(1, 6),
+    start=st.sampled_from(["identity", "random"]),
+)
+def test_bits_do_not_depend_on_chunks(cuts, m, start):
+    A, solver = data(), GivensStreamingSparsePCA(gamma=0.3, start=start, rotations=3)
+    whole = reached(solver, A, m)
+    oracle, parts = started(solver, A, m)
+    for chunk in np.diff([0, *sorted(cuts), 40]).tolist():
+        solver.advance(oracle, parts, chunk)
+        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
+    assert parts.columns.AU.tobytes() == whole.columns.AU.tobytes()
+    assert parts.columns.tally == whole.columns.tally
+    assert parts.work == whole.work
+
+
+def test_one_component_is_the_last_sample():
+    A = data()
+    state = reached(GivensStreamingSparsePCA(gamma=0.3), A, 1)
+    np.testing.assert_array_equal(state.columns.AU[:, 0], A[:, -1])
+
+
+def test_flops_are_those_of_the_formulae():
+    A = data()
+    state = reached(GivensStreamingSparsePCA(gamma=0.3, rotations=7, start="random"), A, 5)
+    t = state.columns.tally
+    assert t.planes == 7 * 36
+    searching = 3 * t.planes + 12 * t.values + 24 * t.slopes
+    expected = 50 * (searching + 6 * t.rotated) + 35 * 2 * 50 * 5 + 2 * 50 * 25
+    assert state.work.flops == expected
+    assert (state.work.steps, state.work.samples) == (40, 40)
+
+
+def test_memory_does_not_grow_with_the_stream():
+    A, m = data(200, 400), 3
+    few, many = (len(pickle.dumps(reached(GivensStreamingSparsePCA(), A, m, n))) for n in (10, 400))
+    assert abs(many - few) < 100
+    assert many <= 8 * (m + 2) * 256 + 4096
+
+
+@pytest.mark.parametrize("start", ["identity", "random"])
+@pytest.mark.parametrize("seed", range(4))
+def test_recovers_planted_sparse_components(start, seed):
+    """Each sample shows one of m components: its column takes the sample up, another gets free."""
+    rng = np.random.default_rng(seed)
+    d, n, m = 200, 100, 4
+    planted = np.kron(np.eye(m), np.ones((15, 1))) / np.sqrt(15)
+    A = 0.02 * rng.standard_normal((d, n))
+    A[: 15 * m] += planted[:, rng.integers(m, size=n)] * rng.uniform(-2, 2, n)
+    solver = GivensStreamingSparsePCA(gamma=0.2, start=start, rotations=40)
+    Z = solver.solution(reached(solver, A, m)).point
+    cosines = np.abs(planted.T @ Z[: 15 * m])
+    assert (cosines.max(axis=1) > 0.99).sum() >= m - 1
+    assert np.count_nonzero(Z, axis=0).max() <= 15
+
+
+def test_samples_that_are_zero_leave_everything_finite():
+    A = data()
+    A[:, :10] = 0.0
+    solver = GivensStreamingSparsePCA(gamma=0.3)
+    for steps in (1, 4, 8, 40):
+        assert np.isfinite(solver.solution(reached(solver, A, 4, steps)).point).all()
+
+
+def test_parameters_are_checked():
+    with pytest.raises(UsageError, match="rotations"):
+        GivensStreamingSparsePCA(rotations=-1)
+    with pytest.raises(UsageError, match="gamma"):
+        GivensStreamingSparsePCA(gamma=1.0)
+
+
+def test_runs_in_the_harness_sample_by_sample():
+    A = data(100, 60)
+    solver = GivensStreamingSparsePCA(gamma=0.3)
+    first, again = (ob.solve(solver, sparse_pca(A, 5)) for _ in range(2))
+    assert not first.stop.status.failed
+    assert first.work.samples == 60
+    assert first.solution.tobytes() == again.solution.tobytes()
+    assert first.trace[-1].metrics["adjusted_explained_variance"] > 0.3
