@@ -96,7 +96,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
 
     What is computed is less: rows no longer than the penalty's bound are dropped for good, and
     the others are evaluated only where the movement of X may have made them active, which leaves
-    the iterates as they are. Memory: the data once more, and 12dm bytes.
+    the iterates as they are. Memory: the data once more, and 8dm bytes.
 
     References
     ----------
@@ -110,7 +110,9 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     penalty: str = parameter("l1", help="penalty on the loadings", choices=("l1", "l0"))
     block: bool = parameter(False, help="all components at once, not one after the other")
     mu: str = parameter(
-        "equal", help="weights of the components of a block: 1 or 1/j", choices=("equal", "distinct")
+        "equal",
+        help="weights of the components of a block: 1 or 1/j",
+        choices=("equal", "distinct"),
     )
     gamma: float = parameter(
         0.1, help="penalty, relative to the largest sensible one", low=0.0, below=1.0, grid=GRID

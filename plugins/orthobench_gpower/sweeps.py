@@ -6,32 +6,31 @@ active, or that the movement of the point may have made so (`orthobench_gpower.a
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel, summed
 from orthobench_gpower.ascent import Ascent
 
+Rows: TypeAlias = NDArray[np.int64]
+
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Error of |a_i'x| for unit vectors, divided by their length: what screening must leave room for."""
-
-AHEAD = 4.0
-"""How far the lists of rows look ahead, in movements of the last step."""
 
 BLOCK = 256
 """Rows that stay in the second-level cache while all columns pass over them."""
 
-LEAST_COLUMNS = 16
-"""Columns from which on a product with all rows may be faster than with those that are listed."""
-
-MOST_LISTED = 0.4
-"""Share of the rows, over all columns, from which on it is."""
+DENSE = 0.5
+"""Share of a block's rows, over all columns, from which on a product with all rows is faster."""
 
 
 @kernel
 def start(ascent: Ascent) -> None:
     """Evaluate objective and gradient at the first point."""
-    _sweep(ascent, np.zeros(len(ascent.X)))
+    _sweep(ascent)
 
 
 @kernel
@@ -43,19 +42,18 @@ def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
     done : int
     converged : bool
     """
-    moved = np.empty(len(ascent.X))
     value = ascent.value
     for done in range(1, count + 1):
         before = value[0]
-        _turn(ascent, moved)
-        _sweep(ascent, moved)
+        _turn(ascent)
+        _sweep(ascent)
         if value[0] - before <= tolerance * before:
             return done, True
     return count, False
 
 
 @inner
-def _turn(ascent: Ascent, moved: Array) -> None:
+def _turn(ascent: Ascent) -> None:
     """Move to the polar factor of the gradient, and record how far each column moves."""
     X, G, path = ascent.X, ascent.gradient, ascent.path
     m, N = X.shape
@@ -69,97 +67,106 @@ def _turn(ascent: Ascent, moved: Array) -> None:
         for k in range(N):
             squared += (G[j, k] - X[j, k]) ** 2
             X[j, k] = G[j, k]
-        moved[j] = np.sqrt(squared)
-        path[j] += moved[j] + ROUNDING
+        path[j] += np.sqrt(squared) + ROUNDING
 
 
 @inner
-def _sweep(ascent: Ascent, moved: Array) -> None:
-    """Evaluate objective and gradient at the point."""
-    m, n = ascent.wake.shape
-    ascent.gradient[:] = 0.0
-    ascent.value[0] = 0.0
-    total = 0
-    for j in range(m):
-        if ascent.path[j] > ascent.horizon[j]:
-            _enlist(ascent, j, ascent.path[j] + AHEAD * moved[j])
-        total += ascent.counts[j]
-    if m >= LEAST_COLUMNS and total > MOST_LISTED * m * n:
-        _sweep_all(ascent)
-    else:
-        _sweep_listed(ascent)
-    for j in range(m):
-        for k in range(ascent.X.shape[1]):
-            ascent.gradient[j, k] *= ascent.weights[j]
-
-
-@inner
-def _enlist(ascent: Ascent, j: int, horizon: float) -> None:
-    """List the rows that may wake before the path of column j is `horizon`."""
-    wake, listed = ascent.wake, ascent.listed
-    count = 0
-    for i in range(wake.shape[1]):
-        listed[j, count] = i
-        count += wake[j, i] <= horizon and wake[j, i] < np.inf
-    ascent.counts[j] = count
-    ascent.horizon[j] = horizon
-
-
-@inner
-def _sweep_listed(ascent: Ascent) -> None:
-    """Evaluate the listed rows that are awake, column by column."""
-    rows, X, wake, listed = ascent.rows, ascent.X, ascent.wake, ascent.listed
-    which, excess = np.empty(BLOCK + 4, np.int64), np.empty(BLOCK + 4)
-    for j in range(len(X)):
-        path, count, gain = ascent.path[j], ascent.counts[j], 0.0
-        for begin in range(0, count, BLOCK):
-            found = 0
-            for at in range(begin, min(begin + BLOCK, count)):
-                i = listed[j, at]
-                if wake[j, i] <= path:
-                    which[found] = i
-                    excess[found], more = _settle(ascent, i, j, _dot(rows, i, X, j))
-                    gain += more
-                    found += excess[found] != 0.0
-            _add(ascent.gradient, j, rows, which, excess, found)
-        ascent.value[0] += ascent.weights[j] * gain
-
-
-@inner
-def _sweep_all(ascent: Ascent) -> None:
-    """Evaluate all rows for all columns, in blocks of rows by matrix products."""
-    rows, X = ascent.rows, ascent.X
-    m, n = ascent.wake.shape
-    which, excess, memory = np.empty(BLOCK + 4, np.int64), np.empty(BLOCK + 4), np.empty(BLOCK * m)
-    for begin in range(0, n, BLOCK):
-        block = rows[begin : begin + BLOCK]
-        products = memory[: m * len(block)].reshape(m, len(block))
-        np.dot(X, block.T, products)
+def _sweep(ascent: Ascent) -> None:
+    """Evaluate objective and gradient at the point, in blocks of rows."""
+    rows, X, G, wake, path = ascent.rows, ascent.X, ascent.gradient, ascent.wake, ascent.path
+    inverse, bound = ascent.inverse, ascent.bound
+    m, n = wake.shape
+    which, counts = np.empty((m, BLOCK + 4), np.int64), np.empty(m, np.int64)
+    factors, memory = np.empty(BLOCK + 4), np.empty(BLOCK * m)
+    G[:] = 0.0
+    value = 0.0
+    for first in range(0, n, BLOCK):
+        size = min(BLOCK, n - first)
+        products = memory[: m * size].reshape(m, size)
+        dense = _gather(wake, path, first, size, which, counts) > DENSE * m * size
+        if dense:
+            np.dot(X, rows[first : first + size].T, products)
         for j in range(m):
-            found, gain = 0, 0.0
-            for i in range(begin, begin + len(block)):
-                if ascent.wake[j, i] < np.inf:
-                    which[found] = i
-                    excess[found], more = _settle(ascent, i, j, products[j, i - begin])
-                    gain += more
-                    found += excess[found] != 0.0
-            _add(ascent.gradient, j, rows, which, excess, found)
-            ascent.value[0] += ascent.weights[j] * gain
-    ascent.horizon[:] = -np.inf
+            since = path[j] - ROUNDING * X.shape[1]
+            if dense:
+                count = _settle_all(products, first, j, bound, inverse, since, wake, which, factors)
+            else:
+                _multiply(rows, X, j, which, counts[j], factors)
+                count = _settle(counts[j], j, bound, inverse, since, wake, which, factors)
+            value += ascent.weights[j] * _penalize(factors, count, bound, ascent.hard)
+            _add(G, j, rows, which, factors, count)
+    for j in range(m):
+        for k in range(X.shape[1]):
+            G[j, k] *= ascent.weights[j]
+    ascent.value[0] = value
 
 
 @inner
-def _settle(ascent: Ascent, i: int, j: int, product: float) -> tuple[float, float]:
-    """Note when row i is to be evaluated again; return its share of gradient and objective."""
-    over = abs(product) - ascent.bound
-    if over > 0.0:
-        ascent.wake[j, i] = -np.inf
-        if ascent.hard:
-            return product, over * (abs(product) + ascent.bound)
-        return np.copysign(over, product), over * over
-    room = ROUNDING * ascent.X.shape[1]
-    ascent.wake[j, i] = ascent.path[j] - over / ascent.norms[i] - room
-    return 0.0, 0.0
+def _gather(wake: Array, path: Array, first: int, size: int, which: Rows, counts: Rows) -> int:
+    """List the rows of a block that are to be evaluated, for each column, and count them."""
+    total = 0
+    for j in range(len(path)):
+        count = 0
+        for i in range(first, first + size):
+            which[j, count] = i
+            count += wake[j, i] <= path[j]
+        counts[j] = count
+        total += count
+    return total
+
+
+@inner
+def _multiply(rows: Array, X: Array, j: int, which: Rows, count: int, products: Array) -> None:
+    """Multiply the rows that are listed with column j."""
+    for at in range(count):
+        products[at] = _dot(rows, which[j, at], X, j)
+
+
+@inner
+def _settle(
+    count: int, j: int, bound: float, inverse: Array, since: float,
+    wake: Array, which: Rows, products: Array,
+) -> int:  # fmt: skip
+    """Note when the rows that are listed are to be evaluated again; keep the active ones listed."""
+    active = 0
+    for at in range(count):
+        i, product = which[j, at], products[at]
+        over = abs(product) - bound
+        wake[j, i] = -np.inf if over > 0.0 else since - over * inverse[i]
+        which[j, active], products[active] = i, product
+        active += over > 0.0
+    return active
+
+
+@inner
+def _settle_all(
+    block: Array, first: int, j: int, bound: float, inverse: Array, since: float,
+    wake: Array, which: Rows, products: Array,
+) -> int:  # fmt: skip
+    """Do the same for all rows of a block, whose products are at hand, and list the active ones."""
+    for at in range(block.shape[1]):  # apart from the listing, so that it vectorizes
+        over = abs(block[j, at]) - bound
+        until = -np.inf if over > 0.0 else since - over * inverse[first + at]
+        wake[j, first + at] = np.inf if inverse[first + at] == 0.0 else until
+    active = 0
+    for at in range(block.shape[1]):
+        which[j, active], products[active] = first + at, block[j, at]
+        active += abs(block[j, at]) > bound
+    return active
+
+
+@inner
+def _penalize(factors: Array, count: int, bound: float, hard: bool) -> float:
+    """Turn products of active rows into their factors in the gradient; return the objective."""
+    gain = 0.0
+    for at in range(count):
+        size = abs(factors[at])
+        if hard:
+            gain += (size - bound) * (size + bound)
+        else:
+            gain += (size - bound) * (size - bound)
+            factors[at] = np.copysign(size - bound, factors[at])
+    return gain
 
 
 @summed
@@ -172,18 +179,18 @@ def _dot(A: Array, i: int, B: Array, j: int) -> float:
 
 
 @inner
-def _add(G: Array, j: int, A: Array, which: Array, factors: Array, count: int) -> None:
+def _add(G: Array, j: int, A: Array, which: Rows, factors: Array, count: int) -> None:
     """Add multiples of `count` rows of A to row j of G; the two lists have room for four more."""
     for at in range(count, count + 3):
-        which[at], factors[at] = which[0], 0.0
+        which[j, at], factors[at] = which[j, 0], 0.0
     for at in range(0, count, 4):
         _add_four(G, j, A, which, factors, at)
 
 
 @summed
-def _add_four(G: Array, j: int, A: Array, which: Array, factors: Array, at: int) -> None:
+def _add_four(G: Array, j: int, A: Array, which: Rows, factors: Array, at: int) -> None:
     """Add multiples of four rows of A to row j of G, which is read and written only once."""
-    a, b, c, d = which[at], which[at + 1], which[at + 2], which[at + 3]
+    a, b, c, d = which[j, at], which[j, at + 1], which[j, at + 2], which[j, at + 3]
     p, q, r, s = factors[at], factors[at + 1], factors[at + 2], factors[at + 3]
     for k in range(A.shape[1]):
         G[j, k] += (p * A[a, k] + q * A[b, k]) + (r * A[c, k] + s * A[d, k])
