@@ -18,7 +18,7 @@ from orthobench_gpower.ascent import Ascent
 Rows: TypeAlias = NDArray[np.int64]
 
 ROUNDING = 16 * np.finfo(np.float64).eps
-"""Error of |a_i'x| for unit vectors, divided by their length: what screening must leave room for."""
+"""Error of a_i'x for unit vectors, over their length N: screening leaves room for it."""
 
 BLOCK = 256
 """Rows that stay in the second-level cache while all columns pass over them."""
