@@ -1,0 +1,249 @@
+"""The generalized power method for sparse PCA: greedy or block, with an l1 or an l0 penalty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.errors import DataError
+from orthobench.families.loadings import solve_for_z
+from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench.geometry import orthonormalize
+from orthobench.parameters import ParameterError, parameter
+from orthobench.solver import Solver, State, Status
+from orthobench_gpower.ascent import Ascent, begin, longest
+
+GRID = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+"""Relative penalties worth trying."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(slots=True, kw_only=True)
+class GPowerState(State):
+    """Where the method is.
+
+    Attributes
+    ----------
+    ascent : Ascent
+        The ascent of the block, or of the component in progress: on the rows in `kept`, in units
+        of `unit`, deflated by the components before it.
+    kept : ndarray of int, shape (n,)
+        Which features can be active; the others never can.
+    unit : float
+        A power of two that the data are divided by.
+    loadings : ndarray, shape (d, m)
+        Z as far as it is known: components that are done.
+    component : int
+        How many are done.
+    """
+
+    ascent: Ascent
+    kept: NDArray[np.intp]
+    unit: float
+    loadings: Array
+    component: int = 0
+
+
+@dataclass(frozen=True)
+class GPower(Solver[SparsePCAOracle, GPowerState]):
+    """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
+
+    With a_i the rows of A (features; the columns of A in the paper) and X of shape (N, m), the
+    objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty (equations 14 and 20 of the
+    paper), sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar
+    factor of the gradient, which never lowers the objective. When it converges, the sparsity
+    pattern is where the summands are positive, and the loadings are those that explain most with
+    that pattern (`orthobench.families.loadings.solve_for_z`).
+
+    The greedy version finds components one after the other, each on the data less what the
+    loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
+
+    Parameters
+    ----------
+    penalty : str
+        ``"l1"`` or ``"l0"``.
+    block : bool
+        All components at once, instead of one after the other.
+    mu : str
+        Weights mu_j of the components of a block: ``"equal"``, all 1, or ``"distinct"``, 1/j.
+        The greedy version has none.
+    gamma : float
+        Penalty, relative to the one from which on all loadings are zero: g_j = gamma mu_j |a|
+        for l1, g_j = gamma mu_j² |a|² for l0, with |a| the norm of the longest row. In the
+        greedy version that is the longest row of the deflated data, as in the authors' program,
+        so that no component is empty unless nothing is left of the data.
+    tolerance : float
+        A component, or the block, has converged where a step gains at most this share of the
+        objective.
+
+    Notes
+    -----
+    The start is the longest row (of equally long ones the first), and for a block with random
+    orthonormal columns beside it. Where the gradient of a block has not full rank, its polar
+    factor is completed by the singular vectors as LAPACK returns them.
+
+    Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
+    gradient at the start; 4dNm a step, in a block also those of a polar decomposition (N, m),
+    `orthobench.flops.svd`. In the greedy version m is 1, each component has a start of its own,
+    and all but the last cost a deflation, 4dN. Filling patterns is not counted.
+
+    What is computed is less: rows no longer than the penalty's bound are dropped for good, and
+    the others are evaluated only where the movement of X may have made them active, which leaves
+    the iterates as they are. Memory: the data once more, and 8dm bytes.
+
+    References
+    ----------
+    Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 1 to 6.
+    """
+
+    name: ClassVar[str] = "gpower"
+    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
+    source: ClassVar[str] = "Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 2 to 6"
+
+    penalty: str = parameter("l1", help="penalty on the loadings", choices=("l1", "l0"))
+    block: bool = parameter(False, help="all components at once, not one after the other")
+    mu: str = parameter(
+        "equal",
+        help="weights of the components of a block: 1 or 1/j",
+        choices=("equal", "distinct"),
+    )
+    gamma: float = parameter(
+        0.1, help="penalty, relative to the largest sensible one", low=0.0, below=1.0, grid=GRID
+    )
+    tolerance: float = parameter(
+        1e-4, help="relative gain of the objective at which to end", low=0.0, below=1.0
+    )
+
+    def __post_init__(self) -> None:
+        """Check the parameters, also together.
+
+        Raises
+        ------
+        ParameterError
+            Also where components that are found one after the other are given weights.
+        """
+        super().__post_init__()
+        if not self.block and self.mu != "equal":
+            message = f"mu={self.mu} weighs the components of a block; set block=true, or leave mu"
+            raise ParameterError("mu", message)
+
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
+        """Begin at the longest row; `rng` draws the other columns of a block.
+
+        Raises
+        ------
+        DataError
+            On data whose squares are all zero in double precision.
+        """
+        longest_norm = float(oracle.norms.max())
+        if longest_norm == 0.0:
+            raise DataError("the data are so small that their squares underflow; rescale them")
+        unit = math.ldexp(1.0, math.frexp(longest_norm)[1])
+        norms = oracle.norms / unit
+        kept = np.flatnonzero(norms > self._bound(norms)) if self.block else np.arange(oracle.n)
+        rows = _rows(oracle.A, kept)
+        rows /= unit
+        beside = rng.standard_normal((oracle.samples, oracle.k - 1 if self.block else 0))
+        ascent = self._begin(rows, norms[kept], beside)
+        loadings = np.zeros((oracle.n, oracle.k))
+        state = GPowerState(ascent=ascent, kept=kept, unit=unit, loadings=loadings)
+        state.work.flops = self._start_flops(oracle)
+        return state
+
+    def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
+        """Do `count` power iterations, or fewer where all components converge."""
+        from orthobench_gpower.sweeps import ascend
+
+        while count > 0 and state.status is Status.RUNNING:
+            done, converged = ascend(state.ascent, self.tolerance, count)
+            count -= done
+            state.work.steps += done
+            state.work.flops += done * self._step_flops(oracle)
+            if converged:
+                self._finish(oracle, state)
+
+    def solution(self, state: GPowerState) -> SparseSolution:
+        """Return the loadings: those that are done, and those of the ascent in progress."""
+        Z = state.loadings.copy()
+        if state.status is Status.RUNNING:
+            last = state.component + len(state.ascent.X)
+            Z[state.kept, state.component : last] = _filled(state.ascent)
+        return SparseSolution(Z, gamma=self._absolute(state))
+
+    def objective(self, state: GPowerState) -> float:
+        """Return the objective at the iterate: of the block, or of the component in progress.
+
+        When all components are done it is that of the last one.
+        """
+        return float(state.ascent.value[0]) * state.unit**2
+
+    def _bound(self, norms: Array) -> float:
+        """Return the value that |a_i'x| must exceed."""
+        relative = self.gamma if self.penalty == "l1" else math.sqrt(self.gamma)
+        return relative * float(norms.max())
+
+    def _begin(self, rows: Array, norms: Array, beside: Array) -> Ascent:
+        """Return the ascent from the longest row, with the columns `beside` made orthonormal."""
+        x = rows[longest(norms)][:, None]
+        X = np.ascontiguousarray(orthonormalize(np.hstack([x, beside])).T)
+        j = np.arange(1, len(X) + 1)
+        mu = 1.0 / j if self.mu == "distinct" else np.ones(len(X))
+        return begin(rows, norms, self._bound(norms), self.penalty == "l0", mu**2, X)
+
+    def _finish(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
+        """Fill the pattern of what has converged, and begin the next component if there is one."""
+        ascent, done = state.ascent, state.component + len(state.ascent.X)
+        Z = _filled(ascent)
+        state.loadings[state.kept, state.component : done] = Z
+        state.component = done
+        if done < oracle.k:
+            _deflate(ascent.rows, ascent.norms, Z[:, 0])
+            state.work.flops += flops.gemm(oracle.n, oracle.samples, 2)
+        if done == oracle.k or ascent.norms.max() <= oracle.samples * EPS:
+            state.status = Status.CONVERGED
+            return
+        state.ascent = self._begin(ascent.rows, ascent.norms, np.empty((oracle.samples, 0)))
+        state.work.flops += self._start_flops(oracle)
+
+    def _absolute(self, state: GPowerState) -> float | None:
+        """Return the penalty where it is an l1 penalty that all components share."""
+        shared = self.gamma == 0 or state.loadings.shape[1] == 1
+        shared = shared or (self.block and self.mu == "equal")
+        return state.ascent.bound * state.unit if shared and self.penalty == "l1" else None
+
+    def _start_flops(self, oracle: SparsePCAOracle) -> int:
+        """Norms of the rows, objective and gradient."""
+        m = oracle.k if self.block else 1
+        return flops.gemm(oracle.n, oracle.samples, 1 + 2 * m)
+
+    def _step_flops(self, oracle: SparsePCAOracle) -> int:
+        """Products with A and with its transpose, and the polar decomposition of a block."""
+        m = oracle.k if self.block else 1
+        polar = flops.svd(oracle.samples, m) if self.block else 0
+        return flops.gemm(oracle.n, oracle.samples, 2 * m) + polar
+
+
+def _rows(A: Array, kept: NDArray[np.intp]) -> Array:
+    """Return rows of a Fortran-ordered matrix in C order, as a copy."""
+    rows = np.array(A, order="C")
+    return rows[kept] if len(kept) < len(rows) else rows
+
+
+def _filled(ascent: Ascent) -> Array:
+    return solve_for_z(ascent.rows, ascent.active, ascent.X.T, np.sqrt(ascent.weights))
+
+
+def _deflate(rows: Array, norms: Array, z: Array) -> None:
+    """Set A <- A - z (z'A), in place: only rows with a loading change."""
+    support = np.flatnonzero(z)
+    changed = rows[support]
+    changed -= np.outer(z[support], z[support] @ changed)
+    rows[support] = changed
+    norms[support] = np.linalg.norm(changed, axis=1)
