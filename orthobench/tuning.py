@@ -6,14 +6,16 @@ metric, averaged over the run and then over the seeds, is smallest. Arora, Cotte
 set" in the same way.
 
 At a `Level`, only trials that keep it can be chosen: those whose final value of its metric,
-averaged over the seeds, is at most the level.
+averaged over the seeds, is at most the level. Of those the one whose validation metric ends
+smallest is chosen: what a run had on its way may not have kept the level.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,8 +37,9 @@ class Trial:
     tuned : mapping
         The tuned values; empty for a solver that has none.
     score : float
-        Mean over seeds of the validation metric's average over the run; infinite where a run
-        failed or is missing, NaN where the judge does not report the metric.
+        Mean over seeds of the validation metric's average over the run, at a level of its final
+        value; infinite where a run failed or is missing, NaN where the judge does not report the
+        metric.
     records : tuple of Record
         One for each seed, ascending.
     """
@@ -151,6 +154,20 @@ def average(record: Record, metric: str, horizon: float | None = None) -> float:
     return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span))
 
 
+def last(record: Record, metric: str) -> float:
+    """Return the final value of a metric.
+
+    Returns
+    -------
+    float
+        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
+    """
+    if record.status.failed or not record.trace:
+        return math.inf
+    value = record.trace[-1].metrics.get(metric)
+    return math.nan if value is None else value if math.isfinite(value) else math.inf
+
+
 def _effort(record: Record) -> Array:
     samples = np.array([mark.work.samples for mark in record.trace], dtype=np.float64)
     if samples[-1] > 0:
@@ -160,12 +177,13 @@ def _effort(record: Record) -> Array:
 
 def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | None) -> Entry:
     horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
+    score = partial(average, horizon=horizon) if level is None else last
     by_values: dict[str, list[Record]] = {}
     for record in records:
         by_values.setdefault(canonical(record.tuned), []).append(record)
     trials = tuple(
         sorted(
-            (_trial(group, seeds, horizon) for group in by_values.values()),
+            (_trial(group, seeds, score) for group in by_values.values()),
             key=lambda trial: _order(trial.tuned),
         )
     )
@@ -207,11 +225,13 @@ def _unkept(level: Level, nearest: Trial, reached: float) -> str:
     return f"no trial keeps {level}: the nearest ends at {reached:.4g}"
 
 
-def _trial(records: Sequence[Record], seeds: tuple[int, ...], horizon: float) -> Trial:
+def _trial(
+    records: Sequence[Record], seeds: tuple[int, ...], score_of: Callable[[Record, str], float]
+) -> Trial:
     by_seed = _by_seed(records)
     score = math.inf
     if len(by_seed) == len(seeds):
-        score = float(np.mean([average(r, r.tuned_by, horizon) for r in by_seed.values()]))
+        score = float(np.mean([score_of(r, r.tuned_by) for r in by_seed.values()]))
     return Trial(records[0].tuned, score, tuple(by_seed[seed] for seed in sorted(by_seed)))
 
 

@@ -181,6 +181,18 @@ class TestLevels:
         ]
         assert not any(entry.refused for entry in entries)
 
+    def test_at_a_level_the_end_of_a_run_decides(self):
+        level = (Level("density", 1.0),)
+        fast = dense(record([0.2, 0.2, 0.2]), 0.2, 0.1, 1.0, level)
+        late = dense(record([1.0, 1.0, 0.1]), 0.1, 0.1, 2.0, level)
+        fast, late = (
+            replace(r, trace=record(values).trace[:2] + r.trace)
+            for r, values in ((fast, [0.2, 0.2]), (late, [1.0, 1.0]))
+        )
+        assert choose([fast, late])[0].chosen == {"gamma": 2.0}
+        without = [replace(r, levels=()) for r in (fast, late)]
+        assert choose(without)[0].chosen == {"gamma": 1.0}
+
     def test_without_a_level_the_best_of_all_is_chosen(self):
         (entry,) = choose(self.trials())
         assert (entry.problem, entry.chosen, entry.level) == ("digits", {"gamma": 0.1}, None)

@@ -255,7 +255,7 @@ def sparse_pca(
     """
     train = _checked(A, "the data")
     d, samples = train.shape
-    if not isinstance(m, (int, np.integer)) or not 1 <= m <= min(d, samples):
+    if not hasattr(m, "__index__") or not 1 <= m <= min(d, samples):
         raise UsageError(
             f"m must be a whole number between 1 and {min(d, samples)}, not {m}: "
             f"there are {d} features and {samples} samples"
