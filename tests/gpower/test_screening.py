@@ -75,6 +75,24 @@ def test_a_whole_greedy_run_is_that_of_plain_numpy(penalty):
     assert state.work.steps == steps
 
 
+@pytest.mark.parametrize("m", [1, 3, 20])
+def test_no_row_sleeps_longer_than_it_may(m):
+    """The margin of a row, over its norm, is how far the column may move before it is active."""
+    A = gaussian(700, 25)
+    solver = GPower(block=True, gamma=0.1, tolerance=0.0)
+    oracle = SparsePCAOracle(A, m)
+    state = solver.init(oracle, np.random.default_rng(1))
+    for _ in range(10):
+        before, path = state.ascent.X.copy(), state.ascent.path.copy()
+        solver.advance(oracle, state, 1)
+        ascent = state.ascent
+        moved = np.linalg.norm(ascent.X - before, axis=1)
+        assert (ascent.path - path >= moved).all()
+        margin = ascent.bound - np.abs(ascent.rows @ ascent.X.T)
+        asleep = ascent.wake - ascent.path[:, None]
+        assert (asleep <= (margin / ascent.norms[:, None]).T)[~ascent.active.T].all()
+
+
 def test_rows_sleep_once_the_point_moves_little():
     A = gaussian(700, 25)
     solver = GPower(block=True, gamma=0.5, tolerance=0.0)

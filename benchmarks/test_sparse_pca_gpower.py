@@ -1,0 +1,186 @@
+"""gpower against plain numpy and scikit-learn, on the size of the prostate data.
+
+Run with ``pytest benchmarks``; with ``ORTHOBENCH_DATA`` also on the prostate data themselves.
+scikit-learn's penalty, and gpower's at the same number of non-zeros, were found beforehand.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+from orthobench_gpower.gpower import GPower
+
+from orthobench.families.loadings import adjusted_variance, solve_for_z
+from orthobench.families.sparse_pca import SparsePCAOracle
+from orthobench.solver import Status
+
+PROSTATE = Path(os.environ.get("ORTHOBENCH_DATA", "")) / "singh.RData"
+DATA = ["synthetic", "prostate"]
+ROUNDS = 7
+PLAIN_ROUNDS = 3
+
+PEERS = [  # data, m, class, its alpha, gamma, least ratio of times
+]
+
+RUNS = [  # m, parameters, least ratio to plain numpy
+    (102, {}, 3.0),
+    (5, {"block": True}, 1.5),
+    (10, {"block": True}, 1.5),
+    (102, {"block": True}, 1.5),
+]
+
+
+def synthetic():
+    """Twelve factors, each in 15 % of the features, and noise."""
+    stream = np.random.default_rng(0)
+    d, samples, k = 12_600, 102, 12
+    scores = stream.standard_normal((k, samples)) * np.linspace(3, 1, k)[:, None]
+    factors = stream.standard_normal((d, k)) * (stream.random((d, k)) < 0.15)
+    return factors @ scores + stream.standard_normal((d, samples))
+
+
+def prostate():
+    if not PROSTATE.is_file():
+        pytest.skip("needs the prostate data, singh.RData in $ORTHOBENCH_DATA")
+    rdata = pytest.importorskip("rdata")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it guesses the encoding of the file
+        return np.array(rdata.read_rda(PROSTATE)["singh"]["x"], dtype=np.float64).T
+
+
+@cache
+def standardized(name):
+    A = {"synthetic": synthetic, "prostate": prostate}[name]()
+    A = A - A.mean(axis=1, keepdims=True)
+    return np.asfortranarray(A / A.std(axis=1, keepdims=True))
+
+
+@cache
+def oracle_of(name, m):
+    return SparsePCAOracle(standardized(name), m)
+
+
+def seconds(call):
+    begin = perf_counter()
+    result = call()
+    return perf_counter() - begin, result
+
+
+def solve(solver, oracle, steps=1_000_000):
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.advance(oracle, state, steps)
+    return state, solver.solution(state) if state.status is Status.CONVERGED else None
+
+
+def explained(name, Z):
+    """Return the share of adjusted explained variance, and non-zeros a component."""
+    A = standardized(name)
+    norms = np.linalg.norm(Z, axis=0)
+    share = adjusted_variance(A, Z / np.where(norms > 0, norms, 1.0)) / np.linalg.norm(A) ** 2
+    return share, np.count_nonzero(Z) / Z.shape[1]
+
+
+@pytest.mark.parametrize(("name", "m", "peer", "alpha", "gamma", "target"), PEERS)
+def test_against_scikit_learn(benchmark, report, name, m, peer, alpha, gamma, target):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    A, solver, slow = standardized(name), GPower(gamma=gamma), []
+    model = getattr(decomposition, peer)(n_components=m, alpha=alpha, random_state=0)
+    rounds = 1 if peer == "SparsePCA" else PLAIN_ROUNDS
+    solve(solver, oracle_of(name, m))
+
+    def take_turns():
+        if len(slow) < rounds:
+            slow.append(seconds(lambda: model.fit(A.T))[0])
+        return (solver, oracle_of(name, m)), {}
+
+    benchmark.group = f"gpower {name} m={m} : {peer}"
+    _, solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    ratio = min(slow) / benchmark.stats.stats.min
+    ours, nonzeros = explained(name, solution.point)
+    theirs, peers_nonzeros = explained(name, model.components_.T)
+    report(
+        f"gpower : {peer}, {name}, {nonzeros:.0f} : {peers_nonzeros:.0f} non-zeros",
+        "12600 x 102",
+        m,
+        f"{1 / min(slow):.3f}",
+        f"{ratio / min(slow):.1f}",
+        f"{ratio:.0f}",
+        f"{target:g} {'met' if ratio >= target else 'MISSED'}",
+        f"variance {ours:.3f} : {theirs:.3f}",
+    )
+    assert nonzeros == pytest.approx(peers_nonzeros, rel=0.03)
+    assert ours > theirs
+    assert ratio >= target
+
+
+def plain_ascent(A, X, bound, tolerance):
+    """Power iterations with an l1 penalty; return the last point, its pattern, and their number."""
+    before, count = -np.inf, 0
+    while True:
+        V = A @ X
+        excess = np.maximum(np.abs(V) - bound, 0.0)
+        value = np.vdot(excess, excess)
+        if value - before <= tolerance * before:
+            return X, excess > 0, count
+        gradient = A.T @ (excess * np.sign(V))
+        left, _, right = np.linalg.svd(gradient, full_matrices=False)
+        X, before, count = left @ right, value, count + 1
+
+
+def plain_greedy(A, m, gamma, tolerance):
+    """Components one after the other, with their patterns filled and deflation."""
+    A, total = A.copy(), 0
+    for _ in range(m):
+        norms = np.linalg.norm(A, axis=1)
+        longest = np.argmax(norms >= norms.max() * (1 - 1e-10))
+        x = (A[longest] / norms[longest])[:, None]
+        x, active, count = plain_ascent(A, x, gamma * norms.max(), tolerance)
+        z = solve_for_z(A, active, x)
+        A -= z @ (z.T @ A)
+        total += count
+    return total
+
+
+def plain_block(A, start, gamma, tolerance):
+    return plain_ascent(A, start, gamma * np.linalg.norm(A, axis=1).max(), tolerance)[2]
+
+
+@pytest.mark.parametrize(("m", "more", "target"), RUNS)
+@pytest.mark.parametrize("name", DATA)
+def test_against_plain_numpy(benchmark, report, name, m, more, target):
+    """The same iterations from the same start; in a block without filling the pattern."""
+    A, block = np.ascontiguousarray(standardized(name)), "block" in more
+    oracle, solver, slow = oracle_of(name, m), GPower(gamma=0.25, **more), []
+    start = solver.init(oracle, np.random.default_rng(0)).ascent.X.T.copy()
+    settings = solver.gamma, solver.tolerance
+    steps = solve(solver, oracle)[0].work.steps
+
+    def plain():
+        return plain_block(A, start, *settings) if block else plain_greedy(A, m, *settings)
+
+    def take_turns():
+        if len(slow) < PLAIN_ROUNDS:
+            slow.append(seconds(plain))
+        return (solver, oracle, steps - block), {}
+
+    benchmark.group = f"gpower {name} m={m} block={block}"
+    benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    (spent, count), fast = min(slow), benchmark.stats.stats.min
+    ratio = spent / count / (fast / (steps - block))
+    report(
+        f"gpower {'block' if block else 'greedy'}, {name}, iterations",
+        "12600 x 102",
+        m,
+        f"{count / spent:.0f}",
+        f"{(steps - block) / fast:.0f}",
+        f"{ratio:.1f}",
+        f"{target:g} {'met' if ratio >= target else 'MISSED'}",
+        "",
+    )
+    assert abs(count - steps) <= 0.02 * steps + 1
