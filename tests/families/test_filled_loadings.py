@@ -9,7 +9,6 @@ from orthobench.families import loadings
 from orthobench.families.loadings import normalized, solve_for_z
 from orthobench.geometry import polar
 
-
 STEPS = 5
 
 
