@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.geometry import polar
+from orthobench.parameters import parameter
 
 TOLERANCE = 1e-8
 """Relative gain of the objective below which `solve_for_z` ends."""
@@ -21,6 +23,15 @@ DEPENDENT = 1e-10
 
 EXPECTED_SWEEPS = 10
 """As many as it usually takes: what preparing for them may cost."""
+
+
+def loadings_parameter() -> Any:
+    """Declare the parameter ``loadings`` of a solver that finds U, and Z from it."""
+    return parameter(
+        "filled",
+        choices=("filled", "thresholded"),
+        help="Z in the pattern found: what explains most variance, or AU less the penalty",
+    )
 
 
 def normalized(Z: Array) -> Array:

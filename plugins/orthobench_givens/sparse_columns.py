@@ -7,14 +7,13 @@ they begin at cache lines and are filled up with zero rows, which no rotation ch
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.families.loadings import normalized, solve_for_z
-from orthobench.parameters import parameter
 
 WORD = 64
 """Rows, zero rows included, are a multiple of this."""
@@ -100,34 +99,25 @@ class Columns:
 
         self.tally = rotate_pairs(self.array, pairs, self.gamma, self.tally)
 
-    def loadings(self, count: int, weights: str) -> Array:
+    def loadings(self, count: int, how: str) -> Array:
         """Return Z, (d, count), in the pattern |AU| > gamma; zero columns beyond those of AU.
 
         Parameters
         ----------
         count : int
-        weights : str
+        how : str
             ``"filled"``: those that explain most variance
-            (`orthobench.families.loadings.solve_for_z`). ``"soft"``: AU less gamma at unit length,
-            the best for equation 5 at this U.
+            (`orthobench.families.loadings.solve_for_z`). ``"thresholded"``: AU less gamma at unit
+            length, the best for equation 5 at this U.
         """
         Z, AU = np.zeros((self.d, count)), self.AU
         beyond = np.abs(AU) - self.gamma
-        if weights == "filled":
+        if how == "filled":
             found = solve_for_z(AU, beyond > 0)
         else:
             found = normalized(np.sign(AU) * np.maximum(beyond, 0.0))
         Z[self.features, : AU.shape[1]] = found
         return Z
-
-
-def weights_parameter() -> Any:
-    """Declare how loadings get their weights, for all Givens methods alike."""
-    return parameter(
-        "filled",
-        choices=("filled", "soft"),
-        help="loadings in the pattern |AU| > gamma: filled to explain most, or AU less gamma",
-    )
 
 
 def plane_flops(d: int, tally: Tally) -> int:

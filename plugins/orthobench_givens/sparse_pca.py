@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.errors import DataError, UsageError
+from orthobench.families.loadings import loadings_parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench.flops import gemm
 from orthobench.geometry import random_point
 from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solver import Solver, State, Status
-from orthobench_givens.sparse_columns import Columns, empty_columns, weights_parameter
+from orthobench_givens.sparse_columns import Columns, empty_columns
 from orthobench_givens.sparse_pairs import Pairs, round_robin, uniform_pairs
 
 
@@ -71,7 +72,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
     `Columns.active_flops` are those that are really done. Memory: dN doubles, less what is dropped.
 
     The printed algorithm ends with ``solveForZ(AU, gamma)``, said to be Algorithm 6 of Journée et
-    al., which needs A too: `weights` offers that, and what AU and gamma alone give.
+    al., which needs A too: `loadings` offers that, and what AU and gamma alone give.
 
     Rotations keep the sign of det U; the objective does not depend on signs of columns.
     """
@@ -100,7 +101,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
     tolerance: float = parameter(
         1e-6, low=0.0, help="converged when a pass over all pairs gains no more", unit="objective"
     )
-    weights: str = weights_parameter()
+    loadings: str = loadings_parameter()
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Refuse problems with fewer components than samples, where that is known beforehand."""
@@ -160,7 +161,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
     def solution(self, state: GivensState) -> SparseSolution:
         """Return loadings in the pattern |AU| > gamma."""
         columns = state.columns
-        Z = columns.loadings(len(columns.array), self.weights)
+        Z = columns.loadings(len(columns.array), self.loadings)
         return SparseSolution(Z, gamma=columns.gamma)
 
     def _columns(self, oracle: SparsePCAOracle) -> Columns:

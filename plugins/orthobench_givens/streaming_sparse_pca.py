@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.families.loadings import loadings_parameter
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.flops import gemm
 from orthobench.geometry import random_point
 from orthobench.parameters import parameter
 from orthobench.solver import Solver, State
-from orthobench_givens.sparse_columns import Columns, empty_columns, weights_parameter
+from orthobench_givens.sparse_columns import Columns, empty_columns
 from orthobench_givens.sparse_pairs import Pairs, uniform_pairs
 
 
@@ -69,7 +70,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     start: str = parameter(
         "identity", choices=("identity", "random"), help="U at the start; a random one is uniform"
     )
-    weights: str = weights_parameter()
+    loadings: str = loadings_parameter()
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> StreamingState:
         """Make room for m columns."""
@@ -102,7 +103,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         m = len(columns.array)
         if seen < m:
             columns = Columns(columns.array[:seen], columns.features, columns.d, columns.gamma)
-        return SparseSolution(columns.loadings(m, self.weights), gamma=columns.gamma)
+        return SparseSolution(columns.loadings(m, self.loadings), gamma=columns.gamma)
 
     def _fill(self, samples: Array, state: StreamingState) -> None:
         """Take some of the first m samples; once all are there, rotate."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from orthobench import flops
 from orthobench.arrays import Array
 from orthobench.errors import DataError
-from orthobench.families.loadings import solve_for_z
+from orthobench.families.loadings import loadings_parameter, normalized, solve_for_z
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.geometry import orthonormalize
 from orthobench.parameters import ParameterError, parameter
@@ -59,8 +59,9 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty (equations 14 and 20 of the
     paper), sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar
     factor of the gradient, which never lowers the objective. When it converges, the sparsity
-    pattern is where the summands are positive, and the loadings are those that explain most with
-    that pattern (`orthobench.families.loadings.solve_for_z`).
+    pattern is where the summands are positive. The loadings are those that explain most with that
+    pattern (`orthobench.families.loadings.solve_for_z`), or those that the formulation itself gives
+    for X: A x less the penalty for l1, A x for l0.
 
     The greedy version finds components one after the other, each on the data less what the
     loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
@@ -121,6 +122,8 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         1e-4, help="relative gain of the objective at which to end", low=0.0, below=1.0
     )
 
+    loadings: str = loadings_parameter()
+
     def __post_init__(self) -> None:
         """Check the parameters, also together.
 
@@ -174,7 +177,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         Z = state.loadings.copy()
         if state.status is Status.RUNNING:
             last = state.component + len(state.ascent.X)
-            Z[state.kept, state.component : last] = _filled(state.ascent)
+            Z[state.kept, state.component : last] = self._loadings(state.ascent)
         return SparseSolution(Z, gamma=self._absolute(state))
 
     def objective(self, state: GPowerState) -> float:
@@ -183,6 +186,11 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         When all components are done it is that of the last one.
         """
         return float(state.ascent.value[0]) * state.unit**2
+
+    def _loadings(self, ascent: Ascent) -> Array:
+        if self.loadings == "thresholded":
+            return _thresholded(ascent)
+        return solve_for_z(ascent.rows, ascent.active, ascent.X.T, np.sqrt(ascent.weights))
 
     def _bound(self, norms: Array) -> float:
         """Return the value that |a_i'x| must exceed."""
@@ -200,7 +208,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     def _finish(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
         """Fill the pattern of what has converged, and begin the next component if there is one."""
         ascent, done = state.ascent, state.component + len(state.ascent.X)
-        Z = _filled(ascent)
+        Z = self._loadings(ascent)
         state.loadings[state.kept, state.component : done] = Z
         state.component = done
         if done < oracle.k:
@@ -236,8 +244,14 @@ def _rows(A: Array, kept: NDArray[np.intp]) -> Array:
     return rows[kept] if len(kept) < len(rows) else rows
 
 
-def _filled(ascent: Ascent) -> Array:
-    return solve_for_z(ascent.rows, ascent.active, ascent.X.T, np.sqrt(ascent.weights))
+def _thresholded(ascent: Ascent) -> Array:
+    """Return A X in the pattern, for l1 less the bound, at unit length."""
+    active, rows = ascent.active, np.flatnonzero(ascent.active.any(axis=1))
+    Z = np.zeros(active.shape)
+    scores = ascent.rows[rows] @ ascent.X.T
+    excess = np.abs(scores) - (0.0 if ascent.hard else ascent.bound)
+    Z[rows] = np.where(active[rows], np.sign(scores) * np.maximum(excess, 0.0), 0.0)
+    return normalized(Z)
 
 
 def _deflate(rows: Array, norms: Array, z: Array) -> None:

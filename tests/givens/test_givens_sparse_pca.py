@@ -243,10 +243,10 @@ def test_planes_without_rows_cost_their_filter():
     assert columns.flops == 3 * 10 * 3
 
 
-@pytest.mark.parametrize("weights", ["filled", "soft"])
-def test_loadings_have_the_pattern_of_au_and_unit_columns(weights):
+@pytest.mark.parametrize("loadings", ["filled", "thresholded"])
+def test_loadings_have_the_pattern_of_au_and_unit_columns(loadings):
     A = data(100, 8)
-    solver = GivensSparsePCA(gamma=0.2, weights=weights)
+    solver = GivensSparsePCA(gamma=0.2, loadings=loadings)
     state = reached(solver, A, 500)
     solution = solver.solution(state)
     Z, norms = solution.point, np.linalg.norm(solution.point, axis=0)
@@ -257,8 +257,8 @@ def test_loadings_have_the_pattern_of_au_and_unit_columns(weights):
     np.testing.assert_allclose(norms[pattern.any(axis=0)], 1.0, rtol=1e-14)
 
 
-def test_soft_weights_are_the_best_for_equation_5():
-    solver = GivensSparsePCA(gamma=0.2, weights="soft")
+def test_thresholded_loadings_are_the_best_for_equation_5():
+    solver = GivensSparsePCA(gamma=0.2, loadings="thresholded")
     state = reached(solver, data(100, 8), 500)
     AU, gamma = state.columns.AU, state.columns.gamma
     Z = solver.solution(state).point[state.columns.features]

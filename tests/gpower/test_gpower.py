@@ -365,3 +365,38 @@ def test_a_run_of_the_harness_ends_done(form):
 
 def test_a_problem_without_the_matrix_is_refused(toys):
     assert "SparsePCAOracle" in GPower().refuses(toys.Problem())
+
+
+@pytest.mark.parametrize("mu", ["equal", "distinct"])
+def test_thresholded_loadings_are_the_best_for_the_penalized_form(mu):
+    A = data(40, 12)
+    solver = GPower(gamma=0.2, block=True, mu=mu, loadings="thresholded")
+    state = reached(solver, A, 3)
+    X, Z = state.ascent.X.T, solver.solution(state).point
+    weight = weights(solver, 3)
+    g = penalties(solver, A, weight)
+
+    def penalized(Z):
+        return (weight * (A @ X) * Z).sum(axis=0) - g * np.abs(Z).sum(axis=0)
+
+    for seed in range(50):
+        other = Z + 0.1 * rng(seed).standard_normal(Z.shape)
+        assert (penalized(other / np.linalg.norm(other, axis=0)) < penalized(Z)).all()
+
+
+def test_thresholded_loadings_of_the_l0_form_are_ax_in_the_pattern():
+    A = data(40, 12)
+    solver = GPower(gamma=0.2, penalty="l0", block=True, loadings="thresholded")
+    state = reached(solver, A, 3)
+    scores, Z = A @ state.ascent.X.T, solver.solution(state).point
+    longest = (A**2).sum(axis=1).max()
+    kept = np.where(scores**2 > 0.2 * longest, scores, 0)
+    assert Z == pytest.approx(kept / np.linalg.norm(kept, axis=0), abs=1e-12)
+
+
+def test_the_greedy_version_deflates_by_the_loadings_it_returns():
+    A = data(40, 12)
+    solver = GPower(gamma=0.2, loadings="thresholded")
+    first = loadings(solver, A, 1)
+    second = loadings(solver, A - first @ (first.T @ A), 1)
+    assert loadings(solver, A, 2) == pytest.approx(np.hstack([first, second]), abs=1e-12)
