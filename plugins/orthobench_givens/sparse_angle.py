@@ -18,14 +18,20 @@ from orthobench_givens.sparse_circle import (
     Derivatives,
     derivatives,
     evaluate,
-    evaluate_eight,
+    evaluate_four,
 )
 
 SCRATCH = GRID * PASSES + GRID
 """Length of the scratch that `best_angle` needs."""
 
 FEW = 16
-"""Up to so many rows, the grid takes two passes, and the angles that turn a row into an axis."""
+"""Up to so many rows, the grid takes four passes, and the angles that turn a row into an axis."""
+
+MANY = 256
+"""From so many rows on, it takes one pass, unless that is flat."""
+
+FLAT = 0.8
+"""The first pass is flat where its lowest value is above this share of its highest."""
 
 ACCURACY = 1e-8
 """A step of at most so many radians is the last: what is left after it is far shorter still."""
@@ -134,23 +140,43 @@ def _second(grid: Array, count: int, best: int) -> int:
 
 
 @inner
+def _fill(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, passes: int) -> None:
+    """Bring the first `passes` passes into the order of their angles; `done` of them are there."""
+    for k in range(GRID * done - 1, 0, -1):
+        grid[k * passes // done] = grid[k]
+    four = grid[GRID * PASSES :]
+    for p in range(passes):
+        if p * done % passes:
+            evaluate_four(x, y, n, gamma, p * (PASSES // passes), four)
+            for k in range(GRID):
+                grid[k * passes + p] = four[k]
+
+
+@inner
+def _flat(grid: Array) -> bool:
+    """Return whether the first pass hardly tells angles apart."""
+    highest, lowest = grid[0], grid[0]
+    for k in range(1, GRID):
+        highest, lowest = max(highest, grid[k]), min(lowest, grid[k])
+    return bool(lowest > FLAT * highest)
+
+
+@inner
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
     """Set the first entries of the grid to f at equal spacing over the period; return how many.
 
-    More where there are few rows, where the first pass shows several maxima, or where that of even
-    the longest row is narrower than the spacing: it is positive within arccos(gamma / r) only.
+    More where there are few rows, where few angles show several maxima or hardly differ, or where
+    the maximum of even the longest row is narrower than the spacing: it is positive within
+    arccos(gamma / r) only.
     """
-    eight = grid[GRID * PASSES :]
-    longest = evaluate_eight(x, y, n, gamma, 0, eight)
-    passes = 2 if n <= FEW or _second(eight, GRID, _highest(eight, GRID)) >= 0 else 1
+    longest = evaluate_four(x, y, n, gamma, 0, grid)
+    passes = 4 if n <= FEW else 2 if n < MANY or _flat(grid) else 1
     while passes < PASSES and longest * COSINES[PASSES // passes] ** 2 < gamma * gamma:
         passes *= 2
-    for k in range(GRID):
-        grid[k * passes] = eight[k]
-    for p in range(1, passes):
-        evaluate_eight(x, y, n, gamma, p * (PASSES // passes), eight)
-        for k in range(GRID):
-            grid[k * passes + p] = eight[k]
+    _fill(x, y, n, gamma, grid, 1, passes)
+    if passes < 4 and _second(grid, GRID * passes, _highest(grid, GRID * passes)) >= 0:
+        _fill(x, y, n, gamma, grid, passes, 4)
+        passes = 4
     return GRID * passes
 
 
@@ -245,7 +271,7 @@ def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> Found:
 
     Notes
     -----
-    About 8 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each.
+    Mostly 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each.
     """
     count = _fill_grid(x, y, n, gamma, grid)
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count

@@ -25,13 +25,13 @@ from orthobench.arrays import Array
 from orthobench.compiled import inner
 from orthobench.lanes import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
-GRID = 8
-"""Angles that one pass over the rows evaluates: half of them, and 45 degrees on the others."""
+GRID = 4
+"""Angles that one pass over the rows evaluates: two, and both 45 degrees on."""
 
-PASSES = 8
-"""Most such passes; angles between those of the first."""
+PASSES = 16
+"""Most such passes, at angles between those of the first."""
 
-COSINES, SINES = (f(np.pi / 16 / PASSES * np.arange(GRID // 2 * PASSES)) for f in (np.cos, np.sin))
+COSINES, SINES = (f(np.pi / 8 / PASSES * np.arange(GRID // 2 * PASSES)) for f in (np.cos, np.sin))
 
 
 class Derivatives(NamedTuple):
@@ -102,24 +102,18 @@ def _add_two(
 
 
 @inner
-def evaluate_eight(x: Array, y: Array, n: int, gamma: float, at: int, out: Array) -> float:
-    """Set out to f at (at / PASSES + 0, ..., 7) pi/16; return the largest x² + y²."""
+def evaluate_four(x: Array, y: Array, n: int, gamma: float, at: int, out: Array) -> float:
+    """Set out to f at (at / PASSES + 0, 1, 2, 3) pi/8; return the largest x² + y²."""
     c0, s0 = COSINES[at], SINES[at]
     c1, s1 = COSINES[at + PASSES], SINES[at + PASSES]
-    c2, s2 = COSINES[at + 2 * PASSES], SINES[at + 2 * PASSES]
-    c3, s3 = COSINES[at + 3 * PASSES], SINES[at + 3 * PASSES]
-    f0, f1, f2, f3 = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
-    g0, g1, g2, g3 = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
-    longest, wide = fill(0.0), np.sqrt(2.0) * gamma
+    f0, f1, g0, g1, longest = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    wide = np.sqrt(2.0) * gamma
     for k in range(0, n, COUNT):
         a, b = load(x, k), load(y, k)
         r = a * a + b * b
         longest = where(r > longest, r, longest)
         f0, g0 = _add_two(a, b, c0, s0, gamma, wide, f0, g0)
         f1, g1 = _add_two(a, b, c1, s1, gamma, wide, f1, g1)
-        f2, g2 = _add_two(a, b, c2, s2, gamma, wide, f2, g2)
-        f3, g3 = _add_two(a, b, c3, s3, gamma, wide, f3, g3)
-    out[0], out[1], out[2], out[3] = total(f0), total(f1), total(f2), total(f3)
-    out[4], out[5] = 0.5 * total(g0), 0.5 * total(g1)
-    out[6], out[7] = 0.5 * total(g2), 0.5 * total(g3)
+    out[0], out[1] = total(f0), total(f1)
+    out[2], out[3] = 0.5 * total(g0), 0.5 * total(g1)
     return float(largest(longest))

@@ -67,7 +67,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
 
     Rows of A whose norm is at most gamma can never count: they are dropped at the start, which
     changes nothing else. A step costs 3d flops to find the rows that count for the pair, 12d for
-    each of the 8 to 16 values of the objective, 24d for each of the 2 to 3 evaluations with
+    each of mostly 4 to 17 values of the objective, 24d for each of the 2 to 3 evaluations with
     derivatives and 6d for the rotation, counted over all d rows as in the paper;
     `Columns.active_flops` are those that are really done. Memory: dN doubles, less what is dropped.
 

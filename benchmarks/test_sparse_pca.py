@@ -1,0 +1,160 @@
+"""Sparse PCA by Givens rotations against plain numpy, and against streaming the columns once.
+
+Run with ``pytest benchmarks``. Solver and opponent rotate the same random pairs of the same AU;
+they take turns, and the best of each counts. Where ``ORTHOBENCH_DATA`` holds singh.RData, the
+prostate data are rotated too.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+from orthobench_givens.sparse_columns import Columns, empty_columns
+from orthobench_givens.sparse_pairs import uniform_pairs
+from orthobench_givens.sparse_pca import GivensSparsePCA
+from plain_sparse_pca import givens
+
+from orthobench.compiled import summed
+from orthobench.families.sparse_pca import SparsePCAOracle
+
+FEATURES, SAMPLES = 12_600, 102
+PAIRS = SAMPLES * (SAMPLES - 1) // 2
+PLAIN_PAIRS = 200
+ROUNDS = 30
+PLAIN_ROUNDS = 6
+WARM_PASSES = 2  # the first rotations of the raw data are the slowest, and soon over
+PROSTATE = Path(os.environ.get("ORTHOBENCH_DATA", "")) / "singh.RData"
+
+# name: standardised or centred, gamma, least ratio to plain numpy, most stream reads
+CASES = {
+    "standardised": (0.25, 80.0, 4.0),
+    "centred": (0.02, 500.0, None),
+}
+
+
+class Whole(GivensSparsePCA):
+    """Without dropping rows that can never count."""
+
+    screens = False
+
+
+@cache
+def synthetic() -> np.ndarray:
+    """Like gene expression: few strong factors, log-normal scales, heavy tails."""
+    rng = np.random.default_rng(0)
+    factors = rng.standard_normal((FEATURES, 8)) @ rng.standard_normal((8, SAMPLES))
+    noise = rng.standard_t(4, (FEATURES, SAMPLES))
+    scales = np.exp(1.5 * rng.standard_normal((FEATURES, 1)))
+    return 100 * scales * (0.3 * factors + noise)
+
+
+@cache
+def prostate() -> np.ndarray:
+    rdata = pytest.importorskip("rdata")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        frame = rdata.read_rda(PROSTATE)["singh"]["x"]
+    return np.asarray(frame, dtype=np.float64).T
+
+
+DATA = {"synthetic": synthetic, "prostate": prostate}
+
+
+@cache
+def prepared(source: str, kind: str) -> np.ndarray:
+    A = DATA[source]()
+    A = A - A.mean(axis=1, keepdims=True)
+    if kind == "standardised":
+        A /= A.std(axis=1, keepdims=True)
+    return np.asfortranarray(A)
+
+
+def rotated(source: str, kind: str, screens: bool) -> Columns:
+    """Return AU after some passes, as the solver keeps it."""
+    cls = GivensSparsePCA if screens else Whole
+    solver = cls(gamma=CASES[kind][0])
+    oracle = SparsePCAOracle(prepared(source, kind), SAMPLES)
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.advance(oracle, state, WARM_PASSES * PAIRS)
+    return state.columns
+
+
+def copied(columns: Columns) -> Columns:
+    array = empty_columns(*columns.array.shape)[:, : columns.array.shape[1]]
+    array[:] = columns.array
+    return Columns(array, columns.features, columns.d, columns.gamma)
+
+
+@summed
+def squares(array, pairs):
+    """Read both columns of each pair once."""
+    sum_ = 0.0
+    for k in range(len(pairs)):
+        x, y = array[pairs[k, 0]], array[pairs[k, 1]]
+        for r in range(len(x)):
+            sum_ += x[r] * x[r] + y[r] * y[r]
+    return sum_
+
+
+def seconds(call) -> float:
+    begin = perf_counter()
+    call()
+    return perf_counter() - begin
+
+
+@pytest.mark.parametrize("screens", [False, True], ids=["all-rows", "screened"])
+@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("source", DATA)
+def test_givens_against_plain_numpy(benchmark, report, source, kind, screens):
+    if source == "prostate" and not PROSTATE.is_file():
+        pytest.skip("set ORTHOBENCH_DATA to a folder with singh.RData")
+    gamma, target, most_reads = CASES[kind]
+    whole, columns = rotated(source, kind, False), rotated(source, kind, screens)
+    pairs = uniform_pairs(SAMPLES, PAIRS, np.random.default_rng(1))
+    plain, reads = [], []
+    ended = []
+    squares(columns.array, pairs)
+
+    def take_turns():
+        if len(plain) < PLAIN_ROUNDS:
+            AU = np.asfortranarray(whole.AU)
+            plain.append(seconds(lambda: givens(AU, pairs[:PLAIN_PAIRS], whole.gamma)))
+            ended.append(AU)
+        reads.append(seconds(lambda: squares(columns.array, pairs)))
+        return (copied(columns),), {}
+
+    benchmark.group = f"givens-sparse-pca {source} {kind}"
+    benchmark.pedantic(lambda work: work.rotate(pairs), setup=take_turns, rounds=ROUNDS)
+    check = copied(columns)
+    check.rotate(pairs[:PLAIN_PAIRS])
+    reached = Columns(np.ascontiguousarray(ended[0].T), whole.features, whole.d, whole.gamma)
+    assert check.objective >= reached.objective * (1 - 1e-6)
+    slow, fast = min(plain) / PLAIN_PAIRS, benchmark.stats.stats.min / PAIRS
+    stream = fast * PAIRS / min(reads)
+    kept = len(columns.features)
+    benchmark.extra_info.update(ratio=slow / fast, stream_reads=stream, rows=kept)
+    counts = screens if kind == "centred" else not screens
+    report(
+        f"givens-sparse-pca, {source} {kind}, {gamma:g}",
+        f"{kept} x {SAMPLES}",
+        f"{check.tally.entries / max(1, check.tally.values + 2 * check.tally.slopes):.0f} active",
+        f"{1 / slow:.0f}",
+        f"{1 / fast:.0f}",
+        f"{slow / fast:.0f}",
+        verdict(slow / fast, target) if counts else "",
+        f"{stream:.2f} stream reads{bound(stream, most_reads) if counts else ''}",
+    )
+
+
+def verdict(ratio: float, target: float) -> str:
+    return f"{target:g} {'met' if ratio >= target else 'MISSED'}"
+
+
+def bound(reads: float, most: float | None) -> str:
+    return "" if most is None else f", {most:g} {'met' if reads <= most else 'MISSED'}"
