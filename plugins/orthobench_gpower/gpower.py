@@ -56,12 +56,12 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
 
     With a_i the rows of A (features; the columns of A in the paper) and X of shape (N, m), the
-    objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty (equations 14 and 20 of the
-    paper), sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar
-    factor of the gradient, which never lowers the objective. When it converges, the sparsity
-    pattern is where the summands are positive. The loadings are those that explain most with that
-    pattern (`orthobench.families.loadings.solve_for_z`), or those that the formulation itself gives
-    for X: A x less the penalty for l1, A x for l0.
+    objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and
+    sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar factor of the
+    gradient, which never lowers the objective. When it converges, the sparsity pattern is where
+    the summands are positive. The loadings are those that explain most with that pattern
+    (`orthobench.families.loadings.solve_for_z`), or those that the formulation itself gives for
+    X: A x less the penalty for l1, A x for l0.
 
     The greedy version finds components one after the other, each on the data less what the
     loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
@@ -74,7 +74,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         All components at once, instead of one after the other.
     mu : str
         Weights mu_j of the components of a block: ``"equal"``, all 1, or ``"distinct"``, 1/j.
-        The greedy version has none.
+        The greedy version has none, though Shalit and Chechik (2014) speak of its mu = 1.
     gamma : float
         Penalty, relative to the one from which on all loadings are zero: g_j = gamma mu_j |a|
         for l1, g_j = gamma mu_j² |a|² for l0, with |a| the norm of the longest row. In the
@@ -87,8 +87,9 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     Notes
     -----
     The start is the longest row (of equally long ones the first), and for a block with random
-    orthonormal columns beside it. Where the gradient of a block has not full rank, its polar
-    factor is completed by the singular vectors as LAPACK returns them.
+    orthonormal columns beside it. A column without active rows has no gradient; the polar factor
+    is then completed by the singular vectors as LAPACK returns them, and the column may stay empty:
+    with a large penalty many columns of a block do, while the greedy version fills them all.
 
     Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
     gradient at the start; 4dNm a step, in a block also those of a polar decomposition (N, m),
