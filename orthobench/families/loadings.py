@@ -12,10 +12,10 @@ from orthobench.arrays import Array
 from orthobench.geometry import polar
 from orthobench.parameters import parameter
 
-TOLERANCE = 1e-6
+TOLERANCE = 1e-8
 """Relative gain of the objective below which `solve_for_z` ends."""
 
-SWEEPS = 1000
+SWEEPS = 300
 """Most alternating steps of `solve_for_z`."""
 
 DEPENDENT = 1e-10
@@ -82,7 +82,7 @@ def solve_for_z(
     -----
     Each step 4 r N m flops for r rows of the pattern that are not empty, or 2 N² m with the Gram
     matrices of the columns' rows, 2 N² a non-zero once, whichever is less; and those of a polar
-    decomposition (N, m). Ends where the objective gains less than 1e-6 of itself.
+    decomposition (N, m). Ends where the objective gains less than 1e-8 of itself, or after 300.
 
     References
     ----------

@@ -117,7 +117,7 @@ def tradeoff(
     panels = (entries[0].records[0].primary, *COSTS)
     for ax, y in zip(axes, panels, strict=True):
         plot_front(ax, found, y, looks, levels)
-    title(fig, entries, note, text)
+    title(fig, entries, note, text, banded=False)
     legend(fig, handles, columns)
     return fig, _table(found, text)
 

@@ -35,13 +35,16 @@ def sheet(handles: Sequence[Line2D], panels: int) -> tuple[Figure, Sequence[Axes
     return fig, axes, columns
 
 
-def title(fig: Figure, entries: Sequence[Entry], note: str, text: str) -> None:
-    """Write a title, and below it families, budgets, seeds and a note."""
+def title(
+    fig: Figure, entries: Sequence[Entry], note: str, text: str, *, banded: bool = True
+) -> None:
+    """Write a title, and below it families, budgets, seeds, what the band is, and a note."""
     height = fig.get_figheight()
     left = fig.subplotpars.left
     runs = len(entries[0].seeds)
     families = {record.family for entry in entries for record in entry.records}
-    over = f"median over {runs} seeds, band: {spread_name(runs)}" if runs > 1 else "one seed"
+    band = f", band: {spread_name(runs)}" if banded else ""
+    over = f"median over {runs} seeds{band}" if runs > 1 else "one seed"
     failed = any(record.status.failed for entry in entries for record in entry.records)
     crosses = "× where a run failed" if failed else ""
     budgets = {limits(record.budget) for entry in entries for record in entry.records}

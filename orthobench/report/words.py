@@ -42,8 +42,9 @@ def count(value: float) -> str:
 
 def limits(budget: Mapping[str, float]) -> str:
     """Return a budget as text: ``budget 2,000 samples``; empty where nothing is limited."""
+    in_words = {"seconds": duration, "flops": lambda value: f"{si(value)} flops"}
     parts = [
-        duration(value) if name == "seconds" else f"{count(value)} {name}"
+        in_words[name](value) if name in in_words else f"{count(value)} {name}"
         for name, value in budget.items()
     ]
     return f"budget {', '.join(parts)}" if parts else ""

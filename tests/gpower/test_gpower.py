@@ -391,7 +391,7 @@ def test_thresholded_loadings_of_the_l0_form_are_ax_in_the_pattern():
     scores, Z = A @ state.ascent.X.T, solver.solution(state).point
     longest = (A**2).sum(axis=1).max()
     kept = np.where(scores**2 > 0.2 * longest, scores, 0)
-    assert Z == pytest.approx(kept / np.linalg.norm(kept, axis=0), abs=1e-12)
+    assert pytest.approx(kept / np.linalg.norm(kept, axis=0), abs=1e-12) == Z
 
 
 def test_the_greedy_version_deflates_by_the_loadings_it_returns():
