@@ -6,22 +6,19 @@ scikit-learn's penalty, and gpower's at the same number of non-zeros, were found
 
 from __future__ import annotations
 
-import os
-import warnings
 from functools import cache
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import pytest
+from expression import many_factors, prostate, standardised
 from orthobench_gpower.gpower import GPower
 
 from orthobench.families.loadings import adjusted_variance, solve_for_z
 from orthobench.families.sparse_pca import SparsePCAOracle
 from orthobench.solver import Status
 
-PROSTATE = Path(os.environ.get("ORTHOBENCH_DATA", "")) / "singh.RData"
-DATA = ["synthetic", "prostate"]
+DATA = {"synthetic": many_factors, "prostate": prostate}
 ROUNDS = 7
 PLAIN_ROUNDS = 3
 
@@ -48,29 +45,9 @@ RUNS = [  # m, parameters, least ratio to plain numpy
 ]
 
 
-def synthetic():
-    """Twenty factors of falling weight with heavy-tailed loadings, and noise."""
-    stream = np.random.default_rng(0)
-    d, samples, k = 12_600, 102, 20
-    scores = stream.standard_normal((k, samples))
-    factors = stream.laplace(size=(d, k)) / np.arange(1, k + 1)
-    return factors @ scores + 0.5 * stream.standard_normal((d, samples))
-
-
-def prostate():
-    if not PROSTATE.is_file():
-        pytest.skip("needs the prostate data, singh.RData in $ORTHOBENCH_DATA")
-    rdata = pytest.importorskip("rdata")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it guesses the encoding of the file
-        return np.array(rdata.read_rda(PROSTATE)["singh"]["x"], dtype=np.float64).T
-
-
 @cache
 def standardized(name):
-    A = {"synthetic": synthetic, "prostate": prostate}[name]()
-    A = A - A.mean(axis=1, keepdims=True)
-    return np.asfortranarray(A / A.std(axis=1, keepdims=True))
+    return standardised(DATA[name]())
 
 
 @cache
