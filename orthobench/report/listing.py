@@ -96,8 +96,10 @@ def _prose(documentation: str) -> str:
 
 def _meaning(p: Facts) -> str:
     default = "none" if p["default"] is None else p["default"]
-    kind = " ".join(part for part in (p["type"], p["range"], p["unit"]) if part)
-    return f"{p['help']} ({kind}; {'required' if p['required'] else f'default {default}'})"
+    kind = " ".join(part for part in (p["type"], p["range"]) if part)
+    unit = f"; unit: {p['unit']}" if p["unit"] else ""
+    needed = "required" if p["required"] else f"default {default}"
+    return f"{p['help']} ({kind}{unit}; {needed})"
 
 
 def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
