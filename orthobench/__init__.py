@@ -18,6 +18,7 @@ from orthobench._version import __version__
 if TYPE_CHECKING:
     from orthobench.api import run, solve
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
+    from orthobench.families.orthogonal_tensor import orthogonal_tensor
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stochastic_pca import stochastic_pca
     from orthobench.harness import Outcome
@@ -36,6 +37,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "catalogue",
+    "orthogonal_tensor",
     "run",
     "solve",
     "sparse_pca",
@@ -52,6 +54,7 @@ _HOMES = {
     "Target": "stopping",
     "UsageError": "errors",
     "catalogue": "registry",
+    "orthogonal_tensor": "families.orthogonal_tensor",
     "run": "api",
     "solve": "api",
     "sparse_pca": "families.sparse_pca",

@@ -1,0 +1,12 @@
+"""Orthogonal tensor decomposition by power iterations."""
+
+from __future__ import annotations
+
+from orthobench.hookspecs import hookimpl
+from orthobench.solver import AnySolver
+
+
+@hookimpl
+def orthobench_solvers() -> list[type[AnySolver]]:
+    """Return the solvers of the plugin."""
+    return []
