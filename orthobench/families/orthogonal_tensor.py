@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.errors import DataError
+from orthobench.parameters import parameter
 from orthobench.problem import Instance, Oracle, Problem
 from orthobench.solution import Solution
 
@@ -77,7 +78,7 @@ class Judge:
         diagonal = contracted(self.T, solution.point)
         captured = float(diagonal @ diagonal)
         metrics = {
-            "residual": np.sqrt(max(self.norm**2 - captured, 0.0)) / self.norm,
+            "residual": math.sqrt(max(self.norm**2 - captured, 0.0)) / self.norm,
             "objective": float(diagonal.sum()),
         }
         if self.optimum is not None:
@@ -85,6 +86,52 @@ class Judge:
         if self.factors is not None:
             metrics["recovery_error"] = recovery_error(solution.point, self.factors)
         return metrics
+
+
+STARTS = ("random", "identity", "contraction")
+
+
+def start_parameter(default: str = "random") -> Any:
+    """Declare the parameter ``start`` of a solver of this family."""
+    return parameter(
+        default,
+        help="first U: the common random one, identity, or eigenvectors of a random T(I, I, w)",
+        choices=STARTS,
+    )
+
+
+def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> Array:
+    """Return the orthogonal matrix that a solver begins with, a fresh array.
+
+    Parameters
+    ----------
+    oracle : TensorOracle
+    start : {"random", "identity", "contraction"}
+        ``"contraction"``: the eigenvectors of T(I, I, w) for a random unit vector w, which
+        are the factors themselves where T has a decomposition with distinct weights u_i'w w_i.
+    rng : numpy.random.Generator
+        Draws w.
+    """
+    if start == "random":
+        return oracle.start.copy()
+    if start == "identity":
+        return np.eye(oracle.n)
+    w = rng.standard_normal(oracle.n)
+    return np.ascontiguousarray(np.linalg.eigh(oracle.T @ (w / np.linalg.norm(w)))[1])
+
+
+def decomposition(U: Array, weights: Array) -> Solution:
+    """Return factors with their weights, each u flipped where its weight is negative.
+
+    Parameters
+    ----------
+    U : ndarray, shape (n, n)
+        Orthonormal columns.
+    weights : ndarray, shape (n,)
+        T(u, u, u) of each.
+    """
+    signs = np.where(weights < 0, -1.0, 1.0)
+    return Solution(U * signs, weights=weights * signs)
 
 
 def contracted(T: Array, U: Array) -> Array:
@@ -178,7 +225,7 @@ def symmetrized(T: Array) -> Array:
         Where an entry differs from its mean by more than 1e-10 of the largest entry.
     """
     permutations = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-    mean: Array = sum(T.transpose(p) for p in permutations) / 6
+    mean: Array = np.mean([T.transpose(p) for p in permutations], axis=0)
     off = np.abs(T - mean)
     if off.max() > SYMMETRIC * np.abs(T).max():
         at = tuple(int(i) for i in np.unravel_index(off.argmax(), off.shape))
