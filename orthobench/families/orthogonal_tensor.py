@@ -8,8 +8,9 @@ too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] give 2, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
