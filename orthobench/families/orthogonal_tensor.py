@@ -8,7 +8,6 @@ too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] give 2, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -17,12 +16,19 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.errors import DataError
+from orthobench.families.symmetric_tensors import contracted as contracted
+from orthobench.families.symmetric_tensors import norm, remainder
+from orthobench.families.symmetric_tensors import symmetrized as symmetrized
+from orthobench.geometry import drift
 from orthobench.parameters import parameter
 from orthobench.problem import Instance, Oracle, Problem
 from orthobench.solution import Solution
 
-SYMMETRIC = 1e-10
-"""Largest asymmetry, relative to the largest entry, of a tensor that counts as symmetric."""
+LARGEST = 1e140
+"""A tensor's largest entry lies between one over this and this, so that its norm is a number."""
+
+ORTHONORMAL = 1e-8
+"""Largest orthogonality defect |U'U - I|_F of true factors."""
 
 
 class TensorOracle(Oracle):
@@ -31,11 +37,11 @@ class TensorOracle(Oracle):
     Parameters
     ----------
     T : ndarray, shape (n, n, n)
-        Symmetric. Do not write into it.
+        Symmetric, exactly: `symmetrized` returns it so. Do not write into it.
     """
 
     def __init__(self, T: Array) -> None:
-        self.T = np.ascontiguousarray(T)
+        self.T = np.ascontiguousarray(T).view()
         self.T.flags.writeable = False
         self.n = self.k = len(T)
 
@@ -59,28 +65,32 @@ class Judge:
     factors : ndarray, shape (n, r), optional
         The true factors, orthonormal columns.
     optimum : float, optional
-        The largest objective, where it is known.
+        The largest objective, where it is known; not zero.
+
+    Notes
+    -----
+    A call costs 4n⁴/3 flops, with the symmetry used, and memory n² beyond that of the tensor.
     """
 
     def __init__(
         self, T: Array, factors: Array | None = None, optimum: float | None = None
     ) -> None:
         self.T, self.factors, self.optimum = T, factors, optimum
-        self.norm = float(np.linalg.norm(T))
+        self.norm = norm(T)
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics.
 
         ``residual`` is |T - sum_i T(u_i, u_i, u_i) u_i ⊗ u_i ⊗ u_i| / |T|, the smallest for these
-        factors; ``objective`` is sum_i T(u_i, u_i, u_i). Where they are known also
-        ``objective_gap``, relative to the optimum, and ``recovery_error``, the largest distance
-        of a true factor from the factor matched to it, up to permutation and sign.
+        factors, from the difference itself; ``objective`` is sum_i T(u_i, u_i, u_i). Where they
+        are known also ``objective_gap``, relative to the optimum, and ``recovery_error``, the
+        largest distance of a true factor from the factor matched to it, up to permutation and
+        sign.
         """
-        diagonal = contracted(self.T, solution.point)
-        captured = float(diagonal @ diagonal)
+        weights = contracted(self.T, solution.point)
         metrics = {
-            "residual": math.sqrt(max(self.norm**2 - captured, 0.0)) / self.norm,
-            "objective": float(diagonal.sum()),
+            "residual": remainder(self.T, solution.point, weights) / self.norm,
+            "objective": float(weights.sum()),
         }
         if self.optimum is not None:
             metrics["objective_gap"] = (self.optimum - metrics["objective"]) / abs(self.optimum)
@@ -112,6 +122,10 @@ def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> A
         are the factors themselves where T has a decomposition with distinct weights u_i'w w_i.
     rng : numpy.random.Generator
         Draws w.
+
+    Notes
+    -----
+    ``"contraction"``: 2n³ flops and those of an eigendecomposition, 9n³.
     """
     if start == "random":
         return oracle.start.copy()
@@ -133,23 +147,6 @@ def decomposition(U: Array, weights: Array) -> Solution:
     """
     signs = np.where(weights < 0, -1.0, 1.0)
     return Solution(U * signs, weights=weights * signs)
-
-
-def contracted(T: Array, U: Array) -> Array:
-    """Return T(u, u, u) for each column u of `U`.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n)
-    U : ndarray, shape (n, k)
-
-    Notes
-    -----
-    2n³k flops.
-    """
-    first = (T.reshape(-1, len(T)) @ U).reshape(len(T), len(T), -1)
-    values: Array = np.einsum("abk,ak,bk->k", first, U, U, optimize=True)
-    return values
 
 
 def recovery_error(U: Array, factors: Array) -> float:
@@ -181,11 +178,11 @@ def orthogonal_tensor(
     Parameters
     ----------
     T : ndarray, shape (n, n, n)
-        Symmetric up to rounding; it is symmetrized exactly.
+        Symmetric up to rounding; it is copied, and symmetrized exactly.
     factors : ndarray, shape (n, r), optional
         The true orthonormal factors, for the judge.
     weights : ndarray, shape (r,), optional
-        Their weights; their sum is the optimum.
+        Their weights; the sum of their absolute values is the optimum.
 
     Returns
     -------
@@ -195,12 +192,26 @@ def orthogonal_tensor(
     Raises
     ------
     DataError
-        Where T is no finite cubic real tensor, or is not symmetric; says by how much and where.
+        Where T is no finite cubic real tensor, is zero, or is not symmetric, and says by how
+        much and where; where factors are not orthonormal, or weights do not match them.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> from orthobench.families.symmetric_tensors import composed
+    >>> from orthobench.geometry import random_point
+    >>> from orthobench.solution import Solution
+    >>> U, w = random_point(5, 5, np.random.default_rng(0)), np.arange(1.0, 6.0)
+    >>> instance = ob.orthogonal_tensor(composed(U, w), factors=U, weights=w)
+    >>> metrics = instance.measure(Solution(U))
+    >>> bool(metrics["residual"] < 1e-14), round(metrics["objective"], 9)
+    (True, 15.0)
     """
-    symmetric = _checked(T)
-    optimum = None if weights is None else float(np.sum(weights))
+    symmetric = symmetrized(_checked(T))
+    known = None if factors is None else _checked_factors(factors, len(symmetric))
+    optimum = None if weights is None else _optimum(weights, known, len(symmetric))
     best: Mapping[str, float] = {} if optimum is None else {"objective_gap": 0.0}
-    return Instance(TensorOracle(symmetric), Judge(symmetric, factors, optimum), best)
+    return Instance(TensorOracle(symmetric), Judge(symmetric, known, optimum), best)
 
 
 def _checked(T: NDArray[np.generic]) -> Array:
@@ -212,26 +223,37 @@ def _checked(T: NDArray[np.generic]) -> Array:
     if not np.isfinite(tensor).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(tensor))[0])
         raise DataError(f"entry {at} of the tensor is {tensor[at]}; clean the data")
-    if not tensor.any():
+    largest = np.abs(tensor).max()
+    if largest == 0:
         raise DataError("the tensor is zero: there is nothing to decompose")
-    return symmetrized(tensor)
-
-
-def symmetrized(T: Array) -> Array:
-    """Return the mean over all six permutations of the indices of an almost symmetric tensor.
-
-    Raises
-    ------
-    DataError
-        Where an entry differs from its mean by more than 1e-10 of the largest entry.
-    """
-    permutations = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-    mean: Array = np.mean([T.transpose(p) for p in permutations], axis=0)
-    off = np.abs(T - mean)
-    if off.max() > SYMMETRIC * np.abs(T).max():
-        at = tuple(int(i) for i in np.unravel_index(off.argmax(), off.shape))
+    if not 1 / LARGEST <= largest <= LARGEST:
         raise DataError(
-            f"the tensor is not symmetric: entry {at} differs by {off.max():.3g} from the mean "
-            "over the permutations of its indices; pass that mean"
+            f"the largest entry of the tensor is {largest:.3g}: rescale it, so that squares "
+            "neither overflow nor vanish"
         )
-    return mean
+    return tensor
+
+
+def _checked_factors(factors: Array, n: int) -> Array:
+    known = np.asarray(factors, dtype=np.float64)
+    if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
+        raise DataError(
+            f"the true factors must be of shape ({n}, r), r <= {n}, not {np.shape(factors)}"
+        )
+    defect = drift(known)
+    if not defect <= ORTHONORMAL:
+        raise DataError(f"the true factors are not orthonormal: |U'U - I| = {defect:.3g}")
+    return known
+
+
+def _optimum(weights: Array, factors: Array | None, n: int) -> float:
+    """Return the sum of the absolute weights: a factor turns with the sign of its weight."""
+    known = np.asarray(weights, dtype=np.float64)
+    columns = f"at most {n}" if factors is None else str(factors.shape[1])
+    fits = known.size <= n if factors is None else known.size == factors.shape[1]
+    if known.ndim != 1 or not fits:
+        raise DataError(f"there must be {columns} weights, not of shape {np.shape(weights)}")
+    optimum = float(np.abs(known).sum())
+    if not 0 < optimum < np.inf:
+        raise DataError("the true weights must be finite and not all zero")
+    return optimum
