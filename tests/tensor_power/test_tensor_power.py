@@ -99,12 +99,15 @@ def test_starts_are_unit_vectors_of_their_kind(tensors):
     made = tensors.instance(np.linspace(1, 2, 4))
     units = tensors.begun(TensorPower(3, start="identity"), made)
     assert np.array_equal(units.thetas, np.eye(4)[:, :3])
-    TensorPower(3, start="identity").advance(made.oracle, units, 10_000)
-    first = tensors.begun(TensorPower(9, start="contraction"), made)
-    assert first.thetas.shape == (4, 9)
-    factors = made.measure.factors
-    for theta in first.thetas.T:
-        assert np.abs(factors.T @ theta).max() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("d", "restarts"), [(4, 9), (10, 3)])
+def test_contractions_start_at_the_factors_first(tensors, d, restarts):
+    made = tensors.instance(np.linspace(1, 2, min(d, restarts)), d=d)
+    thetas = tensors.begun(TensorPower(restarts, start="contraction"), made).thetas
+    assert thetas.shape == (d, restarts)
+    aligned = np.abs(made.measure.factors.T @ thetas).max(axis=0)
+    np.testing.assert_allclose(aligned, 1.0, atol=1e-12)
 
 
 def test_the_next_unit_vectors_are_taken_in_turn(tensors):
