@@ -94,10 +94,10 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
 
     References
     ----------
-    The tensor power iteration of Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, on all factors
-    at once; for a convex objective the generalized power method on the Stiefel manifold, Journée,
-    Nesterov, Richtárik and Sepulchre 2010, Algorithm 1. The shift is that of Kolda and Mayo 2011
-    (SS-HOPM), on matrices.
+    The tensor power iteration of Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1, on
+    all factors at once; for a convex objective that is the gradient scheme of Journée, Nesterov,
+    Richtárik and Sepulchre 2010, Algorithm 1, on the orthogonal group. The shift is that of Kolda
+    and Mayo 2011 (SS-HOPM), on matrices.
     """
 
     start: str = start_parameter()
@@ -105,7 +105,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
 
     name: ClassVar[str] = "polar-power"
     needs: ClassVar[type[TensorOracle]] = TensorOracle
-    source: ClassVar[str] = "Anandkumar et al. 2014, iteration 5, with a polar retraction"
+    source: ClassVar[str] = "Anandkumar et al. 2014, Algorithm 1, on all factors at once"
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> PolarPowerState:
         """Pack the tensor, and contract it with the first U."""
