@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from orthobench.api import run, solve
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.orthogonal_group import orthogonal_group
+    from orthobench.families.orthogonal_tensor import orthogonal_tensor
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stochastic_pca import stochastic_pca
     from orthobench.harness import Outcome
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "catalogue",
     "orthogonal_group",
+    "orthogonal_tensor",
     "run",
     "solve",
     "sparse_pca",
@@ -55,6 +57,7 @@ _HOMES = {
     "UsageError": "errors",
     "catalogue": "registry",
     "orthogonal_group": "families.orthogonal_group",
+    "orthogonal_tensor": "families.orthogonal_tensor",
     "run": "api",
     "solve": "api",
     "sparse_pca": "families.sparse_pca",

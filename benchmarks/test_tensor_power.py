@@ -1,0 +1,121 @@
+"""The power iterations on tensors with an exact decomposition, against TensorLy and each other.
+
+Run with ``pytest benchmarks/test_tensor_power.py``; TensorLy comes with the extra ``peers``. All
+run to the end, from random starts, and must end within 1e-8 of the optimum. What is reported are
+decompositions per second; opponents take turns, and the best of each counts.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+import pytest
+from orthobench_tensor_power import PolarPower, TensorPower
+
+from orthobench.families.orthogonal_tensor import orthogonal_tensor
+from orthobench.families.symmetric_tensors import composed
+from orthobench.geometry import random_point
+from orthobench.solution import Solution
+from orthobench.solver import Status
+
+GAP = 1e-8
+ROUNDS = {20: 15, 50: 9, 100: 5, 200: 3}
+POWER_ROUNDS = {20: 5, 50: 3, 100: 2, 200: 1}
+TENSORLY_ROUNDS = {20: 3, 50: 2}
+CONFIGURED = {
+    "tensor-power": TensorPower(),
+    # what TensorLy does: 10 restarts, 10 times 3 iterations each, none of them left out
+    "tensor-power, TensorLy's counts": TensorPower(restarts=10, iterations=30, tolerance=0.0),
+    "polar-power": PolarPower(),
+}
+
+
+@cache
+def instance(d):
+    rng = np.random.default_rng(d)
+    V, weights = random_point(d, d, rng), rng.uniform(0.5, 1.5, d)
+    made = orthogonal_tensor(composed(V, weights), factors=V, weights=weights)
+    made.oracle.start = random_point(d, d, rng)
+    return made
+
+
+def solve(solver, d):
+    oracle = instance(d).oracle
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.advance(oracle, state, 100_000)
+    assert state.status is Status.CONVERGED
+    return solver.solution(state)
+
+
+def seconds(call):
+    begin = perf_counter()
+    result = call()
+    return perf_counter() - begin, result
+
+
+def gap(solution, d):
+    return abs(instance(d).measure(solution)["objective_gap"])
+
+
+@pytest.mark.parametrize("d", [20, 50])
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_against_tensorly(benchmark, report, name, d):
+    reason = "TensorLy is missing: pip install 'orthobench[peers]'"
+    peer = pytest.importorskip("tensorly.decomposition", reason=reason)
+    solver, opponent = CONFIGURED[name], []
+    T = np.array(instance(d).oracle.T)
+
+    def take_turns():
+        if len(opponent) < TENSORLY_ROUNDS[d]:
+            np.random.seed(0)  # noqa: NPY002 - TensorLy draws from there
+            decompose = peer.symmetric_parafac_power_iteration
+            opponent.append(seconds(lambda: decompose(T, d, n_repeat=10, n_iteration=10)))
+        return (solver, d), {}
+
+    benchmark.group = f"TensorLy d={d}"
+    solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS[d], warmup_rounds=1)
+    slow, (_, factors) = min(opponent, key=lambda run: run[0])
+    fast = benchmark.stats.stats.min
+    assert gap(solution, d) <= GAP
+    assert gap(Solution(factors), d) <= GAP
+    target = 15.0 if (name, d) == ("tensor-power", 50) else None
+    report(f"{name} : TensorLy", d, d, *rates(slow, fast), verdict(slow / fast, target), "")
+
+
+@pytest.mark.parametrize("d", ROUNDS)
+def test_polar_power_against_tensor_power(benchmark, report, d):
+    power, opponent = TensorPower(), []
+    solve(TensorPower(restarts=1), 20)
+
+    def take_turns():
+        if len(opponent) < POWER_ROUNDS[d]:
+            opponent.append(seconds(lambda: solve(power, d)))
+        return (PolarPower(), d), {}
+
+    benchmark.group = f"polar-power d={d}"
+    solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS[d], warmup_rounds=1)
+    (slow, other), fast = min(opponent, key=lambda run: run[0]), benchmark.stats.stats.min
+    assert gap(solution, d) <= GAP
+    assert gap(other, d) <= GAP
+    within = f"2 s {'met' if fast <= 2 else 'MISSED'}" if d == 200 else ""
+    report(
+        f"polar-power : tensor-power, {1e3 * fast:.1f} : {1e3 * slow:.0f} ms",
+        d,
+        d,
+        *rates(slow, fast),
+        within,
+        "",
+    )
+
+
+def rates(slow, fast):
+    """Return decompositions per second of both, and the ratio."""
+    return f"{1 / slow:.3g}", f"{1 / fast:.3g}", f"{slow / fast:.1f}"
+
+
+def verdict(ratio, target):
+    if target is None:
+        return ""
+    return f"{target:g} {'met' if ratio >= target else 'MISSED'}"

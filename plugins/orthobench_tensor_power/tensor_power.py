@@ -1,0 +1,233 @@
+"""The robust tensor power method: one factor after the other, with restarts and deflation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.families.loadings import normalized
+from orthobench.families.orthogonal_tensor import STARTS, TensorOracle, decomposition
+from orthobench.geometry import complete, polar
+from orthobench.parameters import parameter
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State, Status
+
+NULL = 1e-12
+"""A deflated tensor whose norm is at most this times that of T is rounding: nothing is left."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TensorPowerState(State):
+    """The factors found, the deflated tensor, and the restarts of the next factor.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        Draws the starts.
+    start : ndarray, shape (n, n)
+        What solutions are completed from.
+    norm : float
+        |T|.
+    rest : ndarray, shape (n(n+1)/2, n)
+        T less the components found, packed (`orthobench_tensor_power.contractions.packed`).
+    factors : ndarray, shape (n, found)
+        Unit columns; orthogonal up to noise only.
+    weights : ndarray, shape (found,)
+    thetas : ndarray, shape (n, m)
+        The restarts that go on, or the one that is refined.
+    iterations : int
+        How many the current phase has done.
+    refining : bool
+        Whether the phase is the refinement.
+    best : ndarray, shape (n,)
+        Of the restarts that have ended, the one of largest T(theta, theta, theta).
+    value : float
+        That.
+    """
+
+    rng: np.random.Generator
+    start: Array
+    norm: float
+    rest: Array
+    factors: Array
+    weights: Array
+    thetas: Array
+    iterations: int = 0
+    refining: bool = False
+    best: Array
+    value: float = -np.inf
+
+
+@dataclass(frozen=True)
+class TensorPower(Solver[TensorOracle, TensorPowerState]):
+    """Robust tensor power method: theta <- T(I, theta, theta) / |.|, with restarts and deflation.
+
+    For each factor `iterations` iterations from each of `restarts` starts, then as many more
+    from the one of largest weight T(theta, theta, theta); that component is subtracted from T.
+    All restarts go through one matrix product.
+
+    One step is one contraction T(I, theta, theta) of all restarts that go on, or of the one that
+    is refined; a factor takes 2 N + 1 steps, or fewer: the refinement ends early where an
+    iteration moves theta by no more than `tolerance`, and a restart where it moves by no more
+    than the square root of that, when its weight is known to `tolerance`. Without noise that
+    takes about ten. The run ends after n factors, or where the deflated tensor is 1e-12 of T.
+
+    Solutions are orthogonal at any time. Deflation's factors are not quite, with noise: they are
+    replaced by the orthonormal ones that maximize sum_i w_i <q_i, u_i>, the polar factor of
+    U diag(w). Columns not yet found are the orthonormal complement nearest to the last columns
+    of the common start. Their weights are T(q, q, q) of the tensor itself.
+
+    Parameters
+    ----------
+    restarts : int
+        Starts for each factor, L.
+    iterations : int
+        Iterations from each start, and again from the best of them, N.
+    tolerance : float
+        How far theta still moves where it is done; zero for N iterations, as in the paper.
+    start : str
+        Where each factor starts: random unit vectors; unit vectors, each in turn, at most n; or
+        the eigenvectors of deflated T(I, I, w), w random, of largest absolute eigenvalue: the
+        factors themselves where there is no noise.
+
+    Notes
+    -----
+    2n³m + 2n²m + 5nm flops for a contraction of m restarts, 2n³ + n² + n for a deflation; the
+    symmetry halves what is done. Memory: n³/2 doubles for the deflated tensor.
+
+    References
+    ----------
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
+    variable models*, Algorithm 1.
+    """
+
+    restarts: int = parameter(30, help="starts for each factor", low=1)
+    iterations: int = parameter(30, help="iterations from each start, and to refine", low=1)
+    tolerance: float = parameter(
+        1e-12, help="theta is done where it moves by no more; 0 for all iterations", low=0.0
+    )
+    start: str = parameter(
+        "random",
+        help="starts: random, unit vectors, or eigenvectors of a random T(I, I, w)",
+        choices=STARTS,
+    )
+
+    name: ClassVar[str] = "tensor-power"
+    needs: ClassVar[type[TensorOracle]] = TensorOracle
+    source: ClassVar[str] = (
+        "Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1 (robust tensor power method)"
+    )
+
+    def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorPowerState:
+        """Pack the tensor, and draw the starts of the first factor."""
+        from orthobench_tensor_power.contractions import norm, packed
+
+        n, rest = oracle.n, packed(oracle.T)
+        state = TensorPowerState(
+            rng=rng,
+            start=oracle.start.copy(),
+            norm=norm(rest),
+            rest=rest,
+            factors=np.empty((n, 0)),
+            weights=np.empty(0),
+            thetas=np.empty((n, 0)),
+            best=np.empty(n),
+        )
+        self._restart(state)
+        return state
+
+    def step(self, oracle: TensorOracle, state: TensorPowerState) -> None:
+        """Contract once; go on, or end restarts, refine the best, deflate."""
+        from orthobench_tensor_power.contractions import iterated
+
+        thetas, values, moved = iterated(state.rest, state.thetas)
+        state.work.steps += 1
+        state.work.flops += contraction_flops(oracle.n, len(values))
+        near = self.tolerance if state.refining else self.tolerance**0.5
+        ended = (moved <= near) | (state.iterations == self.iterations)
+        state.iterations += 1
+        if state.refining and ended[0]:
+            self._deflate(state, float(values[0]))
+        elif ended.any():
+            self._end(state, ended, thetas, values)
+        else:
+            state.thetas = thetas
+
+    def solution(self, state: TensorPowerState) -> Solution:
+        """Return orthonormal factors, those found first, and T(q, q, q) of each."""
+        from orthobench_tensor_power.contractions import contracted
+
+        found, n = len(state.weights), len(state.start)
+        Q = complete(polar(state.factors * state.weights), state.start, n)
+        Q[:, found:] = Q[:, found:] @ polar(Q[:, found:].T @ state.start[:, found:])
+        rest = np.einsum("ai,ai->i", Q, contracted(state.rest, Q))
+        return decomposition(Q, rest + state.weights @ (state.factors.T @ Q) ** 3)
+
+    def _end(
+        self, state: TensorPowerState, ended: NDArray[np.bool_], thetas: Array, values: Array
+    ) -> None:
+        """Take out the restarts that have ended; after the last one, refine the best."""
+        best = int(np.where(ended, values, -np.inf).argmax())
+        if values[best] > state.value:
+            state.best, state.value = thetas[:, best].copy(), float(values[best])
+        state.thetas = np.compress(~ended, thetas, axis=1)
+        if ended.all():
+            state.thetas, state.iterations, state.refining = state.best[:, None], 1, True
+
+    def _deflate(self, state: TensorPowerState, weight: float) -> None:
+        """Subtract the component of the refined theta, and go on to the next."""
+        from orthobench_tensor_power.contractions import deflate
+
+        n = len(state.start)
+        left = deflate(state.rest, state.thetas[:, 0].copy(), weight)
+        state.work.flops += deflation_flops(n)
+        state.factors = np.hstack([state.factors, state.thetas])
+        state.weights = np.append(state.weights, weight)
+        if len(state.weights) == n or left <= NULL * state.norm:
+            state.status = Status.CONVERGED
+        else:
+            self._restart(state)
+
+    def _restart(self, state: TensorPowerState) -> None:
+        """Begin with the next factor."""
+        state.thetas = self._starts(state)
+        state.iterations, state.refining, state.value = 0, False, -np.inf
+
+    def _starts(self, state: TensorPowerState) -> Array:
+        """Return unit columns (n, L) to start from."""
+        n, L = len(state.start), self.restarts
+        if self.start == "random":
+            return normalized(state.rng.standard_normal((n, L)))
+        if self.start == "identity":
+            units = len(state.weights) * L + np.arange(min(L, n))
+            return np.ascontiguousarray(np.eye(n)[:, units % n])
+        rounds = [_eigenvectors(state) for _ in range(-(-L // n))]
+        return np.ascontiguousarray(np.hstack(rounds)[:, :L])
+
+
+def _eigenvectors(state: TensorPowerState) -> Array:
+    """Return those of the deflated T(I, I, w), w random, the largest |eigenvalue| first."""
+    from orthobench_tensor_power.contractions import slab
+
+    w = state.rng.standard_normal(len(state.start))
+    state.work.flops += flops.gemm(len(w) ** 2, 1, len(w)) + flops.eigh(len(w))
+    values, vectors = np.linalg.eigh(slab(state.rest, w / np.linalg.norm(w)))
+    return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")])
+
+
+def contraction_flops(n: int, m: int) -> int:
+    """Return the flops of one power iteration of m vectors: 2n³m + 2n²m + 5nm.
+
+    T(I, I, x), T(I, x, x), T(x, x, x), the norm and the division.
+    """
+    return flops.gemm(n * n, m, n) + flops.gemm(n, m, n) + 5 * n * m
+
+
+def deflation_flops(n: int) -> int:
+    """Return the flops of T - w u ⊗ u ⊗ u: 2n³ + n² + n."""
+    return 2 * n**3 + n**2 + n

@@ -1,0 +1,83 @@
+"""The packed kernels against the definitions, by einsum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tensor_power.contractions import (
+    ROWS,
+    contracted,
+    deflate,
+    iterated,
+    norm,
+    packed,
+    slab,
+)
+
+from orthobench.families.symmetric_tensors import composed
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("m", [1, 3, 40])
+@pytest.mark.parametrize("n", [1, 2, 7, 22, 23, 40])
+def test_contractions_are_the_definition(tensors, n, m):
+    # n = 22 is the last whose pairs fit into one product
+    assert (n * (n + 1) // 2 <= ROWS) == (n <= 22)
+    T, X = tensors.gaussian(n, rng(n)), rng(m).standard_normal((n, m))
+    expected = np.einsum("abc,bi,ci->ai", T, X, X)
+    np.testing.assert_allclose(contracted(packed(T), X), expected, atol=1e-13 * n)
+
+
+def test_a_single_pair_may_be_longer_than_a_block(tensors):
+    T, X = tensors.gaussian(ROWS // 4, rng()), rng(1).standard_normal((ROWS // 4, 2))
+    expected = np.einsum("abc,bi,ci->ai", T, X, X, optimize=True)
+    np.testing.assert_allclose(contracted(packed(T), X), expected, atol=1e-11)
+
+
+@given(n=st.integers(1, 12), seed=seeds)
+@settings(max_examples=30)
+def test_norms_and_slabs_are_those_of_the_tensor(tensors, n, seed):
+    T, w = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal(n)
+    M = slab(packed(T), w)
+    assert norm(packed(T)) == pytest.approx(np.linalg.norm(T))
+    assert np.array_equal(M, M.T)
+    np.testing.assert_allclose(M, T @ w, atol=1e-13)
+
+
+@given(n=st.integers(1, 12), seed=seeds)
+@settings(max_examples=30)
+def test_deflation_subtracts_the_component_and_returns_the_norm(tensors, n, seed):
+    T, u = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal(n)
+    P = packed(T)
+    left = T - composed(u[:, None], np.array([0.7]))
+    assert deflate(P, u, 0.7) == pytest.approx(np.linalg.norm(left))
+    np.testing.assert_allclose(P, packed(left), atol=1e-13 * n)
+
+
+@given(n=st.integers(1, 12), m=st.integers(1, 9), seed=seeds)
+@settings(max_examples=40)
+def test_an_iteration_is_that_of_each_vector_alone(tensors, n, m, seed):
+    T, X = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal((n, m))
+    X /= np.linalg.norm(X, axis=0)
+    Y, values, moved = iterated(packed(T), X)
+    for i, x in enumerate(X.T):
+        y = np.einsum("abc,b,c->a", T, x, x)
+        assert values[i] == pytest.approx(x @ y, abs=1e-13)
+        y /= np.linalg.norm(y)
+        np.testing.assert_allclose(Y[:, i], y, atol=1e-12)
+        assert moved[i] == pytest.approx(np.linalg.norm(y - x), abs=1e-12)
+
+
+def test_a_vector_whose_contraction_is_zero_stays():
+    P = packed(composed(np.eye(3)[:, :1], np.array([2.0])))
+    Y, values, moved = iterated(P, np.eye(3))
+    assert np.array_equal(Y, np.eye(3))
+    assert np.array_equal(values, [2, 0, 0])
+    assert np.array_equal(moved, [0, 0, 0])
