@@ -124,7 +124,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     )
     start: str = start_parameter()
     tolerance: float = parameter(
-        1e-12, low=1e-14, below=1, help="largest derivative along a rotation, relative to |T|"
+        1e-13, low=1e-14, below=1, help="largest derivative along a rotation, relative to |T|"
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorState:
