@@ -96,7 +96,7 @@ def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, 
     Notes
     -----
     Each of the (m - 1)(m - 2)/2 pairs (iab, jab) takes 6 flops, each of the m - 2 triples
-    (iia, ija, jja) 14, and (iii, iij, ijj, jjj) and the powers of c and s take 52.
+    (iia, ija, jja) 14, and (iii, iij, ijj, jjj) and the powers of c and s take 51.
     """
     _rotate_below(T, first, second, i, j, c, s)
     _rotate_between(T, first, second, i, j, c, s)

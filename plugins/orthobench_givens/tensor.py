@@ -21,8 +21,8 @@ from orthobench.solver import Solver, State, Status
 from orthobench_givens.tensor_start import rotated_blocks
 from orthobench_givens.tensor_sweeps import Indices, Sweep, offsets, packed_size, swept, whole
 
-ANGLE_FLOPS = 150
-"""Flops of one best angle, about: a cubic, three values, two steps of Newton's method."""
+ANGLE_FLOPS = 280
+"""Flops of one best angle, about: a cubic, three values, two Newton steps."""
 
 ROUNDING = 1e-14
 """Gains below this times |T| are rounding."""
@@ -35,9 +35,9 @@ def rotation_flops(d: int) -> int:
     """Return the flops of one rotation: of T~ in packed form, and of U.
 
     6 for each of (d - 1)(d - 2)/2 pairs (iab, jab), 14 for each of d - 2 triples (iia, ija, jja),
-    60 for (iii, iij, ijj, jjj) and the powers of cosine and sine, and 6d for U: 3d² + O(d).
+    51 for (iii, iij, ijj, jjj) and the powers of cosine and sine, and 6d for U: 3d² + O(d).
     """
-    return 3 * (d - 1) * (d - 2) + 14 * (d - 2) + 60 + flops.givens(d)
+    return 3 * (d - 1) * (d - 2) + 14 * (d - 2) + 51 + flops.givens(d)
 
 
 def precomputation_flops(d: int) -> int:
@@ -101,7 +101,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     Notes
     -----
     The precomputation takes 6d⁴ flops and 2d³ doubles, a rotation 3d² + O(d) flops
-    (`rotation_flops`), a pair that does not turn about 150. The state takes d³/6 doubles.
+    (`rotation_flops`), a pair that does not turn about 280. The state takes d³/6 doubles.
 
     In cyclic order a large tensor is swept in rounds (`orthobench_givens.tensor_sweeps`), with the
     same result as pair after pair but for rounding. det U never changes, which does not matter:

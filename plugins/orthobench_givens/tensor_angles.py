@@ -48,7 +48,7 @@ def best_rotation(
 
     Notes
     -----
-    About 150 flops (`orthobench_givens.tensor.ANGLE_FLOPS`).
+    About 280 flops (`orthobench_givens.tensor.ANGLE_FLOPS`).
     """
     p0, p1 = iii + jjj, 3.0 * (iij - ijj)
     p2, p3 = 3.0 * (iij + ijj), jjj - iii
@@ -75,7 +75,8 @@ def _of_unit_length(c: float, s: float) -> tuple[float, float]:
 @inner
 def _other(x: float) -> float:
     """Return sqrt(1 - x²), correctly rounded also where that is near 1, as the root is not."""
-    return 1.0 - x * x / (1.0 + np.sqrt(1.0 - x * x))
+    other: float = 1.0 - x * x / (1.0 + np.sqrt(1.0 - x * x))
+    return other
 
 
 @inner
