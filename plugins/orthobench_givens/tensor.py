@@ -21,8 +21,8 @@ from orthobench.solver import Solver, State, Status
 from orthobench_givens.tensor_start import rotated_blocks
 from orthobench_givens.tensor_sweeps import Indices, Sweep, offsets, packed_size, swept, whole
 
-ANGLE_FLOPS = 280
-"""Flops of one best angle, about: a cubic, three values, two Newton steps."""
+ANGLE_FLOPS = 230
+"""Flops of one best angle, about: a cubic, three values, a Newton step."""
 
 ROUNDING = 1e-14
 """Gains below this times |T| are rounding."""
@@ -101,7 +101,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     Notes
     -----
     The precomputation takes 6d⁴ flops and 2d³ doubles, a rotation 3d² + O(d) flops
-    (`rotation_flops`), a pair that does not turn about 280. The state takes d³/6 doubles.
+    (`rotation_flops`), a pair that does not turn about 230. The state takes d³/6 doubles.
 
     In cyclic order a large tensor is swept in rounds (`orthobench_givens.tensor_sweeps`), with the
     same result as pair after pair but for rounding. det U never changes, which does not matter:

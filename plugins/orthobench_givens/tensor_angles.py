@@ -23,8 +23,6 @@ TURNS = np.stack(
 )
 """Cosine and sine of each angle of the charts, then of three times that angle."""
 
-NEWTON_STEPS = 2
-
 
 @kernel
 def best_rotation(
@@ -48,15 +46,14 @@ def best_rotation(
 
     Notes
     -----
-    About 280 flops (`orthobench_givens.tensor.ANGLE_FLOPS`).
+    About 230 flops (`orthobench_givens.tensor.ANGLE_FLOPS`).
     """
     p0, p1 = iii + jjj, 3.0 * (iij - ijj)
     p2, p3 = 3.0 * (iij + ijj), jjj - iii
     c, s = _highest(p0, p1, p2, p3, floor)
     if abs(p1) <= still and _form(p0, p1, p2, p3, c, s) - p0 <= floor:
         return 1.0, 0.0
-    for _ in range(NEWTON_STEPS):
-        c, s = _polished(p0, p1, p2, p3, c, s)
+    c, s = _polished(p0, p1, p2, p3, c, s)
     return _of_unit_length(c, s)
 
 
