@@ -46,7 +46,7 @@ def best_rotation(
 
     Notes
     -----
-    About 230 flops (`orthobench_givens.tensor.ANGLE_FLOPS`).
+    About 225 flops (`orthobench_givens.tensor.ANGLE_FLOPS`).
     """
     p0, p1 = iii + jjj, 3.0 * (iij - ijj)
     p2, p3 = 3.0 * (iij + ijj), jjj - iii
