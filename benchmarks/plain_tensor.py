@@ -1,0 +1,50 @@
+"""Givens rotations for tensor decomposition as anyone would first write them in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from orthobench.arrays import Array
+
+
+def best_angle(T: Array, i: int, j: int) -> float:
+    """Return the angle of the largest T(u_i, u_i, u_i) + T(u_j, u_j, u_j), by a cubic in tan."""
+    iii, iij, ijj, jjj = T[i, i, i], T[i, i, j], T[i, j, j], T[j, j, j]
+    p0, p1, p2, p3 = iii + jjj, 3 * (iij - ijj), 3 * (iij + ijj), jjj - iii
+    roots = np.roots([-p2, 3 * p3 - 2 * p1, 2 * p2 - 3 * p0, p1])
+    near = np.arctan(roots[np.abs(roots.imag) < 1e-9].real)
+    angles = np.concatenate([near, near + np.pi, [np.pi / 2, -np.pi / 2]])
+    c, s = np.cos(angles), np.sin(angles)
+    values = p0 * c**3 + p1 * c**2 * s + p2 * c * s**2 + p3 * s**3
+    return float(angles[np.argmax(values)])
+
+
+def rotate(T: Array, U: Array, i: int, j: int) -> None:
+    """Rotate columns i and j of U, and T along each of its modes, in place."""
+    angle = best_angle(T, i, j)
+    c, s = np.cos(angle), np.sin(angle)
+    G = np.array([[c, -s], [s, c]])
+    both = [i, j]
+    U[:, both] = U[:, both] @ G
+    T[both] = np.tensordot(G, T[both], axes=(0, 0))
+    T[:, both] = np.einsum("xb,axc->abc", G, T[:, both])
+    T[:, :, both] = T[:, :, both] @ G
+
+
+def rotated(T: Array, U: Array) -> Array:
+    """Return T(U, U, U)."""
+    return np.einsum("abc,ai,bj,ck->ijk", T, U, U, U, optimize=True)
+
+
+def run(T: Array, U: Array, pairs: Iterable[tuple[int, int]], target: float = np.inf) -> int:
+    """Rotate pair after pair, U in place, until the objective is `target`; return how many."""
+    T = rotated(T, U)
+    count = 0
+    for i, j in pairs:
+        rotate(T, U, i, j)
+        count += 1
+        if np.einsum("iii->", T) >= target:
+            break
+    return count

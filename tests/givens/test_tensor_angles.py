@@ -1,0 +1,131 @@
+"""The best rotation of a plane, in closed form, against brute force."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from orthobench_givens.tensor_angles import best_rotation
+
+GRID = np.linspace(-np.pi, np.pi, 1441)
+
+
+def equation_11(entries, angle):
+    """The corrected equation 11 of Shalit and Chechik (2014)."""
+    iii, iij, ijj, jjj = entries
+    c, s = np.cos(angle), np.sin(angle)
+    return (
+        c**3 * (iii + jjj - 3 * ijj - 3 * iij)
+        + s**3 * (jjj - iii + 3 * ijj - 3 * iij)
+        + 3 * c * (ijj + iij)
+        + 3 * s * (iij - ijj)
+    )
+
+
+def rotated_diagonal(entries, angle):
+    """T(u, u, u) + T(v, v, v) from the definition of u~ and v~."""
+    iii, iij, ijj, jjj = entries
+    T = np.array([[[iii, iij], [iij, ijj]], [[iij, ijj], [ijj, jjj]]])
+    c, s = math.cos(angle), math.sin(angle)
+    return sum(np.einsum("abc,a,b,c->", T, x, x, x) for x in (np.array([c, s]), np.array([-s, c])))
+
+
+def largest(entries):
+    """The largest value, from a grid refined around each of its maxima."""
+    best = -np.inf
+    values = equation_11(entries, GRID)
+    for k in range(1, len(GRID) - 1):
+        if values[k] >= max(values[k - 1], values[k + 1]):
+            low, high = GRID[k - 1], GRID[k + 1]
+            for _ in range(4):
+                fine = np.linspace(low, high, 41)
+                at = int(np.argmax(equation_11(entries, fine)))
+                low, high = fine[max(at - 1, 0)], fine[min(at + 1, 40)]
+            best = max(best, float(equation_11(entries, fine).max()))
+    return best
+
+
+def test_the_fixture_of_the_corrected_equation():
+    entries = (1.0, 4.0, 3.0, 2.0)  # iii, iij, ijj, jjj
+    assert equation_11(entries, np.pi / 6) == pytest.approx(7.7452, abs=5e-5)
+    assert rotated_diagonal(entries, np.pi / 6) == pytest.approx(7.7452, abs=5e-5)
+
+
+entries_of_a_plane = st.tuples(*[st.floats(-1, 1, allow_subnormal=False)] * 4)
+
+
+@given(entries_of_a_plane)
+@example((0.0, 0.0, 0.0, 0.0))
+@example((1.0, 0.0, 0.0, 1.0))
+@example((1.0, 0.0, 0.0, 3.0))
+@example((1.0, 0.0, 0.0, 0.0))
+@example((-1.0, 0.0, 0.0, 1.0))
+@example((-1.0, 0.0, 0.0, -2.0))
+@example((0.3, 0.7, -0.7, 0.2))  # no cubic term from angle 0
+@example((0.3, 0.7, -0.7 + 1e-9, 0.2))
+@example((1.0, 1.0, 1.0, 1.0))
+@example((3.0, 1.0, 1.0, 3.0))  # the first harmonic alone
+@example((1.0, 0.0, -1.0, 0.0))  # the third harmonic alone
+@example((0.0, 1.0, 0.0, -1.0))
+@example((1.0, 1e-9, -1e-9, 1e-3))
+@example((1e-200, 1e-200, 0.0, 1e-200))
+def test_no_angle_is_better(entries):
+    c, s = best_rotation(*entries, 0.0, 0.0)
+    scale = max(map(abs, entries))
+    assert c * c + s * s == pytest.approx(1, abs=5e-16)
+    assert equation_11(entries, math.atan2(s, c)) >= largest(entries) - 1e-12 * scale
+
+
+@given(entries_of_a_plane, st.floats(-np.pi, np.pi))
+def test_equation_11_is_the_rotated_diagonal(entries, angle):
+    assert equation_11(entries, angle) == pytest.approx(rotated_diagonal(entries, angle), abs=1e-14)
+
+
+@given(entries_of_a_plane, st.integers(-100, 100))
+def test_the_angle_does_not_depend_on_the_scale(entries, power):
+    scaled = [x * 2.0**power for x in entries]
+    np.testing.assert_allclose(
+        best_rotation(*scaled, 0.0, 0.0), best_rotation(*entries, 0.0, 0.0), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(("size", "slope"), [(1.0, 1e-14), (1e-5, 1e-17)])
+def test_the_angle_is_stationary(size, slope):
+    """To rounding; near the end, where angles are small, to more than that."""
+    rng = np.random.default_rng(0)
+    for entries in rng.standard_normal((2000, 4)) * [1, size, size, 1]:
+        iii, iij, ijj, jjj = entries
+        c, s = best_rotation(*entries, 0.0, 0.0)
+        derivative = (
+            3 * (iij - ijj) * c**3
+            + (6 * (iij + ijj) - 3 * (iii + jjj)) * c**2 * s
+            + (3 * (jjj - iii) - 6 * (iij - ijj)) * c * s**2
+            - 3 * (iij + ijj) * s**3
+        )
+        assert abs(derivative) <= slope * np.abs(entries).max()
+
+
+def test_a_stationary_plane_is_left_alone():
+    assert best_rotation(2.0, 1e-13, 0.0, 1.0, 1e-12, 1e-14) == (1.0, 0.0)
+    assert best_rotation(2.0, 1e-13, 0.0, 1.0, 1e-14, 1e-14) != (1.0, 0.0)
+
+
+@pytest.mark.parametrize("weights", [(1.0, 0.0), (0.0, 2.0)])
+def test_of_angles_that_gain_alike_the_least_is_taken(weights):
+    """With one weight zero a quarter turn gains nothing: so the plane stays."""
+    assert best_rotation(weights[0], 0.0, 0.0, weights[1], 1e-13, 1e-14) == (1.0, 0.0)
+    c, _ = best_rotation(weights[0], 1e-9, 0.0, weights[1], 1e-13, 1e-14)
+    assert c > 0.8
+
+
+def test_rotations_keep_lengths_without_bias():
+    """c² + s² - 1 averages to far less than its size, or it would add up over rotations."""
+    rng = np.random.default_rng(0)
+    for size in (1.0, 1e-2, 1e-4, 1e-6):
+        entries = np.abs(rng.standard_normal((4000, 4))) * [1, size, size, 1]
+        turns = np.array([best_rotation(*e, 0.0, 0.0) for e in entries.tolist()])
+        c, s = turns.T.astype(np.longdouble)
+        defect = np.asarray(c * c + s * s - 1, dtype=float)
+        assert np.abs(defect).max() < 4e-16
+        assert abs(defect.mean()) < 1e-17
