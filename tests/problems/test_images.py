@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 import pytest
-from orthobench_problems import MNIST, Digits
+from orthobench_problems import MNIST, Digits, digits
 from orthobench_problems.stochastic_pca import images
 
 from orthobench import datasets
@@ -63,7 +63,7 @@ def test_digits_are_split_and_normalized_over_all():
 
 def test_the_judge_of_the_digits_sees_the_test_part():
     instance = built(Digits(k=2))
-    X = images._digits().astype(float)
+    X = digits.pixels().astype(float)
     X = (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0).sum())
     order = np.random.default_rng(0).permutation(len(X))
     test, validation = X[order[718 + 359 :]], X[order[718 : 718 + 359]]
@@ -76,7 +76,7 @@ def test_the_judge_of_the_digits_sees_the_test_part():
 
 
 def test_digits_by_feature_have_equal_variances_where_they_vary():
-    pixels = images._digits()
+    pixels = digits.pixels()
     varying = np.count_nonzero(np.ptp(pixels, axis=0))
     assert varying == 61
     X = training(built(Digits(normalization="per-feature")))
@@ -92,7 +92,7 @@ def test_equal_seeds_give_equal_digits_and_passes_repeat_them():
 
 
 def test_other_digits_than_those_known_are_refused(monkeypatch):
-    monkeypatch.setattr(images, "DIGITS", "0" * 64)
+    monkeypatch.setattr(digits, "CHECKSUM", "0" * 64)
     with pytest.raises(DataError, match="not those known"):
         built(Digits())
 
@@ -114,7 +114,7 @@ def test_checksums_name_the_data_and_need_no_file(monkeypatch, tmp_path):
     digests = {MNIST(part=part).checksum() for part in images.FILES}
     assert len(digests) == 3
     assert MNIST().checksum() == MNIST(k=8, normalization="per-feature").checksum()
-    assert Digits().checksum() == images.DIGITS
+    assert Digits().checksum() == digits.CHECKSUM
 
 
 @pytest.fixture

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array, matrix
+from orthobench.arrays import Array
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
 from orthobench.samples import SampleOracle
 from orthobench.sources import ArraySource
+from orthobench_problems import npy
 from orthobench_problems.stochastic_pca.parts import (
     NORMALIZATION_HELP,
     NORMALIZATIONS,
@@ -23,9 +24,6 @@ from orthobench_problems.stochastic_pca.parts import (
     check_dimension,
     normalization_of,
 )
-
-PROBES = 64
-PROBE_BYTES = 2**16
 
 
 @dataclass(frozen=True)
@@ -73,31 +71,15 @@ class NpyPCA(StochasticPCA):
         UsageError
             On k > d.
         """
-        rows = mapped(Path(self.path).expanduser())
+        rows = _ordered(Path(self.path).expanduser())
         check_dimension(self.k, rows.shape[1])
         order = rng.permutation(len(rows)) if self.shuffle else range(len(rows))
         train, validation, test = self._parts(rows, order)
         return stochastic_pca(train, self.k, validation=validation, test=test)
 
     def checksum(self) -> str:
-        """Return a digest of the file's size, time of change, and bytes at 64 places of it.
-
-        Not of every byte, which would take as long as a run on a large file: a change counts
-        as one where it moves the time of change, as every ordinary write does.
-        """
-        import hashlib
-
-        path = Path(self.path).expanduser()
-        try:
-            status = path.stat()
-            digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
-            with path.open("rb") as stream:
-                for probe in range(PROBES):
-                    stream.seek(probe * max(0, status.st_size - PROBE_BYTES) // (PROBES - 1))
-                    digest.update(stream.read(PROBE_BYTES))
-        except OSError as error:
-            raise _unreadable(path, error) from error
-        return digest.hexdigest()
+        """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""
+        return npy.checksum(Path(self.path).expanduser())
 
     def _parts(
         self, rows: NDArray[np.generic], order: Rows | range
@@ -122,7 +104,7 @@ def _normalization(
 ) -> tuple[float | Array, float | Array]:
     """Return the centre and the scale; refuse rows that are not finite. Once for each file."""
     del checksum
-    rows = mapped(Path(path).expanduser())
+    rows = _ordered(Path(path).expanduser())
     if normalization != "none":
         return normalization_of(rows, normalization)
     for _ in ArraySource(rows).checked_pass():
@@ -130,28 +112,12 @@ def _normalization(
     return 0.0, 1.0
 
 
-def mapped(path: Path) -> NDArray[np.generic]:
-    """Return the matrix in a .npy file as a read-only memory map.
-
-    Raises
-    ------
-    DataError
-        Where the file is missing, truncated, pickled, or no matrix of real numbers in C order.
-    """
-    try:
-        rows: NDArray[np.generic] = np.lib.format.open_memmap(path, mode="r")
-    except (OSError, ValueError, EOFError) as error:
-        raise _unreadable(path, error) from error
-    matrix(rows, f"the samples in {path}")
+def _ordered(path: Path) -> NDArray[np.generic]:
+    """Return the matrix in a file as a memory map; refuse Fortran order."""
+    rows = npy.mapped(path)
     if not rows.flags.c_contiguous:
         raise DataError(
             f"{path} is in Fortran order, where a sample is scattered over the whole file; "
             "save numpy.ascontiguousarray of it"
         )
     return rows
-
-
-def _unreadable(path: Path, error: Exception) -> DataError:
-    if isinstance(error, FileNotFoundError):
-        return DataError(f"there is no file {path}")
-    return DataError(f"{path} cannot be read as a .npy file: {error}")

@@ -14,15 +14,12 @@ from orthobench.identity import digest
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
 from orthobench.samples import SampleOracle
-from orthobench_problems import idx
+from orthobench_problems import digits, idx
 from orthobench_problems.stochastic_pca.parts import (
     NORMALIZATION_HELP,
     NORMALIZATIONS,
     normalized_split,
 )
-
-DIGITS = "8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3"
-"""SHA-256 of the 1,797 x 64 pixels as unsigned bytes."""
 
 _SOURCE = "the MNIST database of handwritten digits (LeCun, Cortes and Burges; CC BY-SA 3.0)"
 _MIRRORS = (
@@ -76,11 +73,11 @@ class Digits(StochasticPCA):
         DataError
             Where this scikit-learn brings other digits than those known.
         """
-        return normalized_split(_digits(), self.k, self.normalization, self.passes, rng)
+        return normalized_split(digits.pixels(), self.k, self.normalization, self.passes, rng)
 
     def checksum(self) -> str:
         """Return the digest of the pixels, which `build` insists on."""
-        return DIGITS
+        return digits.CHECKSUM
 
 
 @dataclass(frozen=True)
@@ -131,18 +128,3 @@ def _images(file: DataFile) -> NDArray[np.generic]:
     if images.ndim != 3 or images.shape[1:] != (28, 28):
         raise DataError(f"{path} holds an array of shape {images.shape}, not images of 28 x 28")
     return images.reshape(len(images), 784)
-
-
-def _digits() -> NDArray[np.uint8]:
-    import hashlib
-
-    from sklearn.datasets import load_digits
-
-    pixels: NDArray[np.uint8] = load_digits().data.astype(np.uint8)
-    found = hashlib.sha256(pixels.tobytes()).hexdigest()
-    if found != DIGITS:
-        raise DataError(
-            f"the digits of this scikit-learn are not those known: SHA-256 {found} of their "
-            f"pixels, not {DIGITS}"
-        )
-    return pixels

@@ -1,0 +1,36 @@
+"""The handwritten digits that come with scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.errors import DataError
+
+CHECKSUM = "8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3"
+"""SHA-256 of the 1,797 x 64 pixels as unsigned bytes."""
+
+
+def pixels() -> NDArray[np.uint8]:
+    """Return the 1,797 digits of 8 x 8 pixels, one a row.
+
+    The test part of the UCI data set "Optical Recognition of Handwritten Digits" (Alpaydin and
+    Kaynak 1998).
+
+    Raises
+    ------
+    DataError
+        Where this scikit-learn brings other digits than those known.
+    """
+    import hashlib
+
+    from sklearn.datasets import load_digits
+
+    pixels: NDArray[np.uint8] = load_digits().data.astype(np.uint8)
+    found = hashlib.sha256(pixels.tobytes()).hexdigest()
+    if found != CHECKSUM:
+        raise DataError(
+            f"the digits of this scikit-learn are not those known: SHA-256 {found} of their "
+            f"pixels, not {CHECKSUM}"
+        )
+    return pixels
