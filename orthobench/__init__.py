@@ -18,6 +18,7 @@ from orthobench._version import __version__
 if TYPE_CHECKING:
     from orthobench.api import run, solve
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
+    from orthobench.families.gmm import gmm_tensor
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stochastic_pca import stochastic_pca
@@ -37,6 +38,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "catalogue",
+    "gmm_tensor",
     "orthogonal_tensor",
     "run",
     "solve",
@@ -54,6 +56,7 @@ _HOMES = {
     "Target": "stopping",
     "UsageError": "errors",
     "catalogue": "registry",
+    "gmm_tensor": "families.gmm",
     "orthogonal_tensor": "families.orthogonal_tensor",
     "run": "api",
     "solve": "api",
