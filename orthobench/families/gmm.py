@@ -206,12 +206,34 @@ def gmm_tensor(
     samples = SampleMoments(source)
     moments = whitened_moments(samples, n_components, variance_estimate)
     stride = -(-samples.count // JUDGED)
-    judge = MixtureJudge(
-        moments,
-        spread(source, samples.count, stride),
-        None if labels is None else components(labels, samples.count)[::stride],
-        None if truth is None else _fitting(truth, n_components, source.d),
-    )
+    clusters = None if labels is None else components(labels, samples.count)[::stride]
+    return mixture_instance(moments, spread(source, samples.count, stride), clusters, truth)
+
+
+def mixture_instance(
+    moments: WhitenedMoments,
+    X: Array,
+    labels: Labels | None = None,
+    truth: Mixture | None = None,
+) -> MixtureInstance:
+    """Make an instance of moments that are known, exactly or from elsewhere.
+
+    Parameters
+    ----------
+    moments : WhitenedMoments
+        Such as ``whitened_moments(mixture_moments(centres, weights, variance), k)``.
+    X, labels, truth
+        As in `MixtureJudge`.
+
+    Raises
+    ------
+    UsageError
+        Where the truth has another number of components or features.
+    """
+    shape = (len(moments.tensor), X.shape[1])
+    if truth is not None and truth.centres.shape != shape:
+        raise UsageError(f"the true centres must be {shape}, not {truth.centres.shape}")
+    judge = MixtureJudge(moments, X, labels, truth)
     best = {} if judge.optimal_nmi is None else {"nmi_gap": 0.0}
     return MixtureInstance(TensorOracle(moments.tensor), judge, best, moments=moments)
 
@@ -261,9 +283,3 @@ def components(labels: ArrayLike, count: int) -> Labels:
         )
     _, numbers = np.unique(given, return_inverse=True)
     return numbers.reshape(-1)
-
-
-def _fitting(truth: Mixture, k: int, d: int) -> Mixture:
-    if truth.centres.shape != (k, d):
-        raise UsageError(f"the true centres must be ({k}, {d}), not {truth.centres.shape}")
-    return truth

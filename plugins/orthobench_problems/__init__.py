@@ -7,6 +7,10 @@ from pathlib import Path
 
 from orthobench.hookspecs import hookimpl
 from orthobench.problem import AnyProblem
+from orthobench_problems.orthogonal_tensor.files import NpyTensor
+from orthobench_problems.orthogonal_tensor.gaussians import GaussianMixtureMoments
+from orthobench_problems.orthogonal_tensor.lda import LDAMoments
+from orthobench_problems.orthogonal_tensor.odeco import Odeco
 from orthobench_problems.stochastic_pca.files import NpyPCA
 from orthobench_problems.stochastic_pca.images import MNIST, Digits
 from orthobench_problems.stochastic_pca.synthetic import (
@@ -19,7 +23,18 @@ from orthobench_problems.stochastic_pca.synthetic import (
 @hookimpl
 def orthobench_problems() -> Iterable[type[AnyProblem]]:
     """Return the problem classes."""
-    return [OrthogonalDistribution, IncrementalTrap, SpikedCovariance, Digits, MNIST, NpyPCA]
+    return [
+        OrthogonalDistribution,
+        IncrementalTrap,
+        SpikedCovariance,
+        Digits,
+        MNIST,
+        NpyPCA,
+        Odeco,
+        GaussianMixtureMoments,
+        LDAMoments,
+        NpyTensor,
+    ]
 
 
 @hookimpl
