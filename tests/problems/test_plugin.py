@@ -10,10 +10,12 @@ import pluggy
 import pytest
 
 from orthobench import hookspecs
+from orthobench.families.orthogonal_tensor import OrthogonalTensor
 from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.parameters import parameters_of, summary
 
 PROBLEMS = orthobench_problems.orthobench_problems()
+FAMILIES = {family.family: family for family in (StochasticPCA, OrthogonalTensor)}
 
 
 def test_the_hooks_are_those_of_the_specification():
@@ -34,12 +36,16 @@ def test_the_names_are_the_pinned_ones():
         "digits",
         "mnist",
         "npy-pca",
+        "odeco",
+        "gmm-moments",
+        "lda-moments",
+        "npy-tensor",
     }
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_problems_are_documented_frozen_recipes_of_their_family(problem):
-    assert issubclass(problem, StochasticPCA)
+    assert issubclass(problem, FAMILIES[problem.family])
     assert problem.__dataclass_params__.frozen
     assert summary(problem)
     assert all(parameter.help for parameter in parameters_of(problem))
