@@ -157,7 +157,8 @@ class SampleMoments(MixtureMoments):
     Raises
     ------
     DataError
-        On a sample that is not finite, named by its row; on no more samples than features.
+        On a sample that is not finite, named by its row; on no more samples than features; on a
+        covariance that overflows.
 
     Notes
     -----
@@ -166,12 +167,15 @@ class SampleMoments(MixtureMoments):
 
     def __init__(self, source: SampleSource) -> None:
         self.source = source
-        self.count, self.mean, self.covariance = _two_moments(checked(source))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.count, self.mean, self.covariance = _two_moments(checked(source))
         if self.count <= source.d:
             raise DataError(
                 f"{self.count} samples of {source.d} features have a singular covariance, which "
                 f"hides the noise: at least {source.d + 1} are needed"
             )
+        if not np.isfinite(self.covariance).all():
+            raise DataError("the covariance of the samples overflows; rescale the data")
 
     def third(self, W: Array) -> Array:
         """Return the mean of W'x ⊗ W'x ⊗ W'x."""

@@ -316,3 +316,21 @@ class TestRefusals:
         for source in (ArraySource(X), IteratorSource([X[:100], X[100:]])):
             with pytest.raises(DataError, match=r"sample 513 .*feature 2"):
                 SampleMoments(source)
+
+    def test_a_covariance_that_overflows(self):
+        with pytest.raises(DataError, match="overflows; rescale"):
+            SampleMoments(ArraySource(samples(700, 4) * 1e153))
+
+
+@pytest.mark.parametrize("scale", [1e-70, 1e70])
+def test_the_scale_of_the_data_does_not_matter(scale):
+    X = samples(2000, 5)
+    usual, scaled = (
+        whitened_moments(SampleMoments(ArraySource(rows)), 3) for rows in (X, X * scale)
+    )
+    assert scaled.variance == pytest.approx(usual.variance * scale**2, rel=1e-10)
+    U = random_point(3, 3, rng())
+    signs = np.sign(np.sum(usual.whitening.basis * scaled.whitening.basis, axis=0))
+    found, expected = scaled.mixture(signs[:, None] * U), usual.mixture(U)
+    np.testing.assert_allclose(found.centres / scale, expected.centres, rtol=1e-8)
+    np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-8)
