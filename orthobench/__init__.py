@@ -18,6 +18,7 @@ from orthobench._version import __version__
 if TYPE_CHECKING:
     from orthobench.api import run, solve
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
+    from orthobench.families.gmm import gmm_tensor
     from orthobench.families.orthogonal_group import orthogonal_group
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
     from orthobench.families.sparse_pca import sparse_pca
@@ -38,6 +39,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "catalogue",
+    "gmm_tensor",
     "orthogonal_group",
     "orthogonal_tensor",
     "run",
@@ -57,6 +59,7 @@ _HOMES = {
     "UsageError": "errors",
     "catalogue": "registry",
     "orthogonal_group": "families.orthogonal_group",
+    "gmm_tensor": "families.gmm",
     "orthogonal_tensor": "families.orthogonal_tensor",
     "run": "api",
     "solve": "api",

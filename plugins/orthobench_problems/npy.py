@@ -1,4 +1,4 @@
-"""Your own matrix in a .npy file, which may be larger than memory."""
+"""Your own arrays in .npy files, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -22,11 +22,22 @@ def mapped(path: Path) -> NDArray[np.generic]:
     DataError
         Where the file is missing, truncated, pickled, or no matrix of real numbers.
     """
+    return matrix(array(path), f"the samples in {path}")
+
+
+def array(path: Path) -> NDArray[np.generic]:
+    """Return the array in a .npy file, of any shape and type, as a read-only memory map.
+
+    Raises
+    ------
+    DataError
+        Where the file is missing, truncated or pickled.
+    """
     try:
-        rows: NDArray[np.generic] = np.lib.format.open_memmap(path, mode="r")
+        found: NDArray[np.generic] = np.lib.format.open_memmap(path, mode="r")
     except (OSError, ValueError, EOFError) as error:
         raise _unreadable(path, error) from error
-    return matrix(rows, f"the samples in {path}")
+    return found
 
 
 def checksum(path: Path) -> str:

@@ -11,12 +11,16 @@ import pytest
 
 from orthobench import hookspecs
 from orthobench.families.orthogonal_group import OrthogonalGroup
+from orthobench.families.orthogonal_tensor import OrthogonalTensor
 from orthobench.families.sparse_pca import SparsePCA
 from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.parameters import parameters_of, summary
 
 PROBLEMS = orthobench_problems.orthobench_problems()
-FAMILIES = {family.family: family for family in (StochasticPCA, SparsePCA, OrthogonalGroup)}
+FAMILIES = {
+    family.family: family
+    for family in (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor)
+}
 
 
 def test_the_hooks_are_those_of_the_specification():
@@ -44,6 +48,10 @@ def test_the_names_are_the_pinned_ones():
         "procrustes",
         "brockett",
         "ica",
+        "odeco",
+        "gmm-moments",
+        "lda-moments",
+        "npy-tensor",
     }
 
 

@@ -1,0 +1,47 @@
+"""Your own data: a symmetric third-order tensor in a .npy file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from orthobench.errors import DataError
+from orthobench.families.orthogonal_tensor import OrthogonalTensor, TensorOracle, orthogonal_tensor
+from orthobench.parameters import parameter
+from orthobench.problem import Instance
+from orthobench_problems import npy
+
+
+@dataclass(frozen=True)
+class NpyTensor(OrthogonalTensor):
+    """Your own symmetric third-order tensor (n, n, n) in a .npy file, read into memory."""
+
+    name = "npy-tensor"
+
+    path: str = parameter(help="the .npy file: a symmetric tensor (n, n, n) of real numbers")
+
+    def build(self, rng: np.random.Generator) -> Instance[TensorOracle]:
+        """Return the instance; `rng` is not used.
+
+        Raises
+        ------
+        DataError
+            Where the file is missing, or no finite symmetric cubic tensor of real numbers; says
+            where it is not.
+        """
+        del rng
+        tensor = npy.array(self._file)
+        try:
+            return orthogonal_tensor(tensor)
+        except DataError as error:
+            raise DataError(f"{self.path}: {error}") from None
+
+    def checksum(self) -> str:
+        """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""
+        return npy.checksum(self._file)
+
+    @property
+    def _file(self) -> Path:
+        return Path(self.path).expanduser()
