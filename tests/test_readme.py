@@ -30,7 +30,10 @@ def test_python_runs():
         U = names["U"]
         sizes.append(U.shape)
         np.testing.assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-12)
-    assert sizes == [(50, 8), (6, 6)]
+    assert sizes == [(50, 8), (50, 8), (6, 6)]
+    centres = names["found"].centres
+    nearest = [np.abs(centres - centre).max(axis=1).min() for centre in names["centres"]]
+    assert max(nearest) < 0.2
     H = np.diag(np.arange(6.0))
     assert np.trace(U.T @ H @ U @ H) == pytest.approx(np.sum(np.arange(6.0) ** 2))
 
