@@ -2,9 +2,10 @@
 
 The tensor power method as published does not keep its factors orthonormal; its clustering is
 judged on them here, as in the paper. Against that, Givens is ahead at d = 20 with 200,000 samples,
-and behind at d = 50 and 100, with 200,000 samples, where the paper has it ahead; with 10,000 it
-is behind at d = 100, as the paper says, and there is no clear difference at d = 50. Comparisons of orthobench judge orthonormal factors: projected on those, the
-power method clusters no better than Givens.
+and behind at d = 50 and 100, with 200,000 samples, where the paper has it ahead. With 10,000
+samples it is behind at d = 100, as the paper says; at d = 50 there is no clear difference.
+Comparisons of orthobench judge orthonormal factors: projected on those, the power method clusters
+no better than Givens.
 """
 
 from functools import cache
