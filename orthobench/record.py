@@ -44,6 +44,10 @@ class Record:
         The checkpoints; empty where the cell failed before its first.
     budget : mapping
         The limits of the run, as ``{"samples": 2000}``.
+    recipe : str
+        Name of the problem in the catalogue: ``"digits"``.
+    settings : mapping
+        All parameters of the problem.
     levels : tuple of Level
         The levels that the suite compares the problem at; empty where it is compared as it is.
     """
@@ -63,3 +67,5 @@ class Record:
     trace: tuple[Mark, ...]
     budget: Mapping[str, float] = field(default_factory=dict)
     levels: tuple[Level, ...] = ()
+    recipe: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)

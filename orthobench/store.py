@@ -258,5 +258,7 @@ def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Rec
         traceback=traceback,
         trace=traces.get(cell, ()),
         budget=settings["budget"],
+        recipe=settings["problem"]["name"],
+        settings=settings["problem"]["parameters"],
         levels=tuple(Level(metric, most) for metric, most in json.loads(levels)),
     )

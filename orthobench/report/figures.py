@@ -18,6 +18,7 @@ from orthobench.report import fronts
 from orthobench.report.drawing import Drawn, curves, legend_label, panel
 from orthobench.report.sheet import handle, legend, sheet, title
 from orthobench.report.style import Style, styles
+from orthobench.report.sweeps import sweep_figure, sweeps
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ def save_figures(
         if not any(front.points for front in fronts.fronts(group)):
             continue
         drawings[problem] = partial(fronts.tradeoff, group, looks, note, problem)
+    for sweep in sweeps(entries):
+        drawings[sweep.name] = partial(sweep_figure, sweep, looks, note)
     paths: list[Path] = []
     for name, draw in zip(slugs(drawings), drawings.values(), strict=True):
         fig, table = draw()
