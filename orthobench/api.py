@@ -137,6 +137,7 @@ def run(
     known = find_suite(suite)
     path = store or default_store(known)
     planned = known.plan()
+    _refuse_idle(planned)
     _check_data(path, planned)
     with limited(known.threads):
         ran_on = environment.snapshot()
@@ -174,6 +175,17 @@ def find_path(suite: str | Path) -> Path:
 def default_store(suite: Suite) -> Path:
     """Return where a suite's store is, where nobody names one."""
     return RESULTS / suite.name / "results.sqlite"
+
+
+def _refuse_idle(planned: Sequence[Planned]) -> None:
+    """Refuse a suite of which no solver can take any problem, with the reasons."""
+    reasons: dict[str, None] = {}
+    for cell in (p.cell for p in planned):
+        reason = cell.solver.refuses(cell.problem)
+        if reason is None:
+            return
+        reasons[f"{cell.solver.name} on {cell.problem.name}: {reason}"] = None
+    raise UsageError(f"no solver can take these problems ({'; '.join(reasons)})")
 
 
 def _check_data(path: Path, planned: Sequence[Planned]) -> None:

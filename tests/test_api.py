@@ -150,3 +150,26 @@ def test_a_run_of_tables_gives_results(tmp_path):
     assert frame.groupby(["solver", "seed", "solver.step"], dropna=False).ngroups == 6
     again = ob.run(table, store, quiet=True)
     assert [r.trace for r in again.records] == [r.trace for r in results.records]
+
+
+def sparse(*solvers):
+    return {
+        "seeds": 1,
+        "budget": {"flops": 1e7},
+        "problem": [{"name": "planted-sparse", "m": 2, "d": 40, "samples": 30, "nonzeros": 5}],
+        "solver": [{"name": name} for name in solvers],
+    }
+
+
+def test_a_refusal_is_recorded_and_no_failure(tmp_path):
+    results = ob.run(sparse("givens-sparse-pca", "gpower"), tmp_path / "s.sqlite", quiet=True)
+    assert not results.failures
+    (refused,) = results.refused
+    assert refused.solver == "givens-sparse-pca"
+    assert "needs as many components as samples, not m = 2 of 30" in refused.reason
+
+
+def test_a_suite_in_which_nothing_can_run_is_refused_before_all_else(tmp_path):
+    with pytest.raises(ob.UsageError, match="no solver can take these problems .*m = 2 of 30"):
+        ob.run(sparse("givens-sparse-pca"), tmp_path / "s.sqlite", quiet=True)
+    assert not list(tmp_path.iterdir())

@@ -25,6 +25,28 @@ EXPECTED_SWEEPS = 10
 """As many as it usually takes: what preparing for them may cost."""
 
 
+def gamma_parameter(default: float, unit: str) -> Any:
+    """Declare the parameter ``gamma``, the relative penalty, of a solver of sparse PCA.
+
+    All have the same values worth trying: which of them give the density that is asked for
+    depends on the data and the method.
+
+    Parameters
+    ----------
+    default : float
+    unit : str
+        What it is relative to.
+    """
+    return parameter(
+        default,
+        help="penalty; loadings are fewer where it is larger",
+        unit=unit,
+        low=0.0,
+        below=1.0,
+        grid=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8),
+    )
+
+
 def loadings_parameter() -> Any:
     """Declare the parameter ``loadings`` of a solver that finds U, and Z from it."""
     return parameter(

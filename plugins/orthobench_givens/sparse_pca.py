@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.errors import DataError, UsageError
-from orthobench.families.loadings import loadings_parameter
+from orthobench.families.loadings import gamma_parameter, loadings_parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench.flops import gemm
 from orthobench.geometry import random_point
@@ -82,14 +82,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 2"
     screens: ClassVar[bool] = True
 
-    gamma: float = parameter(
-        0.25,
-        low=0.0,
-        below=1.0,
-        help="l1 penalty",
-        unit="largest row norm of A",
-        grid=(0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3),
-    )
+    gamma: float = gamma_parameter(0.25, "largest row norm of A")
     start: str = parameter(
         "identity", choices=("identity", "random"), help="U at the start; a random one is uniform"
     )

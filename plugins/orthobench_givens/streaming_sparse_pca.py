@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.families.loadings import loadings_parameter
+from orthobench.families.loadings import gamma_parameter, loadings_parameter
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.flops import gemm
 from orthobench.geometry import random_point
@@ -58,14 +58,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 5"
     batch: ClassVar[int] = 1
 
-    gamma: float = parameter(
-        0.25,
-        low=0.0,
-        below=1.0,
-        help="l1 penalty",
-        unit="largest row norm of the first m samples",
-        grid=(0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
-    )
+    gamma: float = gamma_parameter(0.25, "largest row norm of the first m samples")
     rotations: int | None = parameter(None, low=0, help="rotations after each sample; none means m")
     start: str = parameter(
         "identity", choices=("identity", "random"), help="U at the start; a random one is uniform"

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from orthobench import flops
 from orthobench.arrays import Array
 from orthobench.errors import DataError
-from orthobench.families.loadings import loadings_parameter, normalized, solve_for_z
+from orthobench.families.loadings import (
+    gamma_parameter,
+    loadings_parameter,
+    normalized,
+    solve_for_z,
+)
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.geometry import orthonormalize
 from orthobench.parameters import ParameterError, parameter
 from orthobench.solver import Solver, State, Status
 from orthobench_gpower.ascent import Ascent, begin, longest
-
-GRID = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
-"""Relative penalties worth trying."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -116,9 +118,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         help="weights of the components of a block: 1 or 1/j",
         choices=("equal", "distinct"),
     )
-    gamma: float = parameter(
-        0.1, help="penalty, relative to the largest sensible one", low=0.0, below=1.0, grid=GRID
-    )
+    gamma: float = gamma_parameter(0.1, "the penalty from which on all loadings are zero")
     tolerance: float = parameter(
         1e-4, help="relative gain of the objective at which to end", low=0.0, below=1.0
     )
