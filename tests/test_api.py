@@ -170,6 +170,6 @@ def test_a_refusal_is_recorded_and_no_failure(tmp_path):
 
 
 def test_a_suite_in_which_nothing_can_run_is_refused_before_all_else(tmp_path):
-    with pytest.raises(ob.UsageError, match="no solver can take these problems .*m = 2 of 30"):
+    with pytest.raises(ob.UsageError, match=r"no solver can take these problems .*m = 2 of 30"):
         ob.run(sparse("givens-sparse-pca"), tmp_path / "s.sqlite", quiet=True)
     assert not list(tmp_path.iterdir())
