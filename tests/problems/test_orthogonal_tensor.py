@@ -15,11 +15,12 @@ import pytest
 from orthobench_problems.orthogonal_tensor.files import NpyTensor
 from orthobench_problems.orthogonal_tensor.gaussians import GaussianMixtureMoments, draw
 from orthobench_problems.orthogonal_tensor.lda import LDAMoments
-from orthobench_problems.orthogonal_tensor.odeco import Odeco, odeco_tensor, symmetric_gaussian
+from orthobench_problems.orthogonal_tensor.odeco import Odeco, symmetric_gaussian
 from scipy.stats import cauchy, kstest
 
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor import TensorOracle, contracted
+from orthobench.families.symmetric_tensors import composed
 from orthobench.geometry import drift, polar, random_point
 from orthobench.harness import run
 from orthobench.identity import Streams
@@ -112,7 +113,7 @@ class TestOdeco:
         explicit = sum(
             weight * np.multiply.outer(np.outer(u, u), u) for weight, u in zip(w, U.T, strict=True)
         )
-        np.testing.assert_allclose(odeco_tensor(U, w), explicit, atol=1e-14)
+        np.testing.assert_allclose(composed(U, w), explicit, atol=1e-14)
 
     def test_the_noise_is_symmetric_and_of_the_size_asked_for(self):
         clean = built(Odeco(d=7)).oracle.T

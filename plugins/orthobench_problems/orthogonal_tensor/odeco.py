@@ -16,6 +16,7 @@ from orthobench.families.orthogonal_tensor import (
     orthogonal_tensor,
     symmetrized,
 )
+from orthobench.families.symmetric_tensors import composed
 from orthobench.geometry import random_point
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
@@ -60,7 +61,7 @@ class Odeco(OrthogonalTensor):
     def build(self, rng: np.random.Generator) -> Instance[TensorOracle]:
         """Return the instance; `rng` draws the factors and the noise."""
         U = random_point(self.d, self.d, rng)
-        T = odeco_tensor(U, self.weights)
+        T = composed(U, self.weights)
         weights = self.weights
         if self.noise:
             E = symmetric_gaussian(self.d, rng)
@@ -68,22 +69,6 @@ class Odeco(OrthogonalTensor):
         instance = orthogonal_tensor(T, factors=U, weights=None if self.noise else weights)
         best = {} if self.noise else {**instance.best, "recovery_error": 0.0}
         return replace(instance, measure=partial(_recovery_first, instance.measure), best=best)
-
-
-def odeco_tensor(U: Array, weights: Array) -> Array:
-    """Return sum_i w_i u_i ⊗ u_i ⊗ u_i.
-
-    Parameters
-    ----------
-    U : ndarray, shape (d, k)
-    weights : ndarray, shape (k,)
-
-    Notes
-    -----
-    About 2d³k flops.
-    """
-    T: Array = np.einsum("i,ai,bi,ci->abc", weights, U, U, U, optimize=True)
-    return T
 
 
 def symmetric_gaussian(d: int, rng: np.random.Generator) -> Array:
