@@ -160,12 +160,17 @@ def test_a_store_can_be_shown(call, suite):
 @pytest.mark.parametrize("name", ["msg", "digits", "quickstart"])
 def test_everything_listed_can_be_shown(call, name):
     listed = call("list").stdout
+    assert "solvers: stochastic PCA" in listed
+    assert "problems: sparse PCA" in listed
     assert name in listed
     assert name in call("show", name).stdout
 
 
 def test_facts_are_also_json(call):
     facts = json.loads(call("list", "--json").stdout)
+    families = {row["name"]: row["families"] for row in facts["solvers"]}
+    assert families["givens"] == ["orthogonal group"]
+    assert families["gpower"] == ["sparse PCA"]
     assert {"msg", "oja"} <= {row["name"] for row in facts["solvers"]}
     assert json.loads(call("show", "msg", "--json").stdout)["needs"] == "SampleOracle"
     assert json.loads(call("doctor", "--json").stdout)["problems"] == []

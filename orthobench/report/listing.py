@@ -23,7 +23,7 @@ Facts = Mapping[str, Any]
 def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
     """Return what is installed: kind to rows of plain values."""
     return {
-        "solvers": [_solver(name, p) for name, p in sorted(registry.solvers.items())],
+        "solvers": [_solver(registry, name) for name in sorted(registry.solvers)],
         "problems": [_problem(name, p) for name, p in sorted(registry.problems.items())],
         "suites": [_suite(name, p) for name, p in sorted(registry.suites.items())],
         "plugins": [
@@ -48,7 +48,7 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
         Where nothing has that name; suggests the nearest.
     """
     if name in registry.solvers:
-        return {"kind": "solver", **_solver(name, registry.solvers[name])}
+        return {"kind": "solver", **_solver(registry, name)}
     if name in registry.problems:
         return {"kind": "problem", **_problem(name, registry.problems[name])}
     if name in registry.suites:
@@ -60,11 +60,11 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def tables(facts: Facts) -> Iterator[str]:
-    """Yield lines: a title and a table for each kind that has anything."""
+    """Yield lines: a title and a table for each kind and family that has anything."""
     for kind, rows in facts.items():
-        if rows:
-            yield click.style(kind, bold=True, underline=True)
-            yield from _columns([(row["name"], row["summary"]) for row in rows])
+        for family in sorted({_family(row) for row in rows}):
+            yield click.style(f"{kind}{family and ': '}{family}", bold=True, underline=True)
+            yield from _columns([(r["name"], r["summary"]) for r in rows if _family(r) == family])
             yield ""
     yield "orthobench show NAME tells more of each"
 
@@ -73,6 +73,8 @@ def page(facts: Facts) -> Iterator[str]:
     """Yield lines: a page about one solver, problem or suite."""
     origin = " ".join([facts["distribution"], facts["version"]]).strip() or facts["plugin"]
     yield f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}"
+    if _family(facts):
+        yield f"Family: {_family(facts)}"
     if facts.get("source"):
         yield f"Source: {facts['source']}"
     yield ""
@@ -120,9 +122,17 @@ def _laid_out(line: str) -> bool:
     return line.startswith((" ", "-", "|"))
 
 
-def _solver(name: str, provided: Provided[Any]) -> dict[str, Any]:
+def _solver(registry: Registry, name: str) -> dict[str, Any]:
+    provided = registry.solvers[name]
+    problems = (p.item for p in registry.problems.values())
+    families = {p.family for p in problems if issubclass(p.offers, provided.item.needs)}
     return {**_class(name, provided), "needs": provided.item.needs.__name__,
-            "source": provided.item.source}  # fmt: skip
+            "families": sorted(families), "source": provided.item.source}  # fmt: skip
+
+
+def _family(row: Facts) -> str:
+    """Return the family of a problem, those of the problems that a solver takes, or nothing."""
+    return row.get("family") or ", ".join(row.get("families", ()))
 
 
 def _problem(name: str, provided: Provided[Any]) -> dict[str, Any]:

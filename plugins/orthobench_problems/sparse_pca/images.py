@@ -24,7 +24,7 @@ IMAGES, VARYING = 1797, 61
 
 @dataclass(frozen=True)
 class DigitsSparse(SparsePCA):
-    """The 1,797 digits of 8 x 8 pixels that come with scikit-learn; needs no download.
+    """Sparse components of scikit-learn's 1,797 digits of 8 x 8 pixels; needs no download.
 
     Split at random into a training and a test part, and scaled by the training part; pixels that
     do not vary there, three or a few more, are dropped.
