@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -197,8 +196,7 @@ def summarize(records: Iterable[Record], metric: str, seeds: Iterable[int] = ())
     if not planned:
         raise ValueError("there are no runs to summarize")
     values = [
-        final(by_seed[seed], partial(_metric, metric)) if seed in by_seed else math.inf
-        for seed in planned
+        final(by_seed[seed], metric_of(metric)) if seed in by_seed else math.inf for seed in planned
     ]
     failures = tuple(
         _failure(seed, by_seed.get(seed), metric)
@@ -217,8 +215,9 @@ def summarize(records: Iterable[Record], metric: str, seeds: Iterable[int] = ())
     )
 
 
-def _metric(name: str, mark: Mark) -> float:
-    return mark.metrics.get(name, math.nan)
+def metric_of(name: str) -> Callable[[Mark], float]:
+    """Return what reads a metric off a checkpoint; NaN where the judge did not report it."""
+    return lambda mark: mark.metrics.get(name, math.nan)
 
 
 def _failure(seed: int, record: Record | None, metric: str) -> Failure:

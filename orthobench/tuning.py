@@ -198,7 +198,7 @@ def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | Non
 
 def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> Trial:
     """Return the best of the trials that keep a level, or the nearest to it, as refused."""
-    if all(record.status.failed for trial in trials for record in trial.records):
+    if all(any(record.status.failed for record in trial.records) for trial in trials):
         return _best(trials, planned)
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
     keeping = [trial for trial in trials if reached[id(trial)] <= level.most]

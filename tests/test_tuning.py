@@ -222,6 +222,15 @@ class TestLevels:
         ]
         assert choose(records)[0].chosen == {"gamma": 0.2}
 
+    def test_where_every_trial_has_a_failed_run_it_is_a_failure_and_no_refusal(self):
+        records = [
+            replace(r, status=Ending.ERROR, reason="toy") if r.seed else r
+            for r in self.trials(Level("density", 0.95))
+        ]
+        (entry,) = choose(records)
+        assert not entry.refused
+        assert [r.status for r in entry.records] == [Ending.DONE, Ending.ERROR]
+
     def test_where_all_fail_the_failures_are_shown(self):
         records = [
             replace(r, status=Ending.ERROR, reason="toy")

@@ -26,6 +26,9 @@ LABELS = {
     "steps": "steps",
 }
 
+COSTS = ("flops", "seconds")
+"""The axes that say what a result costs, whatever the method."""
+
 INK = "#1a1a1a"
 MUTED = "#5c5c5c"
 GRID = "#e4e4e4"

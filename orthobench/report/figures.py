@@ -128,7 +128,11 @@ def save_figures(
     note: str = "",
     formats: Sequence[str] = FORMATS,
 ) -> list[Path]:
-    """Write one figure for each problem, and the data that it draws.
+    """Write the figures of a comparison, and the data that each draws.
+
+    One for each problem, of convergence; one for each that is compared at levels, of the trade-off
+    (`orthobench.report.fronts`); one for each parameter of which the problems have three or more
+    values (`orthobench.report.sweeps`).
 
     Parameters
     ----------

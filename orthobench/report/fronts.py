@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orthobench.curves import AXES
-from orthobench.harness import Mark
 from orthobench.identity import canonical
 from orthobench.report.axes import scale
-from orthobench.report.drawing import LABELS, MUTED, frame, line
+from orthobench.report.drawing import COSTS, LABELS, MUTED, frame, line
 from orthobench.report.sheet import handle, legend, sheet, title
 from orthobench.report.style import Style
-from orthobench.stats import final, quantiles
+from orthobench.stats import final, metric_of, quantiles
 from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-COSTS = ("flops", "seconds")
-"""What a front is drawn for besides the primary metric."""
 
 
 @dataclass(frozen=True)
@@ -134,13 +130,10 @@ def _front(entry: Entry) -> Front:
 
 
 def _point(trial: Trial, metric: str, primary: str) -> dict[str, float]:
-    values: dict[str, Callable[[Mark], float]] = {
-        metric: lambda mark: mark.metrics.get(metric, math.nan),
-        primary: lambda mark: mark.metrics.get(primary, math.nan),
-        **{cost: AXES[cost] for cost in COSTS},
-    }
+    values = {name: metric_of(name) for name in (metric, primary)}
+    values |= {cost: AXES[cost] for cost in COSTS}
     return {
-        name: float(quantiles([final(r, value) for r in trial.records] or [math.inf], 0.5))
+        name: float(quantiles([final(r, value) for r in trial.records], 0.5))
         for name, value in values.items()
     }
 

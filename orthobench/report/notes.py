@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from orthobench.record import Record
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import clean, short
+from orthobench.stopping import Ending
 from orthobench.tuning import Entry
 
 
@@ -78,12 +79,18 @@ def failures(ranked: Sequence[Ranked]) -> list[str]:
     return lines
 
 
+def failures_before_refusal(entries: Sequence[Entry]) -> list[str]:
+    """Return what failed of solvers that take no part because no trial keeps the level."""
+    failed = [entry for entry in entries if entry.refused and entry.level is not None]
+    return [line for entry in failed for line in _failures_not_chosen(entry)]
+
+
 def _failures_not_chosen(entry: Entry) -> list[str]:
     """Return what failed in trials that tuning did not choose, a line for each status."""
     by_status: dict[str, list[Record]] = {}
     for trial in entry.trials:
         for record in trial.records if trial.tuned != entry.chosen else ():
-            if record.status.failed:
+            if record.status.failed and not (entry.refused and record.status is Ending.REFUSED):
                 by_status.setdefault(record.status.value, []).append(record)
     lines: list[str] = []
     for status, records in by_status.items():

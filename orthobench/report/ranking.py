@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from orthobench.harness import Mark
-from orthobench.stats import Summary, final, paired_interval, quantiles, summarize
+from orthobench.stats import Summary, final, metric_of, paired_interval, quantiles, summarize
 from orthobench.tuning import Entry
 
 ROUNDING = 1e-14
@@ -72,8 +72,3 @@ def _close(best: Summary | None, other: Summary, rounding: float) -> bool:
         return False
     low, high = paired_interval(best.values, other.values)
     return low <= 0 <= high
-
-
-def metric_of(name: str) -> Callable[[Mark], float]:
-    """Return what reads a metric off a checkpoint; NaN where the judge did not report it."""
-    return lambda mark: mark.metrics.get(name, math.nan)

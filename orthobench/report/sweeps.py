@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,17 +12,15 @@ import numpy as np
 from orthobench.curves import AXES
 from orthobench.identity import canonical
 from orthobench.report.axes import scale
-from orthobench.report.drawing import LABELS, frame, line
+from orthobench.report.drawing import COSTS, LABELS, frame, line
 from orthobench.report.sheet import handle, legend, sheet, title
 from orthobench.report.style import Style
-from orthobench.stats import final, spread
+from orthobench.stats import final, metric_of, spread
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-COSTS = ("flops", "seconds")
 
 FEWEST = 3
 """Fewest values of a parameter that make a sweep."""
@@ -157,15 +154,11 @@ def sweep_figure(
 
 
 def _spread(entry: Entry, value: str) -> tuple[float, float, float]:
-    read = AXES.get(value) or partial(_metric, value)
+    read = AXES.get(value) or metric_of(value)
     missing = len(entry.seeds) - len(entry.records)
     finals = [final(record, read) for record in entry.records] + [math.inf] * missing
     median, low, high = spread(finals)
     return float(median), float(low), float(high)
-
-
-def _metric(name: str, mark: Any) -> float:
-    return float(mark.metrics.get(name, math.nan))
 
 
 def _name(

@@ -135,7 +135,8 @@ def _parts(entries: Sequence[Entry], console: Console) -> list[RenderableType]:
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)
         told.append(f"no room for {names}: a wider terminal or --json has them")
-    below = [(note, "dim") for note in told] + [(line, "red") for line in notes.failures(ranked)]
+    failed = [*notes.failures(ranked), *notes.failures_before_refusal(entries)]
+    below = [(note, "dim") for note in told] + [(line, "red") for line in failed]
     return [
         Text.assemble((clean(entry.problem), "bold"), (about, "dim")),
         *([_table(columns, ranked, console)] if ranked else []),

@@ -10,6 +10,7 @@ from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel
 from orthobench_givens.tensor_angles import best_rotation
 from orthobench_givens.tensor_sweeps import Indices
+from orthobench_givens.turns import turn
 
 
 @kernel
@@ -64,7 +65,7 @@ def try_pairs(
         else:
             rotate(T, first, second, i, j, c, s)
             V = turns[pairs[k, 0]]
-            _turn_rows(V[i], V[j], c, s)
+            turn(V[i], V[j], c, s)
             turned, quiet = turned + 1, 0
     return len(pairs), turned, quiet
 
@@ -187,15 +188,7 @@ def _turn(T: Array, x: int, y: int, c: float, s: float) -> None:
 @inner
 def _turn_run(T: Array, x: int, y: int, n: int, c: float, s: float) -> None:
     """Rotate n entries from x on with those from y on."""
-    _turn_rows(T[x : x + n], T[y : y + n], c, s)
-
-
-@inner
-def _turn_rows(A: Array, B: Array, c: float, s: float) -> None:
-    for k in range(len(A)):
-        a, b = A[k], B[k]
-        A[k] = c * a + s * b
-        B[k] = c * b - s * a
+    turn(T[x : x + n], T[y : y + n], c, s)
 
 
 @kernel

@@ -17,6 +17,7 @@ from orthobench.compiled import inner, kernel, summed
 from orthobench.lanes import COUNT, bits, count_set, load, lowest
 from orthobench_givens.sparse_angle import SCRATCH, best_angle
 from orthobench_givens.sparse_columns import WORD, Tally
+from orthobench_givens.turns import turn
 
 AT_ONCE = 4
 """Rows of a word copied without a branch: most words have fewer."""
@@ -57,14 +58,6 @@ def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
 
 
 @inner
-def _turn(x: Array, y: Array, cosine: float, sine: float) -> None:
-    for k in range(len(x)):
-        a, b = x[k], y[k]
-        x[k] = cosine * a + sine * b
-        y[k] = cosine * b - sine * a
-
-
-@inner
 def _rotate(
     array: Array, pairs: NDArray[np.int32], gamma: float, scratch: Array, t: Tally
 ) -> Tally:
@@ -79,7 +72,7 @@ def _rotate(
         found = best_angle(p, q, n, gamma, grid)
         gain, turned = 0.0, found.gain > ROUNDING * found.value
         if turned:
-            _turn(x, y, found.cosine, found.sine)
+            turn(x, y, found.cosine, found.sine)
             gain = found.gain
         t = Tally(
             t.gain + gain,

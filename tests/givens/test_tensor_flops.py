@@ -57,12 +57,12 @@ def counted(values):
 @pytest.mark.parametrize(("d", "i", "j"), [(2, 0, 1), (3, 0, 2), (7, 2, 4), (9, 0, 8), (9, 5, 6)])
 def test_a_rotation(monkeypatch, d, i, j):
     parts = ["_rotate_below", "_rotate_between", "_rotate_twice", "_rotate_thrice"]
-    interpreted(monkeypatch, packed_tensor, *parts, "_turn", "_turn_run", "_turn_rows")
+    interpreted(monkeypatch, packed_tensor, *parts, "_turn", "_turn_run", "turn")
     rng = np.random.default_rng(d)
     T, u, v = (counted(rng.standard_normal(n)) for n in (packed_size(d), d, d))
     Counted.flops = 0
     packed_tensor.rotate.py_func(T, *offsets(d), i, j, Counted(0.6), Counted(0.8))
-    packed_tensor._turn_rows(u, v, Counted(0.6), Counted(0.8))
+    packed_tensor.turn(u, v, Counted(0.6), Counted(0.8))
     assert Counted.flops == rotation_flops(d)
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from orthobench.report.table import rows, show
 from orthobench.stopping import Ending
+from orthobench.suite import Level
 from orthobench.tuning import choose
 
 
@@ -129,6 +130,15 @@ class TestShow:
         assert "square takes no part: solves m = N only" in shown
         assert not re.search(r"✗", shown)
         assert [row["solver"] for row in rows(choose(records))] == ["oja", "square"]
+
+    def test_failures_of_who_takes_no_part_are_named(self, runs):
+        level = (Level("rank", 1.0),)
+        records = runs("dense", 0.3, tuned={"gamma": 0.1}, failed=2)
+        records += runs("dense", 0.3, tuned={"gamma": 0.2})
+        shown = text(choose([replace(r, levels=level) for r in records]), 160)
+        assert "dense takes no part: no trial keeps rank <= 1: the nearest ends at 9" in shown
+        assert "dense, not chosen gamma=0.1: diverged: the solution at step 7" in shown
+        assert "(2 runs)" in shown
 
     def test_where_nobody_takes_part_the_reasons_are_left(self, runs):
         refusal = {"status": Ending.REFUSED, "reason": "solves m = N only", "trace": ()}
