@@ -214,7 +214,8 @@ def _record(
     """Append a mark, and return why the run ends here, if it does."""
     reading, solution = _timed(partial(solver.solution, state))
     if state.status is Status.FAILED or not _finite(solution):
-        return Stop(Ending.DIVERGED, f"the solution at step {state.work.steps} is not finite")
+        why = state.reason or f"the solution at step {state.work.steps} is not finite"
+        return Stop(Ending.DIVERGED, why)
     mark = Mark(seconds, reading, replace(state.work))
     recording.marks.append(mark)
     recording.solutions.append(solution)
@@ -240,7 +241,7 @@ def _judged(
         if met:
             stop = met
             break
-    final = recording.solutions[len(trace) - 1] if trace else None
+    final = instance.finish(recording.solutions[len(trace) - 1]) if trace else None
     return Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
 
 

@@ -55,6 +55,11 @@ class Oracle(ABC):
 O_co = TypeVar("O_co", bound=Oracle, covariant=True)
 
 
+def as_it_is(solution: Solution) -> Solution:
+    """Return the solution."""
+    return solution
+
+
 def orthogonality(solution: Solution) -> float:
     """Return the orthogonality defect of a solution's point, |U'U - I|_F."""
     return drift(solution.point)
@@ -74,12 +79,16 @@ class Instance(Generic[O_co]):
         Optimal values of the metrics, where they are known.
     violation : callable
         How far a `Solution` is from the constraint; by default |U'U - I|_F of its point.
+    finish : callable
+        Completes the last `Solution` of a run, off the clock, with what no solver computes: the
+        core of a basis, on request.
     """
 
     oracle: O_co
     measure: Callable[[Solution], Mapping[str, float]]
     best: Mapping[str, float] = field(default_factory=dict)
     violation: Callable[[Solution], float] = orthogonality
+    finish: Callable[[Solution], Solution] = as_it_is
 
 
 class Problem(ABC, Generic[O_co]):

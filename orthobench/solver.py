@@ -44,10 +44,20 @@ class Work:
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """What changes while a solver runs; subclasses add their arrays. It must pickle."""
+    """What changes while a solver runs; subclasses add their arrays. It must pickle.
+
+    Attributes
+    ----------
+    work : Work
+    status : Status
+        FAILED ends the run as diverged.
+    reason : str
+        Why it failed, in a sentence for people; by default that the solution is not finite.
+    """
 
     work: Work = field(default_factory=Work)
     status: Status = Status.RUNNING
+    reason: str = ""
 
 
 O_contra = TypeVar("O_contra", bound=Oracle, contravariant=True)
@@ -69,13 +79,13 @@ class Solver(ABC, Generic[O_contra, S]):
     source : str
         Paper, algorithm or equation.
     batch : int
-        Samples that one step draws.
+        Samples that one step draws, at most; a parameter, where users choose it.
     """
 
     name: ClassVar[str]
     needs: ClassVar[type[Oracle]]
     source: ClassVar[str] = ""
-    batch: ClassVar[int] = 0
+    batch: int = 0
 
     def __post_init__(self) -> None:
         check(self)

@@ -56,7 +56,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     name: ClassVar[str] = "givens-streaming-sparse-pca"
     needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 5"
-    batch: ClassVar[int] = 1
+    batch = 1
 
     gamma: float = gamma_parameter(0.25, "largest row norm of the first m samples")
     rotations: int | None = parameter(None, low=0, help="rotations after each sample; none means m")

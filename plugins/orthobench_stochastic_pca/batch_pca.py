@@ -66,7 +66,7 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
     name: ClassVar[str] = "batch-pca"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 2"
     needs: ClassVar[type[SampleOracle]] = SampleOracle
-    batch: ClassVar[int] = 1
+    batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
         """Begin with no samples."""

@@ -59,7 +59,7 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
 
     block: ClassVar[int] = BLOCK
     needs: ClassVar[type[SampleOracle]] = SampleOracle
-    batch: ClassVar[int] = 1
+    batch = 1
 
     @abstractmethod
     def rule(self, oracle: SampleOracle) -> Rule:

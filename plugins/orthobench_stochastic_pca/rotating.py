@@ -41,7 +41,7 @@ class Rotating(Scheduled, Solver[SampleOracle, BlockState[Basis]]):
     """
 
     needs: ClassVar[type[SampleOracle]] = SampleOracle
-    batch: ClassVar[int] = 1
+    batch = 1
     geodesic: ClassVar[bool]
 
     @staticmethod

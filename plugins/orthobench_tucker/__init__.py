@@ -1,0 +1,12 @@
+"""Symmetric Tucker decomposition of tensors and of sample moments."""
+
+from __future__ import annotations
+
+from orthobench.hookspecs import hookimpl
+from orthobench.solver import AnySolver
+
+
+@hookimpl
+def orthobench_solvers() -> list[type[AnySolver]]:
+    """Return the solvers of the plugin."""
+    return []

@@ -1,0 +1,88 @@
+"""What methods ask of the tensor X: its partial core W = X ·(I, Q, ..., Q), in one of two forms.
+
+*Implicit*: from the samples that X is the moment of. *Explicit*: from all its entries. Everything
+else, objective, gradient, core, follows from W by the same formulae
+(`orthobench.families.sample_moments`), so that a method is the same in both forms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from orthobench.arrays import Array
+from orthobench.families.symmetric_tucker import SymmetricTucker
+from orthobench.families.tucker_oracles import (
+    MomentOracle,
+    SymmetricTensorOracle,
+    tensor_refusal,
+)
+from orthobench.parameters import parameter
+from orthobench.problem import AnyProblem
+from orthobench_tucker.sample_cores import SampleCores
+from orthobench_tucker.tensor_cores import TensorCores
+
+FORMS = ("auto", "implicit", "explicit")
+
+
+class PartialCores(Protocol):
+    """Partial cores of one tensor, a column for each monomial of degree d - 1.
+
+    Attributes
+    ----------
+    n, order : int
+    """
+
+    n: int
+    order: int
+
+    def at(self, Q: Array) -> Array:
+        """Return W = X ·(I, Q, ..., Q), shape (n, N)."""
+
+    def along(self, Q: Array, V: Array) -> Array:
+        """Return the derivative of W in the direction V, shape (n, N)."""
+
+    def at_flops(self, rank: int) -> int:
+        """Flops of `at`."""
+
+    def along_flops(self, rank: int) -> int:
+        """Flops of `along`."""
+
+
+def form_parameter(default: str = "auto") -> Any:
+    """Declare the parameter ``form`` of a solver of this family."""
+    return parameter(
+        default,
+        help="work on the samples, on the tensor with all its entries, or samples where there are",
+        choices=FORMS,
+    )
+
+
+def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
+    """Return the partial cores of an oracle's tensor in a form; ``"auto"`` prefers samples."""
+    if form != "explicit" and isinstance(oracle, MomentOracle):
+        return SampleCores(oracle.X, oracle.order)
+    return TensorCores(oracle.T)
+
+
+def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
+    """Return the flops that forming the tensor takes, where a form needs that."""
+    implicit = form != "explicit" and isinstance(oracle, MomentOracle)
+    return 0 if implicit else oracle.forming
+
+
+def refusal(problem: AnyProblem, form: str) -> str | None:
+    """Return why a solver that needs the whole tensor, in a form, cannot take a problem, or None.
+
+    Of a problem that offers a `SymmetricTensorOracle`.
+    """
+    if not isinstance(problem, SymmetricTucker):
+        return None
+    if problem.endless:
+        return "needs all samples at once, and there is no end of them"
+    sampled = issubclass(problem.offers, MomentOracle)
+    if form == "implicit" and not sampled:
+        return "is implicit here, and the problem has a tensor, not samples"
+    shape = problem.tensor_shape
+    if (form == "explicit" or not sampled) and shape is not None:
+        return tensor_refusal(shape[0], len(shape))
+    return None
