@@ -91,8 +91,7 @@ class Measured(ABC):
         square = core_square(S, self.order)
         if square == 0:
             return 0.0
-        G = gradient(W - Q @ S, S, self.order)
-        return float(np.linalg.norm(G - Q @ (Q.T @ G))) / square
+        return float(np.linalg.norm(gradient(W - Q @ S, S, self.order))) / square
 
 
 class MeasuredMoment(Measured):
