@@ -27,7 +27,7 @@ Rows: TypeAlias = "NDArray[np.intp] | range"
 class NpyMoment(SymmetricTucker):
     """The moments of your own samples, a matrix (samples, features) in a .npy file.
 
-    Samples are rows, as `npy-pca` has them: save the transpose of the paper's X (n, p). They are
+    Samples are rows, as `npy-pca` has them: save ``X.T`` of the paper's X (n, p). They are
     centred over all rows, so that the moments are those about the mean (``centre=false``: about
     the origin), and scaled: by one factor that makes the mean variance of a feature 1, which
     changes no basis but lets step sizes that suit one data set suit others; or each feature to
@@ -92,12 +92,12 @@ class NpyMoment(SymmetricTucker):
         Raises
         ------
         DataError
-            Where the file is missing, or no matrix of finite real numbers in C order; where it
-            has too few rows for its parts, or their moment is zero.
+            Where the file is missing, or no matrix of finite real numbers, or is to stream and
+            not in C order; where it has too few rows for its parts, or their moment is zero.
         UsageError
             On a rank larger than the number of features, or rows that do not fit into memory.
         """
-        rows = npy.ordered(self._file)
+        rows = npy.ordered(self._file) if self.stream else _rows(self._file)
         if self.rank > rows.shape[1]:
             raise UsageError(
                 f"rank = {self.rank} is more than the {rows.shape[1]} features in {self.path}"
@@ -150,6 +150,12 @@ class NpyMoment(SymmetricTucker):
         )
 
 
+def _rows(path: Path) -> NDArray[np.generic]:
+    """Return the matrix in a file: as a memory map, or read where its order is Fortran's."""
+    rows = npy.mapped(path)
+    return rows if rows.flags.c_contiguous else np.ascontiguousarray(rows)
+
+
 def _columns(source: ArraySource) -> Array:
     """Return the rows of a source as columns, in Fortran order."""
     X = np.empty((source.length, source.d))
@@ -166,6 +172,6 @@ def _normalization(
 ) -> tuple[Array, Array]:
     """Return the centre and the scale; refuse rows that are not finite. Once for each file."""
     del checksum
-    rows = npy.ordered(Path(path).expanduser())
+    rows = _rows(Path(path).expanduser())
     centre, scale = normalization_of(rows, normalization, centred)
     return centre, scale if normalization == "none" else scale * sqrt(len(scale))
