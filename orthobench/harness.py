@@ -241,7 +241,11 @@ def _judged(
         if met:
             stop = met
             break
-    final = instance.finish(recording.solutions[len(trace) - 1]) if trace else None
+    final = recording.solutions[len(trace) - 1] if trace else None
+    try:
+        final = final and instance.finish(final)
+    except Exception as error:
+        stop, recording.error = _raised(error, "the last solution"), error
     return Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
 
 
@@ -314,12 +318,12 @@ _warm: set[tuple[object, ...]] = set()
 def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     """Compile and touch what the run will use: a few steps that leave no trace.
 
-    Done once a process for each class of solver and oracle, size, and choice of parameters that
-    are not floats: a number does not choose between kernels, a word does. An error here is an
-    error of the run too, where it is recorded.
+    Done once a process for each class of solver and oracle, `Oracle.sizes`, and choice of
+    parameters that are not floats: a number does not choose between kernels, a word does. An
+    error here is an error of the run too, where it is recorded.
     """
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
-    key = (type(solver), type(oracle), *choices, oracle.n, oracle.k)
+    key = (type(solver), type(oracle), *choices, *oracle.sizes)
     if key in _warm:
         return
     _warm.add(key)

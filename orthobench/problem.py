@@ -38,6 +38,11 @@ class Oracle(ABC):
     start: Array
     window: int = sys.maxsize
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes that kernels and tables depend on: solvers are warmed up once for each."""
+        return (self.n, self.k)
+
     def rewind(self, rng: np.random.Generator) -> None:  # noqa: B027 - most need nothing
         """Begin anew: what is random from here on is drawn from `rng`, a stream of its own.
 
