@@ -73,7 +73,7 @@ def truncated_cg(
         HP = product(P)
         curvature = -float(np.vdot(P, HP))
         length = size / curvature if curvature > 0 else inf
-        if curvature <= 0 or vv + length * (2 * vp + length * pp) >= radius**2:
+        if vv + length * (2 * vp + length * pp) >= radius**2:
             reach = (sqrt(vp * vp + pp * (radius**2 - vv)) - vp) / pp
             return _step(gradient, V + reach * P, HV + reach * HP, taken, bounded=True)
         V += length * P
