@@ -108,8 +108,9 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     Notes
     -----
     A step costs one evaluation of F and its gradient, and a Hessian-vector product for each
-    iteration of the conjugate gradients. With samples a product costs about two evaluations; with
-    an explicit tensor it does not read the tensor (`orthobench_tucker.pair_cores`).
+    iteration of the conjugate gradients. With samples a product costs up to two evaluations; with
+    an explicit tensor of order three or more it does not read the tensor, but what one evaluation
+    has left of it (`orthobench_tucker.pair_cores`).
 
     References
     ----------
