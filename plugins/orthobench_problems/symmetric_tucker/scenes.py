@@ -46,7 +46,7 @@ def read_scene(path: Path) -> Scene:
     Parameters
     ----------
     path : Path
-        A MAT-file of version 4 to 7 with ``data`` (height, width, bands) and ``map``
+        A MAT-file of version 5 to 7 with ``data`` (height, width, bands) and ``map``
         (height, width), one where a pixel is anomalous and zero elsewhere.
 
     Raises
