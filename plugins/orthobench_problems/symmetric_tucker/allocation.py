@@ -9,7 +9,7 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.errors import OrthobenchError
 
-GAP = 1e-7
+GAP = 1e-6
 """Largest optimality gap of weights, relative to the utility of equal weights."""
 
 UNITS = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
@@ -75,7 +75,7 @@ class Utility:
         Raises
         ------
         OrthobenchError
-            Where the result is not optimal: `gap` above 1e-7 of the utility of equal weights.
+            Where the result is not optimal: `gap` above 1e-6 of the utility of equal weights.
         """
         n = self.X.shape[1]
         weights = np.full(n, 1 / n)
