@@ -65,8 +65,10 @@ class HyperspectralAnomaly(SymmetricTucker):
     and from random starts 0.953 to 0.993. Small relative error is no small gap.
 
     Streams go `passes` times through the pixels, each time in the same order: `pixels` drawn at
-    random; column by column of the image, as MATLAB has them; or row by row, where streaming
-    methods fail. The paper's 500 + 1500 batches of 100 take 20 passes.
+    random; column by column of the image, as MATLAB has them; or row by row. The paper's 500
+    batches of 100 for shoevd, and 1500 more for spgd, take 20 passes. Over 10 seeds the medians
+    of the area are 0.97 and 0.98 at random, 0.993 and 0.995 by columns (the paper prints 0.9900
+    and 0.9947), and 0.89 and 0.70 by rows, where both fail.
 
     A scene of your own is read from a MAT-file (`path`) with ``data`` (height, width, bands) and
     ``map`` (height, width).
