@@ -57,6 +57,8 @@ def test_the_names_are_the_pinned_ones():
         "gaussian-factor",
         "random-symmetric",
         "npy-moment",
+        "hsi-anomaly",
+        "portfolio",
     }
 
 
