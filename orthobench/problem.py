@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.exhibits import Exhibit
 from orthobench.geometry import drift
 from orthobench.parameters import check
 from orthobench.solution import Solution
@@ -60,6 +61,12 @@ def as_it_is(solution: Solution) -> Solution:
     return solution
 
 
+def no_exhibits(solution: Solution) -> Mapping[str, Exhibit]:
+    """Return nothing to look at."""
+    del solution
+    return {}
+
+
 def orthogonality(solution: Solution) -> float:
     """Return the orthogonality defect of a solution's point, |U'U - I|_F."""
     return drift(solution.point)
@@ -82,6 +89,9 @@ class Instance(Generic[O_co]):
     finish : callable
         Completes the last `Solution` of a run, off the clock, with what no solver computes: the
         core of a basis, on request.
+    exhibits : callable
+        What the finished `Solution` of a run looks like, by name, for people
+        (`orthobench.exhibits`); called once, off the clock, where the run did not fail.
     """
 
     oracle: O_co
@@ -89,6 +99,7 @@ class Instance(Generic[O_co]):
     best: Mapping[str, float] = field(default_factory=dict)
     violation: Callable[[Solution], float] = orthogonality
     finish: Callable[[Solution], Solution] = as_it_is
+    exhibits: Callable[[Solution], Mapping[str, Exhibit]] = no_exhibits
 
 
 class Problem(ABC, Generic[O_co]):
