@@ -245,7 +245,7 @@ def test_a_store_of_before_there_were_exhibits_takes_them(path, pictured, tmp_pa
     connection.executescript(VERSION_2)
     connection.execute("ATTACH ? AS new", (str(tmp_path / "new.sqlite"),))
     for table in ("session", "cell", "mark", "metric", "plan"):
-        connection.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")
+        connection.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")  # noqa: S608
     connection.commit()
     connection.close()
     with Store(tmp_path / "new.sqlite") as store:
