@@ -13,7 +13,6 @@ from orthobench.exhibits import Image, Values
 from orthobench.report.drawing import INK, MUTED, legend_label
 from orthobench.report.exhibits import Exhibition
 from orthobench.report.sheet import LINE, blank, footnotes, heading, wrapped
-from orthobench.report.words import clean
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def pages(shown: Exhibition) -> list[Page]:
     shown : Exhibition
     """
     references, names = shown.references(Image), shown.names(Image)
-    label = f"{clean(shown.problem)}: images"
+    label = f"{shown.problem}: images"
     if not names:
         return [Page(label, shown, references, [], [])] if references else []
     parts = list(itertools.product(_parts(shown.own(Image), ROWS), _parts(names, COLUMNS)))
@@ -204,7 +203,9 @@ def limits(values: Values, signed: bool) -> tuple[float, float]:
     low, high = np.percentile(there, PERCENTILES).tolist()
     if low == high:
         low, high = float(there.min()), float(there.max())
-    return (low, high) if low < high else (low - 1, high + 1)
+    if low == high:
+        low, high = low - (abs(low) or 1.0), high + (abs(high) or 1.0)
+    return (-high, high) if signed else (low, high)
 
 
 def reduced(values: Values) -> Values:

@@ -84,7 +84,7 @@ def overlays(shown: Exhibition) -> list[Overlay]:
 
 def name_of(shown: Exhibition) -> str:
     """Return what the picture of a problem's curves is called."""
-    return f"{clean(shown.problem)}: curves"
+    return f"{shown.problem}: curves"
 
 
 def plot_overlay(

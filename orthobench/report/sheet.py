@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orthobench.report.drawing import INK, MUTED, line
 from orthobench.report.style import Style
-from orthobench.report.words import limits
+from orthobench.report.words import clean, limits
 from orthobench.stats import spread_name
 from orthobench.tuning import Entry
 
@@ -95,7 +95,7 @@ def heading(fig: Figure, text: str, about: Sequence[str], left: float) -> None:
     """Write a title, and lines of small text below it, at this fraction of the width."""
     height = fig.get_figheight()
     fig.text(
-        left, 1 - 0.20 / height, text, parse_math=False,
+        left, 1 - 0.20 / height, clean(text), parse_math=False,
         fontsize=14, fontweight="bold", color=INK, va="top",
     )  # fmt: skip
     for i, words in enumerate(about):
