@@ -217,10 +217,9 @@ class TestHarness:
 
     @pytest.mark.parametrize("fault", ["raise", "nan", "drift"])
     def test_a_run_that_failed_shows_nothing(self, toys, fault):
-        instance = toys.Pictured(fault="raise").build(np.random.default_rng(0))
+        instance = toys.Pictured().build(np.random.default_rng(0))
         outcome = harness.run(instance, toys.Solver(fault=fault), Budget(steps=5), STREAMS)
         assert outcome.stop.status.failed
-        assert "exhibits" not in outcome.stop.reason
         assert outcome.trace
         assert not outcome.exhibits
 
