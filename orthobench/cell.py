@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from orthobench import harness
 from orthobench.errors import OrthobenchError
+from orthobench.exhibits import Exhibit
 from orthobench.harness import Mark
 from orthobench.identity import Streams, canonical, describe, digest
 from orthobench.problem import AnyInstance, AnyProblem
@@ -77,6 +78,7 @@ class Executed:
 
     stop: Stop
     trace: tuple[Mark, ...] = ()
+    exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
 
 
 def execute(cell: Cell) -> Executed:
@@ -93,7 +95,7 @@ def execute(cell: Cell) -> Executed:
         except Exception as error:
             return Executed(_not_built(error, cell.problem))
         outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until)
-    return Executed(outcome.stop, outcome.trace)
+    return Executed(outcome.stop, outcome.trace, outcome.exhibits)
 
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:

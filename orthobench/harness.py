@@ -20,6 +20,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.errors import OrthobenchError
+from orthobench.exhibits import Exhibit, checked
 from orthobench.geometry import random_point
 from orthobench.identity import Streams
 from orthobench.parameters import values_of
@@ -66,12 +67,16 @@ class Mark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave: the last solution, the trace, how it ended, and any error raised."""
+    """What a run gave: the last solution, the trace, how it ended, and any error raised.
+
+    Where the run did not fail, `exhibits` are what the problem shows of the solution, by name.
+    """
 
     final: Solution | None
     trace: tuple[Mark, ...]
     stop: Stop
     error: Exception | None = None
+    exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
 
     @property
     def solution(self) -> Array | None:
@@ -242,11 +247,33 @@ def _judged(
             stop = met
             break
     final = recording.solutions[len(trace) - 1] if trace else None
+    outcome = Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
+    return outcome if final is None else _completed(instance, outcome, final)
+
+
+def _completed(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
+    """Finish the last solution and, where the run did not fail, exhibit it."""
     try:
-        final = final and instance.finish(final)
+        final = instance.finish(last)
     except Exception as error:
-        stop, recording.error = _raised(error, "the last solution"), error
-    return Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
+        return _spoilt(outcome, error, "finishing the solution")
+    outcome = replace(outcome, final=final)
+    if outcome.stop.status.failed:
+        return outcome
+    try:
+        return replace(outcome, exhibits=checked(instance.exhibits(final)))
+    except Exception as error:
+        return _spoilt(outcome, error, "exhibits")
+
+
+def _spoilt(outcome: Outcome, error: Exception, what: str) -> Outcome:
+    """Record an error after the run, unless the run had failed before; the trace stays."""
+    if outcome.stop.status.failed:
+        return outcome
+    stop = _raised(error, what)
+    if isinstance(error, OrthobenchError):
+        stop = replace(stop, reason=f"{what}: {error}")
+    return replace(outcome, stop=stop, error=error)
 
 
 def _feasible(trace: list[Mark], stop: Stop) -> Stop:

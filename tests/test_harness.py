@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench import harness
+from orthobench.errors import DataError
 from orthobench.harness import FEASIBLE, VIOLATION, checkpoints
 from orthobench.identity import Streams
 from orthobench.problem import Instance
@@ -91,6 +92,80 @@ def test_a_judge_that_raises_fails_the_run(toys):
     outcome = harness.run(Instance(oracle, measure), toys.Solver(), Budget(steps=3), STREAMS)
     assert outcome.stop.status is Ending.ERROR
     assert "judge" in outcome.stop.reason
+
+
+def completed(toys, finish, **parameters):
+    """The outcome of a run whose instance finishes its solutions."""
+    instance = replace(toys.Problem().build(None), finish=finish)
+    return harness.run(instance, toys.Solver(**parameters), Budget(steps=20), STREAMS)
+
+
+def test_the_last_solution_is_finished_once_and_no_other(toys):
+    seen = []
+
+    def finish(solution):
+        seen.append(solution)
+        return replace(solution, core=solution.point.T @ solution.point)
+
+    outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
+    assert len(seen) == 1
+    assert np.array_equal(seen[0].point, plain.solution)
+    assert np.array_equal(outcome.solution, plain.solution)
+    np.testing.assert_allclose(outcome.core, np.eye(2), atol=1e-12)
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
+
+
+def test_finishing_is_off_the_clock(toys, monkeypatch):
+    now = itertools.count()
+    monkeypatch.setattr(harness, "perf_counter_ns", lambda: next(now))
+    at_the_end = []
+
+    def finish(solution):
+        at_the_end.append(next(now))
+        return solution
+
+    trace = completed(toys, finish).trace
+    assert len(at_the_end) == 1
+    assert next(now) == at_the_end[0] + 1
+    assert trace[-1].seconds == pytest.approx(1e-9 * len(trace))
+
+
+def test_the_solution_that_met_the_target_is_the_one_finished(toys):
+    seen = []
+
+    def finish(solution):
+        seen.append(solution.point)
+        return solution
+
+    instance = replace(toys.Problem().build(None), finish=finish)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=50), STREAMS, Target("gap", 1e-3))
+    (point,) = seen
+    assert outcome.work.steps < 50
+    assert instance.measure(Solution(point))["gap"] == outcome.trace[-1].metrics["gap"]
+
+
+@pytest.mark.parametrize("error", [KeyError("core"), DataError("core")])
+def test_an_error_in_finishing_fails_the_run_and_keeps_its_trace(toys, error):
+    def finish(solution):
+        raise error
+
+    outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
+    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.reason.startswith("finishing the solution: ")
+    assert "core" in outcome.stop.reason
+    assert "in finish" in outcome.stop.traceback
+    assert outcome.error is error
+    assert np.array_equal(outcome.solution, plain.solution)
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
+
+
+def test_a_run_that_failed_before_keeps_its_own_reason(toys):
+    def finish(solution):
+        raise KeyError("core")
+
+    outcome = completed(toys, finish, fault="nan")
+    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.error is None
 
 
 def test_a_target_ends_the_trace_at_the_first_checkpoint_that_meets_it(toys):
