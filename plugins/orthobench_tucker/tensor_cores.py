@@ -38,7 +38,7 @@ class TensorCores:
         self.T, self.n, self.order = T, len(T), T.ndim
 
     def at(self, Q: Array) -> Array:
-        """Return W, shape (n, N), C order."""
+        """Return W, shape (n, N), in Fortran order."""
         return _contracted(self._first(Q), np.arange(Q.shape[1]), Q, self.n, self.order - 1)
 
     def along(self, Q: Array, V: Array) -> Array:
@@ -53,7 +53,7 @@ class TensorCores:
         total = mixed[:, others[:, 0]]
         for place in range(1, degree):
             total += mixed[:, others[:, place]]
-        return np.ascontiguousarray(total)
+        return np.asarray(total)
 
     def at_flops(self, rank: int) -> int:
         """Flops of `at`: 2 n^d r + 2 n^(d-1) r² + ... + 2 n² r^(d-1), symmetry not used."""
@@ -105,7 +105,7 @@ def _contracted(Y: Array, firsts: Indices, Q: Array, n: int, order: int) -> Arra
             at = to
         firsts = np.concatenate([np.arange(first, r) for first in firsts])
         Y = columns
-    return np.ascontiguousarray(Y.T)
+    return Y.T
 
 
 @lru_cache(maxsize=32)
