@@ -5,6 +5,7 @@ from __future__ import annotations
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
 from orthobench_tucker.hooi import HOOI
+from orthobench_tucker.jacobi_tucker import JacobiTucker
 
 
 @hookimpl
@@ -12,4 +13,5 @@ def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
     return [
         HOOI,
+        JacobiTucker,
     ]
