@@ -86,8 +86,8 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
     last, up to 1e-6 of the distance in between; a converging run does so only where it needs a
     million iterations for a digit.
 
-    Ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`. Fails where W vanishes
-    at the first basis.
+    Ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`. Fails where W
+    vanishes at the first basis.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
     tolerance: float = parameter(1e-12, help="relative gradient to end at; 0: never", low=0.0)
 
     name: ClassVar[str] = "hooi"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
 
     def refuses(self, problem: AnyProblem) -> str | None:
@@ -148,8 +148,7 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
             self._evaluate(cores, state)
             state.work.steps += 1
             state.work.flops += flops.svd(oracle.n, len(counts))
-            if state.status is Status.RUNNING and state.work.steps > 1:
-                _check_cycle(state)
+            _check_cycle(state)
 
     def solution(self, state: HOOIState) -> Solution:
         """Return Q."""
@@ -162,7 +161,7 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
         state.objective, G = objective_and_gradient(state.W, state.Q, cores.order)
         state.relative_gradient = relative(float(np.linalg.norm(G)), state.objective)
         state.work.flops += cores.at_flops(rank) + gradient_flops(n, rank, state.W.shape[1])
-        if 0 < self.tolerance and state.relative_gradient <= self.tolerance:
+        if self.tolerance > 0 and state.relative_gradient <= self.tolerance:
             state.status = Status.CONVERGED
 
 
@@ -188,6 +187,8 @@ def leading_left(A: Array, Q: Array) -> Array:
 
 def _check_cycle(state: HOOIState) -> None:
     """Count iterations that return to the subspace before the last; fail where they go on."""
+    if state.status is not Status.RUNNING or state.work.steps < 2:
+        return
     step = subspace_error(state.last, state.Q)
     returned = step > MOVED and subspace_error(state.before, state.Q) <= RETURNED * step
     state.returns = state.returns + 1 if returned else 0

@@ -25,6 +25,8 @@ CELLS = 4
 NARROW = 1e-7
 """Half-width of a cell that is not halved any more."""
 
+LEAVE, CLIMB, HALVE = 0, 1, 2
+
 STEPS = 30
 """Most steps of Newton's method."""
 
@@ -48,18 +50,14 @@ def best_angle(cosines: Array, sines: Array) -> float:
         the case: a gain is summed from the half-angles and never the difference of two values.
     """
     d = len(cosines) - 1
-    size, third = 0.0, 0.0
-    for h in range(1, d + 1):
-        length = np.hypot(cosines[h], sines[h])
-        size += length
-        third += h * h * h * length
+    size, third = _bounds(cosines, sines)
     if not size > 0:
         return 0.0
     slack = RESOLUTION * size
     best = _climbed(cosines, sines, 0.0, pi / d)
+    if gain(cosines, sines, best) < 0:
+        best = 0.0
     top = gain(cosines, sines, best)
-    if top < 0:
-        best, top = 0.0, 0.0
     centres, halves = np.empty(CELLS * d + DEPTH), np.empty(CELLS * d + DEPTH)
     waiting = CELLS * d
     for cell in range(waiting):
@@ -67,23 +65,42 @@ def best_angle(cosines: Array, sines: Array) -> float:
     while waiting > 0:
         waiting -= 1
         x, w = centres[waiting], halves[waiting]
-        slope, curvature = derivatives(cosines, sines, x)
-        bend = third * w
-        if abs(slope) > w * (abs(curvature) + bend / 2) or curvature > bend:
-            continue
-        most = w * (abs(slope) + w * (max(curvature, 0.0) / 2 + bend / 6))
-        if gain(cosines, sines, x) + most <= top + slack:
-            continue
-        if curvature < -bend or w < NARROW:
+        verdict = _verdict(cosines, sines, x, w, third, top + slack)
+        if verdict == CLIMB:
             x = _climbed(cosines, sines, x, w)
             value = gain(cosines, sines, x)
             if value > top + slack:
                 best, top = x, value
-        else:
-            for side in (-0.5, 0.5):
-                centres[waiting], halves[waiting] = x + side * w, w / 2
-                waiting += 1
-    return best - 2 * pi * np.rint(best / (2 * pi))
+        elif verdict == HALVE:
+            centres[waiting], halves[waiting] = x - w / 2, w / 2
+            centres[waiting + 1], halves[waiting + 1] = x + w / 2, w / 2
+            waiting += 2
+    turns: float = np.rint(best / (2 * pi))
+    return best - 2 * pi * turns
+
+
+@inner
+def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
+    """Return bounds on |f|, without harmonic 0, and on its third derivative."""
+    size, third = 0.0, 0.0
+    for h in range(1, len(cosines)):
+        length = np.hypot(cosines[h], sines[h])
+        size += length
+        third += h * h * h * length
+    return size, third
+
+
+@inner
+def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, level: float) -> int:
+    """Return what to do with the cell of half-width w around x, by Taylor's theorem."""
+    slope, curvature = derivatives(cosines, sines, x)
+    bend = third * w
+    if abs(slope) > w * (abs(curvature) + bend / 2) or curvature > bend:
+        return LEAVE
+    most = w * (abs(slope) + w * (max(curvature, 0.0) / 2 + bend / 6))
+    if gain(cosines, sines, x) + most <= level:
+        return LEAVE
+    return CLIMB if curvature < -bend or w < NARROW else HALVE
 
 
 @inner

@@ -1,9 +1,10 @@
 """Plane rotations of a small symmetric tensor that maximize its leading block, compiled.
 
 With c = cos, s = sin of the angle t, rotating u_i into c u_i + s u_j, i <= r < j, makes of
-F = |leading block|² the sum over k = 0, ..., d and over all tuples of d - k other leading indices of
+F = |leading block|² the sum over k = 0, ..., d, and over all tuples of d - k leading indices other
+than i, of
 
-    binom(d, k) (sum_l binom(k, l) c^(k-l) s^l T[others, i, ..., i, j, ..., j])²,   l times j,
+    binom(d, k) (sum_e binom(k, e) c^(k-e) s^e T[others, i, ..., i, j, ..., j])²,   e times j,
 
 of which k = 0 is constant. Term k is a trigonometric polynomial with harmonics up to k in 2t. By
 symmetry the others are ascending tuples, with multiplicities.
@@ -36,7 +37,7 @@ class Plane(NamedTuple):
     multiplicities : ndarray, shape (count,)
         How many entries it stands for, times binom(d, k).
     binomials : ndarray, shape (d + 1, d + 1)
-        binom(k, l).
+        binom(k, e).
     harmonics : ndarray, shape (d + 1, 2d + 1, 2, d + 1)
         Coefficients of cos(h x) and sin(h x) in c^(2k - q) s^q, for each k and q, with x = 2t.
     """
@@ -62,7 +63,7 @@ def plane(rank: int, order: int) -> Plane:
             multiplicities.append(comb(order, k) * count)
     rows = np.array(others, dtype=np.intp).reshape(len(others), order - 1)
     binomials = np.array(
-        [[comb(k, l) for l in range(order + 1)] for k in range(order + 1)], dtype=np.float64
+        [[comb(k, e) for e in range(order + 1)] for k in range(order + 1)], dtype=np.float64
     )
     weights = np.array(multiplicities, dtype=np.float64)
     return Plane(rows, np.array(degrees, dtype=np.intp), weights, binomials, _harmonics(order))
@@ -112,8 +113,8 @@ def rotate_planes(
     m = len(turned)
     cosines, sines = np.empty(order + 1), np.empty(order + 1)
     tried, rotated = 0, 0
-    for i in range(rank):
-        for j in range(rank, m):
+    for j in range(rank, m):
+        for i in range(rank):
             tried += 1
             restrict(T, m, order, i, j, tables, cosines, sines)
             if 2 * abs(derivatives(cosines, sines, 0.0)[0]) < least:
@@ -147,13 +148,13 @@ def restrict(
         for _ in range(k):
             at = at * m + i
         unit = 1
-        for l in range(k + 1):
-            values[l] = tables.binomials[k, l] * T[at]
+        for e in range(k + 1):
+            values[e] = tables.binomials[k, e] * T[at]
             at += unit * (j - i)
             unit *= m
-        for l in range(k + 1):
-            for e in range(k + 1):
-                powers[k, l + e] += tables.multiplicities[row] * values[l] * values[e]
+        for e in range(k + 1):
+            for f in range(k + 1):
+                powers[k, e + f] += tables.multiplicities[row] * values[e] * values[f]
     cosines[:], sines[:] = 0.0, 0.0
     for k in range(1, order + 1):
         for q in range(2 * k + 1):

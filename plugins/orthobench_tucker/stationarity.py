@@ -45,9 +45,10 @@ def gradient_flops(n: int, rank: int, size: int) -> int:
 
 
 def relative(length: float, objective: float) -> float:
-    """Return |grad F| / F (section 4.2 of Jin et al. 2022); infinite where only F vanishes."""
-    if length == 0:
-        return 0.0
+    """Return |grad F| / F (section 4.2 of Jin et al. 2022); infinite where F vanishes.
+
+    Where F does, its gradient does too: there F is least, and a method must not end.
+    """
     return length / objective if objective > 0 else np.inf
 
 

@@ -39,7 +39,7 @@ class TensorCores:
 
     def at(self, Q: Array) -> Array:
         """Return W, shape (n, N), in Fortran order."""
-        return _contracted(self._first(Q), np.arange(Q.shape[1]), Q, self.n, self.order - 1)
+        return _contracted(self._first(Q), tuple(range(Q.shape[1])), Q, self.n, self.order - 1)
 
     def along(self, Q: Array, V: Array) -> Array:
         """Return the derivative of W in the direction V: a sum over the d - 1 places of V.
@@ -47,8 +47,7 @@ class TensorCores:
         T is contracted with V once; of a monomial each factor in turn is V's.
         """
         r, degree = Q.shape[1], self.order - 1
-        start = np.zeros(r, dtype=np.intp)
-        mixed = _contracted(self._first(V), start, Q, self.n, degree)
+        mixed = _contracted(self._first(V), (0,) * r, Q, self.n, degree)
         others = _others(r, degree)
         total = mixed[:, others[:, 0]]
         for place in range(1, degree):
@@ -71,20 +70,18 @@ class TensorCores:
             return np.asarray(Q.T @ self.T.reshape(-1, self.n)[tuples].T)
         from orthobench_tucker.slab_products import slab_products
 
-        n, prefixes = self.n, ascending(self.n, self.order - 2)
-        slabs = _places(n, self.order - 2) * n * n
-        flat, columns = self.T.reshape(-1), np.ascontiguousarray(Q)
-        return slab_products(flat, n, slabs, np.ascontiguousarray(prefixes[:, -1]), columns)
+        slabs, lasts = _slabs(self.n, self.order)
+        return slab_products(self.T.reshape(-1), self.n, slabs, lasts, np.ascontiguousarray(Q))
 
 
-def _contracted(Y: Array, firsts: Indices, Q: Array, n: int, order: int) -> Array:
+def _contracted(Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int) -> Array:
     """Contract all but one index with Q, and return what is left with that index first.
 
     Parameters
     ----------
     Y : ndarray, shape (columns, C(n + order - 1, order))
         Symmetric tensors, at ascending tuples.
-    firsts : ndarray of int, shape (columns,)
+    firsts : tuple of int
         The first variable that each column is multiplied by: its last one.
     Q : ndarray, shape (n, r)
     n, order : int
@@ -94,18 +91,20 @@ def _contracted(Y: Array, firsts: Indices, Q: Array, n: int, order: int) -> Arra
     ndarray, shape (n, columns')
         Each column followed by its multiples, in lexical order.
     """
-    r = Q.shape[1]
     for degree in range(order, 1, -1):
-        places = unpacking(n, degree)
-        columns = np.empty((int((r - firsts).sum()), len(places)))
-        at = 0
-        for y, first in zip(Y, firsts, strict=True):
-            to = at + r - int(first)
-            np.dot(Q[:, first:].T, y.take(places).T, out=columns[at:to])
-            at = to
-        firsts = np.concatenate([np.arange(first, r) for first in firsts])
-        Y = columns
+        places = unpacking(n, degree).ravel()
+        whole = Y.take(places, axis=1, mode="clip").reshape(len(Y), -1, n)
+        parents, factors = _multiples(firsts, Q.shape[1])
+        Y = np.matmul(Q.T, whole.transpose(0, 2, 1))[parents, factors]
+        firsts = tuple(factors.tolist())
     return Y.T
+
+
+@lru_cache(maxsize=32)
+def _multiples(firsts: tuple[int, ...], rank: int) -> tuple[Indices, Indices]:
+    """Return the column and the factor of each multiple: factors from the column's last one on."""
+    parents = np.repeat(np.arange(len(firsts)), [rank - first for first in firsts])
+    return parents, np.concatenate([np.arange(first, rank) for first in firsts])
 
 
 @lru_cache(maxsize=32)
@@ -132,13 +131,20 @@ def unpacking(n: int, length: int) -> Indices:
     both[:, :, :-1], both[:, :, -1] = shorter[:, None], np.arange(n)
     both.sort(axis=2)
     wanted = np.ravel_multi_index(tuple(np.moveaxis(both, 2, 0)), (n,) * length)
-    return np.searchsorted(_places(n, length), wanted)
+    return np.asarray(np.searchsorted(_places(n, length), wanted))
 
 
 @lru_cache(maxsize=32)
 def _places(n: int, length: int) -> Indices:
     """Return where each ascending tuple lies in a flattened (n,) * length array."""
     return np.asarray(np.ravel_multi_index(tuple(ascending(n, length).T), (n,) * length))
+
+
+@lru_cache(maxsize=32)
+def _slabs(n: int, order: int) -> tuple[Indices, Indices]:
+    """Return where the slab of each ascending prefix begins, and the last index of the prefix."""
+    lasts = np.ascontiguousarray(ascending(n, order - 2)[:, -1])
+    return _places(n, order - 2) * n * n, lasts
 
 
 @lru_cache(maxsize=32)
