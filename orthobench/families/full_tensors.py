@@ -81,12 +81,13 @@ def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
     """Set G to X diag(w) X', exactly symmetric."""
     n, p = X.shape
     many = scratch.shape[1]
-    G[:] = 0
     for begin in range(0, p, many):
         part = X[:, begin : begin + many]
         weighted = np.multiply(part, w[begin : begin + many], out=scratch[:n, : part.shape[1]])
         for row in range(0, n, ROWS):
-            G[row : row + ROWS, row:] += weighted[row : row + ROWS] @ part[row:].T
+            product = weighted[row : row + ROWS] @ part[row:].T
+            strip = G[row : row + ROWS, row:]
+            strip[:] = strip + product if begin else product
     _mirror(G)
 
 

@@ -5,12 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_tucker.hooi import HOOI, leading_left
+from orthobench_tucker.jacobi_tucker import JacobiTucker
 
 from orthobench.families.full_tensors import symmetrized
 from orthobench.families.monomials import monomials
 from orthobench.geometry import drift, random_point, subspace_error
-from orthobench.parameters import make
+from orthobench.harness import run
+from orthobench.identity import Streams
 from orthobench.solver import Status
+from orthobench.stopping import Budget, Ending
 
 KOFIDIS_REGALIA = {
     (0, 0, 0, 0): 0.2883, (0, 0, 0, 1): -0.0031, (0, 0, 0, 2): 0.1973, (0, 0, 1, 1): -0.2485,
@@ -190,7 +193,24 @@ def test_flops(tucker):
     assert state.work.flops == 2 * once + 6 * n * N * N + 20 * N**3
 
 
-def test_too_large_a_tensor_is_refused_with_its_size(tucker, monkeypatch):
+def outcome(solver, made):
+    return run(made, solver, Budget(steps=200), Streams.of("a tensor", solver.name, 0))
+
+
+@pytest.mark.parametrize("solver", [HOOI(), JacobiTucker()])
+def test_runs_end_as_the_harness_expects(tucker, solver):
+    found = outcome(solver, tucker.instance(tucker.factor_tensor(9, 3, 2), 2, core=True))
+    assert found.stop.status is Ending.DONE
+    assert found.trace[-1].metrics["relative_gradient"] <= 2e-12
+    assert found.core.shape == (2, 2, 2)
+    X = tucker.factors(6, 30, 2)
+    failed = outcome(solver, tucker.of_samples(np.vstack([X, -X]), 3, 2))
+    assert failed.stop.status is Ending.DIVERGED
+    assert "no moments of odd order" in failed.stop.reason
+
+
+@pytest.mark.parametrize("solver", [HOOI, JacobiTucker])
+def test_too_large_a_tensor_is_refused_with_its_size(solver, monkeypatch):
     from orthobench import memory
     from orthobench.families.symmetric_tucker import SymmetricTucker
     from orthobench.families.tucker_oracles import GivenTensorOracle
@@ -204,6 +224,6 @@ def test_too_large_a_tensor_is_refused_with_its_size(tucker, monkeypatch):
             raise AssertionError
 
     monkeypatch.setattr(memory, "total", lambda: 2**35)
-    why = make(HOOI, {}, "hooi").refuses(Huge())
+    why = solver().refuses(Huge())
     assert "2000^3 entries" in why
     assert "119.2 GiB" in why
