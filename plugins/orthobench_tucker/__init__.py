@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
+from orthobench_tucker.hooi import HOOI
+from orthobench_tucker.jacobi_tucker import JacobiTucker
 from orthobench_tucker.quasi_newton import QuasiNewton
 from orthobench_tucker.trust_region import TrustRegion
 
@@ -14,4 +16,6 @@ def orthobench_solvers() -> list[type[AnySolver]]:
     return [
         QuasiNewton,
         TrustRegion,
+        HOOI,
+        JacobiTucker,
     ]
