@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
+from orthobench_tucker.shoevd import Shoevd
+from orthobench_tucker.spgd import Spgd
 
 
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return []
+    return [
+        Spgd,
+        Shoevd,
+    ]
