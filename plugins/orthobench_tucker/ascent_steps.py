@@ -14,8 +14,11 @@ from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel, summed
 from orthobench_tucker.orthonormal_rows import orthonormalize
 
-CACHED = 50_000
-"""Doubles of samples in one product Q'X': few enough for the cache, and for BLAS not to pack."""
+CACHED = 40_000
+"""Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
+
+LEAST = 4
+"""Least samples in one product."""
 
 
 @kernel
@@ -114,17 +117,14 @@ def _products(rows: Array, X: Array, Y: Array) -> float:
     first is fetched from memory ahead of time, the second would wait for each row.
     """
     r, n = rows.shape
-    size, total = max(r, CACHED // n), 0.0
-    if len(X) <= size:
-        total = _sum(X.reshape(-1))
-        np.dot(rows, X.T, Y)
-        return total
-    product = np.empty((size, r))
+    size, total = max(LEAST, r // 2, CACHED // n), 0.0
+    part = np.empty(r * min(size, len(X)))
     for begin in range(0, len(X), size):
         end = min(begin + size, len(X))
         total += _sum(X[begin:end].reshape(-1))
-        np.dot(X[begin:end], rows.T, product[: end - begin])
-        Y[:, begin:end] = product[: end - begin].T
+        product = part[: r * (end - begin)].reshape(r, end - begin)
+        np.dot(rows, X[begin:end].T, product)
+        Y[:, begin:end] = product
     return total
 
 
