@@ -17,6 +17,9 @@ from orthobench_tucker.orthonormal_rows import orthonormalize
 CACHED = 40_000
 """Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
 
+COMBINED = 100_000
+"""Doubles of samples in one product of the gradient, where its sums fit in the cache too."""
+
 LEAST = 4
 """Least samples in one product."""
 
@@ -105,7 +108,7 @@ def tucker_gradient(
     else:
         R = _gram_weights(powers, order)
     R *= 2.0 * order / b / b
-    np.dot(R, X, G)
+    total += _combine(R, X, G)
     return bool(np.isfinite(total))
 
 
@@ -125,6 +128,27 @@ def _products(rows: Array, X: Array, Y: Array) -> float:
         product = part[: r * (end - begin)].reshape(r, end - begin)
         np.dot(rows, X[begin:end].T, product)
         Y[:, begin:end] = product
+    return total
+
+
+@inner
+def _combine(R: Array, X: Array, G: Array) -> float:
+    """Set G = RX, and return the sum of X where that is read first, as in `_products`.
+
+    Long samples are read in parts, whose sums are added, as long as that costs little.
+    """
+    (r, b), n = R.shape, X.shape[1]
+    size, total = COMBINED // n, 0.0
+    if b <= size or size < 2 * r:
+        np.dot(R, X, G)
+        return total
+    G[:] = 0.0
+    part = np.empty_like(G)
+    for begin in range(0, b, size):
+        end = min(begin + size, b)
+        total += _sum(X[begin:end].reshape(-1))
+        np.dot(R[:, begin:end].copy(), X[begin:end], part)
+        G += part
     return total
 
 
