@@ -145,19 +145,18 @@ def test_the_scale_of_samples_does_not_matter_where_the_gradient_is_not_tiny(
 
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_constant_factors_count_where_the_gradient_is_about_gamma_0(streaming, d):
-    rows, _ = streaming.factor_model(9, 2, 200)
-    rows *= 1e-5 ** (1 / (2 * d))
-    parts = streaming.batches(rows, 20)
+    data, _ = streaming.factor_model(9, 2, 200)
+    start = random_point(9, 2, np.random.default_rng(1))
     for solver, gradient in (
         (Spgd(batch=20, hoevd_steps=0), streaming.tucker_gradient),
         (Shoevd(batch=20), streaming.hoevd_gradient),
     ):
-        oracle = streaming.stream(rows, d, 2)
-        Q = streaming.ascent(gradient, oracle.start, parts, d, 1.0)
-        doubled = streaming.ascent(
-            lambda *given, of=gradient: 2 * of(*given), oracle.start, parts, d, 1.0
-        )
-        state = streaming.run(solver, oracle, 10)
+        length = np.linalg.norm(gradient(data[:20].T, start, d))
+        rows = data * (1e-5 / length) ** (1 / (2 * d))
+        parts = streaming.batches(rows[:60], 20)
+        Q = streaming.ascent(gradient, start, parts, d, 1.0)
+        doubled = streaming.ascent(lambda *given, of=gradient: 2 * of(*given), start, parts, d, 1.0)
+        state = streaming.run(solver, streaming.stream(rows, d, 2, start), 3)
         np.testing.assert_allclose(state.rows.T, Q, atol=1e-12)
         assert np.abs(doubled - Q).max() > 1e-3
 
