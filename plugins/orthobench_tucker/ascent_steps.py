@@ -58,7 +58,7 @@ def tucker_ascent(
 
     Notes
     -----
-    Those of `tucker_gradient` and `ascend` for each batch. Memory nr + b min(N, b), and X.
+    Those of `tucker_gradient` and `ascend` for each batch. Memory 2nr + b min(N, b), and X.
     """
     r, n = rows.shape
     G, powers = np.empty((r, n)), np.empty((r + len(parents), batch))

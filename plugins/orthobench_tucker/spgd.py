@@ -63,8 +63,8 @@ class Spgd(StreamingTucker):
     Notes
     -----
     4rnb + 4rb² + (d - 2)b² flops a step of Phase II for the gradient, and 4nr + 4nr² - 4r³/3
-    for the step and its QR; Phase I as `shoevd`. Memory: Q and G, 2nr, the batch, nb, and
-    b min(N, b).
+    for the step and its QR; Phase I as `shoevd`. Memory: Q, G and its
+    sums, 3nr at most, the batch, nb, and b min(N, b).
 
     References
     ----------

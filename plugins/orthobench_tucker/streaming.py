@@ -44,7 +44,7 @@ class StreamState(State):
 class StreamingTucker(Solver[MomentStream, StreamState]):
     """Base of the methods that take each batch of samples once.
 
-    They hold Q and a gradient, 2nr doubles, besides the batch.
+    They hold Q, a gradient and what sums it up, 3nr doubles at most, besides the batch.
     """
 
     needs: ClassVar[type[MomentStream]] = MomentStream
