@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel, summed
-from orthobench_tucker.orthonormal_rows import orthonormalize
+from orthobench_tucker.orthonormal_rows import copy_rows, orthonormalize
 
 CACHED = 40_000
 """Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
@@ -127,7 +127,7 @@ def _products(rows: Array, X: Array, Y: Array) -> float:
         total += _sum(X[begin:end].reshape(-1))
         product = part[: r * (end - begin)].reshape(r, end - begin)
         np.dot(rows, X[begin:end].T, product)
-        Y[:, begin:end] = product
+        copy_rows(product, Y[:, begin:end])
     return total
 
 
@@ -218,7 +218,8 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
             G[k, j] = rows[k, j] + step * (scale * G[k, j])
     if not orthonormalize(G, rows):
         return False
-    gamma[:] = longer
+    for k in range(r):
+        gamma[k] = longer[k]
     return True
 
 
