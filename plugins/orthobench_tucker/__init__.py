@@ -7,6 +7,8 @@ from orthobench.solver import AnySolver
 from orthobench_tucker.hooi import HOOI
 from orthobench_tucker.jacobi_tucker import JacobiTucker
 from orthobench_tucker.quasi_newton import QuasiNewton
+from orthobench_tucker.shoevd import Shoevd
+from orthobench_tucker.spgd import Spgd
 from orthobench_tucker.trust_region import TrustRegion
 
 
@@ -18,4 +20,6 @@ def orthobench_solvers() -> list[type[AnySolver]]:
         TrustRegion,
         HOOI,
         JacobiTucker,
+        Spgd,
+        Shoevd,
     ]
