@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
+from orthobench_tucker.hoevd import HOEVD
+from orthobench_tucker.pgd import PGD
 
 
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return []
+    return [
+        HOEVD,
+        PGD,
+    ]

@@ -1,0 +1,187 @@
+"""The leading left singular vectors of the unfolding mat(X), n by n^(d-1)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import comb
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.families.monomials import monomials
+from orthobench.families.sample_moments import BLOCK_BYTES
+from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
+
+NULL = 1e-13
+"""An eigenvalue of mat(X) mat(X)' below this times the largest is rounding."""
+
+
+class Unfolding:
+    """mat(X) mat(X)' of an oracle's tensor and its eigenvectors, in the cheapest way of a form.
+
+    Parameters
+    ----------
+    oracle : SymmetricTensorOracle
+    form : str
+        ``"explicit"``: from the tensor (equation 7). Else from samples where there are: through
+        their p-by-p Gram matrix (equation 17), or through the distinct entries of mat(M) where
+        these are fewer.
+    """
+
+    def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
+        self.oracle = oracle
+        self.samples = oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
+
+    @cached_property
+    def gram(self) -> Array:
+        """mat(X) mat(X)', shape (n, n), symmetric."""
+        if self.samples is None:
+            return gram_of_tensor(self.oracle.T)
+        if self._by_entries:
+            return gram_of_entries(self.samples, self.oracle.order)
+        return gram_of_samples(self.samples, self.oracle.order)
+
+    @cached_property
+    def leading(self) -> tuple[Array, Array]:
+        """The r largest eigenvalues of `gram`, descending, and eigenvectors (n, r)."""
+        return leading(self.gram, self.oracle.k)
+
+    @property
+    def basis(self) -> Array:
+        """The leading eigenvectors that are determined: those of eigenvalues above rounding."""
+        values, vectors = self.leading
+        return vectors[:, values > NULL * values[0]]
+
+    @property
+    def flops(self) -> int:
+        """Flops of `leading`."""
+        n, d = self.oracle.n, self.oracle.order
+        if self.samples is None:
+            return gram_of_tensor_flops(n, d) + flops.eigh(n)
+        p = len(self.samples)
+        way = gram_of_entries_flops if self._by_entries else gram_of_samples_flops
+        return way(p, n, d) + flops.eigh(n)
+
+    @property
+    def _by_entries(self) -> bool:
+        assert self.samples is not None
+        p, n, d = len(self.samples), self.oracle.n, self.oracle.order
+        return gram_of_entries_flops(p, n, d) < gram_of_samples_flops(p, n, d)
+
+
+def leading(A: Array, count: int) -> tuple[Array, Array]:
+    """Return the largest eigenvalues of a symmetric matrix, descending, and their vectors.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+    count : int
+
+    Returns
+    -------
+    values : ndarray, shape (count,)
+    vectors : ndarray, shape (n, count)
+        Orthonormal.
+    """
+    from scipy.linalg import eigh
+
+    n = len(A)
+    values, vectors = eigh(A, subset_by_index=(n - count, n - 1), driver="evr", check_finite=False)
+    return values[::-1], vectors[:, ::-1]
+
+
+def gram_of_samples(X: Array, order: int) -> Array:
+    """Return mat(M) mat(M)' = X'(XX')^[d-1] X / p² (equation 17), M the moment of samples.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        Equation 17 has samples in columns.
+    order : int
+
+    Notes
+    -----
+    By tiles of the upper half of the Gram matrix XX', which is never whole: 2p²n + (d - 2)p²/2 +
+    2pn² flops, memory of a tile and of n² doubles.
+    """
+    from orthobench_tucker.sample_kernels import gram_of_unfolding
+
+    rows = X.view()
+    rows.flags.writeable = False
+    return gram_of_unfolding(rows, order - 1, 48 if len(X) <= 1000 else 128, 512)
+
+
+def gram_of_samples_flops(p: int, n: int, order: int) -> int:
+    """Return the flops of `gram_of_samples`: 2p²n + (d - 2)p²/2 + 2pn²."""
+    return 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
+
+
+def gram_of_entries(X: Array, order: int) -> Array:
+    """Return mat(M) mat(M)' from the distinct columns of mat(M), M the moment of samples.
+
+    The columns (k, ...) of ascending indices for one k at a time, each weighted by how many it
+    stands for.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+    order : int
+
+    Notes
+    -----
+    p(2n + 1)N + n²N flops, N = C(n + d - 2, d - 1); memory n C(n + d - 3, d - 2).
+    """
+    p, n = X.shape
+    if order == 2:
+        M = X.T @ X / p
+        return np.asarray(M @ M.T)
+    total = np.zeros((n, n))
+    for k in range(n):
+        table = monomials(n - k, order - 2)
+        again = np.array([index.count(0) for index in table.indices])
+        columns = np.zeros((n, table.size))
+        rows = max(1, BLOCK_BYTES // (8 * table.size))
+        for begin in range(0, p, rows):
+            block = X[begin : begin + rows]
+            columns += block.T @ (table.of(block[:, k:].T) * block[:, k]).T
+        columns *= np.sqrt((order - 1) * table.counts / (again + 1)) / p
+        total += columns @ columns.T
+    return total
+
+
+def gram_of_entries_flops(p: int, n: int, order: int) -> int:
+    """Return the flops of `gram_of_entries`: p(2n + 1)N + n²N, N = C(n + d - 2, d - 1)."""
+    return (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
+
+
+def gram_of_tensor(T: Array) -> Array:
+    """Return mat(T) mat(T)' of a symmetric tensor (equation 7).
+
+    Of the columns (j, k, ...) and (k, j, ...), which are equal, one is taken, twice.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+
+    Notes
+    -----
+    n^(d-1) n(n + 1)/2 flops, or n³ for a matrix.
+    """
+    n, order = len(T), T.ndim
+    if order == 2:
+        return np.asarray(T @ T.T)
+    unfolding, width = T.reshape(n, -1), n ** (order - 3)
+    total = np.zeros((n, n))
+    for k in range(n):
+        begin, end = (k * n + k) * width, (k + 1) * n * width
+        diagonal, others = unfolding[:, begin : begin + width], unfolding[:, begin + width : end]
+        total += diagonal @ diagonal.T
+        total += 2 * (others @ others.T)
+    return total
+
+
+def gram_of_tensor_flops(n: int, order: int) -> int:
+    """Return the flops of `gram_of_tensor`: n^d (n + 1)/2, or n³ for a matrix."""
+    size = int(n**order)
+    return int(n**3) if order == 2 else size * (n + 1) // 2
