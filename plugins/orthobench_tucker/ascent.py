@@ -65,17 +65,26 @@ def square_columns(inner: Array, tangent: Array) -> Array:
 
 
 @kernel
-def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
-    """Return the transposed Q factor of Q + (QP + V) diag(scales).
+def stepped(
+    basis: Array, inner: Array, tangent: Array, squares: Array, step: float, adaptive: bool
+) -> Array:
+    """Return the transposed Q factor of Q + (QP + V) diag(gamma).
 
     Parameters
     ----------
     basis, inner, tangent : ndarray
         Of `evaluated`.
-    scales : ndarray, shape (r,)
-        The step size of each column.
+    squares : ndarray, shape (r,)
+        Sums of the squared lengths of each column of all gradients so far; this one is added.
+    step : float
+    adaptive : bool
+        Whether gamma is `step` over the root of `squares`, or `step`.
     """
+    squares += square_columns(inner, tangent)
     within = np.empty_like(inner)
+    scales = np.full(len(inner), step)
+    if adaptive:
+        scales /= np.sqrt(squares)
     for c in range(len(inner)):
         for b in range(len(inner)):
             within[c, b] = scales[c] * inner[c, b]

@@ -166,13 +166,14 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
         """Compute the first basis and its gradient."""
+        from orthobench_tucker.ascent import square_columns
+
         del rng
-        unfolding = Unfolding(oracle, self.form)
-        Q = first_basis(oracle, self.start, self.form, unfolding)
+        Q = first_basis(oracle, self.start, self.form)
         lipschitz = 0.0
         if self.rule == "constant":
-            sigma = unfolding.leading[0][0]
-            lipschitz = float(2 * oracle.order * (oracle.order - 1) * sigma)
+            square = float(Unfolding(oracle, self.form).leading[0][0])
+            lipschitz = 2 * oracle.order * (oracle.order - 1) * square
         n, r = Q.shape
         basis = np.ascontiguousarray(Q.T)
         state = PGDState(
@@ -185,6 +186,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
         )
         cores = partial_cores(oracle, self.form)
         self._evaluate(cores, state)
+        state.squares += SMALL**2 * square_columns(state.inner, state.tangent).sum()
         state.work.flops += forming_flops(oracle, self.form) + self._start_flops(oracle)
         if not state.objective > (VANISHING * _scale(oracle, Q)) ** 2:
             state.status = Status.FAILED
@@ -214,8 +216,12 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
         from orthobench_tucker.ascent import stepped
 
         before, objective, raised = state.before, state.objective, state.raised
-        state.before = state.basis
-        state.basis = stepped(state.basis, state.inner, state.tangent, self._scales(state))
+        adaptive = self.rule == "adagrad"
+        length = self.step_size if adaptive else self.step_size / state.lipschitz
+        state.before, state.basis = (
+            state.basis,
+            stepped(state.basis, state.inner, state.tangent, state.squares, length, adaptive),
+        )
         self._evaluate(cores, state)
         state.work.steps += 1
         state.raised = state.objective > objective * (1 + RAISED)
@@ -223,18 +229,6 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
             state.returns = 0
         elif state.status is Status.RUNNING:
             _check_cycle(state, before)
-
-    def _scales(self, state: PGDState) -> Array:
-        """Return gamma of each column."""
-        from orthobench_tucker.ascent import square_columns
-
-        if self.rule == "constant":
-            return np.full(len(state.basis), self.step_size / state.lipschitz)
-        squares = square_columns(state.inner, state.tangent)
-        if state.work.steps == 0:
-            state.squares += SMALL**2 * squares.sum()
-        state.squares += squares
-        return self.step_size / np.sqrt(state.squares)
 
     def _evaluate(self, cores: PartialCores, state: PGDState) -> None:
         """Compute F and its gradient at the basis; converge where the gradient is small."""
@@ -252,7 +246,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def _start_flops(self, oracle: SymmetricTensorOracle) -> int:
         started = first_basis_flops(oracle, self.start, self.form)
-        if self.rule == "constant" and self.start != "hoevd":
+        if self.rule == "constant":
             started += Unfolding(oracle, self.form).flops
         return started
 
@@ -284,8 +278,8 @@ def _check_cycle(state: PGDState, before: Array) -> None:
 
 
 def _scale(oracle: SymmetricTensorOracle, Q: Array) -> float:
-    """Return what |X ·(Q, ..., Q)| would be if nothing cancelled, or a bound of it."""
-    if isinstance(oracle, MomentOracle):
-        lengths = np.linalg.norm(oracle.X @ Q, axis=1)
-        return float((lengths**oracle.order).mean())
-    return float(np.linalg.norm(oracle.T)) * 1e-3
+    """Return what |M ·(Q, ..., Q)| would be if nothing cancelled, of some samples; 0 of a tensor."""
+    if not isinstance(oracle, MomentOracle):
+        return 0.0
+    lengths = np.linalg.norm(oracle.X[:: max(1, len(oracle.X) // 64)] @ Q, axis=1)
+    return float((lengths**oracle.order).mean())

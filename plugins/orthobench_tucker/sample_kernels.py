@@ -7,6 +7,8 @@ these tall matrices (`sample_cores.block_rows`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,7 @@ from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel
 
 Places = NDArray[np.int64]
+Floats = NDArray[np.floating[Any]]
 
 
 @inner
@@ -40,7 +43,7 @@ def _fill_changes(
 
 
 @inner
-def _add(part: Array, total: Array) -> None:
+def _add(part: Floats, total: Floats) -> None:
     for i in range(part.shape[0]):
         for j in range(part.shape[1]):
             total[i, j] += part[i, j]
@@ -110,7 +113,7 @@ def partial_core_along(
 
 
 @inner
-def _raise(flat: Array, exponent: int) -> None:
+def _raise(flat: Floats, exponent: int) -> None:
     """Raise entries in place, by multiplication."""
     for i in range(len(flat)):
         base = flat[i]
@@ -120,13 +123,22 @@ def _raise(flat: Array, exponent: int) -> None:
         flat[i] = power
 
 
+@inner
+def _halve(tile: Floats, columns: int) -> None:
+    """Halve the first columns, in place."""
+    for i in range(tile.shape[0]):
+        for j in range(columns):
+            tile[i, j] /= 2
+
+
 @kernel
-def gram_of_unfolding(X: Array, exponent: int, rows: int, columns: int) -> Array:
-    """Return X'(XX')^[d-1] X / p², from tiles of the upper half of the p-by-p Gram matrix.
+def gram_of_unfolding(X: Floats, exponent: int, rows: int, columns: int) -> Floats:
+    """Return X'(XX')^[d-1] X, from tiles of the upper half of the p-by-p Gram matrix.
 
     Parameters
     ----------
     X : ndarray, shape (p, n)
+        In double or single precision, in which all is done.
     exponent : int
         d - 1.
     rows, columns : int
@@ -138,8 +150,9 @@ def gram_of_unfolding(X: Array, exponent: int, rows: int, columns: int) -> Array
         Symmetric to the last bit.
     """
     p, n = X.shape
-    total, part = np.zeros((n, n)), np.empty((n, n))
-    flat, sums, parts = np.empty(rows * columns), np.empty(rows * n), np.empty(rows * n)
+    total, part = np.zeros((n, n), X.dtype), np.empty((n, n), X.dtype)
+    flat, sums = np.empty(rows * columns, X.dtype), np.empty(rows * n, X.dtype)
+    parts = np.empty(rows * n, X.dtype)
     for i in range(0, p, rows):
         high = min(rows, p - i)
         block = X[i : i + high]
@@ -151,9 +164,9 @@ def gram_of_unfolding(X: Array, exponent: int, rows: int, columns: int) -> Array
             np.dot(block, X[j : j + wide].T, tile)
             _raise(flat[: high * wide], exponent)
             if j == i:
-                tile[:, :high] *= 0.5
+                _halve(tile, high)
             np.dot(tile, X[j : j + wide], added)
             _add(added, Y)
         np.dot(block.T, Y, part)
         _add(part, total)
-    return (total + total.T) / p**2
+    return total + total.T

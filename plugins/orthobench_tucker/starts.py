@@ -42,10 +42,11 @@ def start_refusal(problem: AnyProblem, start: str) -> str | None:
     return None
 
 
-def first_basis(
-    oracle: SymmetricTensorOracle, start: str, form: str, unfolding: Unfolding | None = None
-) -> Array:
+def first_basis(oracle: SymmetricTensorOracle, start: str, form: str) -> Array:
     """Return the basis (n, r) that a method begins with, a fresh array, in C order.
+
+    HOEVD from samples is done in single precision where that is enough, as for a start it is:
+    `hoevd_basis` has all digits.
 
     Parameters
     ----------
@@ -53,8 +54,6 @@ def first_basis(
     start : str
         One of `STARTS`.
     form : str
-    unfolding : Unfolding, optional
-        That of the oracle, where there is one already.
 
     Raises
     ------
@@ -65,8 +64,7 @@ def first_basis(
         return oracle.start.copy()
     if start == "shoevd":
         return shoevd_basis(_samples(oracle), oracle.order, oracle.start)
-    found = (unfolding or Unfolding(oracle, form)).basis
-    return complete(np.ascontiguousarray(found), oracle.start, oracle.k)
+    return _completed(oracle, Unfolding(oracle, form).rough_basis)
 
 
 def first_basis_flops(oracle: SymmetricTensorOracle, start: str, form: str) -> int:
@@ -88,7 +86,11 @@ def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
     -----
     Costs: `orthobench_tucker.unfoldings`, and 9n³ flops.
     """
-    return first_basis(oracle, "hoevd", form)
+    return _completed(oracle, Unfolding(oracle, form).basis)
+
+
+def _completed(oracle: SymmetricTensorOracle, found: Array) -> Array:
+    return complete(np.ascontiguousarray(found), oracle.start, oracle.k)
 
 
 def shoevd_basis(X: Array, order: int, start: Array) -> Array:
