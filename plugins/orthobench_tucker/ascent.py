@@ -89,7 +89,7 @@ def stepped(
         for b in range(len(inner)):
             within[c, b] = scales[c] * inner[c, b]
         within[c, c] += 1.0
-    moved = np.dot(within, basis)
+    moved: Array = np.dot(within, basis)
     for c in range(len(inner)):
         add(scales[c], tangent[c], moved[c])
     orthonormalize_rows(moved)

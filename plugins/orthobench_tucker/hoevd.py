@@ -57,7 +57,7 @@ class HOEVD(Solver[SymmetricTensorOracle, HOEVDState]):
     form: str = form_parameter()
 
     name: ClassVar[str] = "hoevd"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, equations 7 and 17"
 
     def refuses(self, problem: AnyProblem) -> str | None:

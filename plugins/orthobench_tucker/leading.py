@@ -12,11 +12,15 @@ OVERSAMPLED = 3
 """Vectors that are iterated beside those that are sought: they converge faster."""
 
 
-def leading(A: Array, count: int) -> tuple[Array, Array]:
+ROUNDING = 2e-15
+"""Residuals this small, in units of the largest eigenvalue, are rounding."""
+
+
+def leading(A: Array, count: int, accuracy: float = ROUNDING) -> tuple[Array, Array]:
     """Return the largest eigenvalues of a positive semidefinite matrix and their eigenvectors.
 
     By subspace iteration where the gap below them is wide, and else by LAPACK, which is slower.
-    The iteration is accepted only where it proves itself: residuals are rounding, and all the
+    The iteration is accepted only where it proves itself: residuals are small, and all the
     other eigenvalues together, the root of |A|_F² - sum theta_i², are less than the least one
     found, so that none is missed.
 
@@ -26,6 +30,8 @@ def leading(A: Array, count: int) -> tuple[Array, Array]:
         C order; writable.
     count : int
         r.
+    accuracy : float
+        Residual that is small enough, in units of the largest eigenvalue.
 
     Returns
     -------
@@ -44,7 +50,7 @@ def leading(A: Array, count: int) -> tuple[Array, Array]:
 
     n, width = len(A), count + OVERSAMPLED
     if 2 * width <= n:
-        values, vectors, proven = iterated(A, _first(width, n), count)
+        values, vectors, proven = iterated(A, _first(width, n), count, accuracy)
         if proven:
             return values, vectors
     values, vectors = eigh(A, subset_by_index=(n - count, n - 1), driver="evr", check_finite=False)

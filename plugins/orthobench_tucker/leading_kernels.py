@@ -14,12 +14,9 @@ ROUNDS = 8
 PROMISING = 3
 """Iterations after which the gap must have shown."""
 
-ROUNDING = 2e-15
-"""Residuals below this times the largest eigenvalue are rounding."""
-
 
 @kernel
-def iterated(A: Array, first: Array, count: int) -> tuple[Array, Array, bool]:
+def iterated(A: Array, first: Array, count: int, accuracy: float) -> tuple[Array, Array, bool]:
     """Return `count` eigenvalues, eigenvectors, and whether they are proven to be the leading ones.
 
     Parameters
@@ -29,6 +26,8 @@ def iterated(A: Array, first: Array, count: int) -> tuple[Array, Array, bool]:
     first : ndarray, shape (m, n)
         Rows to begin with, m > count.
     count : int
+    accuracy : float
+        Largest residual, in units of the largest eigenvalue.
 
     Returns
     -------
@@ -52,7 +51,7 @@ def iterated(A: Array, first: Array, count: int) -> tuple[Array, Array, bool]:
         for i in range(count):
             residual[i] -= values[i] * vectors[i]
         gap = square - np.sum(values * values) < values[-1] * values[-1]
-        if gap and np.sqrt(np.sum(residual * residual)) <= ROUNDING * values[0]:
+        if gap and np.sqrt(np.sum(residual * residual)) <= accuracy * values[0]:
             return values, vectors.T, True
         if turn >= PROMISING and not gap:
             break

@@ -156,7 +156,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
     tolerance: float = parameter(1e-12, help="relative gradient to end at; 0: never", low=0.0)
 
     name: ClassVar[str] = "pgd"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 1"
 
     def refuses(self, problem: AnyProblem) -> str | None:
@@ -241,7 +241,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
             W, state.basis, counts, cores.order
         )
         state.work.flops += cores.at_flops(r) + step_flops(n, r, len(counts))
-        if 0 < self.tolerance and state.relative <= self.tolerance:
+        if self.tolerance > 0 and state.relative <= self.tolerance:
             state.status = Status.CONVERGED
 
     def _start_flops(self, oracle: SymmetricTensorOracle) -> int:
@@ -278,7 +278,7 @@ def _check_cycle(state: PGDState, before: Array) -> None:
 
 
 def _scale(oracle: SymmetricTensorOracle, Q: Array) -> float:
-    """Return what |M ·(Q, ..., Q)| would be if nothing cancelled, of some samples; 0 of a tensor."""
+    """Return what |M ·(Q, ..., Q)| would be if samples did not cancel; zero of a tensor."""
     if not isinstance(oracle, MomentOracle):
         return 0.0
     lengths = np.linalg.norm(oracle.X[:: max(1, len(oracle.X) // 64)] @ Q, axis=1)

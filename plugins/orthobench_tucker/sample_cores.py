@@ -90,9 +90,7 @@ def recipe(variables: int, degree: int) -> Recipe:
         parents.append(table.parents + above)
         last.append(table.last)
         above += monomials(variables, m - 1).size
-    made = Recipe(
-        np.concatenate(parents), np.concatenate(last), monomials(variables, degree).size
-    )
+    made = Recipe(np.concatenate(parents), np.concatenate(last), monomials(variables, degree).size)
     made.parents.flags.writeable = made.last.flags.writeable = False
     return made
 

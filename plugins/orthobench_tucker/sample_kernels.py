@@ -30,9 +30,7 @@ def _fill(values: Array, parents: Places, last: Places, begin: int) -> None:
 
 
 @inner
-def _fill_changes(
-    changes: Array, values: Array, parents: Places, last: Places, begin: int
-) -> None:
+def _fill_changes(changes: Array, values: Array, parents: Places, last: Places, begin: int) -> None:
     """Fill the rows of the derivatives by the product rule."""
     count = values.shape[1]
     for row in range(begin, len(parents)):
@@ -80,7 +78,8 @@ def partial_core(
         _fill(values, parents, last, r)
         np.dot(values[height - size :], block, part)
         _add(part, total)
-    return total / p
+    total /= p
+    return total
 
 
 @kernel
@@ -109,7 +108,8 @@ def partial_core_along(
         _fill_changes(changes, values, parents, last, r)
         np.dot(changes[height - size :], block, part)
         _add(part, total)
-    return total / p
+    total /= p
+    return total
 
 
 @inner

@@ -16,11 +16,17 @@ from orthobench.families.sample_moments import BLOCK_BYTES
 from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
 from orthobench_tucker.leading import leading
 
-SINGLE = 1e-4
-"""Least ratio of eigenvalues that single precision tells from rounding, with a margin."""
-
 NULL = 1e-13
 """An eigenvalue of mat(X) mat(X)' below this times the largest is rounding."""
+
+CANCELLED = 1e-14
+"""So is one below this times what the largest might be if samples did not cancel."""
+
+SINGLE = 1e-5
+"""The same in single precision, with a margin."""
+
+ROUGH = 1e-8
+"""Residual of eigenvectors in single precision."""
 
 
 class Unfolding:
@@ -44,7 +50,7 @@ class Unfolding:
         """mat(X) mat(X)', shape (n, n), symmetric."""
         if self.samples is None:
             return gram_of_tensor(self.oracle.T)
-        if self._by_entries:
+        if _by_entries(self.samples, self.oracle.order):
             return gram_of_entries(self.samples, self.oracle.order)
         return gram_of_samples(self.samples, self.oracle.order)
 
@@ -57,22 +63,30 @@ class Unfolding:
     def basis(self) -> Array:
         """The leading eigenvectors that are determined: those of eigenvalues above rounding."""
         values, vectors = self.leading
-        return vectors[:, values > NULL * values[0]]
+        return vectors[:, values > max(NULL * values[0], CANCELLED * self.most)]
+
+    @cached_property
+    def most(self) -> float:
+        """A bound of the eigenvalues that cancellation does not lower; of samples (mean |x|^d)²."""
+        if self.samples is None:
+            return 0.0
+        squares = np.einsum("ij,ij->i", self.samples, self.samples)
+        return float((squares ** (self.oracle.order / 2)).mean() ** 2)
 
     @property
     def rough_basis(self) -> Array:
         """The same for a start, from samples in single precision where that is enough.
 
-        It takes half the time, and its error, about 1e-7 of the largest eigenvalue, is nothing to
-        a method that goes on from there. Where an eigenvalue is below `SINGLE` times the
-        largest, it is `basis`.
+        It takes half the time, and the error is nothing to a method that goes on from there. Where
+        an eigenvalue is so small that rounding might drown it, it is `basis`.
         """
-        if self.samples is None or self._by_entries:
+        if self.samples is None or _by_entries(self.samples, self.oracle.order):
             return self.basis
-        unit = np.abs(self.samples).max() * np.sqrt(self.oracle.n) or 1.0
+        unit = self.most ** (1 / (2 * self.oracle.order)) or 1.0
         rows = np.multiply(self.samples, 1 / unit, dtype=np.float32, casting="same_kind")
-        values, vectors = leading(gram_of_samples(rows, self.oracle.order), self.oracle.k)
-        return vectors if values[-1] > SINGLE * values[0] else self.basis
+        gram = gram_of_samples(rows, self.oracle.order)
+        values, vectors = leading(gram, self.oracle.k, ROUGH)
+        return vectors if values[-1] > SINGLE else self.basis
 
     @property
     def flops(self) -> int:
@@ -80,15 +94,15 @@ class Unfolding:
         n, d = self.oracle.n, self.oracle.order
         if self.samples is None:
             return gram_of_tensor_flops(n, d) + flops.eigh(n)
-        p = len(self.samples)
-        way = gram_of_entries_flops if self._by_entries else gram_of_samples_flops
-        return way(p, n, d) + flops.eigh(n)
+        entries = _by_entries(self.samples, d)
+        way = gram_of_entries_flops if entries else gram_of_samples_flops
+        return way(len(self.samples), n, d) + flops.eigh(n)
 
-    @property
-    def _by_entries(self) -> bool:
-        assert self.samples is not None
-        p, n, d = len(self.samples), self.oracle.n, self.oracle.order
-        return gram_of_entries_flops(p, n, d) < gram_of_samples_flops(p, n, d)
+
+def _by_entries(X: Array, order: int) -> bool:
+    """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples."""
+    p, n = X.shape
+    return gram_of_entries_flops(p, n, order) < gram_of_samples_flops(p, n, order)
 
 
 def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
@@ -109,7 +123,7 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
 
     rows = X.view()
     rows.flags.writeable = False
-    total = gram_of_unfolding(rows, order - 1, 32 if len(X) <= 1000 else 128, 512)
+    total = gram_of_unfolding(rows, order - 1, 48 if len(X) <= 1000 else 128, 512)
     return np.divide(total, len(X) ** 2, dtype=np.float64)
 
 
