@@ -184,8 +184,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
             squares=np.zeros(r),
             lipschitz=lipschitz,
         )
-        cores = partial_cores(oracle, self.form)
-        self._evaluate(cores, state)
+        self._evaluate(_Evaluation(partial_cores(oracle, self.form), r), state)
         state.squares += SMALL**2 * square_columns(state.inner, state.tangent).sum()
         state.work.flops += forming_flops(oracle, self.form) + self._start_flops(oracle)
         if not state.objective > (VANISHING * _scale(oracle, Q)) ** 2:
@@ -198,11 +197,11 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def advance(self, oracle: SymmetricTensorOracle, state: PGDState, count: int) -> None:
         """Take `count` steps, or fewer where it converges or fails."""
-        cores = partial_cores(oracle, self.form)
+        evaluation = _Evaluation(partial_cores(oracle, self.form), oracle.k)
         for _ in range(count):
             if state.status is not Status.RUNNING:
                 return
-            self._step(cores, state)
+            self._step(evaluation, state)
 
     def step(self, oracle: SymmetricTensorOracle, state: PGDState) -> None:
         """Take one step."""
@@ -212,7 +211,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
         """Return Q."""
         return Solution(state.basis.T.copy(order="C"))
 
-    def _step(self, cores: PartialCores, state: PGDState) -> None:
+    def _step(self, evaluation: _Evaluation, state: PGDState) -> None:
         from orthobench_tucker.ascent import stepped
 
         before, objective, raised = state.before, state.objective, state.raised
@@ -222,7 +221,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
             state.basis,
             stepped(state.basis, state.inner, state.tangent, state.squares, length, adaptive),
         )
-        self._evaluate(cores, state)
+        self._evaluate(evaluation, state)
         state.work.steps += 1
         state.raised = state.objective > objective * (1 + RAISED)
         if raised and state.raised:
@@ -230,17 +229,11 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
         elif state.status is Status.RUNNING:
             _check_cycle(state, before)
 
-    def _evaluate(self, cores: PartialCores, state: PGDState) -> None:
+    def _evaluate(self, evaluation: _Evaluation, state: PGDState) -> None:
         """Compute F and its gradient at the basis; converge where the gradient is small."""
-        from orthobench_tucker.ascent import evaluated
-
-        r, n = state.basis.shape
-        counts = monomials(r, cores.order - 1).counts
-        W = np.ascontiguousarray(cores.at(state.basis.T).T)
-        state.inner, state.tangent, state.objective, state.relative = evaluated(
-            W, state.basis, counts, cores.order
-        )
-        state.work.flops += cores.at_flops(r) + step_flops(n, r, len(counts))
+        found = evaluation(state.basis)
+        state.inner, state.tangent, state.objective, state.relative = found
+        state.work.flops += evaluation.flops
         if self.tolerance > 0 and state.relative <= self.tolerance:
             state.status = Status.CONVERGED
 
@@ -249,6 +242,21 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
         if self.rule == "constant":
             started += Unfolding(oracle, self.form).flops
         return started
+
+
+class _Evaluation:
+    """Maps Q' to what `orthobench_tucker.ascent.evaluated` returns; made once for many steps."""
+
+    def __init__(self, cores: PartialCores, rank: int) -> None:
+        from orthobench_tucker.ascent import evaluated
+
+        self.cores, self.evaluated = cores, evaluated
+        self.counts = monomials(rank, cores.order - 1).counts
+        self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(self.counts))
+
+    def __call__(self, basis: Array) -> tuple[Array, Array, float, float]:
+        W = np.ascontiguousarray(self.cores.at(basis.T).T)
+        return self.evaluated(W, basis, self.counts, self.cores.order)
 
 
 def step_flops(n: int, rank: int, size: int) -> int:

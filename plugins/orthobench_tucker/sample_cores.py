@@ -30,28 +30,22 @@ class SampleCores:
     """
 
     def __init__(self, X: Array, order: int) -> None:
+        from orthobench_tucker import sample_kernels
+
         self.X, self.n, self.order = X.view(), int(X.shape[1]), order
         self.X.flags.writeable = False
+        self._kernels = sample_kernels
 
     def at(self, Q: Array) -> Array:
         """Return W, shape (n, N), Fortran order; 2pnr + pN + 2pnN flops."""
-        from orthobench_tucker.sample_kernels import partial_core
-
-        made = recipe(Q.shape[1], self.order - 1)
-        rows = block_rows(self.n, Q.shape[1], made.size)
-        basis = np.array(Q.T, order="C")
-        return partial_core(self.X, basis, made.parents, made.last, made.size, rows).T
+        made, rows = self._blocks(Q.shape[1])
+        return self._kernels.partial_core(self.X, np.array(Q.T, order="C"), *made, rows).T
 
     def along(self, Q: Array, V: Array) -> Array:
         """Return the derivative of W in the direction V; 4pnr + 3pN + 2pnN flops."""
-        from orthobench_tucker.sample_kernels import partial_core_along
-
-        made = recipe(Q.shape[1], self.order - 1)
-        rows = block_rows(self.n, Q.shape[1], made.size)
+        made, rows = self._blocks(Q.shape[1])
         basis, direction = np.array(Q.T, order="C"), np.array(V.T, order="C")
-        return partial_core_along(
-            self.X, basis, direction, made.parents, made.last, made.size, rows
-        ).T
+        return self._kernels.partial_core_along(self.X, basis, direction, *made, rows).T
 
     def at_flops(self, rank: int) -> int:
         """Flops of `at`: 2pnr + pN + 2pnN, where those of lower degrees are not counted."""
@@ -62,6 +56,10 @@ class SampleCores:
         """Flops of `along`: 4pnr + 3pN + 2pnN."""
         p, N = len(self.X), comb(rank + self.order - 2, self.order - 1)
         return 4 * p * self.n * rank + 3 * p * N + 2 * p * self.n * N
+
+    def _blocks(self, rank: int) -> tuple[Recipe, int]:
+        made = recipe(rank, self.order - 1)
+        return made, block_rows(self.n, rank, made.size)
 
 
 class Recipe(NamedTuple):
