@@ -286,8 +286,8 @@ def _check_cycle(state: PGDState, before: Array) -> None:
 
 
 def _scale(oracle: SymmetricTensorOracle, Q: Array) -> float:
-    """Return what |M ·(Q, ..., Q)| would be if samples did not cancel; zero of a tensor."""
+    """Return about what |M ·(Q, ..., Q)| would be if samples did not cancel; zero of a tensor."""
     if not isinstance(oracle, MomentOracle):
         return 0.0
-    lengths = np.linalg.norm(oracle.X[:: max(1, len(oracle.X) // 64)] @ Q, axis=1)
-    return float((lengths**oracle.order).mean())
+    Z = oracle.X[:: max(1, len(oracle.X) // 64)] @ Q
+    return float((np.vdot(Z, Z) / len(Z)) ** (oracle.order / 2))

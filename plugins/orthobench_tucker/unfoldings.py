@@ -25,7 +25,7 @@ CANCELLED = 1e-14
 SINGLE = 1e-5
 """The same in single precision, with a margin."""
 
-ROUGH = 1e-8
+ROUGH = 1e-6
 """Residual of eigenvectors in single precision."""
 
 
