@@ -16,8 +16,8 @@ from time import perf_counter
 import numpy as np
 import plain_tucker
 import pytest
-from orthobench_tucker.shoevd import Shoevd
-from orthobench_tucker.spgd import Spgd
+from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.spgd import SPGD
 
 from orthobench.families.tucker_oracles import MomentStream
 from orthobench.geometry import random_point, subspace_error
@@ -33,8 +33,8 @@ TARGETS = {  # least ratios to plain numpy
 PLAIN_ROUNDS = 7
 ROUNDS = 15
 SOLVERS = {
-    "spgd": (lambda b: Spgd(batch=b, hoevd_steps=0), plain_tucker.spgd),
-    "shoevd": (lambda b: Shoevd(batch=b), plain_tucker.shoevd),
+    "spgd": (lambda b: SPGD(batch=b, hoevd_steps=0), plain_tucker.spgd),
+    "shoevd": (lambda b: SHOEVD(batch=b), plain_tucker.shoevd),
 }
 
 

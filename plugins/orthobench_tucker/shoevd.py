@@ -12,7 +12,7 @@ from orthobench_tucker.streaming import STEPS, StreamingTucker, StreamState, hoe
 
 
 @dataclass(frozen=True)
-class Shoevd(StreamingTucker):
+class SHOEVD(StreamingTucker):
     """Scalable HOEVD: stochastic ascent of |mat(M)'Q|² on batches of samples, with AdaGrad.
 
     Of each batch X (n, b): G = (2/b²) X (X'X)^[d-1] X'Q; gamma <- (gamma² + |g|²)^(1/2) for each

@@ -28,7 +28,7 @@ from orthobench_tucker.streaming import (
 
 
 @dataclass(frozen=True)
-class Spgd(StreamingTucker):
+class SPGD(StreamingTucker):
     """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
 
     Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, of each batch X (n, b):

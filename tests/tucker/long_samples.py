@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from orthobench_tucker.shoevd import Shoevd
-from orthobench_tucker.spgd import Spgd
+from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.spgd import SPGD
 
 from orthobench.families.tucker_oracles import MomentStream
 from orthobench.geometry import random_point
@@ -56,7 +56,7 @@ def by_itself(solver, n, r):
 
 if __name__ == "__main__":
     n, r, b = map(int, sys.argv[2:])
-    solver = {"spgd": Spgd(batch=b, hoevd_steps=2), "shoevd": Shoevd(batch=b)}[sys.argv[1]]
+    solver = {"spgd": SPGD(batch=b, hoevd_steps=2), "shoevd": SHOEVD(batch=b)}[sys.argv[1]]
     through_the_harness(replace(solver, batch=5), 20, 2)  # compiles
     taken = through_the_harness(solver, n, r), by_itself(solver, n, r)
     sys.stdout.write(" ".join(map(str, taken)))

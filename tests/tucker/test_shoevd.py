@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from orthobench_tucker import streaming as module
-from orthobench_tucker.shoevd import Shoevd
+from orthobench_tucker.shoevd import SHOEVD
 from orthobench_tucker.streaming import hoevd_weights
 
 from orthobench import flops
@@ -36,7 +36,7 @@ def test_the_weights_are_the_gradient_of_the_unfolding(streaming, monkeypatch, d
 @pytest.mark.parametrize("d", ORDERS)
 def test_it_is_algorithm_3(streaming, d, c):
     rows, _ = streaming.factor_model(12, 3, 6 * 20, noise=1.0)
-    solver, oracle = Shoevd(step_size=c, batch=20), streaming.stream(rows, d, 3)
+    solver, oracle = SHOEVD(step_size=c, batch=20), streaming.stream(rows, d, 3)
     state = streaming.run(solver, oracle, 6)
     Q = streaming.ascent(streaming.hoevd_gradient, oracle.start, streaming.batches(rows, 20), d, c)
     np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
@@ -45,7 +45,7 @@ def test_it_is_algorithm_3(streaming, d, c):
 def test_on_full_batches_it_converges_to_hoevd(streaming):
     rows, _ = streaming.factor_model(10, 2, 50)
     oracle = streaming.stream(np.tile(rows, (300, 1)), 3, 2)
-    state = streaming.run(Shoevd(batch=50, step_size=3.0), oracle, 300)
+    state = streaming.run(SHOEVD(batch=50, step_size=3.0), oracle, 300)
     X = rows.T
     values, vectors = np.linalg.eigh(X @ (X.T @ X) ** 2 @ X.T)
     assert values[-2] > 2 * values[-3]
@@ -55,13 +55,13 @@ def test_on_full_batches_it_converges_to_hoevd(streaming):
 @pytest.mark.parametrize("d", [3, 4])
 def test_it_recovers_the_basis_of_a_skewed_factor_model(streaming, d):
     rows, basis = streaming.factor_model(60, 4, 50 * 200)
-    state = streaming.run(Shoevd(), streaming.stream(rows, d, 4), 200)
+    state = streaming.run(SHOEVD(), streaming.stream(rows, d, 4), 200)
     assert subspace_error(state.rows.T, basis) < 0.1
 
 
 def test_flops(streaming):
     rows, _ = streaming.factor_model(9, 2, 100)
-    state = streaming.run(Shoevd(batch=10), streaming.stream(rows, 3, 2), 4)
+    state = streaming.run(SHOEVD(batch=10), streaming.stream(rows, 3, 2), 4)
     n, r, b = 9, 2, 10
     step = 4 * n * r + flops.qr(n, r)
     assert state.work.flops == 4 * (2 * b * b * n + b * b + 2 * r * b * b + 4 * r * n * b + step)

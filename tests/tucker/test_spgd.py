@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from orthobench_tucker.spgd import MonomialTable, Spgd, monomial_table, tucker_flops
+from orthobench_tucker.spgd import SPGD, MonomialTable, monomial_table, tucker_flops
 
 from orthobench import flops
 from orthobench.families.tucker_oracles import MomentStream
@@ -80,7 +80,7 @@ def test_the_smaller_form_is_taken():
 @pytest.mark.parametrize("d", ORDERS)
 def test_phase_one_then_phase_two_is_algorithm_3_then_algorithm_2(streaming, d, c):
     rows, _ = streaming.factor_model(12, 3, 8 * 20, noise=1.0)
-    solver = Spgd(step_size=c, batch=20, hoevd_steps=3, hoevd_step=0.5)
+    solver = SPGD(step_size=c, batch=20, hoevd_steps=3, hoevd_step=0.5)
     oracle = streaming.stream(rows, d, 3)
     state = streaming.run(solver, oracle, 8)
     parts = streaming.batches(rows, 20)
@@ -92,7 +92,7 @@ def test_phase_one_then_phase_two_is_algorithm_3_then_algorithm_2(streaming, d, 
 @pytest.mark.parametrize("d", ORDERS)
 def test_phase_one_may_take_fewer_samples_a_step(streaming, d):
     rows, _ = streaming.factor_model(9, 2, 4 * 5 + 3 * 20)
-    solver = Spgd(batch=20, hoevd_steps=4, hoevd_batch=5)
+    solver = SPGD(batch=20, hoevd_steps=4, hoevd_batch=5)
     oracle = streaming.stream(rows, d, 2)
     state = streaming.run(solver, oracle, 7)
     Q = streaming.ascent(
@@ -109,7 +109,7 @@ def test_on_full_batches_it_is_column_wise_adagrad_on_the_objective(streaming, d
     data, _ = streaming.factor_model(15, 3, 60)
     rows = np.tile(data, (10, 1))
     oracle = streaming.stream(rows, d, 3)
-    state = streaming.run(Spgd(batch=60, hoevd_steps=0), oracle, 10)
+    state = streaming.run(SPGD(batch=60, hoevd_steps=0), oracle, 10)
     T = dense_moment(data.T, d)
     unfolded = T.reshape(15, -1)
 
@@ -127,7 +127,7 @@ def test_on_full_batches_it_is_column_wise_adagrad_on_the_objective(streaming, d
 
 def test_without_phase_one_it_begins_at_the_common_start(streaming):
     rows, _ = streaming.factor_model(8, 2, 20)
-    solver, oracle = Spgd(batch=10, hoevd_steps=0), streaming.stream(rows, 3, 2)
+    solver, oracle = SPGD(batch=10, hoevd_steps=0), streaming.stream(rows, 3, 2)
     state = streaming.run(solver, oracle)
     np.testing.assert_array_equal(solver.solution(state).point, oracle.start)
     assert (state.work.steps, state.work.samples, state.work.flops) == (0, 0, 0)
@@ -136,7 +136,7 @@ def test_without_phase_one_it_begins_at_the_common_start(streaming):
 @pytest.mark.parametrize("d", [3, 4])
 def test_it_recovers_the_basis_of_a_skewed_factor_model(streaming, d):
     rows, basis = streaming.factor_model(60, 4, 50 * 220)
-    solver, oracle = Spgd(), streaming.stream(rows, d, 4)
+    solver, oracle = SPGD(), streaming.stream(rows, d, 4)
     state = streaming.run(solver, oracle, 20)
     after_phase_one = subspace_error(solver.solution(state).point, basis)
     solver.advance(oracle, state, 200)
@@ -149,14 +149,14 @@ def test_rotated_samples_and_start_give_the_rotated_solution(streaming):
     rows, _ = streaming.factor_model(20, 3, 50 * 30, noise=1.0)
     rng = np.random.default_rng(5)
     V, start = random_point(20, 20, rng), random_point(20, 3, rng)
-    straight = streaming.run(Spgd(hoevd_steps=5), streaming.stream(rows, 4, 3, start), 25)
-    turned = streaming.run(Spgd(hoevd_steps=5), streaming.stream(rows @ V.T, 4, 3, V @ start), 25)
+    straight = streaming.run(SPGD(hoevd_steps=5), streaming.stream(rows, 4, 3, start), 25)
+    turned = streaming.run(SPGD(hoevd_steps=5), streaming.stream(rows @ V.T, 4, 3, V @ start), 25)
     np.testing.assert_allclose(turned.rows.T, V @ straight.rows.T, atol=1e-9)
 
 
 def test_flops_are_those_of_both_phases(streaming):
     rows, _ = streaming.factor_model(9, 2, 100)
-    state = streaming.run(Spgd(batch=10, hoevd_steps=2), streaming.stream(rows, 4, 2), 5)
+    state = streaming.run(SPGD(batch=10, hoevd_steps=2), streaming.stream(rows, 4, 2), 5)
     n, r, b, d = 9, 2, 10, 4
     step = 4 * n * r + flops.qr(n, r)
     hoevd = 2 * b * b * n + (d - 2) * b * b + 2 * r * b * b + 4 * r * n * b + step
@@ -166,9 +166,9 @@ def test_flops_are_those_of_both_phases(streaming):
 
 
 def test_its_parameters():
-    assert [p.name for p in parameters_of(Spgd)] == [
+    assert [p.name for p in parameters_of(SPGD)] == [
         "step", "batch", "hoevd_steps", "hoevd_step", "hoevd_batch",
     ]  # fmt: skip
-    assert Spgd.needs is MomentStream
+    assert SPGD.needs is MomentStream
     with pytest.raises(ParameterError, match="hoevd_batch must be at most batch = 10, not 11"):
-        make(Spgd, {"batch": 10, "hoevd_batch": 11}, "solver spgd")
+        make(SPGD, {"batch": 10, "hoevd_batch": 11}, "solver spgd")

@@ -6,8 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from orthobench_tucker.shoevd import Shoevd
-from orthobench_tucker.spgd import Spgd
+from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.spgd import SPGD
 
 from orthobench import Budget
 from orthobench.families.symmetric_tucker import symmetric_tucker
@@ -17,7 +17,7 @@ from orthobench.identity import Streams
 from orthobench.solver import Status
 from orthobench.stopping import Ending
 
-SOLVERS = [Spgd(batch=20, hoevd_steps=4), Spgd(batch=20, hoevd_steps=0), Shoevd(batch=20)]
+SOLVERS = [SPGD(batch=20, hoevd_steps=4), SPGD(batch=20, hoevd_steps=0), SHOEVD(batch=20)]
 NAMES = ["spgd", "spgd without phase I", "shoevd"]
 
 
@@ -57,8 +57,8 @@ def test_points_stay_orthonormal_also_where_a_batch_is_smaller_than_the_rank(
 ):
     rows, _ = streaming.factor_model(n, min(r, 4), 30 * b, noise=1.0)
     for solver in (
-        Spgd(batch=b, step_size=c, hoevd_steps=10, hoevd_step=c),
-        Shoevd(batch=b, step_size=c),
+        SPGD(batch=b, step_size=c, hoevd_steps=10, hoevd_step=c),
+        SHOEVD(batch=b, step_size=c),
     ):
         oracle = streaming.stream(rows, d, r)
         state = streaming.run(solver, oracle)
@@ -148,8 +148,8 @@ def test_constant_factors_count_where_the_gradient_is_about_gamma_0(streaming, d
     data, _ = streaming.factor_model(9, 2, 200)
     start = random_point(9, 2, np.random.default_rng(1))
     for solver, gradient in (
-        (Spgd(batch=20, hoevd_steps=0), streaming.tucker_gradient),
-        (Shoevd(batch=20), streaming.hoevd_gradient),
+        (SPGD(batch=20, hoevd_steps=0), streaming.tucker_gradient),
+        (SHOEVD(batch=20), streaming.hoevd_gradient),
     ):
         length = np.linalg.norm(gradient(data[:20].T, start, d))
         rows = data * (1e-5 / length) ** (1 / (2 * d))
@@ -161,7 +161,7 @@ def test_constant_factors_count_where_the_gradient_is_about_gamma_0(streaming, d
         assert np.abs(doubled - Q).max() > 1e-3
 
 
-@pytest.mark.parametrize("solver", [Spgd(hoevd_steps=10), Shoevd()], ids=["spgd", "shoevd"])
+@pytest.mark.parametrize("solver", [SPGD(hoevd_steps=10), SHOEVD()], ids=["spgd", "shoevd"])
 @pytest.mark.parametrize("d", [3, 4])
 def test_a_run_on_samples_through_the_harness(streaming, solver, d):
     rows, basis = streaming.factor_model(40, 3, 50 * 100)
@@ -176,7 +176,7 @@ def test_a_run_on_samples_through_the_harness(streaming, solver, d):
     assert max(mark.metrics[VIOLATION] for mark in outcome.trace) < FEASIBLE
 
 
-@pytest.mark.parametrize("solver", [Spgd(hoevd_steps=10), Shoevd()], ids=["spgd", "shoevd"])
+@pytest.mark.parametrize("solver", [SPGD(hoevd_steps=10), SHOEVD()], ids=["spgd", "shoevd"])
 def test_a_run_on_a_sampler_through_the_harness(solver):
     basis = random_point(40, 3, np.random.default_rng(0))
 
@@ -201,6 +201,6 @@ def test_an_overflow_is_a_diverged_run_that_says_why():
 
     test = np.random.default_rng(1).standard_normal((10, 20))
     instance = symmetric_tucker(samples=sampler, order=3, rank=2, test=test)
-    outcome = run(instance, Spgd(), Budget(steps=5), Streams.of("huge", "spgd", 0))
+    outcome = run(instance, SPGD(), Budget(steps=5), Streams.of("huge", "spgd", 0))
     assert outcome.stop.status is Ending.DIVERGED
     assert "rescale the samples" in outcome.stop.reason
