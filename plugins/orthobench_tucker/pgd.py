@@ -245,7 +245,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
 
 class _Evaluation:
-    """Maps Q' to what `orthobench_tucker.gradient_ascent.evaluated` returns; made once for many steps."""
+    """Maps Q' to what `gradient_ascent.evaluated` returns; made once for many steps."""
 
     def __init__(self, cores: PartialCores, rank: int) -> None:
         from orthobench_tucker.gradient_ascent import evaluated
