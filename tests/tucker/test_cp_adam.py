@@ -189,7 +189,7 @@ def planted(n, r, orthogonal, seed, p=4000):
 
 
 @pytest.mark.parametrize("orthogonal", [True, False])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [2, 5])
 def test_planted_components_are_recovered(orthogonal, seed):
     X, A, weights = planted(6, 2, orthogonal, seed)
     solver = CPAdam(epoch=80, judged=4000)
@@ -198,9 +198,9 @@ def test_planted_components_are_recovered(orthogonal, seed):
     found = solver.solution(state)
     match = (A.T @ found.point).argmax(axis=1)
     assert sorted(match) == [0, 1]
-    np.testing.assert_allclose(found.point[:, match], A, atol=1e-2)
+    np.testing.assert_allclose(found.point[:, match], A, atol=5e-3)
     np.testing.assert_allclose(found.weights[match], weights, rtol=1e-2)
-    assert MeasuredMoment(X, 3).error(found) < 1e-4
+    assert MeasuredMoment(X, 3).error(found) < 5e-5
 
 
 @pytest.mark.parametrize("order", [3, 4])
