@@ -295,7 +295,7 @@ def test_chunks_and_pickles_leave_no_trace(order):
     oracle, whole = begin(SMALL, X, order, seed=3)
     go(SMALL, oracle, whole, 96)
     oracle, parts = begin(SMALL, X, order, seed=3)
-    for count in (1, 2, 4, 13, 1, 75):
+    for count in (1, 3, 13, 2, 77):
         go(SMALL, oracle, parts, count)
         parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
     assert parts.work == whole.work
