@@ -77,15 +77,16 @@ class CPAdam(Solver[MomentStream, CPState]):
       (n = 500, r = r' = 3) to an error of 75 %, this one to 32 %.
     - Batches are taken in the order of the stream, not drawn with replacement. Over a pool in
       fixed order the objective may then fall for ever by less and less. So an epoch must lower it
-      by `improvement`.
+      by `improvement`: of 15 runs of that experiment with r' = 27 and at most 100 epochs, all end
+      at an error of 0.005 to 0.012 %; with 1e-6, 13 at 0.003 % and two, still at the first rate,
+      at 0.5 and 3 %.
     - The units. Adam's steps are absolute: data are divided by the root mean square of the
       entries of the first batch, and the model is (1/r') sum_i w_i v_i ⊗ ... ⊗ v_i, a mean as a
       moment is. So components and weights are of order one whatever the data's units, n and r'.
     - `fails`, which decides how low the rate gets.
 
     The estimate is biased towards the moment of the samples it is made on. Once the model is as
-    near to M as that is, epochs fail: in that experiment with r' = 27, 2000 of the 10,000 samples
-    end at an error of 0.2 %, all of them at 0.003 %.
+    near to M as that is, epochs fail: there 2000 of the 10,000 samples end at 0.14 to 0.54 %.
 
     Parameters
     ----------
@@ -111,8 +112,8 @@ class CPAdam(Solver[MomentStream, CPState]):
 
     Notes
     -----
-    4(b + r')r'n + O((d + 4)(b + r')r' + 16r'n) flops a step, and 2(E + r')r'n an epoch for the
-    estimate. Memory: E + b + 8r' samples.
+    4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1) flops a step, and (2n + d)(E + r')r' an epoch
+    for the estimate. Memory: E + b + 8r' samples.
 
     References
     ----------
@@ -138,7 +139,7 @@ class CPAdam(Solver[MomentStream, CPState]):
     )
     fails: int = parameter(3, help="failed epochs that the run goes on after", low=0)
     improvement: float = parameter(
-        1e-6, help="least relative fall of the objective in an epoch that does not fail", low=0.0
+        1e-5, help="least relative fall of the objective in an epoch that does not fail", low=0.0
     )
     beta1: float = parameter(0.9, help="decay of the mean gradient", low=0.0, below=1.0)
     beta2: float = parameter(0.999, help="decay of the mean square gradient", low=0.0, below=1.0)

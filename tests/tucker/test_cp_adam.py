@@ -192,7 +192,7 @@ def planted(n, r, orthogonal, seed, p=4000):
 @pytest.mark.parametrize("seed", [2, 5])
 def test_planted_components_are_recovered(orthogonal, seed):
     X, A, weights = planted(6, 2, orthogonal, seed)
-    solver = CPAdam(epoch=80, judged=4000)
+    solver = CPAdam(epoch=80, judged=4000, improvement=1e-6)
     oracle, state = begin(solver, X, 3, passes=100, seed=seed)
     go(solver, oracle, state, 80 * 100)
     found = solver.solution(state)
