@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
+from orthobench_tucker.cp_adam import CPAdam
 from orthobench_tucker.hoevd import HOEVD
 from orthobench_tucker.hooi import HOOI
 from orthobench_tucker.jacobi_tucker import JacobiTucker
@@ -26,4 +27,5 @@ def orthobench_solvers() -> list[type[AnySolver]]:
         QuasiNewton,
         TrustRegion,
         JacobiTucker,
+        CPAdam,
     ]

@@ -1,0 +1,83 @@
+"""cp-adam against plain numpy and the flop bound, in iterations a second.
+
+Run with ``pytest benchmarks/test_tucker_cp.py``. Both see the same batches of 50 samples and the
+same start, and must end at the same components; the two take turns, and the best of each counts.
+What ends an epoch is left out: no opponent has it. pyttb has no equal: its stochastic gcp_opt
+samples the entries of a tensor that is formed, and knows neither moments nor symmetry.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+import pytest
+from orthobench_tucker.cp_iterates import begun
+from orthobench_tucker.cp_steps import Settings, descend
+from plain_cp import run
+
+N, BATCH = 500, 50
+STEPS = {5: 40, 125: 8}
+ROUNDS = {5: 200, 125: 40}
+RATE = 0.05
+
+
+@cache
+def samples(count):
+    """Heavy samples near five dimensions, of entries with mean square one."""
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(count, 5)) @ rng.standard_normal((5, N))
+    X += 0.05 * rng.standard_normal(X.shape)
+    return X / np.sqrt(np.mean(X**2))
+
+
+def seconds(call):
+    begin = perf_counter()
+    result = call()
+    return perf_counter() - begin, result
+
+
+@cache
+def gemm_rate():
+    """Return flops per second of a large matrix product."""
+    A, out = np.ones((800, 800)), np.empty((800, 800))
+    return 2 * 800**3 / min(seconds(lambda: np.matmul(A, A, out=out))[0] for _ in range(9))
+
+
+@pytest.mark.parametrize("order", [3, 4])
+@pytest.mark.parametrize("components", STEPS)
+def test_against_plain_numpy(benchmark, report, components, order):
+    steps, settings = STEPS[components], Settings(order, BATCH, 0.9, 0.999, 1e-8)
+    X = samples(max(STEPS.values()) * BATCH)[: steps * BATCH]
+    start = begun(X[:BATCH], components, np.random.default_rng(1))
+    V = start.components(N).T.copy()
+    plain = []
+
+    def take_turns():
+        call = lambda: run(V, np.ones(components), X, order, BATCH, RATE)  # noqa: E731
+        plain.append(seconds(call))
+        return (start.copy(),), {}
+
+    def solve(iterate):
+        descend(iterate, X, 1.0, RATE, settings)
+        return iterate
+
+    solve(start.copy())
+    benchmark.group = f"cp-adam r'={components} d={order}"
+    found = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS[components])
+    slow, (point, weights) = min(plain, key=lambda turn: turn[0])
+    fast = benchmark.stats.stats.min
+    np.testing.assert_allclose(found.components(N).T, point, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.weights(N), weights, rtol=1e-5, atol=1e-6)
+    bound = 4 * (BATCH + components) * components * N * steps / gemm_rate()
+    report(
+        f"cp-adam d={order}, iterations",
+        f"{N}, b={BATCH}",
+        components,
+        f"{steps / slow:.0f}",
+        f"{steps / fast:.0f}",
+        f"{slow / fast:.1f}",
+        "",
+        f"{fast / bound:.2f}",
+    )
