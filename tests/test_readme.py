@@ -30,7 +30,8 @@ def test_python_runs():
         U = names["U"]
         sizes.append(U.shape)
         np.testing.assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-12)
-    assert sizes == [(50, 8), (50, 8), (6, 6)]
+    assert sizes == [(50, 8), (50, 8), (40, 4), (6, 6)]
+    assert names["core"].shape == (4, 4, 4)
     centres = names["found"].centres
     nearest = [np.abs(centres - centre).max(axis=1).min() for centre in names["centres"]]
     assert max(nearest) < 0.2

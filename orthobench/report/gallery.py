@@ -30,7 +30,7 @@ SIDE = 512
 SLIM = 4
 """Images longer than this times their width fill their cell: their pixels are no squares."""
 
-PERCENTILES = (1, 99)
+PERCENTILES = (0.25, 99.75)
 """What of the values of an image its colours span."""
 
 COLOURS = {False: "viridis", True: "RdBu_r"}

@@ -28,7 +28,7 @@ def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
     """Return what the marks of a table mean, those that it has."""
     seen, shown = {mark(r) for r in ranked}, symbols(ascii_only)
     meanings = {
-        "best": "smallest median, no run failed",
+        "best": "smallest median, of equal ones the fastest; no run failed",
         "close": "no clear difference from it over these seeds",
         "failed": "runs failed; each counts as infinite",
     }

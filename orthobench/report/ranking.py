@@ -10,7 +10,7 @@ from orthobench.harness import Mark
 from orthobench.stats import Summary, final, metric_of, paired_interval, quantiles, summarize
 from orthobench.tuning import Entry
 
-ROUNDING = 1e-14
+ROUNDING = 1e-12
 """Medians that differ by less than this part of where the runs started are equal."""
 
 
@@ -43,16 +43,37 @@ class Ranked:
 
 
 def rank(entries: Sequence[Entry]) -> list[Ranked]:
-    """Summarize and sort: problems in their order, solvers by median, failures last."""
+    """Summarize and sort: problems in their order, solvers by median, failures last.
+
+    Of those whose medians equal the smallest but for rounding, the one that took the least time
+    is first.
+    """
     found: list[Ranked] = []
     for problem in dict.fromkeys(entry.problem for entry in entries):
         group = [entry for entry in entries if entry.problem == problem]
         pairs = [(e, summarize(e.records, e.records[0].primary, e.seeds)) for e in group]
-        pairs.sort(key=lambda pair: (pair[1].median, pair[1].n_failed, pair[0].solver))
-        best = next((s for _, s in pairs if not s.n_failed), None)
         rounding = ROUNDING * _largest_start(group)
+        least = min((s.median for _, s in pairs if not s.n_failed), default=math.inf)
+
+        def place(
+            pair: tuple[Entry, Summary], least: float = least, rounding: float = rounding
+        ) -> tuple[float, int, float, str]:
+            entry, summary = pair
+            equal = abs(summary.median - least) <= rounding
+            median, seconds = (least, _seconds(entry)) if equal else (summary.median, 0.0)
+            return median, summary.n_failed, seconds, entry.solver
+
+        pairs.sort(key=place)
+        best = next((s for _, s in pairs if not s.n_failed), None)
         found += [Ranked(e, s, s is best, _close(best, s, rounding)) for e, s in pairs]
     return found
+
+
+def _seconds(entry: Entry) -> float:
+    """Return the median time of the runs that did not fail, clock and reading."""
+    times = [final(record, lambda mark: mark.seconds + mark.reading) for record in entry.records]
+    finite = [seconds for seconds in times if math.isfinite(seconds)]
+    return float(quantiles(finite, 0.5)) if finite else math.inf
 
 
 def _largest_start(entries: Sequence[Entry]) -> float:

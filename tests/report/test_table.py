@@ -61,6 +61,13 @@ class TestRows:
             (True, False),
         ]
 
+    def test_of_equal_solvers_the_fastest_is_first(self, runs):
+        slow = [replace(r, trace=tuple(replace(m, seconds=9 + m.seconds) for m in r.trace))
+                for r in runs("a", 0.3)]  # fmt: skip
+        found = rows(choose(slow + runs("b", 0.3 * (1 + 1e-15)) + runs("c", 0.2, failed=1)))
+        assert [row["solver"] for row in found if row["runs"]["failed"] == 0] == ["b", "a"]
+        assert [row["solver"] for row in found if row["best"]] == ["b"]
+
     def test_one_seed_says_nothing_about_differences(self, runs):
         found = rows(choose(runs("a", 0.3, seeds=1) + runs("b", 0.4, seeds=1)))
         assert not any(row["close"] for row in found)
@@ -111,7 +118,7 @@ class TestShow:
     def test_marks_the_best_without_colour_in_ascii_too(self, runs):
         shown = text(choose(runs("a", 0.1) + runs("b", 0.5)), encoding="ascii")
         assert "*| a" in shown
-        assert "* smallest median, no run failed" in shown
+        assert "* smallest median, of equal ones the fastest; no run failed" in shown
 
     def test_names_failures_with_their_reasons(self, runs):
         entries = choose(runs("oja", 0.5, failed=2) + runs("msg", 0.3, failed=5) + runs("ok", 1))
