@@ -12,7 +12,8 @@ from typing import Any
 from orthobench import environment, harness
 from orthobench.cell import Cell, built, instance_of
 from orthobench.errors import OrthobenchError, UsageError
-from orthobench.executors import inline
+from orthobench.executors import Limits
+from orthobench.executors.choice import Execute, chosen
 from orthobench.harness import Outcome
 from orthobench.identity import Streams, canonical, describe
 from orthobench.problem import AnyInstance, AnyProblem, Problem
@@ -107,6 +108,10 @@ def run(
     *,
     retry: bool = False,
     quiet: bool = False,
+    executor: str = "inline",
+    workers: int = 1,
+    limits: Limits | None = None,
+    scheduler: str | None = None,
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
 
@@ -120,6 +125,15 @@ def run(
         Run cells again that failed before.
     quiet : bool
         No progress display on standard error.
+    executor : str
+        ``"inline"``: in this process; ``"local"``: in processes of this machine, so that one that
+        dies or hangs costs no more than its cell; ``"dask"``: on a Dask cluster.
+    workers : int
+        Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler.
+    limits : Limits, optional
+        What one cell may take; not ``"inline"``.
+    scheduler : str, optional
+        Address of a Dask scheduler.
 
     Returns
     -------
@@ -137,6 +151,7 @@ def run(
     known = find_suite(suite)
     path = store or default_store(known)
     planned = known.plan()
+    run_cells = chosen(executor, workers, known.threads, limits, scheduler)
     _refuse_idle(planned)
     _check_data(path, planned)
     with limited(known.threads):
@@ -145,7 +160,7 @@ def run(
         session = opened.begin(known, planned, shlex.join(sys.argv), ran_on)
         if retry:
             opened.discard(r.key for r in opened.records(known.name) if r.status.failed)
-        _execute(opened, session, planned, quiet)
+        _execute(opened, session, planned, run_cells, quiet)
         opened.end(session)
     return Results.read(path, known.name)
 
@@ -210,14 +225,21 @@ def _check_data(path: Path, planned: Sequence[Planned]) -> None:
             continue
 
 
-def _execute(store: Store, session: int, planned: Sequence[Planned], quiet: bool) -> None:
+def _execute(
+    store: Store, session: int, planned: Sequence[Planned], run_cells: Execute, quiet: bool
+) -> None:
     known = store.known(p.cell.key for p in planned)
     left = {p.cell.key: p for p in planned if p.cell.key not in known}
     done = sum(p.cell.key in known for p in planned)
     with Progress(len(left), quiet, skipped=done) as progress:
-        for cell, executed in inline.run(p.cell for p in left.values()):
-            store.add(session, cell, executed)
-            progress.advance(_label(left[cell.key]), executed.stop.status.failed)
+        for event in run_cells([p.cell for p in left.values()]):
+            label = _label(left[event.cell.key])
+            if event.executed is None:
+                progress.begin(label, event.worker)
+            else:
+                store.add(session, event.cell, event.executed)
+                failed = event.executed.stop.status.failed
+                progress.advance(label, failed, event.worker)
 
 
 def _label(planned: Planned) -> str:

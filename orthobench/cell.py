@@ -11,7 +11,7 @@ import numpy as np
 
 from orthobench import harness
 from orthobench.errors import OrthobenchError
-from orthobench.harness import Mark
+from orthobench.harness import Journal, Mark, Recording
 from orthobench.identity import Streams, canonical, describe, digest
 from orthobench.problem import AnyInstance, AnyProblem
 from orthobench.solver import AnySolver
@@ -79,10 +79,10 @@ class Executed:
     trace: tuple[Mark, ...] = ()
 
 
-def execute(cell: Cell) -> Executed:
+def execute(cell: Cell, journal: Journal | None = None) -> Executed:
     """Build the instance, run, judge; whatever goes wrong is recorded in the result.
 
-    The BLAS is held to ``cell.threads`` threads.
+    The BLAS is held to ``cell.threads`` threads. `journal` is told each point as it is recorded.
     """
     refusal = cell.solver.refuses(cell.problem)
     if refusal is not None:
@@ -92,8 +92,21 @@ def execute(cell: Cell) -> Executed:
             instance = built(cell)
         except Exception as error:
             return Executed(_not_built(error, cell.problem))
-        outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until)
+        outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until, journal)
     return Executed(outcome.stop, outcome.trace)
+
+
+def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Executed:
+    """Judge what is left of a run whose process is gone: the points that its journal was told.
+
+    Without the data to judge by, only how it ended is left.
+    """
+    with limited(cell.threads):
+        try:
+            outcome = harness.judged(built(cell), recording, stop, cell.until)
+        except Exception:
+            return Executed(stop)
+    return Executed(stop, outcome.trace)
 
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
@@ -116,6 +129,8 @@ def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
 def _not_built(error: Exception, problem: AnyProblem) -> Stop:
     import traceback
 
+    if isinstance(error, MemoryError):
+        return Stop(Ending.MEMORY, f"problem {problem.name} does not fit into memory")
     known = isinstance(error, OrthobenchError)
     reason = str(error) if known else f"problem {problem.name}: {error!r}"
     return Stop(Ending.ERROR, reason, "".join(traceback.format_exception(error)))
