@@ -14,6 +14,7 @@ from orthobench.cell import Cell, built, instance_of
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.executors import Limits
 from orthobench.executors.choice import Execute, chosen
+from orthobench.explain import explain
 from orthobench.harness import Outcome
 from orthobench.identity import Streams, canonical, describe
 from orthobench.problem import AnyInstance, AnyProblem, Problem
@@ -163,6 +164,25 @@ def run(
         _execute(opened, session, planned, run_cells, quiet)
         opened.end(session)
     return Results.read(path, known.name)
+
+
+def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[str, str]]:
+    """Return for each cell of a suite whether it would run or is in the store, and why.
+
+    Nothing is run or written. Each entry has ``cell``, ``action`` and ``reason``.
+    """
+    contents: Mapping[str, Any] = {}
+    failed: dict[str, str] = {}
+    if store.exists() and store.stat().st_size:
+        with Store(store) as opened:
+            contents = opened.contents()
+            if retry:
+                records = opened.records(suite.name)
+                failed = {r.key: r.status.value for r in records if r.status.failed}
+    return [
+        {"cell": _label(e.planned), "action": e.action, "reason": e.reason}
+        for e in explain(suite.plan(), contents, failed)
+    ]
 
 
 def find_suite(suite: str | Path | Mapping[str, Any] | Suite) -> Suite:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from orthobench import harness
+from orthobench.code import digests
 from orthobench.errors import OrthobenchError
 from orthobench.harness import Journal, Mark, Recording
 from orthobench.identity import Streams, canonical, describe, digest
 from orthobench.problem import AnyInstance, AnyProblem
 from orthobench.solver import AnySolver
 from orthobench.stopping import Budget, Ending, Stop, Target
-from orthobench.threads import limited
+from orthobench.threads import blas, limited
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Cell:
             "until": None if self.until is None else asdict(self.until),
             "threads": self.threads,
             "versions": dict(self.versions),
+            "code": digests(type(self.problem), type(self.solver)),
+            "blas": list(blas()),
         }
 
     @cached_property

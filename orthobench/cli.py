@@ -97,6 +97,7 @@ def main() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="SQLite file for the results.  [default: orthobench-results/SUITE/results.sqlite]",
 )
+@click.option("--explain", is_flag=True, help="Only say of each cell why it would run, or not.")
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
     "--executor",
@@ -129,7 +130,8 @@ def main() -> None:
 @AS_JSON
 def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool, as_json: bool,
         executor: str, workers: int, isolate: bool, timeout: float | None,
-        memory_limit: int | None, scheduler: str | None, **changes: Any) -> None:  # fmt: skip
+        memory_limit: int | None, scheduler: str | None, explain: bool,
+        **changes: Any) -> None:  # fmt: skip
     """Run SUITE (default: quickstart), or what of it is not in its store yet.
 
     Prints a table for each problem, and the paths of the figures and of the store.
@@ -137,9 +139,13 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
     from orthobench import api
     from orthobench.adhoc import changed
     from orthobench.executors import Limits
+    from orthobench.explain import lines as explained_lines
 
     known = changed(suite, **changes)
     path = store or api.default_store(known)
+    if explain:
+        _print(api.explained(known, path, retry=retry), as_json, explained_lines)
+        return
     limits = Limits(timeout, memory_limit, isolate)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -203,6 +209,18 @@ def export(store: Path, out: Path | None, suite: str | None) -> None:
         write_csv(results, sys.stdout)
     else:
         write(results, out)
+
+
+@main.command()
+@click.argument("store", type=click.Path(path_type=Path))
+@click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
+def merge(store: Path, others: tuple[Path, ...]) -> None:
+    """Add the cells of OTHERS that are not in STORE, which is made where it is not there."""
+    from orthobench.store import Store
+
+    with Store(store, create=True) as opened:
+        for other in others:
+            click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
 @main.command()

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from orthobench import schema
+from orthobench import merging, schema
 from orthobench.cell import Cell, Executed
 from orthobench.errors import StoreError
 from orthobench.harness import Mark
@@ -117,6 +117,31 @@ class Store:
         """Return those of `keys` whose cells are here."""
         here = {key for (key,) in self._read("SELECT key FROM cell")}
         return here.intersection(keys)
+
+    def contents(self) -> dict[str, Any]:
+        """Return what the result of each cell here depends on, by key."""
+        rows = self._read("SELECT key, content FROM cell")
+        return {key: json.loads(content) for key, content in rows}
+
+    def merge(self, other: Path) -> int:
+        """Add the cells of another store that are not here, with its plans and sessions.
+
+        In one transaction; where a suite is planned in both, what only the other plans is added.
+
+        Returns
+        -------
+        int
+            How many cells were added.
+        """
+        with Store(other):  # refuses what is no store, and brings an older one up to date
+            pass
+        with self._reported():
+            self._connection.execute("ATTACH ? AS other", (str(other),))
+            try:
+                with self._transaction() as connection:
+                    return merging.copy(connection)
+            finally:
+                self._connection.execute("DETACH other")
 
     def add(self, session: int, cell: Cell, executed: Executed) -> None:
         """Write one finished cell, in one transaction; one that is here already stays as it is."""
