@@ -76,7 +76,9 @@ def _changes(content: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) ->
     differences = [_differences(other, content) for other in others]
     if not differences:
         return "it is new: no cell of this problem, solver, parameters and seed is there"
-    return "changed since: " + "; ".join(min(differences, key=list.__len__))
+    fewest = min(len(changes) for changes in differences)
+    nearest = next(changes for changes in differences if len(changes) == fewest)
+    return "changed since: " + "; ".join(nearest)
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

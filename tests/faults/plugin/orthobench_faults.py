@@ -1,14 +1,14 @@
 """Solvers that fail in every way that a process can, beside one that is sound."""
 
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 from orthobench.hookspecs import hookimpl
 from orthobench.parameters import parameter
-from orthobench.problem import Problem
-from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State
@@ -24,7 +24,7 @@ class Walk(Solver):
 
     needs: ClassVar = SampleOracle
     batch = 1
-    fails_at: ClassVar = 10
+    fails_at: ClassVar = 60  # warm-up ends at 40
 
     def init(self, oracle, rng):
         return PointState(U=oracle.start.copy())
@@ -50,6 +50,12 @@ class Walk(Solver):
 class Sound(Walk):
     name = "sound"
     number: int = parameter(0, help="tells one from the other")
+    nap: float = parameter(0.0, help="seconds that each tenth step sleeps")
+
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        if self.nap and state.work.steps % 10 == 0:
+            time.sleep(self.nap)
 
 
 @dataclass(frozen=True)
