@@ -1,12 +1,14 @@
 """The Dask executor: cells on any Dask cluster, each in a process of its own on a worker there.
 
 The process keeps hangs, crashes and memory away from the Dask worker, as on this machine. A cell
-whose Dask worker dies goes to another, a stated number of times.
+whose Dask worker dies goes to another, as often as the scheduler's ``allowed-failures`` says:
+three times, where nobody changed it.
 """
 
 from __future__ import annotations
 
 import atexit
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -19,9 +21,6 @@ from orthobench.stopping import Ending, Stop
 
 if TYPE_CHECKING:
     from distributed import Client
-
-DEATHS = 3
-"""Dask workers that may die with a cell, before it is recorded as crashed."""
 
 
 class ClusterError(OrthobenchError):
@@ -66,13 +65,10 @@ def _events(client: Client, cells: Sequence[Cell], threads: int, limits: Limits)
 
     names = {cell.key: cell for cell in cells}
     futures = client.map(_alone, cells, threads=threads, limits=limits, key=list(names), pure=False)
-    try:
+    with _silenced("distributed.client"):
         for future in as_completed(futures):
-            cell = names[future.key]
-            yield Event(cell, "dask", _result(future))
+            yield Event(names[future.key], "dask", _result(future, client))
             future.release()
-    except (OSError, TimeoutError) as error:
-        raise _lost(error) from error
 
 
 def _alone(cell: Cell, threads: int, limits: Limits) -> Executed:
@@ -94,16 +90,20 @@ _idle: list[local.Worker] = []
 """Workers of this process that have no cell."""
 
 
-def _result(future: Any) -> Executed:
-    from distributed import KilledWorker
+def _result(future: Any, client: Client) -> Executed:
+    from distributed import CancelledError, KilledWorker
 
-    error = future.exception()
-    if error is None:
+    try:
         return future.result()  # type: ignore[no-any-return]
-    if isinstance(error, KilledWorker):
-        reason = f"{DEATHS} Dask workers died with it, one after the other"
-        return Executed(Stop(Ending.CRASHED, reason, str(error)))
-    return Executed(Stop(Ending.ERROR, f"the Dask worker: {error!r}"))
+    except KilledWorker as error:
+        return Executed(Stop(Ending.CRASHED, "every Dask worker that had it died", str(error)))
+    except (CancelledError, OSError, TimeoutError) as error:
+        raise ClusterError(
+            f"the Dask scheduler at {client.scheduler.addr} is gone; finished cells are in the "
+            "store, run again to go on"
+        ) from error
+    except Exception as error:
+        return Executed(Stop(Ending.ERROR, f"the Dask worker: {error!r}"))
 
 
 @contextmanager
@@ -114,13 +114,8 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
     except ImportError:
         raise UsageError("Dask is not installed: pip install orthobench[dask]") from None
     if scheduler is None:
-        with (
-            _settings(),
-            LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
-            ) as cluster,
-            Client(cluster) as client,
-        ):
+        alone = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(**alone) as cluster, Client(cluster) as client:
             yield client
         return
     try:
@@ -131,13 +126,13 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
         yield client
 
 
-def _settings() -> Any:
-    import dask
-
-    return dask.config.set({"distributed.scheduler.allowed-failures": DEATHS - 1})
-
-
-def _lost(error: Exception) -> ClusterError:
-    return ClusterError(
-        f"the Dask scheduler is gone ({error}); finished cells are in the store, run again to go on"
-    )
+@contextmanager
+def _silenced(name: str) -> Iterator[None]:
+    """Keep a logger quiet: what it has to say comes as an error, too."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
