@@ -187,7 +187,8 @@ class Store:
             " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position",
             (suite,),
         )
-        return [_record(row, traces) for row in rows]
+        with self._reported():
+            return [_record(row, traces) for row in rows]
 
     def _traces(self, suite: str) -> dict[int, tuple[Mark, ...]]:
         cells = "(SELECT cell.id FROM cell JOIN plan ON plan.key = cell.key WHERE plan.suite = ?)"
@@ -226,6 +227,10 @@ class Store:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"cannot use the store {self.path}: {error}") from error
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise StoreError(
+                f"the store {self.path} is damaged ({error}); restore a copy or start anew"
+            ) from error
 
 
 def _now() -> str:

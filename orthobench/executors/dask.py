@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
+PATIENCE = 10
+"""Seconds that a scheduler has to answer."""
+
+
 class ClusterError(OrthobenchError):
     """A cluster that cannot be reached, or is gone."""
 
@@ -119,7 +123,7 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
             yield client
         return
     try:
-        client = Client(scheduler, timeout=30)
+        client = Client(scheduler, timeout=PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"there is no Dask scheduler at {scheduler}: {error}") from error
     with client:
