@@ -179,16 +179,15 @@ class Store:
 
     def records(self, suite: str) -> list[Record]:
         """Return every planned cell of a suite, in its order; those not run yet are missing."""
-        traces = self._traces(suite)
-        rows = self._read(
+        query = (
             "SELECT plan.key, plan.problem, plan.family, plan.primary_metric, plan.tuned_by,"
             " plan.solver, plan.content, plan.tuned, plan.levels, cell.id,"
             " cell.status, cell.reason, cell.traceback"
-            " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position",
-            (suite,),
+            " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position"
         )
         with self._reported():
-            return [_record(row, traces) for row in rows]
+            traces = self._traces(suite)
+            return [_record(row, traces) for row in self._read(query, (suite,))]
 
     def _traces(self, suite: str) -> dict[int, tuple[Mark, ...]]:
         cells = "(SELECT cell.id FROM cell JOIN plan ON plan.key = cell.key WHERE plan.suite = ?)"
