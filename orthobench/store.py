@@ -174,7 +174,7 @@ class Store:
         """Return the latest session of a suite: text, command, environment, start and end."""
         columns = ("text", "command", "environment", "started", "ended")
         query = f"SELECT {', '.join(columns)} FROM session WHERE suite = ? ORDER BY id DESC LIMIT 1"  # noqa: S608
-        found = dict(zip(columns, next(self._read(query, (suite,))), strict=True))
+        found = dict(zip(columns, self._read(query, (suite,))[0], strict=True))
         return {**found, "environment": json.loads(found["environment"])}
 
     def records(self, suite: str) -> list[Record]:
@@ -203,9 +203,10 @@ class Store:
             traces.setdefault(cell, []).append(mark)
         return {cell: tuple(marks) for cell, marks in traces.items()}
 
-    def _read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        # all at once: a cursor that is left open outlives the connection
         with self._reported():
-            yield from self._connection.execute(query, values)
+            return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
