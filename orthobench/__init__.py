@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stochastic_pca import stochastic_pca
+    from orthobench.families.symmetric_tucker import symmetric_tucker
     from orthobench.harness import Outcome
     from orthobench.registry import catalogue
     from orthobench.results import Results
+    from orthobench.solution import Solution
     from orthobench.stopping import Budget, Target
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "OrthobenchError",
     "Outcome",
     "Results",
+    "Solution",
     "StoreError",
     "Target",
     "UsageError",
@@ -46,6 +49,7 @@ __all__ = [
     "solve",
     "sparse_pca",
     "stochastic_pca",
+    "symmetric_tucker",
 ]
 
 _HOMES = {
@@ -54,6 +58,7 @@ _HOMES = {
     "OrthobenchError": "errors",
     "Outcome": "harness",
     "Results": "results",
+    "Solution": "solution",
     "StoreError": "errors",
     "Target": "stopping",
     "UsageError": "errors",
@@ -65,6 +70,7 @@ _HOMES = {
     "solve": "api",
     "sparse_pca": "families.sparse_pca",
     "stochastic_pca": "families.stochastic_pca",
+    "symmetric_tucker": "families.symmetric_tucker",
 }
 
 

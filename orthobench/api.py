@@ -72,7 +72,8 @@ def solve(
     Returns
     -------
     Outcome
-        ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``.
+        ``.solution`` (n, k), ``.weights``, ``.core``, ``.trace``, ``.work``, ``.stop``,
+        ``.exhibits``.
 
     Raises
     ------

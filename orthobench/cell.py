@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from orthobench import harness
 from orthobench.code import digests
 from orthobench.errors import OrthobenchError
+from orthobench.exhibits import Exhibit
 from orthobench.harness import Journal, Mark, Recording
 from orthobench.identity import Streams, canonical, describe, digest
 from orthobench.problem import AnyInstance, AnyProblem
@@ -80,6 +81,7 @@ class Executed:
 
     stop: Stop
     trace: tuple[Mark, ...] = ()
+    exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
 
 
 def execute(cell: Cell, journal: Journal | None = None) -> Executed:
@@ -96,7 +98,7 @@ def execute(cell: Cell, journal: Journal | None = None) -> Executed:
         except Exception as error:
             return Executed(_not_built(error, cell.problem))
         outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until, journal)
-    return Executed(outcome.stop, outcome.trace)
+    return Executed(outcome.stop, outcome.trace, outcome.exhibits)
 
 
 def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Executed:

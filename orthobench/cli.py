@@ -270,7 +270,7 @@ def _written(figures: Sequence[Path]) -> Iterator[str]:
 def _figures(results: Results, folder: Path) -> list[Path]:
     from orthobench.report.figures import save_figures
 
-    return save_figures(results.entries, folder / "figures")
+    return save_figures(results.entries, folder / "figures", exhibits=results.exhibits)
 
 
 if __name__ == "__main__":

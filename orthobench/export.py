@@ -1,4 +1,7 @@
-"""Results as tables in files: CSV, JSON lines, Parquet."""
+"""Results as tables in files: CSV, JSON lines, Parquet.
+
+Exhibits are not exported; `Results.exhibits` has them.
+"""
 
 from __future__ import annotations
 

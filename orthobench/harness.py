@@ -20,6 +20,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.errors import OrthobenchError
+from orthobench.exhibits import Exhibit, checked
 from orthobench.geometry import random_point
 from orthobench.identity import Streams
 from orthobench.parameters import values_of
@@ -70,12 +71,16 @@ Journal: TypeAlias = Callable[[Mark, Solution], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave: the last solution, the trace, how it ended, and any error raised."""
+    """What a run gave: the last solution, the trace, how it ended, and any error raised.
+
+    Where the run did not fail, `exhibits` are what the problem shows of the solution, by name.
+    """
 
     final: Solution | None
     trace: tuple[Mark, ...]
     stop: Stop
     error: Exception | None = None
+    exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
 
     @property
     def solution(self) -> Array | None:
@@ -268,8 +273,34 @@ def judged(
         if met:
             stop = met
             break
-    final = instance.finish(recording.solutions[len(trace) - 1]) if trace else None
-    return Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
+    final = recording.solutions[len(trace) - 1] if trace else None
+    outcome = Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
+    return outcome if final is None else _completed(instance, outcome, final)
+
+
+def _completed(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
+    """Finish the last solution and, where the run did not fail, exhibit it."""
+    try:
+        final = instance.finish(last)
+    except Exception as error:
+        return _spoilt(outcome, error, "finishing the solution")
+    outcome = replace(outcome, final=final)
+    if outcome.stop.status.failed:
+        return outcome
+    try:
+        return replace(outcome, exhibits=checked(instance.exhibits(final)))
+    except Exception as error:
+        return _spoilt(outcome, error, "exhibits")
+
+
+def _spoilt(outcome: Outcome, error: Exception, what: str) -> Outcome:
+    """Record an error after the run, unless the run had failed before; the trace stays."""
+    if outcome.stop.status.failed:
+        return outcome
+    stop = _raised(error, what)
+    if isinstance(error, OrthobenchError):
+        stop = replace(stop, reason=f"{what}: {error}")
+    return replace(outcome, stop=stop, error=error)
 
 
 def _feasible(trace: list[Mark], stop: Stop) -> Stop:
@@ -356,12 +387,12 @@ _warm: set[tuple[object, ...]] = set()
 def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     """Compile and touch what the run will use: a few steps that leave no trace.
 
-    Done once a process for each class of solver and oracle, size, and choice of parameters that
-    are not floats: a number does not choose between kernels, a word does. An error here is an
-    error of the run too, where it is recorded.
+    Done once a process for each class of solver and oracle, `Oracle.sizes`, and choice of
+    parameters that are not floats: a number does not choose between kernels, a word does. An
+    error here is an error of the run too, where it is recorded.
     """
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
-    key = (type(solver), type(oracle), *choices, oracle.n, oracle.k)
+    key = (type(solver), type(oracle), *choices, *oracle.sizes)
     if key in _warm:
         return
     _warm.add(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-PARTS = ("mark", "metric")
+PARTS = ("mark", "metric", "exhibit")
 """Tables whose first column is the number of a cell."""
 
 SAME_SESSION = (

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.exhibits import Exhibit
 from orthobench.geometry import drift
 from orthobench.parameters import check
 from orthobench.solution import Solution
@@ -38,6 +39,11 @@ class Oracle(ABC):
     start: Array
     window: int = sys.maxsize
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes that kernels and tables depend on: solvers are warmed up once for each."""
+        return (self.n, self.k)
+
     def rewind(self, rng: np.random.Generator) -> None:  # noqa: B027 - most need nothing
         """Begin anew: what is random from here on is drawn from `rng`, a stream of its own.
 
@@ -58,6 +64,12 @@ O_co = TypeVar("O_co", bound=Oracle, covariant=True)
 def as_it_is(solution: Solution) -> Solution:
     """Return the solution."""
     return solution
+
+
+def no_exhibits(solution: Solution) -> Mapping[str, Exhibit]:
+    """Return nothing to look at."""
+    del solution
+    return {}
 
 
 def orthogonality(solution: Solution) -> float:
@@ -82,6 +94,9 @@ class Instance(Generic[O_co]):
     finish : callable
         Completes the last `Solution` of a run, off the clock, with what no solver computes: the
         core of a basis, on request.
+    exhibits : callable
+        What the finished `Solution` of a run looks like, by name, for people
+        (`orthobench.exhibits`); called once, off the clock, where the run did not fail.
     """
 
     oracle: O_co
@@ -89,6 +104,7 @@ class Instance(Generic[O_co]):
     best: Mapping[str, float] = field(default_factory=dict)
     violation: Callable[[Solution], float] = orthogonality
     finish: Callable[[Solution], Solution] = as_it_is
+    exhibits: Callable[[Solution], Mapping[str, Exhibit]] = no_exhibits
 
 
 class Problem(ABC, Generic[O_co]):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import StoreError, unknown
+from orthobench.exhibits import Exhibit
 from orthobench.record import Record
 from orthobench.stopping import Ending
 from orthobench.store import Store
@@ -72,6 +73,28 @@ class Results:
     def refused(self) -> list[Record]:
         """The records of solvers that could not take their problem, with the reason."""
         return [record for record in self.records if record.status is Ending.REFUSED]
+
+    def exhibits(self, records: Iterable[Record]) -> dict[str, Mapping[str, Exhibit]]:
+        """Return what the solutions of some runs look like, read from the store.
+
+        Parameters
+        ----------
+        records : iterable of Record
+            Such as the ``records`` of an entry: its runs, one for each seed.
+
+        Returns
+        -------
+        dict
+            By the records' keys, then by the names that the problem gives; empty where the run
+            failed, or its problem shows nothing.
+
+        Raises
+        ------
+        StoreError
+            Where an exhibit is damaged; names its run.
+        """
+        with Store(self.path) as store:
+            return {**store.exhibits(record.key for record in records)}
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one flat row for each checkpoint, and one for each record without any."""

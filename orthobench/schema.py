@@ -10,12 +10,24 @@ from orthobench.errors import StoreError
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
 
-VERSION = 2
+VERSION = 3
 """Version of the tables below, in SQLite's user_version."""
 
 _MAGIC = b"SQLite format 3\x00"
 
-TABLES = """
+_EXHIBIT = """
+CREATE TABLE exhibit (              -- what the solution of a cell looks like
+    cell INTEGER NOT NULL REFERENCES cell (id),
+    name TEXT NOT NULL,
+    position INTEGER NOT NULL,      -- from 0, in the problem's order
+    kind TEXT NOT NULL,             -- image or curve
+    meta TEXT NOT NULL,             -- JSON: reference, signed or the labels of the axes
+    data BLOB NOT NULL,             -- .npy of 32-bit floats, compressed by zlib
+    PRIMARY KEY (cell, name)
+);
+"""
+
+TABLES = f"""
 CREATE TABLE session (              -- one call of `orthobench run`
     id INTEGER PRIMARY KEY,
     suite TEXT NOT NULL,
@@ -73,11 +85,13 @@ CREATE TABLE plan (                 -- the cells of a suite as it was last run, 
     levels TEXT NOT NULL DEFAULT '[]',  -- JSON: [metric, most] of each level compared at
     PRIMARY KEY (suite, position)
 ) WITHOUT ROWID;
+{_EXHIBIT}
 """
 
 
 MIGRATIONS = {
     1: "ALTER TABLE plan ADD COLUMN levels TEXT NOT NULL DEFAULT '[]';",
+    2: _EXHIBIT,
 }
 """What makes a store of a version one of the next."""
 

@@ -19,6 +19,7 @@ from typing import Any
 from orthobench import merging, schema
 from orthobench.cell import Cell, Executed
 from orthobench.errors import StoreError
+from orthobench.exhibits import Exhibit, packed, unpacked
 from orthobench.harness import Mark
 from orthobench.identity import canonical
 from orthobench.record import Record
@@ -154,6 +155,7 @@ class Store:
             )
             if number.rowcount:
                 _write_trace(connection, number.lastrowid, executed.trace)
+                _write_exhibits(connection, number.lastrowid, executed.exhibits)
 
     def discard(self, keys: Iterable[str]) -> None:
         """Remove cells, so that they run again."""
@@ -161,6 +163,7 @@ class Store:
             for key in keys:
                 found = connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
                 if found:
+                    connection.execute("DELETE FROM exhibit WHERE cell = ?", found)
                     connection.execute("DELETE FROM metric WHERE cell = ?", found)
                     connection.execute("DELETE FROM mark WHERE cell = ?", found)
                     connection.execute("DELETE FROM cell WHERE id = ?", found)
@@ -188,6 +191,33 @@ class Store:
         with self._reported():
             traces = self._traces(suite)
             return [_record(row, traces) for row in self._read(query, (suite,))]
+
+    def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
+        """Return what the cells with these keys exhibit, by name; empty where they do nothing.
+
+        Raises
+        ------
+        StoreError
+            Where an exhibit is damaged; names its cell.
+        """
+        query = (
+            "SELECT exhibit.name, kind, meta, data, cell.solver, cell.problem, cell.seed"
+            " FROM exhibit JOIN cell ON cell.id = exhibit.cell WHERE cell.key = ? ORDER BY position"
+        )
+        found: dict[str, dict[str, Exhibit]] = {}
+        for key in keys:
+            shown = found.setdefault(key, {})
+            for name, kind, meta, data, solver, problem, seed in self._read(query, (key,)):
+                cell = f"{solver} on {problem}, seed {seed} (cell {key[:12]})"
+                shown[name] = self._exhibit(f"{name!r} of {cell}", kind, meta, data)
+        return found
+
+    def _exhibit(self, what: str, kind: str, meta: str, data: bytes) -> Exhibit:
+        try:
+            return unpacked(kind, meta, data)
+        except StoreError as error:
+            message = f"exhibit {what} {error}; remove the cell, or restore a copy"
+            raise StoreError(f"the store {self.path}: {message}") from error
 
     def _traces(self, suite: str) -> dict[int, tuple[Mark, ...]]:
         cells = "(SELECT cell.id FROM cell JOIN plan ON plan.key = cell.key WHERE plan.suite = ?)"
@@ -266,6 +296,15 @@ def _write_trace(connection: sqlite3.Connection, cell: int | None, trace: Sequen
     connection.executemany(
         "INSERT INTO metric VALUES (?, ?, ?, ?)",
         ((cell, i, name, value) for i, m in enumerate(trace) for name, value in m.metrics.items()),
+    )
+
+
+def _write_exhibits(
+    connection: sqlite3.Connection, cell: int | None, exhibits: Mapping[str, Exhibit]
+) -> None:
+    connection.executemany(
+        "INSERT INTO exhibit (cell, name, position, kind, meta, data) VALUES (?, ?, ?, ?, ?, ?)",
+        ((cell, name, i, *packed(exhibits[name])) for i, name in enumerate(exhibits)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from orthobench.exhibits import Curve, Image
 from orthobench.geometry import orthonormalize
 from orthobench.hookspecs import hookimpl
 from orthobench.parameters import parameter
@@ -52,6 +53,33 @@ class LeadingSubspace(Problem[MatrixOracle]):
             return {"gap": gap, "validation_gap": gap}
 
         return Instance(MatrixOracle(A, self.k), measure, {"gap": 0.0})
+
+
+@dataclass(frozen=True)
+class Pictured(LeadingSubspace):
+    """The same, with pictures of its solutions, or a fault in making them."""
+
+    name: ClassVar[str] = "pictured"
+    fault: str = parameter("none", help="what goes wrong", choices=("none", "raise", "alien"))
+
+    def build(self, rng):
+        instance = super().build(rng)
+        truth = rng.standard_normal((3, 4))
+
+        def exhibits(solution):
+            if self.fault == "raise":
+                raise ZeroDivisionError("no picture")
+            if self.fault == "alien":
+                return {"point": solution.point}
+            angles = np.linspace(0, 1, 5)
+            return {
+                "point": Image(solution.point, signed=True),
+                "truth": Image(truth, reference=True),
+                "curve": Curve(angles, angles**2 + solution.point[0, 0], "angle", "value"),
+                "diagonal": Curve(angles, angles, "angle", "value", reference=True),
+            }
+
+        return replace(instance, exhibits=exhibits)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -111,7 +139,7 @@ class ToyPlugin:
 
     @hookimpl
     def orthobench_problems(self):
-        return [LeadingSubspace]
+        return [LeadingSubspace, Pictured]
 
 
 @pytest.fixture(scope="session")
@@ -120,6 +148,6 @@ def toys():
     registry = Registry()
     registry.add(ToyPlugin(), Plugin("toys", "orthobench-toys", "1.0"))
     return SimpleNamespace(
-        Oracle=MatrixOracle, Problem=LeadingSubspace, Solver=Power, State=PowerState,
-        Plugin=ToyPlugin, registry=registry,
+        Oracle=MatrixOracle, Problem=LeadingSubspace, Pictured=Pictured, Solver=Power,
+        State=PowerState, Plugin=ToyPlugin, registry=registry,
     )  # fmt: skip

@@ -1,5 +1,6 @@
 import gc
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench import harness
+from orthobench.errors import DataError
 from orthobench.harness import FEASIBLE, VIOLATION, checkpoints
 from orthobench.identity import Streams
 from orthobench.problem import Instance
 from orthobench.solution import Solution
+from orthobench.solver import Status
 from orthobench.stopping import Budget, Ending, Target
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -91,6 +94,80 @@ def test_a_judge_that_raises_fails_the_run(toys):
     assert "judge" in outcome.stop.reason
 
 
+def completed(toys, finish, **parameters):
+    """The outcome of a run whose instance finishes its solutions."""
+    instance = replace(toys.Problem().build(None), finish=finish)
+    return harness.run(instance, toys.Solver(**parameters), Budget(steps=20), STREAMS)
+
+
+def test_the_last_solution_is_finished_once_and_no_other(toys):
+    seen = []
+
+    def finish(solution):
+        seen.append(solution)
+        return replace(solution, core=solution.point.T @ solution.point)
+
+    outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
+    assert len(seen) == 1
+    assert np.array_equal(seen[0].point, plain.solution)
+    assert np.array_equal(outcome.solution, plain.solution)
+    np.testing.assert_allclose(outcome.core, np.eye(2), atol=1e-12)
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
+
+
+def test_finishing_is_off_the_clock(toys, monkeypatch):
+    now = itertools.count()
+    monkeypatch.setattr(harness, "perf_counter_ns", lambda: next(now))
+    at_the_end = []
+
+    def finish(solution):
+        at_the_end.append(next(now))
+        return solution
+
+    trace = completed(toys, finish).trace
+    assert len(at_the_end) == 1
+    assert next(now) == at_the_end[0] + 1
+    assert trace[-1].seconds == pytest.approx(1e-9 * len(trace))
+
+
+def test_the_solution_that_met_the_target_is_the_one_finished(toys):
+    seen = []
+
+    def finish(solution):
+        seen.append(solution.point)
+        return solution
+
+    instance = replace(toys.Problem().build(None), finish=finish)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=50), STREAMS, Target("gap", 1e-3))
+    (point,) = seen
+    assert outcome.work.steps < 50
+    assert instance.measure(Solution(point))["gap"] == outcome.trace[-1].metrics["gap"]
+
+
+@pytest.mark.parametrize("error", [KeyError("core"), DataError("core")])
+def test_an_error_in_finishing_fails_the_run_and_keeps_its_trace(toys, error):
+    def finish(solution):
+        raise error
+
+    outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
+    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.reason.startswith("finishing the solution: ")
+    assert "core" in outcome.stop.reason
+    assert "in finish" in outcome.stop.traceback
+    assert outcome.error is error
+    assert np.array_equal(outcome.solution, plain.solution)
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
+
+
+def test_a_run_that_failed_before_keeps_its_own_reason(toys):
+    def finish(solution):
+        raise KeyError("core")
+
+    outcome = completed(toys, finish, fault="nan")
+    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.error is None
+
+
 def test_a_target_ends_the_trace_at_the_first_checkpoint_that_meets_it(toys):
     full = run(toys)
     target = 1e-3
@@ -155,3 +232,77 @@ def test_the_start_cannot_be_written_into(toys):
     harness.run(instance, toys.Solver(), Budget(steps=1), STREAMS)
     with pytest.raises(ValueError, match="read-only"):
         instance.oracle.start[0, 0] = 1.0
+
+
+def test_a_failed_run_says_why_in_the_words_of_its_solver(toys):
+    class Giving(toys.Solver):
+        def step(self, oracle, state):
+            super().step(oracle, state)
+            if state.work.steps == 3:
+                state.status, state.reason = Status.FAILED, "goes to and fro between two points"
+
+    outcome = harness.run(toys.Problem().build(None), Giving(), Budget(steps=9), STREAMS)
+    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.stop.reason == "goes to and fro between two points"
+    assert outcome.work.steps == 2
+
+    class Silent(Giving):
+        def step(self, oracle, state):
+            super().step(oracle, state)
+            state.reason = ""
+
+    outcome = harness.run(toys.Problem().build(None), Silent(), Budget(steps=9), STREAMS)
+    assert outcome.stop.reason == "the solution at step 3 is not finite"
+
+
+def test_only_the_last_solution_is_finished_and_off_the_clock(toys):
+    finished = []
+
+    def finish(solution):
+        finished.append(solution.point.copy())
+        return replace(solution, core=np.arange(3.0))
+
+    instance = replace(toys.Problem().build(None), finish=finish)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
+    assert len(finished) == 1
+    assert np.array_equal(outcome.solution, finished[0])
+    assert np.array_equal(outcome.core, np.arange(3.0))
+    plain = run(toys, Budget(steps=20))
+    assert np.array_equal(plain.solution, outcome.solution)
+    assert plain.core is None
+
+
+def test_a_solution_that_cannot_be_finished_fails_the_run_and_keeps_its_curve(toys):
+    def finish(solution):
+        raise MemoryError("too large a core")
+
+    instance = replace(toys.Problem().build(None), finish=finish)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
+    assert outcome.stop.status is Ending.ERROR
+    assert "too large a core" in outcome.stop.reason
+    assert outcome.trace[-1].work.steps == 20
+    assert outcome.solution.shape == (6, 2)
+
+
+def test_a_solver_is_warmed_up_once_for_each_size(toys, monkeypatch):
+    monkeypatch.setattr(harness, "_warm", set())
+    begun = []
+
+    class Counting(toys.Solver):
+        def init(self, oracle, rng):
+            begun.append(oracle.sizes)
+            return super().init(oracle, rng)
+
+    class Sized(toys.Oracle):
+        order = 3
+
+        @property
+        def sizes(self):
+            return (self.n, self.k, self.order)
+
+    for order in (3, 3, 4):
+        instance = toys.Problem().build(None)
+        oracle = Sized(instance.oracle.A, 2)
+        oracle.order = order
+        harness.run(replace(instance, oracle=oracle), Counting(), Budget(steps=1), STREAMS)
+    assert begun == [(6, 2, 3)] * 3 + [(6, 2, 4)] * 2

@@ -9,6 +9,7 @@ import pytest
 from orthobench import schema
 from orthobench.cell import Executed, execute
 from orthobench.errors import StoreError
+from orthobench.exhibits import packed
 from orthobench.stopping import Ending, Stop
 from orthobench.store import Store
 from orthobench.suite import Level
@@ -194,6 +195,7 @@ def test_an_older_store_is_brought_up_to_date(path, suite):
     fill(path, suite)
     with sqlite3.connect(path) as connection:
         connection.execute("ALTER TABLE plan DROP COLUMN levels")
+        connection.execute("DROP TABLE exhibit")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with Store(path) as store:
@@ -201,6 +203,114 @@ def test_an_older_store_is_brought_up_to_date(path, suite):
     assert records
     assert all(record.levels == () and record.trace for record in records)
     assert count(path, "PRAGMA user_version") == [(schema.VERSION,)]
+
+
+VERSION_2 = """
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY, suite TEXT NOT NULL, text TEXT NOT NULL, command TEXT NOT NULL,
+    environment TEXT NOT NULL, started TEXT NOT NULL, ended TEXT
+);
+CREATE TABLE cell (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, content TEXT NOT NULL,
+    session INTEGER NOT NULL REFERENCES session (id), solver TEXT NOT NULL, problem TEXT NOT NULL,
+    family TEXT NOT NULL, primary_metric TEXT NOT NULL, tuned_by TEXT NOT NULL,
+    seed INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, traceback TEXT NOT NULL,
+    finished TEXT NOT NULL
+);
+CREATE TABLE mark (
+    cell INTEGER NOT NULL REFERENCES cell (id), number INTEGER NOT NULL, steps INTEGER NOT NULL,
+    samples INTEGER NOT NULL, flops INTEGER NOT NULL, seconds REAL NOT NULL, reading REAL NOT NULL,
+    PRIMARY KEY (cell, number)
+) WITHOUT ROWID;
+CREATE TABLE metric (
+    cell INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
+    PRIMARY KEY (cell, number, name),
+    FOREIGN KEY (cell, number) REFERENCES mark (cell, number)
+) WITHOUT ROWID;
+CREATE TABLE plan (
+    suite TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, problem TEXT NOT NULL,
+    solver TEXT NOT NULL, tuned TEXT NOT NULL, content TEXT NOT NULL, family TEXT NOT NULL,
+    primary_metric TEXT NOT NULL, tuned_by TEXT NOT NULL, levels TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (suite, position)
+) WITHOUT ROWID;
+PRAGMA application_id = 1869771880;
+PRAGMA user_version = 2;
+"""
+"""The tables of orthobench before there were exhibits."""
+
+
+def test_a_store_of_before_there_were_exhibits_takes_them(path, pictured, tmp_path):
+    planned = fill(tmp_path / "new.sqlite", pictured, upto=1)
+    connection = sqlite3.connect(path)
+    connection.executescript(VERSION_2)
+    connection.execute("ATTACH ? AS new", (str(tmp_path / "new.sqlite"),))
+    for table in ("session", "cell", "mark", "metric", "plan"):
+        connection.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")  # noqa: S608
+    connection.commit()
+    connection.close()
+    with Store(tmp_path / "new.sqlite") as store:
+        expected = store.records("toys")
+    with Store(path) as store:
+        assert store.records("toys") == expected
+        assert store.exhibits([planned[0].cell.key]) == {planned[0].cell.key: {}}
+        store.add(store.begin(pictured, planned, "", {}), planned[1].cell, execute(planned[1].cell))
+        assert len(store.exhibits([planned[1].cell.key])[planned[1].cell.key]) == 4
+    assert count(path, "PRAGMA user_version") == [(3,)]
+    new = "SELECT name, type, [notnull], pk FROM pragma_table_info('exhibit')"
+    assert count(path, new) == count(tmp_path / "new.sqlite", new)
+
+
+@pytest.fixture
+def pictured(toys):
+    table = {**TABLE, "problem": [{"name": "pictured"}], "solver": [{"name": "power"}]}
+    return from_table(table, "toys", toys.registry)
+
+
+def test_exhibits_come_back_as_they_were_and_in_their_order(path, pictured):
+    planned = fill(path, pictured)
+    with Store(path) as store:
+        found = store.exhibits(p.cell.key for p in planned)
+    for p in planned:
+        made = execute(p.cell).exhibits
+        assert list(found[p.cell.key]) == list(made) == ["point", "truth", "curve", "diagonal"]
+        for name, exhibit in found[p.cell.key].items():
+            assert packed(exhibit) == packed(made[name])
+
+
+def test_listing_records_reads_no_exhibit(path, pictured):
+    fill(path, pictured)
+    read = []
+    with Store(path) as store:
+        store._connection.set_authorizer(lambda *at: read.append(at[1:3]) or sqlite3.SQLITE_OK)
+        assert store.records("toys")
+    assert ("cell", "status") in read
+    assert "exhibit" not in {table for table, _ in read}
+
+
+def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
+    planned = fill(path, pictured)
+    with Store(path) as store:
+        store.discard([planned[0].cell.key])
+        assert store.exhibits([planned[0].cell.key]) == {planned[0].cell.key: {}}
+    assert count(path, "SELECT count(*), count(DISTINCT cell) FROM exhibit") == [(4, 1)]
+
+
+def test_a_damaged_exhibit_is_refused_by_its_name_and_run(path, pictured):
+    planned = fill(path, pictured)
+    key = planned[1].cell.key
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "UPDATE exhibit SET data = x'00FF' WHERE name = 'truth' AND cell ="
+            " (SELECT id FROM cell WHERE key = ?)",
+            (key,),
+        )
+    connection.close()
+    with Store(path) as store:
+        assert store.records("toys")
+        assert store.exhibits([planned[0].cell.key])
+        said = rf"exhibit 'truth' of power on pictured, seed 1 \(cell {key[:12]}\) is no exhibit"
+        with pytest.raises(StoreError, match=said):
+            store.exhibits([key])
 
 
 def test_the_levels_of_a_problem_are_kept(path, suite):

@@ -76,9 +76,11 @@ class Monomials:
     @cached_property
     def expansion(self) -> NDArray[np.intp]:
         """For each entry of the flattened symmetric power, the monomial that it equals."""
-        entries = np.indices((self.variables,) * self.degree).reshape(self.degree, -1)
-        at = {i: place for place, i in enumerate(self.indices)}
-        return np.array([at[tuple(sorted(e))] for e in entries.T.tolist()], dtype=np.intp)
+        shape = (self.variables,) * self.degree
+        entries = np.indices(shape).reshape(self.degree, -1)
+        entries.sort(axis=0)
+        # ascending, since the monomials are in lexical order
+        return np.asarray(np.searchsorted(self.places, np.ravel_multi_index(tuple(entries), shape)))
 
     def of(self, Z: Array) -> Array:
         """Return the monomials of each column.

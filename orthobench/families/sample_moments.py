@@ -18,6 +18,12 @@ from orthobench.families.monomials import monomials
 BLOCK_BYTES = 16 * 2**20
 """Most memory that the monomials of a block of samples take."""
 
+DIRECTIONS = 4
+"""Directions that tell whether a moment is zero."""
+
+CANCELLED = 1e-13
+"""A mean this far below that of the absolute values is rounding."""
+
 
 def partial_core(X: Array, Q: Array, order: int) -> Array:
     """Return W = M ·(I, Q, ..., Q) of the moment of samples.
@@ -95,15 +101,18 @@ def expanded(S: Array, order: int) -> Array:
 
 
 def moment_square(X: Array, order: int) -> float:
-    """Return |M|², through the cheaper of the distinct entries of M and the Gram matrix of X.
+    """Return |M|², through the Gram matrix of X, or through the entries of M where that is cheaper.
 
     Parameters
     ----------
     X : ndarray, shape (p, n)
+    order : int
+        d >= 2.
 
     Notes
     -----
-    p²n flops through equation 9, or 2p times the C(n + d - 1, d) distinct entries.
+    p²n flops through equation 9, in memory of `BLOCK_BYTES`; 2pnN where N = C(n + d - 2, d - 1) is
+    below p / 2, in memory of nN < pn / 2 numbers.
     """
     p, n = X.shape
     if comb(n + order - 2, order - 1) * 2 < p:
@@ -115,6 +124,27 @@ def moment_square(X: Array, order: int) -> float:
         own = block.shape[0]
         total += powers[:, :own].sum() + 2 * powers[:, own:].sum()
     return float(total / p**2)
+
+
+def vanishes(X: Array, order: int) -> bool:
+    """Return whether the moment is zero up to rounding, as odd ones of symmetric data are.
+
+    A symmetric tensor is zero where its form M ·(v, ..., v) is; so that is looked at, for some
+    directions v drawn once and for all, next to the mean of |v'x|^d.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+    order : int
+
+    Notes
+    -----
+    8pn flops.
+    """
+    V = np.random.default_rng(0).standard_normal((X.shape[1], DIRECTIONS))
+    powers = integer_power(X @ V, order)
+    form, size = np.abs(powers.mean(axis=0)), np.abs(powers).mean(axis=0)
+    return bool((form <= CANCELLED * size).all())
 
 
 def integer_power(A: Array, exponent: int) -> Array:

@@ -9,9 +9,11 @@ need not be formed.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from functools import partial
+from math import sqrt
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,9 @@ from numpy.typing import NDArray
 from orthobench.arrays import Array, check_rows, matrix
 from orthobench.errors import DataError, UsageError
 from orthobench.families.full_tensors import symmetrized
+from orthobench.families.sample_moments import vanishes
 from orthobench.families.tucker_judges import (
+    ComponentSolution,
     Judge,
     Measured,
     MeasuredMoment,
@@ -35,13 +39,15 @@ from orthobench.families.tucker_oracles import (
 from orthobench.geometry import drift
 from orthobench.problem import Instance, Problem
 from orthobench.solution import Solution
-from orthobench.sources import Sampler, SamplerSource
+from orthobench.sources import IteratorSource, Sampler, SamplerSource, SampleSource
+
+Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Sampler | Iterable[Array]"
 
 LARGEST_CORE = 2**24
 """Most entries of a core that is asked for."""
 
 LARGEST = 1e300
-"""|x|^(4d) of the longest sample lies between one over this and this: |∇F|² is a number."""
+"""|x|^(4d) of the longest sample, and |T|⁴, lie between one over this and this: so |∇F|² does."""
 
 ORTHONORMAL = 1e-8
 """Largest orthogonality defect |Q'Q - I|_F of a true basis."""
@@ -62,7 +68,7 @@ class SymmetricTucker(Problem[TuckerOracle]):
 
     @property
     def endless(self) -> bool:
-        """Whether samples never end: the oracle is a `MomentStream` and no more."""
+        """Whether samples only stream: the oracle is a `MomentStream` and no more."""
         return False
 
 
@@ -83,7 +89,7 @@ def symmetric_tucker(
     *,
     rank: int,
     tensor: NDArray[np.generic] | None = None,
-    samples: NDArray[np.generic] | Sampler | None = None,
+    samples: Samples | None = None,
     order: int | None = None,
     test: NDArray[np.generic] | None = None,
     validation: NDArray[np.generic] | None = None,
@@ -99,15 +105,17 @@ def symmetric_tucker(
         Columns of the basis sought, 1 <= r <= n.
     tensor : ndarray, shape (n,) * d, d >= 2
         Symmetric up to rounding; it is copied.
-    samples : ndarray, shape (n, p), or sampler
+    samples : ndarray, shape (n, p), or a stream
         Samples in *columns*, in place of a tensor: their moment of order `order` is decomposed.
-        An array in Fortran order is not copied. A sampler ``sampler(rng, count) -> (count, n)``
-        has no end and can only be streamed.
+        An array of float64 in Fortran order is not copied. A stream need not fit in memory, and
+        its samples are *rows*: an iterable of samples (n,) or blocks (rows, n), a `SampleSource`,
+        or a sampler ``sampler(rng, count) -> (count, n)``, which has no end. Only streaming
+        solvers can take it.
     order : int
         Order d >= 2 of the moment; with samples only.
     test : ndarray, shape (n, p_test), optional
-        Fresh samples that the judge measures on; by default those of `samples`. A sampler
-        needs them.
+        Fresh samples that the judge measures on; by default those of `samples`. A stream needs
+        them.
     validation : ndarray, shape (n, p_validation), optional
         Fresh samples that parameters are tuned on.
     basis : ndarray, shape (n, r*), optional
@@ -115,7 +123,7 @@ def symmetric_tucker(
     core : bool
         Whether the solution of a run gets its core, r^d numbers, of the judge's samples.
     passes : int
-        How often a stream goes through the samples.
+        How often a stream goes through an array of samples.
 
     Returns
     -------
@@ -128,7 +136,8 @@ def symmetric_tucker(
         On a rank or an order that cannot be; on a tensor and samples together, or neither.
     DataError
         On data that are not finite real numbers, not symmetric, all zero, or so large or small
-        that their moments overflow or vanish; says where.
+        that their moments overflow or vanish; says where. On samples whose moment is zero, as
+        odd ones of symmetric data are. Streams are checked when they are read.
 
     Examples
     --------
@@ -143,19 +152,16 @@ def symmetric_tucker(
     if samples is None:
         if order is not None or test is not None or validation is not None or passes != 1:
             raise UsageError("order, test, validation and passes go with samples, not a tensor")
-        T = _checked_tensor(np.asarray(tensor))
-        oracle, judge = _of_tensor(T, rank, basis)
+        oracle, judge = _of_tensor(_checked_tensor(np.asarray(tensor)), rank, basis)
     else:
-        if order is None or order < 2:
+        if order is None or not hasattr(order, "__index__") or order < 2:
             raise UsageError(f"samples need the order of their moment, at least 2, not {order}")
         held = {"test": test, "validation": validation}
         rows = {
-            part: None if data is None else _rows(data, order, f"the {part} samples")
+            part: None if data is None else _rows(data, order, f"{part} sample")
             for part, data in held.items()
         }
-        oracle, judge = _of_samples(
-            samples, order, rank, rows["test"], rows["validation"], basis, passes
-        )
+        oracle, judge = _of_samples(samples, order, rank, rows, basis, passes)
     return _instance(oracle, judge, core)
 
 
@@ -166,69 +172,108 @@ def _of_tensor(T: Array, rank: int, basis: Array | None) -> tuple[TuckerOracle, 
 
 
 def _of_samples(
-    samples: NDArray[np.generic] | Sampler,
+    samples: Samples,
     order: int,
     rank: int,
-    test: Array | None,
-    validation: Array | None,
+    rows: dict[str, Array | None],
     basis: Array | None,
     passes: int,
 ) -> tuple[TuckerOracle, Judge]:
-    if callable(samples):
-        if test is None or passes != 1:
-            raise UsageError("a sampler needs a test part to be judged by, and has one pass")
-        n, seen = test.shape[1], None
-        _check_rank(rank, n)
-        oracle: MomentStream = MomentStream(SamplerSource(samples, n), order, rank)
-        judged: Measured = MeasuredMoment(test, order)
-    else:
-        X = _rows(samples, order, "the samples")
+    if isinstance(samples, np.ndarray):
+        X = _rows(samples, order, "sample")
         n, seen = X.shape[1], MeasuredMoment(X, order)
         _check_rank(rank, n)
-        oracle = MomentOracle(X, order, rank, passes)
-        judged = seen if test is None else MeasuredMoment(_of_width(test, n, "test"), order)
-    held_out = None
-    if validation is not None:
-        held_out = MeasuredMoment(_of_width(validation, n, "validation"), order)
-    return oracle, Judge(judged, seen, held_out, _checked(basis, n))
+        oracle: MomentStream = MomentOracle(X, order, rank, passes)
+    else:
+        source = _stream(samples, rows["test"], passes)
+        n, seen = source.d, None
+        _check_rank(rank, n)
+        oracle = MomentStream(source, order, rank)
+    held = {
+        part: None if data is None else MeasuredMoment(_of_width(data, n, part), order)
+        for part, data in rows.items()
+    }
+    test = held["test"] or seen
+    if test is None:
+        raise UsageError("a stream needs a test part to be judged by")
+    return oracle, Judge(test, seen, held["validation"], _checked(basis, n))
+
+
+def _stream(
+    samples: SampleSource | Sampler | Iterable[Array], test: Array | None, passes: int
+) -> SampleSource:
+    if passes != 1:
+        raise UsageError("only an array can be gone through several times: leave passes at 1")
+    if isinstance(samples, SampleSource):
+        return samples
+    if not callable(samples):
+        return IteratorSource(samples)
+    if test is None:
+        raise UsageError("a sampler needs a test part to be judged by")
+    return SamplerSource(samples, test.shape[1])
 
 
 def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> TuckerInstance:
+    if judge.basis is not None and judge.attained == 0:
+        raise DataError("the core of the true basis is zero: it is not that of these data")
+    instance = TuckerInstance(oracle, judge, violation=violation, core=judge.test.core)
     if not core:
-        return TuckerInstance(oracle, judge, violation=violation, core=judge.test.core)
+        return instance
     if oracle.k**oracle.order > LARGEST_CORE:
         raise UsageError(
             f"a core of {oracle.k}^{oracle.order} entries is more than {LARGEST_CORE}: leave it out"
         )
+    return replace(instance, finish=partial(_with_core, judge.test))
 
-    def finish(solution: Solution) -> Solution:
-        return replace(solution, core=judge.test.core(solution.point))
 
-    return TuckerInstance(oracle, judge, violation=violation, finish=finish, core=judge.test.core)
+def _with_core(measured: Measured, solution: Solution) -> Solution:
+    """Return the solution with the core of its basis; components have none."""
+    if isinstance(solution, ComponentSolution):
+        return solution
+    return replace(solution, core=measured.core(solution.point))
 
 
 def _check_rank(rank: int, n: int) -> None:
-    if not 1 <= rank <= n:
-        raise UsageError(f"rank must be between 1 and n = {n}, not {rank}")
+    if not hasattr(rank, "__index__") or not 1 <= rank <= n:
+        raise UsageError(f"rank must be a whole number between 1 and n = {n}, not {rank}")
 
 
 def _rows(samples: NDArray[np.generic], order: int, what: str) -> Array:
-    """Return samples (n, p) as rows (p, n), C order, finite, and of a size to be raised to 4d."""
-    X = np.ascontiguousarray(matrix(np.asarray(samples), what).T, dtype=np.float64)
-    check_rows(X)
-    longest = float(np.linalg.norm(X, axis=1).max())
-    if longest == 0:
-        raise DataError(f"{what} are all zero: there is nothing to decompose")
-    _check_scale(longest, order, f"the longest of {what}")
+    """Return samples (n, p) as rows (p, n), C order, finite, of a moment that can be computed."""
+    columns = np.asarray(samples)
+    if columns.ndim != 2:
+        raise DataError(f"the {what}s must be a matrix (n, p), not of shape {columns.shape}")
+    X = np.ascontiguousarray(matrix(columns, f"the {what}s").T, dtype=np.float64)
+    check_rows(X, what=what)
+    largest = max(float(X.max()), -float(X.min()))
+    if largest == 0:
+        raise DataError(f"the {what}s are all zero: there is nothing to decompose")
+    _check_scale(largest, 4 * order, sqrt(X.shape[1]), f"the {what}s")
+    if vanishes(X, order):
+        raise DataError(
+            f"the moment of order {order} of the {what}s is zero, as odd ones of data symmetric "
+            "about the origin are: there is nothing to decompose; take another order"
+        )
     return X
 
 
-def _check_scale(length: float, order: int, what: str) -> None:
-    most = LARGEST ** (1 / (4 * order))
-    if not 1 / most <= length <= most:
+def _check_scale(largest: float, power: int, spread: float, what: str) -> None:
+    """Refuse a largest entry whose powers may overflow or vanish.
+
+    Parameters
+    ----------
+    largest : float
+    power : int
+        The highest power of the norm that methods and metrics take.
+    spread : float
+        The norm is at most this times the largest entry.
+    what : str
+    """
+    most = LARGEST ** (1 / power)
+    if not 1 / most <= largest <= most / spread:
         raise DataError(
-            f"{what} has norm {length:.3g}: its moments of order {order} overflow or vanish; "
-            f"rescale the data to lie between {1 / most:.0e} and {most:.0e}"
+            f"the largest entry of {what} is {largest:.3g}: what is computed of it overflows or "
+            f"vanishes; rescale it to lie between {1 / most:.1e} and {most / spread:.1e}"
         )
 
 
@@ -248,10 +293,10 @@ def _checked_tensor(tensor: NDArray[np.generic]) -> Array:
     if not np.isfinite(T).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(T))[0])
         raise DataError(f"entry {at} of the tensor is {T[at]}; clean the data")
-    largest = float(np.abs(T).max())
+    largest = max(float(T.max()), -float(T.min()))
     if largest == 0:
         raise DataError("the tensor is zero: there is nothing to decompose")
-    _check_scale(largest, 1, "the largest entry of the tensor")
+    _check_scale(largest, 4, sqrt(T.size), "the tensor")
     return symmetrized(T)
 
 

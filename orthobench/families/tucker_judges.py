@@ -65,24 +65,33 @@ class Measured(ABC):
         """Return |X̂ - X|² / |X|², without forming either.
 
         The squared ratio, which section 4.5 calls the relative error. Of a basis X̂ is
-        X ·(QQ', ..., QQ') as in equation 18, and it is 1 - F(Q) / |X|².
+        X ·(QQ', ..., QQ') as in equation 18, and it is 1 - F(Q) / |X|². Below about 1e-15 it is
+        rounding, and never negative.
         """
         if isinstance(solution, ComponentSolution):
-            return self._component_error(solution) / self.square
-        return 1 - self.objective(solution.point) / self.square
+            return max(0.0, self._component_residual(solution) / self.square)
+        return self.relative(self.objective(solution.point))
 
-    def _component_error(self, solution: ComponentSolution) -> float:
+    def relative(self, objective: float) -> float:
+        """Return the relative error of a basis from its objective, 1 - F(Q) / |X|²."""
+        return max(0.0, 1 - objective / self.square)
+
+    def _component_residual(self, solution: ComponentSolution) -> float:
         V, w = solution.point, np.asarray(solution.weights)
         own = w @ integer_power(V.T @ V, self.order) @ w
         return float(self.square - 2 * (w @ self.at(V)) + own)
 
     def relative_gradient(self, Q: Array) -> float:
-        """Return |(I - QQ') ∇F(Q)|_F / F(Q); zero where both are (section 4.2)."""
+        """Return |(I - QQ') ∇F(Q)|_F / F(Q), the Riemannian gradient over F (section 4.2).
+
+        Zero where F is, and so its gradient.
+        """
         W = self.partial_core(Q)
         S = inner_core(W, Q)
-        G = gradient(W - Q @ S, S, self.order)
-        length = float(np.linalg.norm(G - Q @ (Q.T @ G)))
-        return length / core_square(S, self.order) if length else 0.0
+        square = core_square(S, self.order)
+        if square == 0:
+            return 0.0
+        return float(np.linalg.norm(gradient(W - Q @ S, S, self.order))) / square
 
 
 class MeasuredMoment(Measured):
@@ -150,11 +159,12 @@ class Judge:
     validation : Measured, optional
         What parameters are tuned on.
     basis : ndarray, shape (n, r*), optional
-        The true basis.
+        The true basis Q*.
 
     Notes
     -----
-    Each tensor costs 2pn(r + N) flops a call, N = C(r + d - 2, d - 1), or about 2 n^d r.
+    Each tensor costs 2pn(r + N) flops a call, N = C(r + d - 2, d - 1), or about 2 n^d r; |X|²,
+    of the test and the validation part, once what `sample_moments.moment_square` does.
     """
 
     def __init__(
@@ -170,24 +180,39 @@ class Judge:
         """Return the metrics; the relative error, the primary one, first.
 
         ``relative_error`` is |X̂ - X|² / |X|² on the test samples, with the best core there
-        (equation 18), or of components as they are. Of a basis also ``objective``, F on the test
-        samples; ``relative_gradient``, |(I - QQ')∇F| / F of the data that the solver sees;
-        ``subspace_error``, |(I - QQ')Q*|_F, where the true basis is known: the paper's
-        |QQ' - Q*Q*'| is √2 times that where the ranks are equal. With validation data
-        ``validation_relative_error``.
+        (equation 18), or of components as they are; section 4.5 calls the squared ratio so. With
+        validation data ``validation_relative_error``. Of a basis also:
+
+        - ``objective``: F on the test samples, the sum of the entries of (X'QQ'X)^[d] over p²
+          (section 4.4, which prints the norm in place of the sum).
+        - ``objective_ratio``: F(Q) / F(Q*) there, where the true basis is known (figure 5); above
+          one where Q has more columns, or fits the samples better.
+        - ``subspace_error``: |(I - QQ')Q*|_F, where the true basis is known: the paper's
+          |QQ' - Q*Q*'| is √2 times that where the ranks are equal.
+        - ``relative_gradient``: |(I - QQ')∇F| / F of the data that the solver sees, where they
+          have an end.
         """
-        metrics = {"relative_error": self.test.error(solution)}
-        if self.validation is not None:
-            metrics["validation_relative_error"] = self.validation.error(solution)
         if isinstance(solution, ComponentSolution):
-            return metrics
+            return {"relative_error": self.test.error(solution)} | self._tuning(solution)
         Q = solution.point
-        metrics["objective"] = (1 - metrics["relative_error"]) * self.test.square
+        objective = self.test.objective(Q)
+        metrics = {"relative_error": self.test.relative(objective), "objective": objective}
+        if self.basis is not None:
+            metrics["objective_ratio"] = objective / self.attained
+            metrics["subspace_error"] = subspace_error(Q, self.basis)
         if self.seen is not None:
             metrics["relative_gradient"] = self.seen.relative_gradient(Q)
-        if self.basis is not None:
-            metrics["subspace_error"] = subspace_error(Q, self.basis)
-        return metrics
+        return metrics | self._tuning(solution)
+
+    def _tuning(self, solution: Solution) -> dict[str, float]:
+        if self.validation is None:
+            return {}
+        return {"validation_relative_error": self.validation.error(solution)}
+
+    @cached_property
+    def attained(self) -> float:
+        """F(Q*) of the true basis on the test samples."""
+        return self.test.objective(np.asarray(self.basis))
 
 
 def violation(solution: Solution) -> float:

@@ -27,6 +27,11 @@ class TuckerOracle(Oracle):
 
     order: int
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """n, r and the order."""
+        return (self.n, self.k, self.order)
+
 
 class SymmetricTensorOracle(TuckerOracle):
     """A tensor with all its entries.

@@ -57,8 +57,12 @@ def legend_label(entry: Entry) -> str:
     failed = len(entry.seeds) - sum(not record.status.failed for record in entry.records)
     parts = [entry.solver, f"({chosen})" if chosen else ""]
     parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]
-    label = " ".join(part for part in parts if part)
-    return f" {label}" if label.startswith("_") else label  # matplotlib hides a leading _
+    return visible(" ".join(part for part in parts if part))
+
+
+def visible(label: str) -> str:
+    """Return a label that legends show: matplotlib hides those with a leading underscore."""
+    return f" {label}" if label.startswith("_") else label
 
 
 def curves(
@@ -97,7 +101,7 @@ def _heights(drawn: Sequence[Drawn]) -> list[Array]:
 
 def frame(ax: Axes, xlabel: str, ylabel: str) -> None:
     """Label an axis and give it the look of all figures."""
-    ax.set_xlabel(xlabel, color=INK, fontsize=10.5)
+    ax.set_xlabel(xlabel, color=INK, fontsize=10.5, parse_math=False)
     ax.set_ylabel(ylabel, color=INK, fontsize=10.5, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)

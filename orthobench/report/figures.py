@@ -11,11 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from orthobench.identity import canonical
 from orthobench.report import fronts
 from orthobench.report.drawing import Drawn, curves, legend_label, panel
+from orthobench.report.exhibits import Load, exhibitions
+from orthobench.report.gallery import gallery, pages
+from orthobench.report.overlays import name_of, overlay_figure, overlays
 from orthobench.report.sheet import handle, legend, sheet, title
 from orthobench.report.style import Style, styles
 from orthobench.report.sweeps import sweep_figure, sweeps
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 FORMATS = ("png", "svg", "csv")
+
+Draw: TypeAlias = Callable[[], "tuple[Figure, list[list[Any]]]"]
+"""Draws a figure, and returns it with the data it was drawn from."""
 
 
 def plot_convergence(
@@ -127,12 +133,14 @@ def save_figures(
     metric: str | None = None,
     note: str = "",
     formats: Sequence[str] = FORMATS,
+    exhibits: Load | None = None,
 ) -> list[Path]:
     """Write the figures of a comparison, and the data that each draws.
 
     One for each problem, of convergence; one for each that is compared at levels, of the trade-off
     (`orthobench.report.fronts`); one for each parameter of which the problems have three or more
-    values (`orthobench.report.sweeps`).
+    values (`orthobench.report.sweeps`); of what its solutions exhibit, one of the curves
+    (`orthobench.report.overlays`) and one or more of the images (`orthobench.report.gallery`).
 
     Parameters
     ----------
@@ -146,6 +154,9 @@ def save_figures(
         What else the reader should know.
     formats : sequence of str
         ``"csv"`` for the data, and any format of matplotlib.
+    exhibits : callable, optional
+        Returns what runs exhibit: `orthobench.results.Results.exhibits`. Without it there are no
+        pictures of exhibits.
 
     Returns
     -------
@@ -155,17 +166,18 @@ def save_figures(
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     looks = styles(entry.solver for entry in entries)
-    drawings: dict[str, Callable[[], tuple[Figure, list[list[Any]]]]] = {}
+    drawings: list[tuple[str, Draw]] = []
     for problem, group in _groups(entries, _compared).items():
-        drawings[problem] = partial(_convergence, group, looks, metric, note)
+        drawings.append((problem, partial(_convergence, group, looks, metric, note)))
     for problem, group in _groups(entries, _traded).items():
         if not any(front.points for front in fronts.fronts(group)):
             continue
-        drawings[problem] = partial(fronts.tradeoff, group, looks, note, problem)
-    for sweep in sweeps(entries):
-        drawings[sweep.name] = partial(sweep_figure, sweep, looks, note)
+        drawings.append((problem, partial(fronts.tradeoff, group, looks, note, problem)))
+    drawings += [(one.name, partial(sweep_figure, one, looks, note)) for one in sweeps(entries)]
+    drawings += _pictures(entries, looks, note, exhibits) if exhibits else []
     paths: list[Path] = []
-    for name, draw in zip(slugs(drawings), drawings.values(), strict=True):
+    names = slugs(name for name, _ in drawings)
+    for name, (_, draw) in zip(names, drawings, strict=True):
         fig, table = draw()
         paths += [_saved(directory / f"{name}.{kind}", fig, table) for kind in formats]
     return paths
@@ -196,6 +208,18 @@ def _convergence(
 ) -> tuple[Figure, list[list[Any]]]:
     fig, drawn = figure(entries, looks, metric, note)
     return fig, _table(drawn)
+
+
+def _pictures(
+    entries: Sequence[Entry], looks: Mapping[str, Style], note: str, exhibits: Load
+) -> list[tuple[str, Draw]]:
+    """Return what draws the exhibits of each problem."""
+    found: list[tuple[str, Draw]] = []
+    for shown in exhibitions(entries, exhibits):
+        if overlays(shown):
+            found.append((name_of(shown), partial(overlay_figure, shown, looks, note)))
+        found += [(page.name, partial(gallery, page, note)) for page in pages(shown)]
+    return found
 
 
 def slugs(labels: Iterable[str]) -> list[str]:

@@ -7,9 +7,15 @@ from pathlib import Path
 
 from orthobench.hookspecs import hookimpl
 from orthobench.problem import AnyProblem
-from orthobench_problems import orthogonal_group, orthogonal_tensor, sparse_pca, stochastic_pca
+from orthobench_problems import (
+    orthogonal_group,
+    orthogonal_tensor,
+    sparse_pca,
+    stochastic_pca,
+    symmetric_tucker,
+)
 
-FAMILIES = (stochastic_pca, sparse_pca, orthogonal_tensor, orthogonal_group)
+FAMILIES = (stochastic_pca, sparse_pca, orthogonal_tensor, symmetric_tucker, orthogonal_group)
 
 
 @hookimpl

@@ -25,6 +25,23 @@ def mapped(path: Path) -> NDArray[np.generic]:
     return matrix(array(path), f"the samples in {path}")
 
 
+def ordered(path: Path) -> NDArray[np.generic]:
+    """Return the matrix (samples, features) in a .npy file, as `mapped`; refuse Fortran order.
+
+    Raises
+    ------
+    DataError
+        Where it is no matrix of real numbers that can be read, or not in C order.
+    """
+    rows = mapped(path)
+    if not rows.flags.c_contiguous:
+        raise DataError(
+            f"{path} is in Fortran order, where a sample is scattered over the whole file; "
+            "save numpy.ascontiguousarray of it"
+        )
+    return rows
+
+
 def array(path: Path) -> NDArray[np.generic]:
     """Return the array in a .npy file, of any shape and type, as a read-only memory map.
 

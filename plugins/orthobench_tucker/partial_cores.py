@@ -78,7 +78,7 @@ def refusal(problem: AnyProblem, form: str) -> str | None:
     if not isinstance(problem, SymmetricTucker):
         return None
     if problem.endless:
-        return "needs all samples at once, and there is no end of them"
+        return "needs all samples at once, and here they only stream"
     sampled = issubclass(problem.offers, MomentOracle)
     if form == "implicit" and not sampled:
         return "is implicit here, and the problem has a tensor, not samples"

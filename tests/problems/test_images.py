@@ -205,6 +205,6 @@ def pixels_of_test():
 
 
 def images_normalization(normalization):
-    from orthobench_problems.stochastic_pca.parts import normalization_of
+    from orthobench_problems.normalization import normalization_of
 
     return normalization_of(images._images(images.TEST_IMAGES), normalization)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_problems.stochastic_pca.parts import apart, normalization_of, split
+from orthobench_problems.normalization import normalization_of
+from orthobench_problems.stochastic_pca.parts import apart, split
 
 from orthobench.errors import DataError
 

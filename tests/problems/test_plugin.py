@@ -14,12 +14,13 @@ from orthobench.families.orthogonal_group import OrthogonalGroup
 from orthobench.families.orthogonal_tensor import OrthogonalTensor
 from orthobench.families.sparse_pca import SparsePCA
 from orthobench.families.stochastic_pca import StochasticPCA
+from orthobench.families.symmetric_tucker import SymmetricTucker
 from orthobench.parameters import parameters_of, summary
 
 PROBLEMS = orthobench_problems.orthobench_problems()
 FAMILIES = {
     family.family: family
-    for family in (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor)
+    for family in (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor, SymmetricTucker)
 }
 
 
@@ -52,6 +53,12 @@ def test_the_names_are_the_pinned_ones():
         "gmm-moments",
         "lda-moments",
         "npy-tensor",
+        "nig-factor",
+        "gaussian-factor",
+        "random-symmetric",
+        "npy-moment",
+        "hsi-anomaly",
+        "portfolio",
     }
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from orthobench import datasets
 from orthobench.arrays import Array
 from orthobench.datasets import DataFile
-from orthobench.errors import DataError
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
+from orthobench_problems import own
 from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 from orthobench_problems.sparse_pca.parts import (
     PASSES_HELP,
@@ -91,23 +91,14 @@ class Prostate(SparsePCA):
 
     def checksum(self) -> str:
         """Return the SHA-256 of the file; `build` insists on that of the published one."""
-        return SINGH.sha256 if self.path is None else _digest(Path(self.path).expanduser())
+        return SINGH.sha256 if self.path is None else own.digest(Path(self.path).expanduser())
 
     def _read(self) -> Array:
         """Return the samples, shape (samples, genes)."""
         if self.path is None:
             return _published(datasets.fetch(SINGH), SINGH.sha256)
         path = Path(self.path).expanduser()
-        return _table(path, _digest(path))
-
-
-def _digest(path: Path) -> str:
-    try:
-        return datasets.checksum(path)
-    except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        return _table(path, own.digest(path))
 
 
 @lru_cache(maxsize=1)

@@ -17,13 +17,12 @@ from orthobench.problem import Instance
 from orthobench.samples import SampleOracle
 from orthobench.sources import ArraySource
 from orthobench_problems import npy
-from orthobench_problems.stochastic_pca.parts import (
+from orthobench_problems.normalization import (
     NORMALIZATION_HELP,
     NORMALIZATIONS,
-    Rows,
-    check_dimension,
     normalization_of,
 )
+from orthobench_problems.stochastic_pca.parts import Rows, check_dimension
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class NpyPCA(StochasticPCA):
         UsageError
             On k > d.
         """
-        rows = _ordered(Path(self.path).expanduser())
+        rows = npy.ordered(Path(self.path).expanduser())
         check_dimension(self.k, rows.shape[1])
         order = rng.permutation(len(rows)) if self.shuffle else range(len(rows))
         train, validation, test = self._parts(rows, order)
@@ -104,20 +103,9 @@ def _normalization(
 ) -> tuple[float | Array, float | Array]:
     """Return the centre and the scale; refuse rows that are not finite. Once for each file."""
     del checksum
-    rows = _ordered(Path(path).expanduser())
+    rows = npy.ordered(Path(path).expanduser())
     if normalization != "none":
         return normalization_of(rows, normalization)
     for _ in ArraySource(rows).checked_pass():
         pass
     return 0.0, 1.0
-
-
-def _ordered(path: Path) -> NDArray[np.generic]:
-    """Return the matrix in a file as a memory map; refuse Fortran order."""
-    rows = npy.mapped(path)
-    if not rows.flags.c_contiguous:
-        raise DataError(
-            f"{path} is in Fortran order, where a sample is scattered over the whole file; "
-            "save numpy.ascontiguousarray of it"
-        )
-    return rows

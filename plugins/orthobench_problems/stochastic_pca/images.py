@@ -15,11 +15,8 @@ from orthobench.parameters import parameter
 from orthobench.problem import Instance
 from orthobench.samples import SampleOracle
 from orthobench_problems import digits, idx
-from orthobench_problems.stochastic_pca.parts import (
-    NORMALIZATION_HELP,
-    NORMALIZATIONS,
-    normalized_split,
-)
+from orthobench_problems.normalization import NORMALIZATION_HELP, NORMALIZATIONS
+from orthobench_problems.stochastic_pca.parts import normalized_split
 
 _SOURCE = "the MNIST database of handwritten digits (LeCun, Cortes and Burges; CC BY-SA 3.0)"
 _MIRRORS = (

@@ -1,4 +1,4 @@
-"""What the problems of this family share: splits, normalizations, a generator of one's own."""
+"""What the problems of this family share: splits, and a generator of one's own."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench.problem import Instance
 from orthobench.samples import SampleOracle
 from orthobench.sources import ArraySource
-
-NORMALIZATIONS = ("common", "per-feature")
-NORMALIZATION_HELP = "one common factor, or every feature by its standard deviation"
+from orthobench_problems.normalization import normalization_of
 
 Rows: TypeAlias = NDArray[np.intp]
 
@@ -53,43 +50,6 @@ def split(n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
     order = rng.permutation(n)
     train, validation = 2 * n // 5, n // 5
     return order[:train], order[train : train + validation], order[train + validation :]
-
-
-def normalization_of(X: NDArray[np.generic], normalization: str) -> tuple[Array, Array]:
-    """Return the centre and the scale that give mean zero and unit norm in expectation.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Any real dtype; never converted as a whole.
-    normalization : {"common", "per-feature"}
-        One factor for all features, so that E|x|² = 1 over all rows; or one a feature, which
-        makes every variance 1/d. Constant features become zero, and in the second reading
-        leave E|x|² = m/d where m features vary.
-
-    Returns
-    -------
-    centre, scale : ndarray, shape (d,)
-        Each row x becomes ``(x - centre) * scale``.
-
-    Raises
-    ------
-    DataError
-        Where all rows are equal, or one is not finite; names it.
-    """
-    centre = sum(block.sum(axis=0) for block in ArraySource(X).checked_pass()) / len(X)
-    centred = ArraySource(X, centre=centre).one_pass()
-    variance = sum(np.einsum("ij,ij->j", block, block) for block in centred) / len(X)
-    # a constant feature may keep the rounding of its mean as variance
-    varies = variance > (1e-12 * np.maximum(np.abs(centre), np.sqrt(variance.max()))) ** 2
-    if not varies.any():
-        raise DataError("all rows are equal: there is no variance to normalize by")
-    scale = np.zeros(len(centre))
-    if normalization == "common":
-        scale[varies] = variance[varies].sum() ** -0.5
-    else:
-        scale[varies] = (variance[varies] * len(scale)) ** -0.5
-    return centre, scale
 
 
 def normalized_split(

@@ -1,0 +1,59 @@
+"""Mean and scale of data sets, which may be larger than memory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.arrays import Array
+from orthobench.errors import DataError
+from orthobench.sources import ArraySource
+
+NORMALIZATIONS = ("common", "per-feature")
+NORMALIZATION_HELP = "one common factor, or every feature by its standard deviation"
+
+
+def normalization_of(
+    X: NDArray[np.generic], normalization: str, centred: bool = True
+) -> tuple[Array, Array]:
+    """Return the centre and the scale that give mean zero and unit norm in expectation.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        Any real dtype; never converted as a whole.
+    normalization : {"common", "per-feature", "none"}
+        One factor for all features, so that E|x|² = 1 over all rows; or one a feature, which
+        makes every variance 1/d. Constant features become zero, and in the second reading
+        leave E|x|² = m/d where m features vary. Or a scale of one.
+    centred : bool
+        Without it the centre is zero, and mean squares take the place of variances.
+
+    Returns
+    -------
+    centre, scale : ndarray, shape (d,)
+        Each row x becomes ``(x - centre) * scale``.
+
+    Raises
+    ------
+    DataError
+        Where there is nothing to normalize by, or a row is not finite; names it.
+    """
+    centre = sum(block.sum(axis=0) for block in ArraySource(X).checked_pass()) / len(X)
+    if not centred:
+        centre = np.zeros_like(centre)
+    if normalization == "none":
+        return centre, np.ones_like(centre)
+    blocks = ArraySource(X, centre=centre).one_pass()
+    variance = sum(np.einsum("ij,ij->j", block, block) for block in blocks) / len(X)
+    # a constant feature may keep the rounding of its mean as variance
+    varies = variance > (1e-12 * np.maximum(np.abs(centre), np.sqrt(variance.max()))) ** 2
+    if not varies.any():
+        equal = "equal" if centred else "zero"
+        raise DataError(f"all rows are {equal}: there is no variance to normalize by")
+    scale = np.zeros(len(centre))
+    if normalization == "common":
+        scale[varies] = variance[varies].sum() ** -0.5
+    else:
+        scale[varies] = (variance[varies] * len(scale)) ** -0.5
+    return centre, scale

@@ -1,0 +1,16 @@
+"""Problems of symmetric Tucker decomposition."""
+
+from orthobench_problems.symmetric_tucker.factors import GaussianFactor, NIGFactor
+from orthobench_problems.symmetric_tucker.files import NpyMoment
+from orthobench_problems.symmetric_tucker.hyperspectral import HyperspectralAnomaly
+from orthobench_problems.symmetric_tucker.planted import RandomSymmetric
+from orthobench_problems.symmetric_tucker.portfolio import Portfolio
+
+PROBLEMS = (
+    NIGFactor,
+    GaussianFactor,
+    RandomSymmetric,
+    HyperspectralAnomaly,
+    Portfolio,
+    NpyMoment,
+)

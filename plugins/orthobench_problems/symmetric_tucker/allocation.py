@@ -1,0 +1,139 @@
+"""Portfolios: the weights of largest expected utility, and how a portfolio performed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.errors import OrthobenchError
+
+GAP = 1e-6
+"""Largest optimality gap of weights, relative to the utility of equal weights."""
+
+UNITS = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
+"""In which the optimizer sees utilities, relative to that of equal weights."""
+
+
+@dataclass(frozen=True)
+class Utility:
+    """The expected utility of a portfolio w, from moments of orders 2 to 4 of centred returns.
+
+    -mu/2 <M2, w²> + mu(mu+1)/6 <M3, w³> - mu(mu+1)(mu+2)/24 <M4, w⁴>, where w^d stands for
+    w ⊗ ... ⊗ w (Jin, Kileel, Kolda and Ward 2022, equation 19). Moments of samples are never
+    formed, since <M_d, w^d> is the mean of (w'x)^d; those of rank r with a basis Q,
+    M_d ·(QQ', ..., QQ'), are the moments of the samples QQ'x.
+
+    The utility is the mean of a quartic of w'x, whose second derivative
+    -mu (1 - (mu+1) y + (mu+1)(mu+2) y²/2) has no root (its discriminant is -(mu+1)(mu+3)) and is
+    negative: it is concave in w, and has one maximum over the simplex.
+
+    Attributes
+    ----------
+    X : ndarray, shape (p, n)
+        Centred returns in rows.
+    aversion : float
+        mu, the aversion to risk; it goes with the unit of the returns.
+    """
+
+    X: Array
+    aversion: float = 1.0
+
+    def of_rank(self, Q: Array) -> Utility:
+        """Return the utility from low-rank moments, all of them through the basis Q (n, r)."""
+        return Utility((self.X @ Q) @ Q.T, self.aversion)
+
+    def __call__(self, w: Array) -> float:
+        """Return the expected utility of weights (n,); 2pn flops."""
+        return self.with_gradient(w)[0]
+
+    def with_gradient(self, w: Array) -> tuple[float, Array]:
+        """Return the expected utility of weights (n,) and its gradient; 4pn flops."""
+        mu, y = self.aversion, self.X @ w
+        a, b, c = mu / 2, mu * (mu + 1) / 6, mu * (mu + 1) * (mu + 2) / 24
+        value = float(np.mean(y * y * (-a + y * (b - c * y))))
+        slopes = y * (-2 * a + y * (3 * b - 4 * c * y))
+        return value, np.asarray(self.X.T @ slopes / len(y))
+
+    def gap(self, w: Array) -> float:
+        """Return max_i g_i - w'g with the gradient g: at most so much is lost by `w`.
+
+        A bound for concave functions over the simplex (Frank and Wolfe 1956); it is zero where
+        the Karush-Kuhn-Tucker conditions hold, and nowhere else.
+        """
+        _, g = self.with_gradient(w)
+        return float(g.max() - w @ g)
+
+    def best_weights(self) -> Array:
+        """Return the weights w >= 0, sum w = 1, of largest expected utility.
+
+        By sequential least squares (SciPy's SLSQP) from equal weights, again from where it ended,
+        with the utility in smaller units, as long as it ends early. Where several weights are
+        best, as for moments of low rank may happen, one that this leads to.
+
+        Raises
+        ------
+        OrthobenchError
+            Where the result is not optimal: `gap` above 1e-6 of the utility of equal weights.
+        """
+        n = self.X.shape[1]
+        weights = np.full(n, 1 / n)
+        unit = abs(self(weights)) or 1.0
+        for finer in UNITS:
+            weights = self._ascended(weights, unit * finer)
+            if self.gap(weights) <= GAP * unit:
+                return weights
+        raise OrthobenchError(
+            "the weights of largest expected utility were not found: the optimality gap is "
+            f"{self.gap(weights):.1e}"
+        )
+
+    def _ascended(self, weights: Array, unit: float) -> Array:
+        from scipy.optimize import minimize
+
+        def loss(w: Array) -> tuple[float, Array]:
+            value, g = self.with_gradient(w)
+            return -value / unit, -g / unit
+
+        n = len(weights)
+        total = {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda _: np.ones((1, n))}
+        found = minimize(
+            loss, weights, jac=True, method="SLSQP", bounds=[(0, 1)] * n, constraints=total,
+            options={"ftol": 1e-14, "maxiter": 1000},
+        )  # fmt: skip
+        inside = np.maximum(found.x, 0)
+        return np.asarray(inside / inside.sum())
+
+
+def cumulative(y: Array) -> Array:
+    """Return the cumulative returns in percent, (prod_{s <= t} (1 + y_s / 100) - 1) 100.
+
+    Parameters
+    ----------
+    y : ndarray, shape (days,)
+        Daily returns in percent.
+    """
+    return np.asarray((np.cumprod(1 + y / 100) - 1) * 100)
+
+
+def performance(y: Array, years: float) -> dict[str, float]:
+    """Return the measures of Table 3 of Jin et al. (2022).
+
+    Parameters
+    ----------
+    y : ndarray, shape (days,)
+        Daily returns in percent.
+    years : float
+        How long the days are.
+
+    Returns
+    -------
+    dict
+        ``annual_return``, the annual geometric mean in percent; ``m2``, ``m3`` and ``m4``, the
+        centred moments of daily returns.
+    """
+    growth = float(np.prod(1 + y / 100))
+    centred = y - y.mean()
+    moments = {f"m{d}": float(np.mean(centred**d)) for d in (2, 3, 4)}
+    return {"annual_return": (growth ** (1 / years) - 1) * 100, **moments}

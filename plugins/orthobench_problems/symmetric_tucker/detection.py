@@ -1,0 +1,146 @@
+"""How anomalies stand out of the scores Z = XQ of samples: ROC, and the sparsest mixture."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.arrays import Array
+from orthobench.exhibits import Curve
+
+SINGULAR = 1e-12
+"""Least variance of a direction of scores, relative to the largest, that can be whitened."""
+
+DIRECTIONS = 512
+"""Directions among which descents start, besides those of the columns."""
+
+DESCENTS = 8
+STEPS = 300
+
+GAIN = 1e-12
+"""Relative gain below which a descent ends."""
+
+SMALL = 1e-6
+"""Entries below this share of the mean weigh no more than it."""
+
+
+def anomaly_scores(Z: Array) -> Array:
+    """Return the norms of the rows of `Z`, whitened by its second moment Z'Z / p.
+
+    The anomaly score of Jin, Kileel, Kolda and Ward (2022, section 5.1) for centred Z. It
+    depends on the span of the columns only; directions of no variance count for nothing.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (p, r)
+
+    Returns
+    -------
+    ndarray, shape (p,)
+
+    Notes
+    -----
+    4pr² flops.
+    """
+    values, axes = np.linalg.eigh(Z.T @ Z / len(Z))
+    kept = values > SINGULAR * values[-1]
+    return np.asarray(np.linalg.norm(Z @ (axes[:, kept] / np.sqrt(values[kept])), axis=1))
+
+
+def area_under_roc(scores: Array, anomalies: NDArray[np.bool_]) -> float:
+    """Return the probability that an anomaly scores higher than what is none; ties count half.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (p,)
+    anomalies : ndarray of bool, shape (p,)
+    """
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(anomalies, scores))
+
+
+def roc(scores: Array, anomalies: NDArray[np.bool_], reference: bool = False) -> Curve:
+    """Return the ROC curve of scores: its corners.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (p,)
+    anomalies : ndarray of bool, shape (p,)
+    reference : bool
+        Whether the curve is the same for all solvers.
+    """
+    from sklearn.metrics import roc_curve
+
+    false, true, _ = roc_curve(anomalies, scores, drop_intermediate=False)
+    between = _repeated(false) | _repeated(true)
+    return _rates(false[~between], true[~between], reference)
+
+
+def random_classifier() -> Curve:
+    """Return the ROC curve of scores that say nothing."""
+    ends = np.array([0.0, 1.0])
+    return _rates(ends, ends, reference=True)
+
+
+def _repeated(rates: Array) -> NDArray[np.bool_]:
+    """Return where a value equals both its neighbours."""
+    inside = (rates[1:-1] == rates[:-2]) & (rates[1:-1] == rates[2:])
+    return np.concatenate([[False], inside, [False]])
+
+
+def _rates(false: Array, true: Array, reference: bool) -> Curve:
+    return Curve(false, true, "false positive rate", "true positive rate", reference)
+
+
+def sparsest(Z: Array) -> Array:
+    """Return a unit vector w that makes Zw sparse: a minimizer of |Zw|_1 over |w|_2 = 1.
+
+    The program that gives the sparse detection image of Jin et al. (2022, section 5.1), who leave
+    it to MATLAB's fmincon. It is not convex. Descents start from the best of `DIRECTIONS` fixed
+    directions; each step minimizes the weighted squares sum_i (z_i'w)² / |z_i'v| of the last
+    vector v, an eigenproblem of size r, and never increases the sum (up to `SMALL`). On whitened
+    images of 10,000 pixels the value is within 1e-6 of itself of the best of 40 descents.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (p, r)
+
+    Returns
+    -------
+    ndarray, shape (r,)
+        The entry of Zw that is largest in modulus is positive.
+
+    Notes
+    -----
+    2pr DIRECTIONS flops, and 2pr² a step. Deterministic.
+
+    References
+    ----------
+    Tsakiris and Vidal 2018, "Dual principal component pursuit", the variant by iteratively
+    reweighted least squares.
+    """
+    r = Z.shape[1]
+    drawn = np.random.default_rng(0).standard_normal((r, DIRECTIONS))
+    W = np.hstack([np.eye(r), drawn / np.linalg.norm(drawn, axis=0)])
+    first = np.argsort(np.abs(Z @ W).sum(axis=0), kind="stable")[:DESCENTS]
+    found = [_descent(Z, W[:, j]) for j in first]
+    _, w = min(found, key=lambda pair: pair[0])
+    image = Z @ w
+    return w if image[np.abs(image).argmax()] >= 0 else -w
+
+
+def _descent(Z: Array, w: Array) -> tuple[float, Array]:
+    """Return the best value that reweighted least squares comes to from `w`, and where."""
+    best, at = np.inf, w
+    for _ in range(STEPS):
+        sizes = np.abs(Z @ w)
+        value = float(sizes.mean())
+        gains = 0 < value < best * (1 - GAIN)
+        if value < best:
+            best, at = value, w
+        if not gains:
+            break
+        weights = 1 / np.maximum(sizes, SMALL * value)
+        w = np.linalg.eigh(Z.T @ (Z * weights[:, None]))[1][:, 0]
+    return best, at

@@ -1,0 +1,96 @@
+"""Line search for the strong Wolfe conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+from orthobench_tucker.objective import Point, gain
+
+SUFFICIENT = 1e-4
+"""Least share of the gain that the slope at the start promises."""
+
+FLATTER = 0.9
+"""Largest share of the slope at the start that may be left at the end."""
+
+TRIALS = 25
+
+STRETCH = 4.0
+"""Longest extrapolation, relative to the last trial."""
+
+MARGIN = 0.1
+"""A trial keeps this share of a bracket away from its ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A point on a curve: its parameter, the function there, and the derivative along the curve."""
+
+    t: float
+    point: Point
+    slope: float
+
+
+def wolfe_search(
+    probe: Callable[[float], Trial], start: Trial, longest: float
+) -> tuple[Trial | None, int]:
+    """Look for a point on a curve where F has risen enough, and has become flat enough.
+
+    The strong Wolfe conditions, for a rising F: F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9
+    F'(0). A bracket holds such a point once its lower end rises enough and is steep, and its upper
+    end has gone too far; trials within are minimizers of the cubic through both ends, kept off
+    them. F(t) - F(0) is `orthobench_tucker.objective.gain`.
+
+    Parameters
+    ----------
+    probe : callable
+        Maps t to a trial.
+    start : Trial
+        At t = 0, with positive slope.
+    longest : float
+        Largest t; a trial there that has risen enough is taken, however steep. The first is at 1.
+
+    Returns
+    -------
+    Trial or None
+        None where 25 trials have not found one that rises enough. If some did, but none was flat
+        enough, the highest bracket end is returned.
+    int
+        Trials made.
+
+    References
+    ----------
+    Nocedal and Wright 2006, Algorithms 3.5 and 3.6 and equation 3.59, with one loop for both.
+    """
+    low, high = start, None
+    t = min(1.0, longest)
+    for tried in range(1, TRIALS + 1):
+        trial = probe(t)
+        if not _rises(start, trial) or trial.slope < -FLATTER * start.slope:
+            high = trial
+        elif trial.slope <= FLATTER * start.slope or t >= longest:
+            return trial, tried
+        else:
+            low = trial
+        t = min(STRETCH * t, longest) if high is None else _between(low, high)
+    return (low if low.t > 0 else None), TRIALS
+
+
+def _rises(start: Trial, trial: Trial) -> bool:
+    slopes = (trial.t * start.slope, trial.t * trial.slope)
+    return gain(start.point, trial.point, slopes) >= SUFFICIENT * trial.t * start.slope
+
+
+def _between(low: Trial, high: Trial) -> float:
+    """Return where the cubic through both ends is largest, kept off the ends of the bracket."""
+    width = high.t - low.t
+    rise = gain(low.point, high.point, (width * low.slope, width * high.slope))
+    inner = low.slope + high.slope - 3 * rise / width
+    root = inner * inner - low.slope * high.slope
+    t = low.t + width / 2
+    if isfinite(root) and root >= 0:
+        bottom = high.slope - low.slope - 2 * sqrt(root)
+        if bottom != 0:
+            t = high.t - width * (high.slope - sqrt(root) - inner) / bottom
+    return min(max(t, low.t + MARGIN * width), high.t - MARGIN * width)

@@ -1,0 +1,197 @@
+"""The objective F(Q) = |X ·(Q, ..., Q)|² on the Grassmannian, with its first two derivatives.
+
+Points are subspaces, held as orthonormal bases Q (n, r). A tangent vector at Q is horizontal:
+V (n, r) with Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree
+d - 1, their multiplicities c, C = diag(c), and S = Q'W::
+
+    F = tr(S C S')
+    ∇F = 2d W C S'
+    grad F = (I - QQ') ∇F = 2d (W - QS) C S'
+    Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
+
+where dW is the derivative of W in the direction V. W - QS is what all of them are computed from:
+so nothing cancels where the gradient is small. The formulae hold for any order d >= 2; Jin,
+Kileel, Kolda and Ward (2022) have ∇F as equation 6, and grad F and Hess F, in terms of P = QQ'
+and of tangent vectors VQ' + QV', as equations 27 and 41.
+
+The tensor is divided by a unit, the norm of the core at the first point of a run: so that F and
+all of its derivatives are of a size whose squares and products neither overflow nor vanish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, sqrt
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.families.monomials import monomials
+from orthobench.families.sample_moments import core_square
+from orthobench_tucker.pair_cores import (
+    core_along,
+    core_along_flops,
+    core_of_pairs,
+    core_of_pairs_flops,
+    pair_core,
+    pair_core_flops,
+)
+from orthobench_tucker.partial_cores import PartialCores
+from orthobench_tucker.tensor_cores import TensorCores
+
+RESOLVED = 1e-9
+"""Relative change of F from which on the difference of two values has digits enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A basis with the derivatives of F there.
+
+    Attributes
+    ----------
+    Q : ndarray, shape (n, r)
+    S : ndarray, shape (r, N)
+        Q'W, the core with its first index apart.
+    normal : ndarray, shape (n, N)
+        W - QS.
+    unit : float
+        What the tensor is divided by, here and in all that follows.
+    value : float
+        F.
+    gradient : ndarray, shape (n, r)
+        grad F, horizontal.
+    B : ndarray, shape (r, r)
+        Q'∇F = 2d S C S', symmetric and positive semidefinite; its trace is 2d F.
+    pairs : ndarray, shape (N', n, n), optional
+        `orthobench_tucker.pair_cores.pair_core`, not divided, where Hessian-vector products follow
+        from it.
+    """
+
+    Q: Array
+    S: Array
+    normal: Array
+    unit: float
+    value: float
+    gradient: Array
+    B: Array
+    pairs: Array | None = None
+
+    @property
+    def slope(self) -> float:
+        """|grad F|."""
+        return float(np.linalg.norm(self.gradient))
+
+    @property
+    def relative_gradient(self) -> float:
+        """|grad F| / F, as section 4.2 defines it; zero where both are."""
+        slope = self.slope
+        return slope / self.value if slope else 0.0
+
+
+def evaluate(
+    cores: PartialCores, Q: Array, unit: float | None = None, *, pairs: bool = False
+) -> Point:
+    """Return the value of F and its gradient at a basis.
+
+    Parameters
+    ----------
+    cores : PartialCores
+    Q : ndarray, shape (n, r)
+        Orthonormal; it is kept.
+    unit : float, optional
+        What to divide the tensor by; by default the norm of its core here.
+    pairs : bool
+        Whether many Hessian-vector products will be asked for here.
+
+    Notes
+    -----
+    `evaluation_flops`; memory 2nN, and n² N' for the pairs of an explicit tensor.
+    """
+    order = cores.order
+    Y = pair_core(cores.T, Q) if isinstance(cores, TensorCores) and pairs and order > 2 else None
+    W = cores.at(Q) if Y is None else core_of_pairs(Y, Q, order)
+    S = Q.T @ W
+    if unit is None:
+        unit = sqrt(core_square(S, order)) or 1.0
+    W, S = W / unit, S / unit
+    weighted = _weighted(S, order)
+    B = S @ weighted.T
+    normal = W - Q @ S
+    gradient = normal @ weighted.T
+    gradient -= Q @ (Q.T @ gradient)
+    value = float(np.trace(B)) / (2 * order)
+    return Point(Q, S, normal, unit, value, gradient, (B + B.T) / 2, Y)
+
+
+def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
+    """Return the Riemannian Hessian-vector product Hess F[V], horizontal.
+
+    Parameters
+    ----------
+    cores : PartialCores
+    point : Point
+    V : ndarray, shape (n, r)
+        Horizontal.
+
+    Notes
+    -----
+    `hessian_flops`.
+    """
+    Q, S, order = point.Q, point.S, cores.order
+    dW = cores.along(Q, V) if point.pairs is None else core_along(point.pairs, V, order)
+    dW = dW / point.unit
+    dS = V.T @ point.normal + Q.T @ dW
+    H = dW @ _weighted(S, order).T + point.normal @ _weighted(dS, order).T
+    H -= Q @ (Q.T @ H)
+    H -= V @ point.B
+    return np.asarray(H)
+
+
+def gain(before: Point, after: Point, slopes: tuple[float, float]) -> float:
+    """Return by how much F rises along a curve from one point to another.
+
+    The difference of the values; where that is so small that rounding shows, the trapezoidal rule
+    on the derivatives at the two ends, which then is far more accurate: this is what turns the
+    condition of Armijo into the approximate one of Hager and Zhang (2005), and lets
+    methods go on to the accuracy of the gradient, not only of its square.
+
+    Parameters
+    ----------
+    before, after : Point
+    slopes : tuple of float
+        Derivatives of F along the curve, over a unit of length, at its ends.
+    """
+    difference = after.value - before.value
+    first, last = slopes
+    if max(abs(first), abs(last), abs(difference)) > RESOLVED * before.value:
+        return difference
+    return (first + last) / 2
+
+
+def evaluation_flops(cores: PartialCores, rank: int, *, pairs: bool = False) -> int:
+    """Flops of `evaluate`: W, and 6nrN + 4nr² + 2r²N for the rest."""
+    n, order = cores.n, cores.order
+    if pairs and order > 2 and isinstance(cores, TensorCores):
+        W = pair_core_flops(n, rank, order) + core_of_pairs_flops(n, rank, order)
+    else:
+        W = cores.at_flops(rank)
+    N = comb(rank + order - 2, order - 1)
+    return W + 3 * flops.gemm(n, rank, N) + 2 * flops.gemm(n, rank, rank) + 2 * rank * rank * N
+
+
+def hessian_flops(cores: PartialCores, rank: int) -> int:
+    """Flops of `hessian` at a point with pairs: dW, and 8nrN + 6nr² for the rest."""
+    n, order = cores.n, cores.order
+    if order > 2 and isinstance(cores, TensorCores):
+        dW = core_along_flops(n, rank, order)
+    else:
+        dW = cores.along_flops(rank)
+    N = comb(rank + order - 2, order - 1)
+    return dW + 4 * flops.gemm(n, rank, N) + 3 * flops.gemm(n, rank, rank)
+
+
+def _weighted(S: Array, order: int) -> Array:
+    """Return 2d S C."""
+    weighted: Array = S * (2 * order * monomials(len(S), order - 1).counts)
+    return weighted
