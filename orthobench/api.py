@@ -6,6 +6,7 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,9 @@ def run(
     with limited(known.threads):
         ran_on = environment.snapshot()
     with Store(path, create=True) as opened:
-        session = opened.begin(known, planned, shlex.join(sys.argv), ran_on)
+        how = {"executor": executor, "workers": workers, "scheduler": scheduler}
+        facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
+        session = opened.begin(known, planned, shlex.join(sys.argv), facts)
         if retry:
             opened.discard(r.key for r in opened.records(known.name) if r.status.failed)
         _execute(opened, session, planned, run_cells, quiet)

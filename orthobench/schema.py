@@ -51,7 +51,8 @@ CREATE TABLE cell (                 -- one finished cell, whatever its ending
     status TEXT NOT NULL,
     reason TEXT NOT NULL,
     traceback TEXT NOT NULL,
-    finished TEXT NOT NULL          -- UTC, ISO 8601
+    finished TEXT NOT NULL,         -- UTC, ISO 8601
+    checksum TEXT NOT NULL DEFAULT ''  -- of key, ending and trace; empty before version 3
 );
 CREATE TABLE mark (                 -- one checkpoint of a cell's trace
     cell INTEGER NOT NULL REFERENCES cell (id),
@@ -91,7 +92,7 @@ CREATE TABLE plan (                 -- the cells of a suite as it was last run, 
 
 MIGRATIONS = {
     1: "ALTER TABLE plan ADD COLUMN levels TEXT NOT NULL DEFAULT '[]';",
-    2: _EXHIBIT,
+    2: f"ALTER TABLE cell ADD COLUMN checksum TEXT NOT NULL DEFAULT ''; {_EXHIBIT}",
 }
 """What makes a store of a version one of the next."""
 

@@ -22,9 +22,9 @@ from orthobench.errors import StoreError
 from orthobench.exhibits import Exhibit, packed, unpacked
 from orthobench.harness import Mark
 from orthobench.identity import canonical
-from orthobench.record import Record
+from orthobench.record import Record, checksum
 from orthobench.solver import Work
-from orthobench.stopping import Ending
+from orthobench.stopping import Ending, Stop
 from orthobench.suite import Level, Planned, Suite
 
 
@@ -149,8 +149,8 @@ class Store:
         with self._transaction() as connection:
             number = connection.execute(
                 "INSERT OR IGNORE INTO cell (key, content, session, solver, problem, family,"
-                " primary_metric, tuned_by, seed, status, reason, traceback, finished)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " primary_metric, tuned_by, seed, status, reason, traceback, finished, checksum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 _cell_row(session, cell, executed),
             )
             if number.rowcount:
@@ -185,7 +185,7 @@ class Store:
         query = (
             "SELECT plan.key, plan.problem, plan.family, plan.primary_metric, plan.tuned_by,"
             " plan.solver, plan.content, plan.tuned, plan.levels, cell.id,"
-            " cell.status, cell.reason, cell.traceback"
+            " cell.checksum, cell.status, cell.reason, cell.traceback"
             " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position"
         )
         with self._reported():
@@ -282,6 +282,7 @@ def _cell_row(session: int, cell: Cell, executed: Executed) -> tuple[Any, ...]:
         cell.key, canonical(cell.content), session, cell.solver.name, problem.name,
         problem.family, problem.primary, problem.tuned_by, cell.seed,
         stop.status.value, stop.reason, stop.traceback, _now(),
+        checksum(cell.key, stop, executed.trace),
     )  # fmt: skip
 
 
@@ -309,9 +310,12 @@ def _write_exhibits(
 
 
 def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Record:
-    key, problem, family, primary, tuned_by, solver, content, tuned, levels, cell, *stop = row
+    key, problem, family, primary, tuned_by, solver, content, tuned, levels, cell, told, *stop = row
     status, reason, traceback = stop if cell is not None else ("missing", "not run yet", "")
-    settings = json.loads(content)
+    trace, settings = traces.get(cell, ()), json.loads(content)
+    if told and told != checksum(key, Stop(Ending(status), reason), trace):
+        seed = settings["seed"]
+        raise ValueError(f"{solver} on {problem}, seed {seed}, is not what was written")
     return Record(
         key=key,
         problem=problem,
@@ -325,7 +329,7 @@ def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Rec
         status=Ending(status),
         reason=reason,
         traceback=traceback,
-        trace=traces.get(cell, ()),
+        trace=trace,
         budget=settings["budget"],
         recipe=settings["problem"]["name"],
         settings=settings["problem"]["parameters"],

@@ -97,6 +97,15 @@ def test_ten_thousand_damaged_stores(tmp_path_factory, filled, flips):
     flipped(tmp_path_factory, filled, flips)
 
 
+def test_a_number_that_was_changed_is_noticed(tmp_path, filled):
+    path = tmp_path / "changed.sqlite"
+    shutil.copy(filled, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE metric SET value = value * (1 + 1e-15) WHERE cell = 1")
+    with pytest.raises(StoreError, match=r"damaged \(power.* seed 0, is not what was written"):
+        read(path)
+
+
 @FEW
 @given(content=st.binary(max_size=4096))
 def test_foreign_files_are_refused(tmp_path_factory, content):
