@@ -137,6 +137,28 @@ def store(_typing: Any, array: Any, _first: Any, _value: Any) -> Any:
     return types.none(array, types.intp, _lanes), lower
 
 
+@_emitted
+def prefetch(_typing: Any, array: Any, _first: Any) -> Any:
+    """Ask for the entries first, ..., first + 15 of a contiguous array, in lines of 64 bytes.
+
+    They may lie outside the array: nothing is read.
+    """
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = _declared(builder.module, kind, "llvm.prefetch.p0i8")
+        # to be read, into the second-level cache, of data
+        hints = [ir.Constant(word, hint) for hint in (0, 2, 1)]
+        place = context.make_array(signature.args[0])(context, builder, args[0]).data
+        for line in (0, 8):
+            at = builder.gep(place, [builder.add(args[1], ir.Constant(args[1].type, line))])
+            builder.call(function, [builder.bitcast(at, byte), *hints])
+        return context.get_dummy_value()
+
+    return types.none(array, types.intp), lower
+
+
 def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, args[0])
     return builder.bitcast(builder.gep(array.data, [args[1]]), _DOUBLES.as_pointer())

@@ -12,6 +12,7 @@ from orthobench.lanes import (
     load,
     lowest,
     magnitude,
+    prefetch,
     root,
     store,
     total,
@@ -105,3 +106,17 @@ def of_an_integer(word):
 def test_bits_of_negative_integers():
     assert of_an_integer(-(2**63)) == (63, 1)
     assert of_an_integer(-1) == (0, 64)
+
+
+@kernel
+def copied_ahead(x, y, ahead):
+    for first in range(0, len(x), N):
+        prefetch(x, first + ahead)
+        store(y, first, load(x, first))
+
+
+@pytest.mark.parametrize("ahead", [0, N, 10**6, -(10**6)])
+def test_asking_for_what_lies_outside_does_no_harm(ahead):
+    x, y = np.arange(4.0 * N), np.zeros(4 * N)
+    copied_ahead(x, y, ahead)
+    assert (x == y).all()

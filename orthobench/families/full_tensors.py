@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-from math import factorial
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,6 +10,12 @@ from orthobench.arrays import Array
 from orthobench.errors import DataError
 from orthobench.families.monomials import monomials
 from orthobench.families.symmetric_tensors import SYMMETRIC
+
+SCRATCH_BYTES = 2**20
+"""Most memory that weighted samples take: they stay in the cache."""
+
+ROWS = 48
+"""Rows of a symmetric product that are computed together, from the diagonal on."""
 
 
 def partial_core(T: Array, Q: Array) -> Array:
@@ -52,27 +57,74 @@ def moment_tensor(X: Array, order: int) -> Array:
 
     Notes
     -----
-    Blocks of the last two indices for each ascending prefix of the others: 2pn^d/d! products,
-    up to lower terms, in place of 2pn^d.
+    Products X diag(w) X' of rows b <= c of X, w the product of the samples' entries at an
+    ascending prefix of d - 2 indices, of which none exceeds b: 2pn^d/d! flops, up to lower terms
+    and what the blocks of `ROWS` add, in place of the 2pn^d of Khatri-Rao products. Memory np and
+    `SCRATCH_BYTES` beyond the result.
     """
     p, n = X.shape
     T = np.empty((n,) * order)
-    prefixes = [()] if order == 2 else monomials(n, order - 2).indices
-    for prefix in prefixes:
-        first = prefix[-1] if prefix else 0
-        rows = X[:, first:]
-        weighted = rows * X[:, prefix].prod(axis=1)[:, None] if prefix else rows
-        block = weighted.T @ rows / p
-        _spread(T, prefix, first, (block + block.T) / 2)
+    scratch = np.empty((n, min(p, max(1, SCRATCH_BYTES // (8 * n)))))
+    _set_moment(T, np.ascontiguousarray(X.T), np.full(p, 1 / p), scratch)
     return T
 
 
-def _spread(T: Array, prefix: tuple[int, ...], first: int, block: Array) -> None:
-    """Write a block T[prefix, first:, first:] to every permutation of its indices."""
+def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
+    """Set T to the sum of w x ⊗ ... ⊗ x over the columns x of X."""
+    if T.ndim == 2:
+        _set_gram(T, X, w, scratch)
+    else:
+        _fill(T, lambda a, rest: _set_moment(rest, X[a:], X[a] * w, scratch))
+
+
+def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
+    """Set G to X diag(w) X', exactly symmetric."""
+    n, p = X.shape
+    many = scratch.shape[1]
+    for begin in range(0, p, many):
+        part = X[:, begin : begin + many]
+        weighted = np.multiply(part, w[begin : begin + many], out=scratch[:n, : part.shape[1]])
+        for row in range(0, n, ROWS):
+            product = weighted[row : row + ROWS] @ part[row:].T
+            strip = G[row : row + ROWS, row:]
+            strip[:] = strip + product if begin else product
+    _mirror(G)
+
+
+def _mirror(G: Array) -> None:
+    """Make a matrix symmetric: below its diagonal blocks, what is above; in these, the mean."""
+    for row in range(0, len(G), ROWS):
+        end = row + ROWS
+        G[end:, row:end] = G[row:end, end:].T
+        block = G[row:end, row:end]
+        block[:] = (block + block.T) / 2
+
+
+def _fill(T: Array, corner: Callable[[int, Array], None]) -> None:
+    """Fill a symmetric tensor from its entries of least first index.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+        Written in place, every entry once.
+    corner : callable
+        ``corner(a, T[a, a:, ..., a:])`` writes a symmetric tensor of order d - 1 into its second
+        argument.
+
+    Notes
+    -----
+    Slab after slab: entries T[a, b, ...] with b < a are those of T[b, a, ...], whole rows; entries
+    whose least index stands further back are those of the same slab with two indices swapped.
+    All other ways touch a cache line for every entry.
+    """
     order = T.ndim
-    for axes in set(permutations(range(order))):
-        view = T.transpose(axes)
-        view[prefix][first:, first:] = block
+    for a, slab in enumerate(T):
+        low, high = slice(None, a), slice(a, None)
+        corner(a, slab[(high,) * (order - 1)])
+        slab[:a] = T[:a, a]
+        for place in range(1, order - 1):
+            region = (high,) * place + (low,)
+            slab[region] = slab.swapaxes(0, place)[region]
 
 
 def symmetrized(T: Array) -> Array:
@@ -82,18 +134,50 @@ def symmetrized(T: Array) -> Array:
     ----------
     T : ndarray, shape (n,) * d
 
+    Returns
+    -------
+    ndarray, shape (n,) * d
+        A fresh array, symmetric to the last bit; where `T` is so too, equal to it.
+
     Raises
     ------
     DataError
         Where an entry differs from its mean by more than 1e-10 of the largest entry.
+
+    Notes
+    -----
+    Of the n^d / d entries of least first index alone; memory of some n^(d-1) beyond the result.
     """
-    mean = np.zeros_like(T, order="C")
-    for axes in permutations(range(T.ndim)):
-        mean += T.transpose(axes)
-    mean /= factorial(T.ndim)
-    off, largest = np.abs(T - mean), np.abs(T).max()
+    mean = np.empty(T.shape)
+    _set_mean(mean, T)
+    return _refuse_asymmetric(T, mean)
+
+
+def _set_mean(mean: Array, T: Array) -> None:
+    """Set `mean` to the mean of T over permutations of its indices."""
+    if T.ndim == 2:
+        np.add(T, (T.T - T) / 2, out=mean)
+        _mirror(mean)
+        return
+
+    def corner(a: int, rest: Array) -> None:
+        # differences from the first, so that equal entries are kept as they are
+        places = [
+            np.moveaxis(T, place, 0)[a][(slice(a, None),) * rest.ndim] for place in range(T.ndim)
+        ]
+        off = sum(other - places[0] for other in places[1:])
+        _set_mean(rest, places[0] + off / T.ndim)
+
+    _fill(mean, corner)
+
+
+def _refuse_asymmetric(T: Array, mean: Array) -> Array:
+    off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
+    largest = max(float(np.abs(slab).max()) for slab in T)
     if off.max() > SYMMETRIC * largest:
-        at = tuple(int(i) for i in np.unravel_index(int(off.argmax()), T.shape))
+        a = int(off.argmax())
+        rest = np.unravel_index(int(np.abs(T[a] - mean[a]).argmax()), T[a].shape)
+        at = (a, *map(int, rest))
         raise DataError(
             f"the tensor is not symmetric: entry {at} is {T[at]:.6g}, and the mean over the "
             f"permutations of its indices {mean[at]:.6g}; pass that mean"

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from orthobench.hookspecs import hookimpl
 from orthobench.solver import AnySolver
+from orthobench_tucker.hoevd import HOEVD
+from orthobench_tucker.hooi import HOOI
+from orthobench_tucker.jacobi_tucker import JacobiTucker
+from orthobench_tucker.pgd import PGD
 from orthobench_tucker.quasi_newton import QuasiNewton
+from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.spgd import SPGD
 from orthobench_tucker.trust_region import TrustRegion
 
 
@@ -12,6 +18,12 @@ from orthobench_tucker.trust_region import TrustRegion
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
     return [
+        PGD,
+        SPGD,
+        HOEVD,
+        SHOEVD,
+        HOOI,
         QuasiNewton,
         TrustRegion,
+        JacobiTucker,
     ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.arrays import Array
-from orthobench.families.monomials import Monomials, monomials
-from orthobench.families.sample_moments import partial_core
+from orthobench.families.monomials import monomials
 
 
 class SampleCores:
@@ -19,23 +21,34 @@ class SampleCores:
     X : ndarray, shape (p, n)
         Samples in rows, C order.
     order : int
+
+    Notes
+    -----
+    The core form: W is the product of X' with the N = C(r + d - 2, d - 1) distinct monomials of
+    the samples' coordinates, O(pnN) in place of the O(p²(n + r)) of equation 13, to the same
+    result. Memory beside W: that of the monomials of one block of samples, at most 240.
     """
 
     def __init__(self, X: Array, order: int) -> None:
-        self.X, self.n, self.order = X, int(X.shape[1]), order
+        from orthobench_tucker import sample_kernels
+
+        self.X, self.n, self.order = X.view(), int(X.shape[1]), order
+        self.X.flags.writeable = False
+        self._kernels = sample_kernels
 
     def at(self, Q: Array) -> Array:
-        """Return W, shape (n, N); 2pnr + pN + 2pnN flops."""
-        return partial_core(self.X, Q, self.order)
+        """Return W, shape (n, N), Fortran order; 2pnr + pN + 2pnN flops."""
+        made, rows = self._blocks(Q.shape[1])
+        return self._kernels.partial_core(self.X, np.array(Q.T, order="C"), *made, rows).T
 
     def along(self, Q: Array, V: Array) -> Array:
         """Return the derivative of W in the direction V; 4pnr + 3pN + 2pnN flops."""
-        table = monomials(Q.shape[1], self.order - 1)
-        change = derivative(table, Q.T @ self.X.T, V.T @ self.X.T)
-        return np.asarray(self.X.T @ change.T) / len(self.X)
+        made, rows = self._blocks(Q.shape[1])
+        basis, direction = np.array(Q.T, order="C"), np.array(V.T, order="C")
+        return self._kernels.partial_core_along(self.X, basis, direction, *made, rows).T
 
     def at_flops(self, rank: int) -> int:
-        """Flops of `at`: 2pnr + pN + 2pnN."""
+        """Flops of `at`: 2pnr + pN + 2pnN, where those of lower degrees are not counted."""
         p, N = len(self.X), comb(rank + self.order - 2, self.order - 1)
         return 2 * p * self.n * rank + p * N + 2 * p * self.n * N
 
@@ -44,11 +57,48 @@ class SampleCores:
         p, N = len(self.X), comb(rank + self.order - 2, self.order - 1)
         return 4 * p * self.n * rank + 3 * p * N + 2 * p * self.n * N
 
+    def _blocks(self, rank: int) -> tuple[Recipe, int]:
+        made = recipe(rank, self.order - 1)
+        return made, block_rows(self.n, rank, made.size)
 
-def derivative(table: Monomials, Z: Array, dZ: Array) -> Array:
-    """Return the derivative of the monomials of columns `Z` in the directions `dZ`, by degree."""
-    if table.degree == 1:
-        return dZ
-    below = monomials(table.variables, table.degree - 1)
-    value, change = below.of(Z), derivative(below, Z, dZ)
-    return change[table.parents] * Z[table.last] + value[table.parents] * dZ[table.last]
+
+class Recipe(NamedTuple):
+    """How to make monomials of all degrees in one table, the variables in its first rows.
+
+    Attributes
+    ----------
+    parents, last : ndarray of int64, shape (R,)
+        Row i, i >= r, is row ``parents[i]`` times row ``last[i]``. Read-only.
+    size : int
+        Rows of the highest degree, the last ones, ordered as in `orthobench.families.monomials`.
+    """
+
+    parents: NDArray[np.int64]
+    last: NDArray[np.int64]
+    size: int
+
+
+@lru_cache(maxsize=64)
+def recipe(variables: int, degree: int) -> Recipe:
+    """Return the recipe of the monomials of degrees 1 to `degree`."""
+    parents, last = [np.zeros(variables, np.int64)], [np.zeros(variables, np.int64)]
+    above = 0
+    for m in range(2, degree + 1):
+        table = monomials(variables, m)
+        parents.append(table.parents + above)
+        last.append(table.last)
+        above += monomials(variables, m - 1).size
+    made = Recipe(np.concatenate(parents), np.concatenate(last), monomials(variables, degree).size)
+    made.parents.flags.writeable = made.last.flags.writeable = False
+    return made
+
+
+def block_rows(n: int, rank: int, size: int) -> int:
+    """Return how many samples to take at once.
+
+    OpenBLAS multiplies without packing where the result has at most 1200 entries (one factor
+    transposed) and the product at most 10^6 multiplications: as many samples as stay within
+    both. Where that is fewer than 32, packing pays, and 240 amortize it.
+    """
+    most = min(1200 // rank, 10**6 // (n * size))
+    return min(most, 240) if most >= 32 else 240

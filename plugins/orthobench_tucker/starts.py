@@ -8,52 +8,136 @@ import numpy as np
 
 from orthobench import flops
 from orthobench.arrays import Array
+from orthobench.errors import UsageError
 from orthobench.families.sample_moments import integer_power
-from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
-from orthobench.geometry import complete
+from orthobench.families.tucker_oracles import MomentOracle, MomentStream, SymmetricTensorOracle
+from orthobench.geometry import complete, orthonormalize
 from orthobench.parameters import parameter
+from orthobench.problem import AnyProblem
+from orthobench_tucker.unfoldings import Unfolding
 
-STARTS = ("hoevd", "random")
+STARTS = ("hoevd", "shoevd", "random")
+
+BATCHES, BATCH = 20, 50
+"""What the start "shoevd" sees: Phase I of Figure 3b of Jin et al. 2022."""
+
+SMALL = 1e-5
+"""gamma_0 of AdaGrad, in units of the first gradient."""
 
 
 def start_parameter(default: str = "hoevd") -> Any:
     """Declare the parameter ``start`` of a solver of this family."""
     return parameter(
         default,
-        help="first basis: leading eigenvectors of the unfolding (HOEVD), or the common random one",
+        help="first basis: leading eigenvectors of the unfolding (HOEVD), the same by stochastic "
+        "gradients on the first 1,000 samples (SHOEVD), or the common random one",
         choices=STARTS,
     )
 
 
+def start_refusal(problem: AnyProblem, start: str) -> str | None:
+    """Return why a problem has no such start, or None."""
+    if start == "shoevd" and not issubclass(problem.offers, MomentStream):
+        return "starts with SHOEVD here, and the problem has a tensor, not samples"
+    return None
+
+
 def first_basis(oracle: SymmetricTensorOracle, start: str, form: str) -> Array:
-    """Return the basis (n, r) that a method begins with, a fresh array, in C order."""
-    return oracle.start.copy() if start == "random" else hoevd_basis(oracle, form)
+    """Return the basis (n, r) that a method begins with, a fresh array, in C order.
+
+    HOEVD from samples is done in single precision where that is enough, as for a start it is:
+    `hoevd_basis` has all digits.
+
+    Parameters
+    ----------
+    oracle : SymmetricTensorOracle
+    start : str
+        One of `STARTS`.
+    form : str
+
+    Raises
+    ------
+    UsageError
+        Where SHOEVD has no samples.
+    """
+    if start == "random":
+        return oracle.start.copy()
+    if start == "shoevd":
+        return shoevd_basis(_samples(oracle), oracle.order, oracle.start)
+    return _completed(oracle, Unfolding(oracle, form).rough_basis)
 
 
 def first_basis_flops(oracle: SymmetricTensorOracle, start: str, form: str) -> int:
     """Return the flops of `first_basis`."""
     if start == "random":
         return 0
-    n, d = oracle.n, oracle.order
-    if form != "explicit" and isinstance(oracle, MomentOracle):
-        p = len(oracle.X)
-        gram = flops.gemm(p, p, n) + (d - 2) * p * p
-        return gram + flops.gemm(p, n, p) + flops.gemm(n, n, p) + flops.eigh(n)
-    return flops.gemm(n, n, n ** (d - 1)) + flops.eigh(n)
+    if start == "shoevd":
+        return shoevd_flops(len(_samples(oracle)), oracle.n, oracle.k, oracle.order)
+    return Unfolding(oracle, form).flops
 
 
 def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
     """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
 
+    Where fewer than r eigenvalues are above rounding, the other directions are the oracle's
+    random ones: eigenvectors of zero are arbitrary.
+
     Notes
     -----
-    2n^(d+1) + 9n³ flops, or from samples 2p²n + 2p²n + 2pn² + 9n³.
+    Costs: `orthobench_tucker.unfoldings`, and 9n³ flops.
     """
-    if form != "explicit" and isinstance(oracle, MomentOracle):
-        X = oracle.X
-        M = X.T @ (integer_power(X @ X.T, oracle.order - 1) @ X) / len(X) ** 2
-    else:
-        unfolding = oracle.T.reshape(oracle.n, -1)
-        M = unfolding @ unfolding.T
-    vectors = np.linalg.eigh((M + M.T) / 2)[1][:, ::-1]
-    return complete(np.ascontiguousarray(vectors[:, : oracle.k]), oracle.start, oracle.k)
+    return _completed(oracle, Unfolding(oracle, form).basis)
+
+
+def _completed(oracle: SymmetricTensorOracle, found: Array) -> Array:
+    return complete(np.ascontiguousarray(found), oracle.start, oracle.k)
+
+
+def shoevd_basis(X: Array, order: int, start: Array) -> Array:
+    """Return the basis after 20 steps of streaming HOEVD on the first 20 batches of 50 samples.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        Where p < 1,000 there are fewer batches, the last of fewer samples.
+    order : int
+    start : ndarray, shape (n, r)
+        Q_0.
+
+    Returns
+    -------
+    ndarray, shape (n, r)
+
+    Notes
+    -----
+    Jin et al. 2022, Algorithm 3, with c1 = 1. Line 6 has gamma_{t-1} on its right-hand side, where
+    gamma_t is printed. gamma_0 is 1e-5 times the first gradient, so that scaling the samples
+    changes nothing.
+    """
+    Q, squares = start, np.zeros(start.shape[1])
+    for begin in range(0, min(len(X), BATCHES * BATCH), BATCH):
+        rows = X[begin : begin + BATCH]
+        weights = integer_power(rows @ rows.T, order - 1)
+        G = 2 * (rows.T @ (weights @ (rows @ Q))) / len(rows) ** 2
+        if begin == 0:
+            squares += (SMALL * np.linalg.norm(G)) ** 2
+        squares += np.einsum("ij,ij->j", G, G)
+        Q = orthonormalize(Q + G / np.sqrt(np.where(squares > 0, squares, 1.0)))
+    return np.ascontiguousarray(Q)
+
+
+def shoevd_flops(p: int, n: int, rank: int, order: int) -> int:
+    """Return the flops of `shoevd_basis`, 4nbr + 2nb² + 2rb² + (d - 2)b² + QR a batch of b."""
+    total, left = 0, min(p, BATCHES * BATCH)
+    while left > 0:
+        b = min(BATCH, left)
+        total += 2 * flops.gemm(n, rank, b) + flops.gemm(b, b, n) + flops.gemm(b, rank, b)
+        total += (order - 2) * b * b + flops.qr(n, rank)
+        left -= b
+    return total
+
+
+def _samples(oracle: SymmetricTensorOracle) -> Array:
+    if isinstance(oracle, MomentOracle):
+        return oracle.X
+    raise UsageError("the start shoevd needs samples, and there is a tensor: take hoevd or random")

@@ -1,48 +1,166 @@
-"""Partial cores of a tensor with all its entries."""
+"""Partial cores of a tensor with all its entries, of which only the distinct ones are worked on."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench import flops
 from orthobench.arrays import Array
-from orthobench.families.full_tensors import partial_core
 from orthobench.families.monomials import monomials
+
+Indices = NDArray[np.intp]
+
+COMPILED = 16
+"""Smallest n that the compiled first contraction takes (`orthobench.lanes.COUNT`)."""
 
 
 class TensorCores:
     """Partial cores W = T ·(I, Q, ..., Q).
 
+    One index after the other is contracted, and what is left is symmetric: it is kept at ascending
+    tuples of indices only, and at ascending monomials of the columns of Q. So the first
+    contraction, which dominates, takes 2 n^d r / (d - 1)! flops and reads as much of T.
+
     Parameters
     ----------
     T : ndarray, shape (n,) * d
-        C order, symmetric.
+        C order, symmetric. It is neither copied nor packed.
+
+    Notes
+    -----
+    Memory r n^(d-1) / (d - 2)!, up to lower terms, in a call.
     """
 
     def __init__(self, T: Array) -> None:
         self.T, self.n, self.order = T, len(T), T.ndim
 
     def at(self, Q: Array) -> Array:
-        """Return W, shape (n, N)."""
-        return partial_core(self.T, Q)
+        """Return W, shape (n, N), in Fortran order."""
+        return _contracted(self._first(Q), tuple(range(Q.shape[1])), Q, self.n, self.order - 1)
 
     def along(self, Q: Array, V: Array) -> Array:
-        """Return the derivative of W in the direction V: a sum over the d - 1 places of V."""
-        A = np.tensordot(self.T, V, axes=([1], [0]))
-        for _ in range(self.order - 2):
-            A = np.tensordot(A, Q, axes=([1], [0]))
-        total = sum(np.moveaxis(A, 1, place) for place in range(1, self.order))
-        table = monomials(Q.shape[1], self.order - 1)
-        return np.ascontiguousarray(np.asarray(total).reshape(self.n, -1)[:, table.places])
+        """Return the derivative of W in the direction V: a sum over the d - 1 places of V.
+
+        T is contracted with V once; of a monomial each factor in turn is V's.
+        """
+        r, degree = Q.shape[1], self.order - 1
+        mixed = _contracted(self._first(V), (0,) * r, Q, self.n, degree)
+        others = _others(r, degree)
+        total = mixed[:, others[:, 0]]
+        for place in range(1, degree):
+            total += mixed[:, others[:, place]]
+        return np.asarray(total)
 
     def at_flops(self, rank: int) -> int:
-        """Flops of `at`: 2 n^d r + 2 n^(d-1) r² + ... + 2 n² r^(d-1)."""
+        """Flops of `at`: 2 n^d r + 2 n^(d-1) r² + ... + 2 n² r^(d-1), symmetry not used."""
         n, d = self.n, self.order
         return sum(flops.gemm(n ** (d - i - 1) * rank**i, rank, n) for i in range(d - 1))
 
     def along_flops(self, rank: int) -> int:
         """Flops of `along`: those of `at`, and the sum over places."""
-        places = (self.order - 2) * self.n
-        for _ in range(self.order - 1):
-            places *= rank
-        return self.at_flops(rank) + places
+        return self.at_flops(rank) + (self.order - 2) * self.n * int(rank ** (self.order - 1))
+
+    def _first(self, Q: Array) -> Array:
+        """Return T ·(I, ..., I, Q), shape (r, C(n + d - 2, d - 1)), at ascending tuples."""
+        if self.order == 2 or self.n < COMPILED:
+            tuples = _places(self.n, self.order - 1)
+            return np.asarray(Q.T @ self.T.reshape(-1, self.n)[tuples].T)
+        from orthobench_tucker.slab_products import slab_products
+
+        slabs, lasts = _slabs(self.n, self.order)
+        return slab_products(self.T.reshape(-1), self.n, slabs, lasts, np.ascontiguousarray(Q))
+
+
+def _contracted(Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int) -> Array:
+    """Contract all but one index with Q, and return what is left with that index first.
+
+    Parameters
+    ----------
+    Y : ndarray, shape (columns, C(n + order - 1, order))
+        Symmetric tensors, at ascending tuples.
+    firsts : tuple of int
+        The first variable that each column is multiplied by: its last one.
+    Q : ndarray, shape (n, r)
+    n, order : int
+
+    Returns
+    -------
+    ndarray, shape (n, columns')
+        Each column followed by its multiples, in lexical order.
+    """
+    for degree in range(order, 1, -1):
+        places = unpacking(n, degree).ravel()
+        whole = Y.take(places, axis=1, mode="clip").reshape(len(Y), -1, n)
+        parents, factors = _multiples(firsts, Q.shape[1])
+        Y = np.matmul(Q.T, whole.transpose(0, 2, 1))[parents, factors]
+        firsts = tuple(factors.tolist())
+    return Y.T
+
+
+@lru_cache(maxsize=32)
+def _multiples(firsts: tuple[int, ...], rank: int) -> tuple[Indices, Indices]:
+    """Return the column and the factor of each multiple: factors from the column's last one on."""
+    parents = np.repeat(np.arange(len(firsts)), [rank - first for first in firsts])
+    return parents, np.concatenate([np.arange(first, rank) for first in firsts])
+
+
+@lru_cache(maxsize=32)
+def ascending(n: int, length: int) -> Indices:
+    """Return all ascending tuples of indices below n, in lexical order, shape (count, length)."""
+    tuples = np.arange(n, dtype=np.intp)[:, None]
+    for _ in range(length - 1):
+        many = n - tuples[:, -1]
+        ends = np.cumsum(many)
+        last = np.arange(ends[-1]) - np.repeat(ends - n, many)
+        tuples = np.column_stack([np.repeat(tuples, many, axis=0), last])
+    return tuples
+
+
+@lru_cache(maxsize=32)
+def unpacking(n: int, length: int) -> Indices:
+    """Return where ascending tuples lie that equal an ascending one and any index, (count, n).
+
+    Of an ascending tuple of ``length - 1`` indices, in lexical order, and any index b the place,
+    among the ascending tuples of `length`, of both together.
+    """
+    shorter = ascending(n, length - 1)
+    both = np.empty((len(shorter), n, length), dtype=np.intp)
+    both[:, :, :-1], both[:, :, -1] = shorter[:, None], np.arange(n)
+    both.sort(axis=2)
+    wanted = np.ravel_multi_index(tuple(np.moveaxis(both, 2, 0)), (n,) * length)
+    return np.asarray(np.searchsorted(_places(n, length), wanted))
+
+
+@lru_cache(maxsize=32)
+def _places(n: int, length: int) -> Indices:
+    """Return where each ascending tuple lies in a flattened (n,) * length array."""
+    return np.asarray(np.ravel_multi_index(tuple(ascending(n, length).T), (n,) * length))
+
+
+@lru_cache(maxsize=32)
+def _slabs(n: int, order: int) -> tuple[Indices, Indices]:
+    """Return where the slab of each ascending prefix begins, and the last index of the prefix."""
+    lasts = np.ascontiguousarray(ascending(n, order - 2)[:, -1])
+    return _places(n, order - 2) * n * n, lasts
+
+
+@lru_cache(maxsize=32)
+def _others(rank: int, degree: int) -> Indices:
+    """Return, for each monomial and each of its factors, that factor's place and the rest's.
+
+    The place of (factor, monomial of the others) where all factors have all monomials of one
+    degree less; shape (N, degree).
+    """
+    if degree == 1:
+        return np.arange(rank)[:, None]
+    table, below = monomials(rank, degree), monomials(rank, degree - 1)
+    at = {indices: place for place, indices in enumerate(below.indices)}
+    return np.array(
+        [
+            [own[p] * below.size + at[own[:p] + own[p + 1 :]] for p in range(degree)]
+            for own in table.indices
+        ]
+    )

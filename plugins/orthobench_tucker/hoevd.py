@@ -1,0 +1,82 @@
+"""HOEVD: leading eigenvectors of the unfolding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.families.tucker_oracles import SymmetricTensorOracle
+from orthobench.problem import AnyProblem
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State, Status
+from orthobench_tucker.partial_cores import form_parameter, forming_flops, refusal
+from orthobench_tucker.starts import first_basis_flops, hoevd_basis
+
+
+@dataclass(slots=True, kw_only=True)
+class HOEVDState(State):
+    """The basis.
+
+    Attributes
+    ----------
+    basis : ndarray, shape (n, r)
+        The oracle's start before the only step.
+    """
+
+    basis: Array
+
+
+@dataclass(frozen=True)
+class HOEVD(Solver[SymmetricTensorOracle, HOEVDState]):
+    """HOEVD: the r leading eigenvectors of mat(X) mat(X)'; one step, and no iteration.
+
+    Not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
+
+    Where fewer than r eigenvalues are above rounding (fewer than r samples, say), the eigenvectors
+    that remain are arbitrary; they are taken from the common random start instead.
+
+    Parameters
+    ----------
+    form : str
+
+    Notes
+    -----
+    Explicit: n^d (n + 1)/2 + 9n³ flops, memory n² doubles beside the tensor. Implicit, the cheaper
+    of 2p²n + 2pn² and (2pn + n²)N with N = C(n + d - 2, d - 1): the p-by-p Gram matrix is held
+    in tiles, and mat(M) in slices.
+
+    References
+    ----------
+    Jin, Kileel, Kolda and Ward 2022, equations 7 (explicit) and 17 (from samples); De Lathauwer,
+    De Moor and Vandewalle 2000. The bound is that of Hackbusch 2012, Theorems 6.9 and 6.10.
+    """
+
+    form: str = form_parameter()
+
+    name: ClassVar[str] = "hoevd"
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+    source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, equations 7 and 17"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: no tensor, no samples for this form, or too large a tensor."""
+        return Solver.refuses(self, problem) or refusal(problem, self.form)
+
+    def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOEVDState:
+        """Begin at the common random start."""
+        del rng
+        return HOEVDState(basis=oracle.start.copy())
+
+    def step(self, oracle: SymmetricTensorOracle, state: HOEVDState) -> None:
+        """Compute the basis, and be done."""
+        state.basis = hoevd_basis(oracle, self.form)
+        state.work.steps += 1
+        state.work.flops += forming_flops(oracle, self.form)
+        state.work.flops += first_basis_flops(oracle, "hoevd", self.form)
+        state.status = Status.CONVERGED
+
+    def solution(self, state: HOEVDState) -> Solution:
+        """Return the basis."""
+        return Solution(state.basis.copy())

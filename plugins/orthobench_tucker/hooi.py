@@ -1,0 +1,200 @@
+"""Higher-order orthogonal iteration for symmetric tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.families.monomials import monomials
+from orthobench.families.tucker_oracles import SymmetricTensorOracle
+from orthobench.geometry import complete, subspace_error
+from orthobench.parameters import parameter
+from orthobench.problem import AnyProblem
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State, Status
+from orthobench_tucker.partial_cores import (
+    PartialCores,
+    form_parameter,
+    forming_flops,
+    partial_cores,
+    refusal,
+)
+from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
+from orthobench_tucker.stationarity import (
+    VANISHED,
+    gradient_flops,
+    objective_and_gradient,
+    relative,
+    vanishes,
+)
+
+MOVED = 1e-6
+"""Least distance of two subspaces that is a step, not the end of convergence."""
+
+RETURNED = 1e-6
+"""A step that ends closer to the subspace before the last than this times its length returns."""
+
+RETURNS = 4
+"""So many returns in a row are a cycle."""
+
+
+@dataclass(slots=True, kw_only=True)
+class HOOIState(State):
+    """The basis with its partial core, and the bases before.
+
+    Attributes
+    ----------
+    Q, last, before : ndarray, shape (n, r)
+        The basis now, one iteration ago, and two.
+    W : ndarray, shape (n, N)
+        X ·(I, Q, ..., Q).
+    objective : float
+        F(Q).
+    relative_gradient : float
+    returns : int
+        How many iterations in a row have led back to the subspace before the last.
+    """
+
+    Q: Array
+    last: Array
+    before: Array
+    W: Array
+    objective: float = 0.0
+    relative_gradient: float = np.inf
+    returns: int = 0
+
+
+@dataclass(frozen=True)
+class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
+    """Symmetric HOOI: Q <- the r leading left singular vectors of X ·(I, Q, ..., Q), unfolded.
+
+    HOOI updates one mode after the other; of a symmetric tensor with one basis for all modes
+    that is one update. Its fixed points are critical points of F, and for d = 2 the iteration is
+    orthogonal iteration, whose limit is that of Eckart and Young. The unfolding has r^(d - 1)
+    columns of which `counts` each are equal: the singular vectors are those of W diag(counts)^½,
+    with a column for each monomial. They are taken by a singular value decomposition, not from
+    the smaller of the two Gram matrices, which would save little and lose half of the digits of
+    all but the largest ones. Where W has a rank below r, directions of the last Q fill up.
+
+    F may fall: unlike HOOI with a basis for each mode, the symmetric one is not alternating
+    maximization, and of some tensors it ends in a cycle of two subspaces (Kofidis and Regalia
+    2002, for r = 1). It fails where four iterations in a row return to the subspace before the
+    last, up to 1e-6 of the distance in between; a converging run does so only where it needs a
+    million iterations for a digit.
+
+    Ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`. Fails where W
+    vanishes at the first basis.
+
+    Parameters
+    ----------
+    form, start : str
+    tolerance : float
+        Zero to go on for ever.
+
+    Notes
+    -----
+    A step takes the flops of one W (`SampleCores.at`, 2pn(r + N) + pN, or `TensorCores.at`,
+    about 2n^d r), those of a singular value decomposition of an (n, N) matrix, and
+    6nrN + 4nr², N = C(r + d - 2, d - 1). Memory: W, nN doubles, and the tensor in its form.
+
+    References
+    ----------
+    De Lathauwer, De Moor and Vandewalle 2000, "On the best rank-1 and rank-(R1, ..., RN)
+    approximation of higher-order tensors", Algorithm 4.2, on one basis. Monomials, the
+    completion and the detection of cycles are ours.
+    """
+
+    form: str = form_parameter()
+    start: str = start_parameter()
+    tolerance: float = parameter(1e-12, help="relative gradient to end at; 0: never", low=0.0)
+
+    name: ClassVar[str] = "hooi"
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+    source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: no tensor, no samples for this form, or too large a tensor."""
+        return Solver.refuses(self, problem) or refusal(problem, self.form)
+
+    def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
+        """Compute the first basis and its partial core."""
+        del rng
+        Q = first_basis(oracle, self.start, self.form)
+        state = HOOIState(Q=Q, last=Q, before=Q, W=np.empty(0))
+        state.work.flops += forming_flops(oracle, self.form)
+        state.work.flops += first_basis_flops(oracle, self.start, self.form)
+        self._evaluate(partial_cores(oracle, self.form), state)
+        if vanishes(oracle, state.W, Q):
+            state.status, state.reason = Status.FAILED, VANISHED
+        return state
+
+    def step(self, oracle: SymmetricTensorOracle, state: HOOIState) -> None:
+        """Iterate once."""
+        self.advance(oracle, state, 1)
+
+    def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
+        """Iterate `count` times, or fewer where it converges or fails."""
+        cores = partial_cores(oracle, self.form)
+        counts = monomials(oracle.k, oracle.order - 1).counts
+        for _ in range(count):
+            if state.status is not Status.RUNNING:
+                return
+            Q = leading_left(state.W * np.sqrt(counts), state.Q)
+            state.Q, state.last, state.before = Q, state.Q, state.last
+            self._evaluate(cores, state)
+            state.work.steps += 1
+            state.work.flops += flops.svd(oracle.n, len(counts))
+            _check_cycle(state)
+
+    def solution(self, state: HOOIState) -> Solution:
+        """Return Q."""
+        return Solution(state.Q.copy())
+
+    def _evaluate(self, cores: PartialCores, state: HOOIState) -> None:
+        """Compute W, F and the gradient at Q; converge where the gradient is small."""
+        n, rank = state.Q.shape
+        state.W = cores.at(state.Q)
+        state.objective, G = objective_and_gradient(state.W, state.Q, cores.order)
+        state.relative_gradient = relative(float(np.linalg.norm(G)), state.objective)
+        state.work.flops += cores.at_flops(rank) + gradient_flops(n, rank, state.W.shape[1])
+        if self.tolerance > 0 and state.relative_gradient <= self.tolerance:
+            state.status = Status.CONVERGED
+
+
+def leading_left(A: Array, Q: Array) -> Array:
+    """Return the leading left singular vectors of a matrix, as many as Q has columns.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, N), N >= r
+    Q : ndarray, shape (n, r)
+        Orthonormal; where A has a rank below r, what it has outside of A's range fills up.
+
+    Returns
+    -------
+    ndarray, shape (n, r)
+        Orthonormal, C order.
+    """
+    left, values, _ = np.linalg.svd(A, full_matrices=False)
+    rounding = max(A.shape) * np.finfo(np.float64).eps * values[0]
+    rank = int(np.count_nonzero(values > rounding))
+    return complete(left[:, :rank], Q, Q.shape[1])
+
+
+def _check_cycle(state: HOOIState) -> None:
+    """Count iterations that return to the subspace before the last; fail where they go on."""
+    if state.status is not Status.RUNNING or state.work.steps < 2:
+        return
+    step = subspace_error(state.last, state.Q)
+    returned = step > MOVED and subspace_error(state.before, state.Q) <= RETURNED * step
+    state.returns = state.returns + 1 if returned else 0
+    if state.returns >= RETURNS:
+        state.status = Status.FAILED
+        state.reason = (
+            f"oscillates between two subspaces since step {state.work.steps - RETURNS}, as "
+            "symmetric HOOI may: take pgd with a constant step, or jacobi-tucker"
+        )

@@ -1,0 +1,59 @@
+"""Subspace iteration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.compiled import kernel
+from orthobench_tucker.gradient_ascent import orthonormalize_rows
+
+ROUNDS = 8
+"""Iterations, of two products each, before it is given up."""
+
+PROMISING = 3
+"""Iterations after which the gap must have shown."""
+
+
+@kernel
+def iterated(A: Array, first: Array, count: int, accuracy: float) -> tuple[Array, Array, bool]:
+    """Return `count` eigenvalues, eigenvectors, and whether they are proven to be the leading ones.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric, positive semidefinite.
+    first : ndarray, shape (m, n)
+        Rows to begin with, m > count.
+    count : int
+    accuracy : float
+        Largest residual, in units of the largest eigenvalue.
+
+    Returns
+    -------
+    values : ndarray, shape (count,)
+        Descending.
+    vectors : ndarray, shape (n, count)
+    proven : bool
+    """
+    square = np.sum(A * A)
+    V = np.dot(first, A)
+    values, vectors = np.empty(count), np.empty((count, A.shape[0]))
+    for turn in range(ROUNDS):
+        V = np.dot(V, A)
+        orthonormalize_rows(V)
+        image = np.dot(V, A)
+        theta, Y = np.linalg.eigh(np.dot(image, V.T))
+        top = np.ascontiguousarray(Y[:, ::-1].T)[:count]
+        values = theta[::-1][:count].copy()
+        vectors = np.dot(top, V)
+        residual = np.dot(top, image)
+        for i in range(count):
+            residual[i] -= values[i] * vectors[i]
+        gap = square - np.sum(values * values) < values[-1] * values[-1]
+        if gap and np.sqrt(np.sum(residual * residual)) <= accuracy * values[0]:
+            return values, vectors.T, True
+        if turn >= PROMISING and not gap:
+            break
+        V = image
+    return values, vectors.T, False

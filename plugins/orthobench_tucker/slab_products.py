@@ -1,0 +1,104 @@
+"""The first contraction of a symmetric tensor, of its distinct entries only, sixteen at once.
+
+A symmetric tensor of order d is a stack of (n, n) slabs, one for each ascending tuple of its first
+d - 2 indices. Of a slab times Q only the entries b >= the largest of those indices are needed: the
+rest equal entries of other slabs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.arrays import Array
+from orthobench.compiled import inner, kernel
+from orthobench.lanes import COUNT, fill, load, prefetch, store
+
+
+@kernel
+def slab_products(
+    T: Array, n: int, slabs: NDArray[np.intp], lasts: NDArray[np.intp], Q: Array
+) -> Array:
+    """Return T ·(I, ..., I, Q) at all ascending tuples of the d - 1 indices that are left.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n^d,)
+        A symmetric tensor, flattened; n is at least `orthobench.lanes.COUNT`.
+    n : int
+    slabs : ndarray of int
+        Where the slab of each ascending prefix begins in `T`, in lexical order.
+    lasts : ndarray of int
+        The last index of each prefix.
+    Q : ndarray, shape (n, r)
+
+    Returns
+    -------
+    ndarray, shape (r, C(n + d - 2, d - 1))
+        Tuples in lexical order.
+
+    Notes
+    -----
+    2 n^d r / (d - 1)! flops, up to lower terms; T is read but for a part of 1 - 1/(d - 1)!.
+    """
+    r, size = Q.shape[1], len(lasts) * n - lasts.sum()
+    # a strip that reaches to the left of a tuple's own entries is overwritten by the next slab
+    Y = np.empty((r, COUNT + size))
+    end = COUNT + size
+    for p in range(len(slabs) - 1, -1, -1):
+        ahead = slabs[max(p - 1, 0)]
+        b = n
+        while b > lasts[p]:
+            b = max(b - COUNT, 0)
+            _strip(T, slabs[p] + b, ahead + b, n, Q, Y, end - n + b)
+        end -= n - lasts[p]
+    return Y[:, COUNT:]
+
+
+@inner
+def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -> None:
+    """Set sixteen entries of each row of `Y`: sixteen columns of a slab times Q.
+
+    The same columns of the next slab are asked for meanwhile: strips defeat the prefetching of
+    processors.
+    """
+    k = 0
+    while k + 4 <= Q.shape[1]:
+        _four(T, at, ahead, n, Q, k, Y, to)
+        k += 4
+    while k < Q.shape[1]:
+        _one(T, at, ahead, n, Q, k, Y, to)
+        k += 1
+
+
+@inner
+def _four(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
+    """Set sixteen entries of four rows, so that an entry that is loaded is used four times."""
+    a, b, c, d = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    for row in range(n):
+        if k == 0:
+            prefetch(T, ahead + row * n)
+        entries = load(T, at + row * n)
+        a = a + entries * Q[row, k]
+        b = b + entries * Q[row, k + 1]
+        c = c + entries * Q[row, k + 2]
+        d = d + entries * Q[row, k + 3]
+    store(Y[k], to, a)
+    store(Y[k + 1], to, b)
+    store(Y[k + 2], to, c)
+    store(Y[k + 3], to, d)
+
+
+@inner
+def _one(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
+    """Set sixteen entries of one row, in two sums that do not wait for each other."""
+    even, odd = fill(0.0), fill(0.0)
+    for row in range(0, n - 1, 2):
+        if k == 0:
+            prefetch(T, ahead + row * n)
+            prefetch(T, ahead + (row + 1) * n)
+        even = even + load(T, at + row * n) * Q[row, k]
+        odd = odd + load(T, at + (row + 1) * n) * Q[row + 1, k]
+    if n % 2:
+        even = even + load(T, at + (n - 1) * n) * Q[n - 1, k]
+    store(Y[k], to, even + odd)

@@ -1,0 +1,163 @@
+"""What the streaming methods share: the state, the solution, and Phase I."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.families.sample_moments import integer_power
+from orthobench.families.tucker_oracles import MomentStream
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State, Status
+
+GAMMA_0 = 1e-5
+"""Where AdaGrad's denominators begin (Algorithms 2 and 3): a gradient of zero changes nothing."""
+
+STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""Step sizes worth trying; AdaGrad makes them independent of the scale of the samples."""
+
+TILE = 256
+"""Samples whose inner products with each other are held at once."""
+
+
+@dataclass(slots=True, kw_only=True)
+class StreamState(State):
+    """A basis on its way.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (r, n)
+        Q', C order: Q in Fortran order.
+    gamma : ndarray, shape (r,)
+        AdaGrad's denominators, one for each column of Q.
+    """
+
+    rows: Array
+    gamma: Array
+
+
+class StreamingTucker(Solver[MomentStream, StreamState]):
+    """Base of the methods that take each batch of samples once.
+
+    They hold Q, a gradient and what sums it up, 3nr doubles at most, besides the batch.
+    """
+
+    needs: ClassVar[type[MomentStream]] = MomentStream
+    batch: int
+
+    def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
+        """Begin at the common start: a Haar random point, lines 2 and 3 of Algorithm 3."""
+        del rng
+        rows = np.array(oracle.start.T, order="C")
+        return StreamState(rows=rows, gamma=np.full(len(rows), GAMMA_0))
+
+    def step(self, oracle: MomentStream, state: StreamState) -> None:
+        """Take one batch."""
+        self.advance(oracle, state, 1)
+
+    @abstractmethod
+    def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
+        """Take `count` batches."""
+
+    def solution(self, state: StreamState) -> Solution:
+        """Return Q, shape (n, r)."""
+        return Solution(np.array(state.rows.T, order="C"))
+
+
+def counted(state: StreamState, asked: int, done: int, batch: int, step_flops: int) -> None:
+    """Count `done` batches, and fail where more were asked: the next step was not finite."""
+    state.work.steps += done
+    state.work.samples += done * batch
+    state.work.flops += done * step_flops
+    if done < asked:
+        state.status = Status.FAILED
+        state.reason = (
+            f"the gradient of batch {state.work.steps + 1} overflows: rescale the samples "
+            "so that their lengths are near one"
+        )
+
+
+def hoevd_phase(
+    oracle: MomentStream, state: StreamState, count: int, batch: int, step_size: float
+) -> None:
+    """Do `count` iterations of Algorithm 3, lines 5 to 8, each on `batch` fresh samples."""
+    X = oracle.take(count * batch)
+    done = hoevd_ascent(X, batch, state.rows, state.gamma, oracle.order, step_size)
+    counted(state, count, done, batch, hoevd_flops(oracle, batch))
+
+
+def hoevd_ascent(
+    X: Array, batch: int, rows: Array, gamma: Array, order: int, step_size: float
+) -> int:
+    """Ascend along G = (2/b²) X (X'X)^[d-1] X'Q of each batch; return for how many batches.
+
+    Stops before a batch whose step is not finite.
+
+    Parameters
+    ----------
+    X : ndarray, shape (count * batch, n), C order
+    batch : int
+    rows : ndarray, shape (r, n), C order
+        Q', in place.
+    gamma : ndarray, shape (r,)
+        In place.
+    order : int
+    step_size : float
+
+    Notes
+    -----
+    Memory of G, of Y = X'Q, and of `TILE`² inner products.
+    """
+    from orthobench_tucker.ascent_steps import ascend
+
+    batches = X.reshape(-1, batch, X.shape[1])
+    G = np.empty_like(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t, samples in enumerate(batches):
+            R = hoevd_weights(samples, rows @ samples.T, order)
+            np.matmul(R * (2 / batch / batch), samples, out=G)
+            if not ascend(rows, G, gamma, step_size):
+                return t
+    return len(batches)
+
+
+def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
+    """Return R = Y (XX')^[d-1], the power entry by entry, from tiles on and below the diagonal.
+
+    Parameters
+    ----------
+    X : ndarray, shape (b, n)
+        Samples in rows.
+    Y : ndarray, shape (r, b)
+    order : int
+        d.
+    """
+    R = np.zeros_like(Y)
+    tiles = [slice(begin, begin + TILE) for begin in range(0, len(X), TILE)]
+    for i, own in enumerate(tiles):
+        for other in tiles[: i + 1]:
+            powers = integer_power(X[own] @ X[other].T, order - 1)
+            R[:, own] += Y[:, other] @ powers.T
+            if own != other:
+                R[:, other] += Y[:, own] @ powers
+    return R
+
+
+def hoevd_flops(oracle: MomentStream, batch: int) -> int:
+    """Flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14), and the step.
+
+    2nb² + (d - 2)b² for (X'X)^[d-1]; 2rb² + 4rnb for its product with X'Q and X; `step_flops`.
+    """
+    n, r, b = oracle.n, oracle.k, batch
+    power = flops.gemm(b, b, n) + (oracle.order - 2) * b * b
+    return power + 2 * flops.gemm(b, r, n) + flops.gemm(b, r, b) + step_flops(n, r)
+
+
+def step_flops(n: int, r: int) -> int:
+    """Flops of the AdaGrad step, column norms and update of 2nr each, and of its QR."""
+    return 4 * n * r + flops.qr(n, r)

@@ -1,0 +1,203 @@
+"""The leading left singular vectors of the unfolding mat(X), n by n^(d-1)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.families.monomials import monomials
+from orthobench.families.sample_moments import BLOCK_BYTES
+from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
+from orthobench_tucker.leading import leading
+
+NULL = 1e-13
+"""An eigenvalue of mat(X) mat(X)' below this times the largest is rounding."""
+
+CANCELLED = 1e-14
+"""So is one below this times what the largest might be if samples did not cancel."""
+
+SINGLE = 1e-5
+"""The same in single precision, with a margin."""
+
+ROUGH = 1e-6
+"""Residual of eigenvectors in single precision."""
+
+
+class Unfolding:
+    """mat(X) mat(X)' of an oracle's tensor and its eigenvectors, in the cheapest way of a form.
+
+    Parameters
+    ----------
+    oracle : SymmetricTensorOracle
+    form : str
+        ``"explicit"``: from the tensor (equation 7). Else from samples where there are: through
+        their p-by-p Gram matrix (equation 17), or through the distinct entries of mat(M) where
+        these are fewer.
+    """
+
+    def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
+        self.oracle = oracle
+        self.samples = oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
+
+    @cached_property
+    def gram(self) -> Array:
+        """mat(X) mat(X)', shape (n, n), symmetric."""
+        if self.samples is None:
+            return gram_of_tensor(self.oracle.T)
+        if _by_entries(self.samples, self.oracle.order):
+            return gram_of_entries(self.samples, self.oracle.order)
+        return gram_of_samples(self.samples, self.oracle.order)
+
+    @cached_property
+    def leading(self) -> tuple[Array, Array]:
+        """The r largest eigenvalues of `gram`, descending, and eigenvectors (n, r)."""
+        return leading(self.gram, self.oracle.k)
+
+    @property
+    def basis(self) -> Array:
+        """The leading eigenvectors that are determined: those of eigenvalues above rounding."""
+        values, vectors = self.leading
+        return vectors[:, values > max(NULL * values[0], CANCELLED * self.most)]
+
+    @cached_property
+    def most(self) -> float:
+        """A bound of the eigenvalues that cancellation does not lower; of samples (mean |x|^d)²."""
+        if self.samples is None:
+            return 0.0
+        squares = np.einsum("ij,ij->i", self.samples, self.samples)
+        return float((squares ** (self.oracle.order / 2)).mean() ** 2)
+
+    @property
+    def rough_basis(self) -> Array:
+        """The same for a start, from samples in single precision where that is enough.
+
+        It takes half the time, and the error is nothing to a method that goes on from there. Where
+        an eigenvalue is so small that rounding might drown it, it is `basis`.
+        """
+        if self.samples is None or _by_entries(self.samples, self.oracle.order):
+            return self.basis
+        unit = self.most ** (1 / (2 * self.oracle.order)) or 1.0
+        rows = np.multiply(self.samples, 1 / unit, dtype=np.float32, casting="same_kind")
+        gram = gram_of_samples(rows, self.oracle.order)
+        values, vectors = leading(gram, self.oracle.k, ROUGH)
+        return vectors if values[-1] > SINGLE else self.basis
+
+    @property
+    def flops(self) -> int:
+        """Flops of `leading`."""
+        n, d = self.oracle.n, self.oracle.order
+        if self.samples is None:
+            return gram_of_tensor_flops(n, d) + flops.eigh(n)
+        entries = _by_entries(self.samples, d)
+        way = gram_of_entries_flops if entries else gram_of_samples_flops
+        return way(len(self.samples), n, d) + flops.eigh(n)
+
+
+def _by_entries(X: Array, order: int) -> bool:
+    """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples."""
+    p, n = X.shape
+    return gram_of_entries_flops(p, n, order) < gram_of_samples_flops(p, n, order)
+
+
+def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
+    """Return mat(M) mat(M)' = X'(XX')^[d-1] X / p² (equation 17), M the moment of samples.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        Equation 17 has samples in columns. Products are in double precision, or single.
+    order : int
+
+    Notes
+    -----
+    By tiles of the upper half of the Gram matrix XX', which is never whole: 2p²n + (d - 2)p²/2 +
+    2pn² flops, memory of a tile and of n² doubles.
+    """
+    from orthobench_tucker.sample_kernels import gram_of_unfolding
+
+    rows = X.view()
+    rows.flags.writeable = False
+    total = gram_of_unfolding(rows, order - 1, 48 if len(X) <= 1000 else 128, 512)
+    return np.divide(total, len(X) ** 2, dtype=np.float64)
+
+
+def gram_of_samples_flops(p: int, n: int, order: int) -> int:
+    """Return the flops of `gram_of_samples`: 2p²n + (d - 2)p²/2 + 2pn²."""
+    return 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
+
+
+def gram_of_entries(X: Array, order: int) -> Array:
+    """Return mat(M) mat(M)' from the distinct columns of mat(M), M the moment of samples.
+
+    The columns (k, ...) of ascending indices for one k at a time, each weighted by how many it
+    stands for.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+    order : int
+
+    Notes
+    -----
+    p(2n + 1)N + n²N flops, N = C(n + d - 2, d - 1); memory n C(n + d - 3, d - 2).
+    """
+    p, n = X.shape
+    if order == 2:
+        M = X.T @ X / p
+        return np.asarray(M @ M.T)
+    total = np.zeros((n, n))
+    for k in range(n):
+        table = monomials(n - k, order - 2)
+        again = np.array([index.count(0) for index in table.indices])
+        columns = np.zeros((n, table.size))
+        rows = max(1, BLOCK_BYTES // (8 * table.size))
+        for begin in range(0, p, rows):
+            block = X[begin : begin + rows]
+            columns += block.T @ (table.of(block[:, k:].T) * block[:, k]).T
+        columns *= np.sqrt((order - 1) * table.counts / (again + 1)) / p
+        total += columns @ columns.T
+    return total
+
+
+def gram_of_entries_flops(p: int, n: int, order: int) -> int:
+    """Return the flops of `gram_of_entries`: p(2n + 1)N + n²N, N = C(n + d - 2, d - 1)."""
+    return (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
+
+
+def gram_of_tensor(T: Array) -> Array:
+    """Return mat(T) mat(T)' of a symmetric tensor (equation 7).
+
+    From order 4 on, one of the equal columns (j, k, ...) and (k, j, ...) is taken, twice; below,
+    the products would be too small to gain.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+
+    Notes
+    -----
+    n^(d + 1) flops, since the result is symmetric; n^d (n + 1)/2 from order 4 on.
+    """
+    n, order = len(T), T.ndim
+    unfolding = T.reshape(n, -1)
+    if order <= 3:
+        return np.asarray(unfolding @ unfolding.T)
+    total, width = np.zeros((n, n)), n ** (order - 3)
+    for k in range(n):
+        begin, end = (k * n + k) * width, (k + 1) * n * width
+        diagonal, others = unfolding[:, begin : begin + width], unfolding[:, begin + width : end]
+        total += diagonal @ diagonal.T
+        total += 2 * (others @ others.T)
+    return total
+
+
+def gram_of_tensor_flops(n: int, order: int) -> int:
+    """Return the flops of `gram_of_tensor`: n^(d + 1), or half of that from order 4 on."""
+    size = int(n**order)
+    return n * size if order <= 3 else (n + 1) * size // 2

@@ -1,0 +1,348 @@
+"""Projected gradient ascent: both forms, both rules, the theorem's bound, and its failures."""
+
+import pickle
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tucker import PGD
+from orthobench_tucker.gradient_ascent import distance, evaluated, orthonormalize_rows
+from orthobench_tucker.pgd import step_flops
+
+from orthobench.families.full_tensors import moment_tensor
+from orthobench.families.monomials import monomials
+from orthobench.families.sample_moments import core_square, gradient, inner_core
+from orthobench.families.symmetric_tucker import SymmetricTucker
+from orthobench.families.tucker_judges import MeasuredTensor
+from orthobench.families.tucker_oracles import (
+    GivenTensorOracle,
+    MomentOracle,
+    MomentStream,
+    TuckerOracle,
+)
+from orthobench.geometry import drift, orthonormalize, subspace_error
+from orthobench.solver import Status
+
+ORDERS = [2, 3, 4, 5]
+RULES = [("adagrad", 1000.0), ("adagrad", 0.5), ("constant", 1.0), ("constant", 50.0)]
+
+
+@dataclass(frozen=True)
+class Recipe(SymmetricTucker):
+    """A problem that is only asked about."""
+
+    name: ClassVar[str] = "recipe"
+    n: int = 5
+    order: int = 3
+
+    @property
+    def tensor_shape(self):
+        return (self.n,) * self.order
+
+    def build(self, rng):
+        raise NotImplementedError
+
+
+class Tensors(Recipe):
+    offers: ClassVar[type[TuckerOracle]] = GivenTensorOracle
+
+
+class Endless(Recipe):
+    offers: ClassVar[type[TuckerOracle]] = MomentStream
+    endless = True
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("rule", "step"), RULES)
+def test_both_forms_agree_step_by_step(tucker, order, rule, step):
+    X, _ = tucker.factors(7, 50)
+    made = tucker.of_samples(X, order, 3)
+    solvers = [
+        PGD(form=form, start="random", rule=rule, step_size=step, tolerance=0.0)
+        for form in ("implicit", "explicit")
+    ]
+    states = [tucker.begun(solver, made) for solver in solvers]
+    for _ in range(12):
+        points = [solver.solution(s).point for solver, s in zip(solvers, states, strict=True)]
+        np.testing.assert_allclose(*points, atol=1e-10)
+        assert drift(points[0]) < 1e-12
+        for solver, state in zip(solvers, states, strict=True):
+            solver.step(made.oracle, state)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_step_is_that_of_the_paper(tucker, order):
+    T = tucker.symmetric(5, order)
+    made = tucker.of_tensor(T, 2)
+    solver = PGD(start="random", step_size=0.7)
+    Q, measured = made.oracle.start, MeasuredTensor(made.oracle.T)
+    state, sums = tucker.begun(solver, made), None
+    for _ in range(4):
+        W = measured.partial_core(Q)
+        G = gradient(W, inner_core(W, Q), order)
+        sums = 1e-10 * np.sum(G**2) if sums is None else sums
+        sums = sums + np.sum(G**2, axis=0)
+        Q = orthonormalize(Q + 0.7 * G / np.sqrt(sums))
+        solver.step(made.oracle, state)
+        np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
+        assert state.objective == pytest.approx(measured.objective(Q), rel=1e-12)
+        assert state.relative == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
+
+
+@given(st.integers(2, 5), st.integers(1, 5), st.integers(0, 2**31), st.floats(0.05, 1.0))
+@settings(max_examples=60, deadline=None)
+def test_steps_within_the_bound_never_lower_the_objective(tucker, order, n, seed, step):
+    T = tucker.symmetric(n, order, seed)
+    r = 1 + seed % n
+    made = tucker.of_tensor(T, r, seed)
+    solver = PGD(start="random", rule="constant", step_size=step)
+    state = tucker.begun(solver, made)
+    for _ in range(30):
+        before = state.objective
+        solver.advance(made.oracle, state, 1)
+        assert state.objective >= before * (1 - 1e-13)
+        assert state.status is not Status.FAILED
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_curvature_is_within_the_bound(tucker, seed):
+    rng = np.random.default_rng(seed)
+    order, n, r = 2 + seed % 4, 4, 2
+    T = tucker.symmetric(n, order, seed)
+    sigma = np.linalg.norm(T.reshape(n, -1), 2)
+    measured = MeasuredTensor(T)
+    for _ in range(50):
+        Q, V = orthonormalize(rng.standard_normal((n, r))), rng.standard_normal((n, r))
+        Q *= rng.uniform(0, 1)
+        h = 1e-4
+        values = [measured.objective(Q + s * V) for s in (-h, 0, h)]
+        curvature = (values[0] - 2 * values[1] + values[2]) / h**2
+        unit = 2 * order * (order - 1) * sigma**2 * np.sum(V**2)
+        assert curvature >= -unit * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_both_forms_converge_to_the_same_from_hoevd(tucker, order):
+    X, _ = tucker.factors(10, 60)
+    made = tucker.of_samples(X, order, 3)
+    states = [tucker.ended(PGD(form=form), made) for form in ("implicit", "explicit")]
+    for state in states:
+        assert state.status is Status.CONVERGED
+        assert state.relative <= 1e-12
+    assert states[0].objective == pytest.approx(states[1].objective, rel=1e-12)
+    judged = made.measure(PGD().solution(states[0]))
+    assert judged["relative_gradient"] <= 2e-12
+    assert judged["objective"] == pytest.approx(states[0].objective, rel=1e-11)
+
+
+@pytest.mark.parametrize("start", ["hoevd", "shoevd", "random"])
+@pytest.mark.parametrize("order", [3, 4])
+def test_a_planted_subspace_is_recovered(tucker, start, order):
+    X, basis = tucker.factors(15, 400, noise=0.0)
+    made = tucker.of_samples(X, order, 3, basis=basis)
+    state = tucker.ended(PGD(start=start), made)
+    assert state.status is Status.CONVERGED
+    assert made.measure(PGD().solution(state))["subspace_error"] < 1e-10
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_one_sample(tucker, order):
+    x = np.arange(1.0, 6)
+    for rank in (1, 3):
+        made = tucker.of_samples(x[None], order, rank)
+        state = tucker.ended(PGD(), made)
+        assert state.status is Status.CONVERGED
+        Q = PGD().solution(state).point
+        assert drift(Q) < 1e-12
+        assert state.objective == pytest.approx((x @ x) ** order, rel=1e-12)
+
+
+def test_all_columns_are_optimal_at_once(tucker):
+    X, _ = tucker.factors(5, 40)
+    for form in ("implicit", "explicit"):
+        state = tucker.ended(PGD(form=form), tucker.of_samples(X, 3, 5))
+        assert (state.status, state.work.steps) == (Status.CONVERGED, 0)
+        T = moment_tensor(X, 3)
+        assert state.objective == pytest.approx(np.vdot(T, T), rel=1e-12)
+
+
+def test_matrices_have_their_leading_eigenvectors(tucker):
+    X, _ = tucker.factors(8, 50)
+    state = tucker.ended(PGD(start="random"), tucker.of_samples(X, 2, 3))
+    leading = np.linalg.eigh(X.T @ X)[1][:, -3:]
+    assert state.status is Status.CONVERGED
+    assert subspace_error(PGD().solution(state).point, leading) < 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1e-3, 1e6])
+def test_scale_does_not_matter(tucker, scale):
+    X, _ = tucker.factors(6, 60)
+    for rule in ("adagrad", "constant"):
+        solver = PGD(rule=rule, tolerance=0.0)
+        plain = tucker.ended(solver, tucker.of_samples(X, 3, 2), 5)
+        scaled = tucker.ended(solver, tucker.of_samples(X * scale, 3, 2), 5)
+        np.testing.assert_allclose(scaled.basis, plain.basis, atol=1e-6)
+
+
+def test_more_columns_than_the_data_have(tucker):
+    X, basis = tucker.factors(8, 100, rank=2, noise=0.0)
+    state = tucker.ended(PGD(), tucker.of_samples(X, 3, 4))
+    Q = PGD().solution(state).point
+    assert state.status is Status.CONVERGED
+    assert drift(Q) < 1e-12
+    assert subspace_error(Q, basis) < 1e-9
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+@pytest.mark.parametrize("rule", ["adagrad", "constant"])
+def test_symmetric_samples_of_odd_order_end_with_the_reason(tucker, form, start, rule):
+    X, _ = tucker.factors(6, 200)
+    made = tucker.of_samples(np.vstack([X, -X]), 3, 2)
+    state = tucker.ended(PGD(form=form, start=start, rule=rule), made)
+    assert state.status is Status.FAILED
+    assert "vanishes" in state.reason
+    assert np.isfinite(PGD().solution(state).point).all()
+
+
+def oscillating(tucker, order, n, rule, step):
+    """Yield instances with their runs that fail, of random tensors of small even order."""
+    for seed in range(40):
+        made = tucker.of_tensor(tucker.symmetric(n, order, seed), 1, seed)
+        solver = PGD(start="random", rule=rule, step_size=step)
+        state = tucker.ended(solver, made, 400)
+        if state.status is Status.FAILED:
+            yield made, solver, state
+
+
+@pytest.mark.parametrize(("order", "n"), [(4, 2), (4, 3), (2, 4)])
+@pytest.mark.parametrize(("rule", "step"), [("constant", 1000.0), ("adagrad", 1000.0)])
+def test_large_steps_oscillate_on_some_tensors(tucker, order, n, rule, step):
+    found = 0
+    for made, solver, state in oscillating(tucker, order, n, rule, step):
+        found += 1
+        assert state.reason.startswith("oscillates between two points since step ")
+        assert state.reason.endswith("lower `step`")
+        state.status = Status.RUNNING
+        first = [state.basis, state.before]
+        for turn in range(1, 5):
+            solver.advance(made.oracle, state, 1)
+            state.status, state.returns = Status.RUNNING, 0
+            moved = distance(state.basis, first[1 - turn % 2])
+            assert moved > 1e-4
+            assert distance(state.basis, first[turn % 2]) < 0.02 * moved
+        small = tucker.ended(PGD(start="random", rule="constant", step_size=1.0), made, 20000)
+        assert small.status is Status.CONVERGED
+        if found == 2:
+            return
+    assert found
+
+
+@given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 2**31), st.sampled_from(RULES))
+@settings(max_examples=40, deadline=None)
+def test_runs_that_converge_are_not_taken_for_oscillations(tucker, order, n, seed, rule):
+    """Where a run is said to oscillate, it does, whatever tensor: it stays where it was."""
+    made = tucker.of_tensor(tucker.symmetric(n, order, seed), 1 + seed % (n - 1), seed)
+    solver = PGD(start="random", rule=rule[0], step_size=rule[1], tolerance=1e-10)
+    state = tucker.ended(solver, made, 500)
+    if state.status is not Status.FAILED:
+        return
+    assert rule[1] > 1
+    assert state.relative > 1e-6
+    where = state.basis, state.before
+    state.status, state.returns = Status.RUNNING, -1000
+    solver.advance(made.oracle, state, 2)
+    assert distance(state.basis, where[0]) < 0.02 * distance(state.before, where[0])
+
+
+@pytest.mark.parametrize("rule", ["adagrad", "constant"])
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_chunks_and_resumption_leave_the_same_bits(tucker, form, rule):
+    X, _ = tucker.factors(12, 500)
+    made, solver = tucker.of_samples(X, 3, 3), PGD(form=form, rule=rule, tolerance=0.0)
+    whole, parts = tucker.begun(solver, made), tucker.begun(solver, made)
+    solver.advance(made.oracle, whole, 9)
+    for count in (1, 3, 5):
+        solver.advance(made.oracle, parts, count)
+        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
+    assert parts.basis.tobytes() == whole.basis.tobytes()
+    assert parts.objective == whole.objective
+    assert parts.work == whole.work
+
+
+def test_zero_tolerance_never_ends(tucker):
+    made = tucker.of_samples(np.eye(4)[:2], 4, 2)
+    state = tucker.ended(PGD(tolerance=0.0), made, 30)
+    assert (state.status, state.work.steps) == (Status.RUNNING, 30)
+
+
+def test_the_solution_is_a_copy_and_the_start_is_left_alone(tucker):
+    X, _ = tucker.factors(6, 40)
+    made, solver = tucker.of_samples(X, 3, 2), PGD(start="random", tolerance=0.0)
+    start, state = made.oracle.start.copy(), tucker.begun(solver, made)
+    point = solver.solution(state).point
+    held = point.copy()
+    solver.advance(made.oracle, state, 3)
+    np.testing.assert_array_equal(point, held)
+    np.testing.assert_array_equal(made.oracle.start, start)
+    assert point.flags.c_contiguous
+
+
+def test_what_it_refuses():
+    assert PGD().refuses(Recipe()) is None
+    assert PGD().refuses(Tensors()) is None
+    assert "samples" in PGD(form="implicit").refuses(Tensors())
+    assert "SHOEVD" in PGD(start="shoevd").refuses(Tensors())
+    assert PGD(start="shoevd").refuses(Recipe()) is None
+    assert "needs a SymmetricTensorOracle" in PGD().refuses(Endless())
+    huge = Recipe(n=10**5, order=4)
+    assert "memory" in PGD(form="explicit").refuses(huge)
+    assert PGD().refuses(huge) is None
+
+
+@given(st.integers(1, 8), st.integers(0, 2**31), st.floats(0, 8))
+@settings(max_examples=40, deadline=None)
+def test_rows_are_orthonormalized_as_by_qr(r, seed, spread):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((r, r + 5)) * 10.0 ** -np.linspace(0, spread, r)[:, None]
+    made = A.copy()
+    orthonormalize_rows(made)
+    assert drift(made.T) < 1e-14 * r + 1e-14
+    triangle = A @ made.T
+    np.testing.assert_allclose(np.triu(triangle, 1), 0, atol=1e-12 * np.abs(A).max())
+    assert (np.diag(triangle) > 0).all()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_gradient_in_two_parts_is_the_gradient(tucker, order):
+    rng = np.random.default_rng(order)
+    Q = orthonormalize(rng.standard_normal((6, 2)))
+    table = monomials(2, order - 1)
+    W = MeasuredTensor(tucker.symmetric(6, order)).partial_core(Q)
+    S = inner_core(W, Q)
+    inner, tangent, objective, relative = evaluated(
+        np.ascontiguousarray(W.T), np.ascontiguousarray(Q.T), table.counts, order
+    )
+    np.testing.assert_allclose(Q @ inner + tangent.T, gradient(W, S, order), rtol=1e-10, atol=1e-9)
+    assert np.abs(tangent @ Q).max() < 1e-12 * np.abs(tangent).max()
+    assert objective == pytest.approx(core_square(S, order), rel=1e-13)
+    assert relative == pytest.approx(np.linalg.norm(tangent) / objective, rel=1e-13)
+
+
+def test_flops_are_counted(tucker):
+    X, _ = tucker.factors(9, 30)
+    made = tucker.of_samples(X, 3, 2)
+    assert isinstance(made.oracle, MomentOracle)
+    solver = PGD(start="random", tolerance=0.0)
+    state = tucker.begun(solver, made)
+    first = state.work.flops
+    solver.advance(made.oracle, state, 4)
+    N = 3
+    a_step = 2 * 30 * 9 * 2 + 30 * N + 2 * 30 * 9 * N
+    a_step += 3 * 2 * 9 * 2 * N + 2 * 2 * 2 * N + 3 * 2 * 9 * 4 + 4 * 9 * 4 - 4 * 8 // 3
+    assert step_flops(9, 2, N) == a_step - (2 * 30 * 9 * 2 + 30 * N + 2 * 30 * 9 * N)
+    assert first == a_step
+    assert state.work.flops == 5 * a_step
