@@ -6,13 +6,16 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from orthobench import environment, harness
 from orthobench.cell import Cell, built, instance_of
 from orthobench.errors import OrthobenchError, UsageError
-from orthobench.executors import inline
+from orthobench.executors import Limits
+from orthobench.executors.choice import Execute, chosen
+from orthobench.explain import explain
 from orthobench.harness import Outcome
 from orthobench.identity import Streams, canonical, describe
 from orthobench.problem import AnyInstance, AnyProblem, Problem
@@ -108,6 +111,10 @@ def run(
     *,
     retry: bool = False,
     quiet: bool = False,
+    executor: str = "inline",
+    workers: int = 1,
+    limits: Limits | None = None,
+    scheduler: str | None = None,
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
 
@@ -121,6 +128,15 @@ def run(
         Run cells again that failed before.
     quiet : bool
         No progress display on standard error.
+    executor : str
+        ``"inline"``: in this process; ``"local"``: in processes of this machine, so that one that
+        dies or hangs costs no more than its cell; ``"dask"``: on a Dask cluster.
+    workers : int
+        Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler.
+    limits : Limits, optional
+        What one cell may take; not ``"inline"``.
+    scheduler : str, optional
+        Address of a Dask scheduler.
 
     Returns
     -------
@@ -138,17 +154,39 @@ def run(
     known = find_suite(suite)
     path = store or default_store(known)
     planned = known.plan()
+    run_cells = chosen(executor, workers, known.threads, limits, scheduler)
     _refuse_idle(planned)
     _check_data(path, planned)
     with limited(known.threads):
         ran_on = environment.snapshot()
     with Store(path, create=True) as opened:
-        session = opened.begin(known, planned, shlex.join(sys.argv), ran_on)
+        how = {"executor": executor, "workers": workers, "scheduler": scheduler}
+        facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
+        session = opened.begin(known, planned, shlex.join(sys.argv), facts)
         if retry:
             opened.discard(r.key for r in opened.records(known.name) if r.status.failed)
-        _execute(opened, session, planned, quiet)
+        _execute(opened, session, planned, run_cells, quiet)
         opened.end(session)
     return Results.read(path, known.name)
+
+
+def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[str, str]]:
+    """Return for each cell of a suite whether it would run or is in the store, and why.
+
+    Nothing is run or written. Each entry has ``cell``, ``action`` and ``reason``.
+    """
+    contents: Mapping[str, Any] = {}
+    failed: dict[str, str] = {}
+    if store.exists() and store.stat().st_size:
+        with Store(store) as opened:
+            contents = opened.contents()
+            if retry:
+                records = opened.records(suite.name)
+                failed = {r.key: r.status.value for r in records if r.status.failed}
+    return [
+        {"cell": _label(e.planned), "action": e.action, "reason": e.reason}
+        for e in explain(suite.plan(), contents, failed)
+    ]
 
 
 def find_suite(suite: str | Path | Mapping[str, Any] | Suite) -> Suite:
@@ -211,14 +249,21 @@ def _check_data(path: Path, planned: Sequence[Planned]) -> None:
             continue
 
 
-def _execute(store: Store, session: int, planned: Sequence[Planned], quiet: bool) -> None:
+def _execute(
+    store: Store, session: int, planned: Sequence[Planned], run_cells: Execute, quiet: bool
+) -> None:
     known = store.known(p.cell.key for p in planned)
     left = {p.cell.key: p for p in planned if p.cell.key not in known}
     done = sum(p.cell.key in known for p in planned)
     with Progress(len(left), quiet, skipped=done) as progress:
-        for cell, executed in inline.run(p.cell for p in left.values()):
-            store.add(session, cell, executed)
-            progress.advance(_label(left[cell.key]), executed.stop.status.failed)
+        for event in run_cells([p.cell for p in left.values()]):
+            label = _label(left[event.cell.key])
+            if event.executed is None:
+                progress.begin(label, event.worker)
+            else:
+                store.add(session, event.cell, event.executed)
+                failed = event.executed.stop.status.failed
+                progress.advance(label, failed, event.worker)
 
 
 def _label(planned: Planned) -> str:

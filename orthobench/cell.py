@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from orthobench import harness
+from orthobench.code import digests
 from orthobench.errors import OrthobenchError
 from orthobench.exhibits import Exhibit
-from orthobench.harness import Mark
+from orthobench.harness import Journal, Mark, Recording
 from orthobench.identity import Streams, canonical, describe, digest
 from orthobench.problem import AnyInstance, AnyProblem
 from orthobench.solver import AnySolver
 from orthobench.stopping import Budget, Ending, Stop, Target
-from orthobench.threads import limited
+from orthobench.threads import blas, limited
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Cell:
             "until": None if self.until is None else asdict(self.until),
             "threads": self.threads,
             "versions": dict(self.versions),
+            "code": digests(type(self.problem), type(self.solver)),
+            "blas": list(blas()),
         }
 
     @cached_property
@@ -81,10 +84,10 @@ class Executed:
     exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
 
 
-def execute(cell: Cell) -> Executed:
+def execute(cell: Cell, journal: Journal | None = None) -> Executed:
     """Build the instance, run, judge; whatever goes wrong is recorded in the result.
 
-    The BLAS is held to ``cell.threads`` threads.
+    The BLAS is held to ``cell.threads`` threads. `journal` is told each point as it is recorded.
     """
     refusal = cell.solver.refuses(cell.problem)
     if refusal is not None:
@@ -94,8 +97,21 @@ def execute(cell: Cell) -> Executed:
             instance = built(cell)
         except Exception as error:
             return Executed(_not_built(error, cell.problem))
-        outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until)
+        outcome = harness.run(instance, cell.solver, cell.budget, cell.streams, cell.until, journal)
     return Executed(outcome.stop, outcome.trace, outcome.exhibits)
+
+
+def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Executed:
+    """Judge what is left of a run whose process is gone: the points that its journal was told.
+
+    Without the data to judge by, only how it ended is left.
+    """
+    with limited(cell.threads):
+        try:
+            outcome = harness.judged(built(cell), recording, stop, cell.until)
+        except Exception:
+            return Executed(stop)
+    return Executed(stop, outcome.trace)
 
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
@@ -118,6 +134,8 @@ def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
 def _not_built(error: Exception, problem: AnyProblem) -> Stop:
     import traceback
 
+    if isinstance(error, MemoryError):
+        return Stop(Ending.MEMORY, f"problem {problem.name} does not fit into memory")
     known = isinstance(error, OrthobenchError)
     reason = str(error) if known else f"problem {problem.name}: {error!r}"
     return Stop(Ending.ERROR, reason, "".join(traceback.format_exception(error)))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +23,18 @@ if TYPE_CHECKING:
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130
 KINDS = ("solvers", "problems", "suites", "plugins")
+EXECUTORS = ("local", "inline", "dask")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+
+
+def size(text: str) -> int:
+    """Return the bytes of ``4GiB``, ``500 MB`` or ``100000``; units are powers of 1024."""
+    units = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text.lower())
+    count = int(float(found[1]) * units[found[2]]) if found else 0
+    if count < 1:
+        raise click.BadParameter(f"{text!r} is no size; write 4GiB or 500MiB")
+    return count
 
 
 class _Group(click.Group):
@@ -84,11 +97,40 @@ def main() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="SQLite file for the results.  [default: orthobench-results/SUITE/results.sqlite]",
 )
+@click.option("--explain", is_flag=True, help="Only say of each cell why it would run, or not.")
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
+@click.option(
+    "--executor",
+    type=click.Choice(EXECUTORS),
+    default="local",
+    show_default=True,
+    help="Where cells run: in processes here, in this process itself, or on a Dask cluster.",
+)
+@click.option(
+    "-w", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes."
+)
+@click.option("--isolate", is_flag=True, help="A fresh process for each cell.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Kill a cell that takes longer, all included, and record it as failed.",
+)
+@click.option(
+    "--memory-limit",
+    type=size,
+    metavar="SIZE",
+    help="Memory that a process may take, as 4GiB; a cell that needs more fails. Linux.",
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Dask scheduler; without one, a cluster on this machine."
+)
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 @AS_JSON
 def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool, as_json: bool,
+        executor: str, workers: int, isolate: bool, timeout: float | None,
+        memory_limit: int | None, scheduler: str | None, explain: bool,
         **changes: Any) -> None:  # fmt: skip
     """Run SUITE (default: quickstart), or what of it is not in its store yet.
 
@@ -96,11 +138,21 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
     """
     from orthobench import api
     from orthobench.adhoc import changed
+    from orthobench.executors import Limits
+    from orthobench.explain import lines as explained_lines
 
     known = changed(suite, **changes)
     path = store or api.default_store(known)
+    if explain:
+        _print(api.explained(known, path, retry=retry), as_json, explained_lines)
+        return
+    limits = Limits(timeout, memory_limit, isolate)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        results = api.run(known, path, retry=retry, quiet=quiet or as_json)
+        results = api.run(
+            known, path, retry=retry, quiet=quiet or as_json,
+            executor=executor, workers=workers, limits=limits, scheduler=scheduler,
+        )  # fmt: skip
     except KeyboardInterrupt:
         click.echo(f"interrupted; finished cells are in {path}, run again to go on", err=True)
         sys.exit(INTERRUPTED)
@@ -157,6 +209,18 @@ def export(store: Path, out: Path | None, suite: str | None) -> None:
         write_csv(results, sys.stdout)
     else:
         write(results, out)
+
+
+@main.command()
+@click.argument("store", type=click.Path(path_type=Path))
+@click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
+def merge(store: Path, others: tuple[Path, ...]) -> None:
+    """Add the cells of OTHERS that are not in STORE, which is made where it is not there."""
+    from orthobench.store import Store
+
+    with Store(store, create=True) as opened:
+        for other in others:
+            click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
 @main.command()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter_ns
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -65,6 +65,10 @@ class Mark:
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
+Journal: TypeAlias = Callable[[Mark, Solution], None]
+"""Is told each point of a run as it is recorded."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a run gave: the last solution, the trace, how it ended, and any error raised.
@@ -100,8 +104,18 @@ class Outcome:
 
 
 @dataclass
-class _Recording:
-    """What a run leaves behind, also where it breaks off."""
+class Recording:
+    """What a run leaves behind, also where it breaks off: points that are not judged yet.
+
+    Attributes
+    ----------
+    marks : list of Mark
+        Without metrics.
+    solutions : list of Solution
+        One for each mark.
+    error : Exception, optional
+        What the solver raised.
+    """
 
     marks: list[Mark] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
@@ -122,6 +136,7 @@ def run(
     budget: Budget,
     streams: Streams,
     until: Rule | None = None,
+    journal: Journal | None = None,
 ) -> Outcome:
     """Run one solver on one instance, record it, then judge it.
 
@@ -140,21 +155,23 @@ def run(
         Stop at the first checkpoint where the rule says so. The rule is looked at during the
         run at most every 20 ms on the clock, and once more on the whole trace, which ends at
         the first checkpoint that meets it, however late that was noticed.
+    journal : callable, optional
+        Is told every point as it is recorded, off the clock, so that a curve outlives its process.
     """
     oracle = instance.oracle
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     _warm_up(oracle, solver, streams)
     oracle.rewind(np.random.default_rng(streams.samples))
-    recording = _Recording()
-    look = _online(instance, until) if until else _never
+    recording = Recording()
+    look = _journaled(_online(instance, until) if until else _never, journal)
     try:
         rng = np.random.default_rng(streams.solver)
         stop = _drive(oracle, solver, budget, rng, recording, look)
     except Exception as error:
         stop = _raised(error, type(solver).name)
         recording.error = error
-    return _judged(instance, recording, stop, until)
+    return judged(instance, recording, stop, until)
 
 
 def _drive(
@@ -162,7 +179,7 @@ def _drive(
     solver: AnySolver,
     budget: Budget,
     rng: np.random.Generator,
-    recording: _Recording,
+    recording: Recording,
     look: Callable[[Mark, Solution], Stop | None],
 ) -> Stop:
     """Alternate timed chunks with untimed snapshots until something ends the run."""
@@ -213,7 +230,7 @@ def _record(
     solver: AnySolver,
     state: State,
     seconds: float,
-    recording: _Recording,
+    recording: Recording,
     look: Callable[[Mark, Solution], Stop | None],
 ) -> Stop | None:
     """Append a mark, and return why the run ends here, if it does."""
@@ -229,10 +246,20 @@ def _record(
     return look(mark, solution)
 
 
-def _judged(
-    instance: AnyInstance, recording: _Recording, stop: Stop, until: Rule | None
+def judged(
+    instance: AnyInstance, recording: Recording, stop: Stop, until: Rule | None = None
 ) -> Outcome:
-    """Measure every recorded point, and end the trace where the rule is first met."""
+    """Measure every recorded point, and end the trace where the rule is first met.
+
+    Parameters
+    ----------
+    instance : Instance
+    recording : Recording
+        Of a run on it, whole or broken off.
+    stop : Stop
+        How the run ended.
+    until : Rule, optional
+    """
     trace: list[Mark] = []
     for mark, solution in zip(recording.marks, recording.solutions, strict=True):
         try:
@@ -295,6 +322,19 @@ def _progress(mark: Mark) -> Progress:
     return Progress(mark.seconds, mark.work, mark.metrics)
 
 
+def _journaled(
+    look: Callable[[Mark, Solution], Stop | None], journal: Journal | None
+) -> Callable[[Mark, Solution], Stop | None]:
+    if journal is None:
+        return look
+
+    def told(mark: Mark, solution: Solution) -> Stop | None:
+        journal(mark, solution)
+        return look(mark, solution)
+
+    return told
+
+
 def _never(mark: Mark, solution: Solution) -> Stop | None:
     del mark, solution
     return None
@@ -316,6 +356,8 @@ def _online(instance: AnyInstance, until: Rule) -> Callable[[Mark, Solution], St
 
 def _raised(error: Exception, who: str) -> Stop:
     where = "".join(traceback.format_exception(error))
+    if isinstance(error, MemoryError):
+        return Stop(Ending.MEMORY, f"{who} ran out of memory", where)
     reason = str(error) if isinstance(error, OrthobenchError) else f"{who}: {error!r}"
     return Stop(Ending.ERROR, reason, where)
 

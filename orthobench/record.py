@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import struct
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 from orthobench.harness import Mark
-from orthobench.stopping import Ending
+from orthobench.stopping import Ending, Stop
 from orthobench.suite import Level
+
+
+def checksum(key: str, stop: Stop, trace: Iterable[Mark]) -> str:
+    """Return a digest of what a cell gave, so that a store can tell when its numbers change.
+
+    Parameters
+    ----------
+    key : str
+        The cell's.
+    stop : Stop
+    trace : iterable of Mark
+    """
+    found = hashlib.sha256("\0".join((key, stop.status.value, stop.reason)).encode())
+    for mark in trace:
+        work = mark.work
+        counts = (work.steps, work.samples, work.flops)
+        found.update(struct.pack("<qqqdd", *counts, mark.seconds, mark.reading))
+        for name in sorted(mark.metrics):
+            value = mark.metrics[name]
+            # a store keeps no difference between one NaN and another
+            found.update(name.encode() + struct.pack("<d", nan if isnan(value) else value))
+    return found.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ CREATE TABLE cell (                 -- one finished cell, whatever its ending
     status TEXT NOT NULL,
     reason TEXT NOT NULL,
     traceback TEXT NOT NULL,
-    finished TEXT NOT NULL          -- UTC, ISO 8601
+    finished TEXT NOT NULL,         -- UTC, ISO 8601
+    checksum TEXT NOT NULL DEFAULT ''  -- of key, ending and trace; empty before version 3
 );
 CREATE TABLE mark (                 -- one checkpoint of a cell's trace
     cell INTEGER NOT NULL REFERENCES cell (id),
@@ -91,7 +92,7 @@ CREATE TABLE plan (                 -- the cells of a suite as it was last run, 
 
 MIGRATIONS = {
     1: "ALTER TABLE plan ADD COLUMN levels TEXT NOT NULL DEFAULT '[]';",
-    2: _EXHIBIT,
+    2: f"ALTER TABLE cell ADD COLUMN checksum TEXT NOT NULL DEFAULT ''; {_EXHIBIT}",
 }
 """What makes a store of a version one of the next."""
 
@@ -118,6 +119,23 @@ def recognise(path: Path) -> None:
         raise StoreError(
             f"{path} has schema {version}, this orthobench knows {VERSION}: update orthobench"
         )
+    missing = _missing(path, header)
+    if missing > 0:
+        raise StoreError(
+            f"the store {path} is damaged (its last {missing} bytes are missing); restore a copy "
+            "or start anew"
+        )
+
+
+def _missing(path: Path, header: bytes) -> int:
+    """Return by how much a file is shorter than its header says, where no log holds the rest."""
+    log = path.with_name(f"{path.name}-wal")
+    told, trusted = header[24:28], header[92:96]
+    if told != trusted or (log.exists() and log.stat().st_size):
+        return 0
+    size = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    return pages * (65536 if size == 1 else size) - path.stat().st_size
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
@@ -130,7 +148,7 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     """
     try:
         finding = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         finding = str(error)
     if finding != "ok":
         raise StoreError(f"the store {path} is damaged ({finding}); restore a copy or start anew")

@@ -30,6 +30,12 @@ class Ending(Enum):
     """The solver cannot take the problem, and said why."""
     INFEASIBLE = "infeasible"
     """A solution left the constraint."""
+    TIMEOUT = "timeout"
+    """It took longer than the time limit, and was killed."""
+    MEMORY = "memory"
+    """It needed more memory than there was, or than its limit."""
+    CRASHED = "crashed"
+    """Its process died."""
     MISSING = "missing"
     """Planned, and not run yet."""
 

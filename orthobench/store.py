@@ -16,15 +16,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from orthobench import schema
+from orthobench import merging, schema
 from orthobench.cell import Cell, Executed
 from orthobench.errors import StoreError
 from orthobench.exhibits import Exhibit, packed, unpacked
 from orthobench.harness import Mark
 from orthobench.identity import canonical
-from orthobench.record import Record
+from orthobench.record import Record, checksum
 from orthobench.solver import Work
-from orthobench.stopping import Ending
+from orthobench.stopping import Ending, Stop
 from orthobench.suite import Level, Planned, Suite
 
 
@@ -119,13 +119,38 @@ class Store:
         here = {key for (key,) in self._read("SELECT key FROM cell")}
         return here.intersection(keys)
 
+    def contents(self) -> dict[str, Any]:
+        """Return what the result of each cell here depends on, by key."""
+        rows = self._read("SELECT key, content FROM cell")
+        return {key: json.loads(content) for key, content in rows}
+
+    def merge(self, other: Path) -> int:
+        """Add the cells of another store that are not here, with its plans and sessions.
+
+        In one transaction; where a suite is planned in both, what only the other plans is added.
+
+        Returns
+        -------
+        int
+            How many cells were added.
+        """
+        with Store(other):  # refuses what is no store, and brings an older one up to date
+            pass
+        with self._reported():
+            self._connection.execute("ATTACH ? AS other", (str(other),))
+            try:
+                with self._transaction() as connection:
+                    return merging.copy(connection)
+            finally:
+                self._connection.execute("DETACH other")
+
     def add(self, session: int, cell: Cell, executed: Executed) -> None:
         """Write one finished cell, in one transaction; one that is here already stays as it is."""
         with self._transaction() as connection:
             number = connection.execute(
                 "INSERT OR IGNORE INTO cell (key, content, session, solver, problem, family,"
-                " primary_metric, tuned_by, seed, status, reason, traceback, finished)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " primary_metric, tuned_by, seed, status, reason, traceback, finished, checksum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 _cell_row(session, cell, executed),
             )
             if number.rowcount:
@@ -152,20 +177,20 @@ class Store:
         """Return the latest session of a suite: text, command, environment, start and end."""
         columns = ("text", "command", "environment", "started", "ended")
         query = f"SELECT {', '.join(columns)} FROM session WHERE suite = ? ORDER BY id DESC LIMIT 1"  # noqa: S608
-        found = dict(zip(columns, next(self._read(query, (suite,))), strict=True))
+        found = dict(zip(columns, self._read(query, (suite,))[0], strict=True))
         return {**found, "environment": json.loads(found["environment"])}
 
     def records(self, suite: str) -> list[Record]:
         """Return every planned cell of a suite, in its order; those not run yet are missing."""
-        traces = self._traces(suite)
-        rows = self._read(
+        query = (
             "SELECT plan.key, plan.problem, plan.family, plan.primary_metric, plan.tuned_by,"
             " plan.solver, plan.content, plan.tuned, plan.levels, cell.id,"
-            " cell.status, cell.reason, cell.traceback"
-            " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position",
-            (suite,),
+            " cell.checksum, cell.status, cell.reason, cell.traceback"
+            " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position"
         )
-        return [_record(row, traces) for row in rows]
+        with self._reported():
+            traces = self._traces(suite)
+            return [_record(row, traces) for row in self._read(query, (suite,))]
 
     def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
         """Return what the cells with these keys exhibit, by name; empty where they do nothing.
@@ -208,9 +233,10 @@ class Store:
             traces.setdefault(cell, []).append(mark)
         return {cell: tuple(marks) for cell, marks in traces.items()}
 
-    def _read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        # all at once: a cursor that is left open outlives the connection
         with self._reported():
-            yield from self._connection.execute(query, values)
+            return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -231,6 +257,10 @@ class Store:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"cannot use the store {self.path}: {error}") from error
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise StoreError(
+                f"the store {self.path} is damaged ({error}); restore a copy or start anew"
+            ) from error
 
 
 def _now() -> str:
@@ -252,6 +282,7 @@ def _cell_row(session: int, cell: Cell, executed: Executed) -> tuple[Any, ...]:
         cell.key, canonical(cell.content), session, cell.solver.name, problem.name,
         problem.family, problem.primary, problem.tuned_by, cell.seed,
         stop.status.value, stop.reason, stop.traceback, _now(),
+        checksum(cell.key, stop, executed.trace),
     )  # fmt: skip
 
 
@@ -279,9 +310,12 @@ def _write_exhibits(
 
 
 def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Record:
-    key, problem, family, primary, tuned_by, solver, content, tuned, levels, cell, *stop = row
+    key, problem, family, primary, tuned_by, solver, content, tuned, levels, cell, told, *stop = row
     status, reason, traceback = stop if cell is not None else ("missing", "not run yet", "")
-    settings = json.loads(content)
+    trace, settings = traces.get(cell, ()), json.loads(content)
+    if told and told != checksum(key, Stop(Ending(status), reason), trace):
+        seed = settings["seed"]
+        raise ValueError(f"{solver} on {problem}, seed {seed}, is not what was written")
     return Record(
         key=key,
         problem=problem,
@@ -295,7 +329,7 @@ def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Rec
         status=Ending(status),
         reason=reason,
         traceback=traceback,
-        trace=traces.get(cell, ()),
+        trace=trace,
         budget=settings["budget"],
         recipe=settings["problem"]["name"],
         settings=settings["problem"]["parameters"],

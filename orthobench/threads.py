@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 
@@ -29,3 +29,14 @@ def _controller(modules: int) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+@cache
+def blas() -> tuple[str, ...]:
+    """Return the BLAS of numpy and that of scipy, with version and kernels: what sets the bits."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    pools = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
+    parts = ("internal_api", "version", "architecture")
+    return tuple(sorted({" ".join(str(pool.get(part)) for part in parts) for pool in pools}))

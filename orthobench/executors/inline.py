@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from orthobench.cell import Cell, Executed, execute
+from orthobench.cell import Cell, execute
+from orthobench.executors import Event, Events
 
 
-def run(cells: Iterable[Cell]) -> Iterator[tuple[Cell, Executed]]:
-    """Yield each cell with its result, in order, as soon as it is finished."""
+def run(cells: Iterable[Cell]) -> Events:
+    """Yield an event as each cell begins and as it is finished, in order."""
     for cell in cells:
-        yield cell, execute(cell)
+        yield Event(cell, "1")
+        yield Event(cell, "1", execute(cell))

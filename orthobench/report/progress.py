@@ -21,6 +21,9 @@ SECONDS = 10.0
 """... and with the next cell once this many seconds have passed since the last line."""
 
 
+SLOW = 10.0
+"""Seconds from which on the slowest cell is named."""
+
 FEW = 5
 """Cells after which the time left is estimated."""
 
@@ -56,6 +59,9 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         stream = stream or sys.stderr
+        self._clock = clock
+        self._since: dict[str, float] = {}
+        self._slowest = (0.0, "")
         self._display: _Display
         if quiet or total + skipped == 0:
             self._display = _Silent()
@@ -65,7 +71,7 @@ class Progress:
             self._display = _Lines(total, skipped, stream, clock)
 
     def __enter__(self) -> Progress:
-        self._display.begin()
+        self._display.start()
         return self
 
     def __exit__(
@@ -74,9 +80,23 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._display.end()
+        seconds, label = self._slowest
+        told = seconds >= SLOW
+        self._display.end(f"slowest cell: {clean(label)}, {duration(seconds)}" if told else "")
 
-    def advance(self, label: str, failed: bool) -> None:
+    def begin(self, label: str, worker: str = "1") -> None:
+        """Say that a worker has begun a cell.
+
+        Parameters
+        ----------
+        label : str
+            What people call the cell.
+        worker : str
+        """
+        self._since[worker] = self._clock()
+        self._display.begin(worker, label)
+
+    def advance(self, label: str, failed: bool, worker: str = "1") -> None:
         """Count one finished cell.
 
         Parameters
@@ -84,53 +104,74 @@ class Progress:
         label : str
             What people call the cell.
         failed : bool
+        worker : str
         """
-        self._display.advance(label, failed)
+        now = self._clock()
+        self._slowest = max(self._slowest, (now - self._since.get(worker, now), label))
+        self._display.advance(worker, label, failed)
 
 
 class _Display(Protocol):
-    def begin(self) -> None: ...
+    def start(self) -> None: ...
 
-    def advance(self, label: str, failed: bool) -> None: ...
+    def begin(self, worker: str, label: str) -> None: ...
 
-    def end(self) -> None: ...
+    def advance(self, worker: str, label: str, failed: bool) -> None: ...
+
+    def end(self, slowest: str) -> None: ...
 
 
 class _Silent:
-    def begin(self) -> None:
+    def start(self) -> None:
         """Show nothing."""
 
-    def advance(self, label: str, failed: bool) -> None:
+    def begin(self, worker: str, label: str) -> None:
         """Show nothing."""
 
-    def end(self) -> None:
+    def advance(self, worker: str, label: str, failed: bool) -> None:
+        """Show nothing."""
+
+    def end(self, slowest: str) -> None:
         """Show nothing."""
 
 
 class _Live:
-    """A bar that a terminal redraws; what remains of it is one line."""
+    """A bar that a terminal redraws, and what each worker has; what remains of it is one line."""
 
     def __init__(self, total: int, skipped: int, stream: TextIO) -> None:
         self.total, self.skipped, self.stream = total, skipped, stream
         self.failed = 0
         self.bar: Bar
         self.task: TaskID
+        self.workers: dict[str, str] = {}
 
-    def begin(self) -> None:
+    def start(self) -> None:
         self.bar = _bar(self.stream)
         stored = f", {self.skipped} from the store" if self.skipped else ""
         first = "the first cells compile kernels"
         self.task = self.bar.add_task(first, total=self.total, failed="", stored=stored)
         self.bar.start()
 
-    def advance(self, label: str, failed: bool) -> None:
+    def begin(self, worker: str, label: str) -> None:
+        self.workers[worker] = clean(label)
+        self.bar.update(self.task, description=self._under_way())
+
+    def advance(self, worker: str, label: str, failed: bool) -> None:
         self.failed += failed
         told = f", {self.failed} failed" if self.failed else ""
-        self.bar.update(self.task, advance=1, description=clean(label), failed=told)
+        self.workers.pop(worker, None)
+        shown = self._under_way() or clean(label)
+        self.bar.update(self.task, advance=1, description=shown, failed=told)
 
-    def end(self) -> None:
-        self.bar.update(self.task, description="")
+    def end(self, slowest: str) -> None:
+        self.bar.update(self.task, description=slowest)
         self.bar.stop()
+
+    def _under_way(self) -> str:
+        """Return what the workers have, the longest under way first."""
+        if len(self.workers) < 2:
+            return "".join(self.workers.values())
+        return "  ".join(f"[{worker}] {label}" for worker, label in self.workers.items())
 
 
 def _bar(stream: TextIO) -> Bar:
@@ -170,12 +211,16 @@ class _Lines:
         self.done = self.failed = 0
         self.told = 0
 
-    def begin(self) -> None:
-        self.start = self.last = self.first = self.clock()
+    def start(self) -> None:
+        self.began = self.last = self.first = self.clock()
         stored = f" ({self.skipped} more from the store)" if self.skipped else ""
         self._write(f"{self.total} cells to run{stored}")
 
-    def advance(self, label: str, failed: bool) -> None:
+    def begin(self, worker: str, label: str) -> None:
+        """Write nothing: a log is read afterwards."""
+
+    def advance(self, worker: str, label: str, failed: bool) -> None:
+        del worker
         self.done += 1
         self.failed += failed
         now = self.clock()
@@ -186,13 +231,15 @@ class _Lines:
             self.told, self.last = self.done, now
             self._write(self._line(label, now))
 
-    def end(self) -> None:
+    def end(self, slowest: str) -> None:
+        if slowest:
+            self._write(slowest)
         if self.done < self.total:
             self._write(f"stopped after {self.done} of {self.total} cells")
 
     def _line(self, label: str, now: float) -> str:
         """Return a line; the time left leaves out the first cell, which compiles kernels."""
-        elapsed = now - self.start
+        elapsed = now - self.began
         failed = f", {self.failed} failed" if self.failed else ""
         times = f"{duration(elapsed)} elapsed"
         if FEW < self.done < self.total:

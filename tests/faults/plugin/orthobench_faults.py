@@ -1,0 +1,134 @@
+"""Solvers that fail in every way that a process can, beside one that is sound."""
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
+from orthobench.hookspecs import hookimpl
+from orthobench.parameters import parameter
+from orthobench.samples import SampleOracle
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State
+
+
+@dataclass(slots=True, kw_only=True)
+class PointState(State):
+    U: np.ndarray
+
+
+class Walk(Solver):
+    """A sound method: a step of Oja's rule for each sample."""
+
+    needs: ClassVar = SampleOracle
+    batch = 1
+    fails_at: ClassVar = 60  # warm-up ends at 40
+
+    def init(self, oracle, rng):
+        return PointState(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        x = oracle.take(1)[0]
+        state.U = np.linalg.qr(state.U + 0.1 * np.outer(x, x @ state.U))[0]
+        state.work.steps += 1
+        state.work.samples += 1
+        state.work.flops += 4 * oracle.n * oracle.k
+        # what warm-up meets is met again on the clock
+        if state.work.samples == self.fails_at:
+            self.fail(oracle, state)
+
+    def fail(self, oracle, state):
+        """Do nothing wrong."""
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+@dataclass(frozen=True)
+class Sound(Walk):
+    name = "sound"
+    number: int = parameter(0, help="tells one from the other")
+    nap: float = parameter(0.0, help="seconds that each tenth step sleeps")
+
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        if self.nap and state.work.steps % 10 == 0:
+            time.sleep(self.nap)
+
+
+@dataclass(frozen=True)
+class Raising(Walk):
+    name = "raising"
+
+    def fail(self, oracle, state):
+        raise ArithmeticError("a wrong turn")
+
+
+@dataclass(frozen=True)
+class Hanging(Walk):
+    name = "hanging"
+
+    def fail(self, oracle, state):
+        from numba import njit
+
+        @njit
+        def forever():
+            i = 0
+            while i >= 0:
+                i = (i + 1) % 1000
+            return i
+
+        forever()
+
+
+@dataclass(frozen=True)
+class Greedy(Walk):
+    name = "greedy-of-memory"
+
+    def fail(self, oracle, state):
+        hoard = []
+        while True:
+            hoard.append(np.ones(2**24))
+
+
+@dataclass(frozen=True)
+class Segfaulting(Walk):
+    name = "segfaulting"
+
+    def fail(self, oracle, state):
+        import ctypes
+
+        ctypes.string_at(0)
+
+
+@dataclass(frozen=True)
+class NotANumber(Walk):
+    name = "not-a-number"
+
+    def fail(self, oracle, state):
+        state.U = state.U * np.nan
+
+
+@dataclass(frozen=True)
+class Cloud(StochasticPCA):
+    """Gaussian samples."""
+
+    name = "cloud"
+    d: int = parameter(6, help="features")
+    k: int = parameter(2, help="columns")
+
+    def build(self, rng):
+        X = rng.standard_normal((200, self.d)) * np.arange(self.d, 0, -1)
+        return stochastic_pca(X, self.k, validation=X[:50])
+
+
+@hookimpl
+def orthobench_solvers():
+    return [Sound, Raising, Hanging, Greedy, Segfaulting, NotANumber]
+
+
+@hookimpl
+def orthobench_problems():
+    return [Cloud]

@@ -1,0 +1,224 @@
+"""Full disks, truncated stores, flipped bytes, foreign files: a clear message, nothing spoilt."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orthobench import api
+from orthobench.cell import execute
+from orthobench.errors import OrthobenchError, StoreError, UsageError
+from orthobench.registry import catalogue
+from orthobench.store import Store
+from orthobench.suite_file import from_table, load
+
+MANY = settings(
+    max_examples=10_000, suppress_health_check=list(HealthCheck), derandomize=True, deadline=None
+)
+FEW = settings(MANY, max_examples=300)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory, toys):
+    """A sound store of a few cells."""
+    table = {
+        "seeds": 3,
+        "budget": {"steps": 30},
+        "problem": [{"name": "leading-subspace"}],
+        "solver": [{"name": "power"}, {"name": "power", "fault": "raise"}],
+    }
+    path = tmp_path_factory.mktemp("filled") / "store.sqlite"
+    suite = from_table(table, "toys", toys.registry)
+    planned = suite.plan()
+    with Store(path, create=True) as store:
+        session = store.begin(suite, planned, "test", {"cpu": "toy"})
+        for p in planned:
+            store.add(session, p.cell, execute(p.cell))
+        store.end(session)
+    return path
+
+
+def read(path):
+    """All records of a store, or the refusal."""
+    with Store(path) as store:
+        return [record for suite in store.suites() for record in store.records(suite)]
+
+
+def opens_or_refuses(path):
+    before, refusal = path.read_bytes(), None
+    try:
+        read(path)
+    except StoreError as error:
+        refusal = str(error)
+    if refusal is not None:
+        assert str(path) in refusal
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.9, 0.999])
+def test_a_truncated_store_is_refused_and_not_changed(tmp_path, filled, share):
+    path = tmp_path / "cut.sqlite"
+    path.write_bytes(filled.read_bytes()[: int(share * filled.stat().st_size)])
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"damaged|not an orthobench store"):
+        read(path)
+    assert path.read_bytes() == before
+
+
+def flipped(tmp_path_factory, filled, flips):
+    content = bytearray(filled.read_bytes())
+    for place, mask in flips:
+        content[place % len(content)] ^= mask
+    path = tmp_path_factory.mktemp("flipped") / "store.sqlite"
+    path.write_bytes(content)
+    opens_or_refuses(path)
+    shutil.rmtree(path.parent)
+
+
+FLIPS = st.lists(st.tuples(st.integers(0, 2**24), st.integers(1, 255)), min_size=1, max_size=20)
+
+
+@FEW
+@given(flips=FLIPS)
+def test_flipped_bytes_are_refused_or_harmless(tmp_path_factory, filled, flips):
+    flipped(tmp_path_factory, filled, flips)
+
+
+@pytest.mark.faults
+@MANY
+@given(flips=FLIPS)
+def test_ten_thousand_damaged_stores(tmp_path_factory, filled, flips):
+    flipped(tmp_path_factory, filled, flips)
+
+
+def test_a_number_that_was_changed_is_noticed(tmp_path, filled):
+    path = tmp_path / "changed.sqlite"
+    shutil.copy(filled, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE metric SET value = value * (1 + 1e-15) WHERE cell = 1")
+    with pytest.raises(StoreError, match=r"damaged \(power.* seed 0, is not what was written"):
+        read(path)
+
+
+@FEW
+@given(content=st.binary(max_size=4096))
+def test_foreign_files_are_refused(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("foreign") / "store.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(StoreError):
+        read(path)
+    assert path.read_bytes() == content
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 3), st.floats(), st.text(max_size=8),
+    st.sampled_from(["digits", "msg", "oja", "npy-pca", "samples", "steps"]),
+)  # fmt: skip
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["description", "seeds", "threads", "budget", "target", "tuning", "at", "problem", "solver",
+     "name", "k", "step", "tune", "label", "metric", "value", "samples", "x"]
+)  # fmt: skip
+ENTRY = st.dictionaries(KEYS, VALUES, max_size=4)
+TABLES = st.one_of(
+    st.dictionaries(KEYS, VALUES, max_size=6),
+    st.fixed_dictionaries(
+        {
+            "budget": st.just({"samples": 10}),
+            "problem": st.lists(
+                ENTRY.map(lambda entry: {"name": "digits", **entry}), min_size=1, max_size=2
+            ),
+            "solver": st.lists(
+                ENTRY.map(lambda entry: {"name": "oja", **entry}), min_size=1, max_size=2
+            ),
+        },
+        optional={"seeds": VALUES, "target": VALUES, "at": VALUES, "tuning": VALUES},
+    ),
+)
+
+
+def malformed(table):
+    with suppress(UsageError):
+        from_table(table, "fuzzed", catalogue())
+
+
+@FEW
+@given(table=TABLES)
+def test_malformed_suites_are_refused_with_a_message(table):
+    malformed(table)
+
+
+@pytest.mark.faults
+@MANY
+@given(table=TABLES)
+def test_ten_thousand_malformed_suites(table):
+    malformed(table)
+
+
+@FEW
+@given(text=st.text(max_size=200))
+def test_text_that_is_no_suite_is_refused(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("text") / "suite.toml"
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
+    with pytest.raises(UsageError):
+        load(path, catalogue())
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of a few pages."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    made = subprocess.run(
+        ["/bin/mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
+    )
+    if made.returncode:
+        pytest.skip("mounting a small file system is not allowed here")
+    yield folder
+    subprocess.run(["/bin/umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_said_and_the_store_still_opens(small_disk, faults, tmp_path):
+    (tmp_path / "suite.toml").write_text(
+        'seeds = 60\n[budget]\nsamples = 150\n[[problem]]\nname = "cloud"\n[[solver]]\n'
+        'name = "sound"\nnumber = [0, 1, 2, 3, 4]\n'
+    )
+    store = small_disk / "store.sqlite"
+    path = os.pathsep.join([str(faults.folder), *sys.path])
+    run = subprocess.run(
+        [sys.executable, "-m", "orthobench", "run", "suite.toml", "--store", str(store),
+         "--no-figures", "-q", "--executor", "inline"],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
+        check=False, timeout=300,
+    )  # fmt: skip
+    assert run.returncode == 2
+    assert "full" in run.stderr
+    assert "Traceback" not in run.stderr
+    copy = tmp_path / "copy.sqlite"
+    for part in small_disk.glob("store.sqlite*"):
+        shutil.copy(part, tmp_path / part.name.replace("store", "copy"))
+    with closing(sqlite3.connect(copy)) as connection:
+        (finding,) = connection.execute("PRAGMA quick_check").fetchone()
+    assert finding == "ok"
+    assert 0 < sum(not r.status.failed for r in read(tmp_path / "copy.sqlite")) < 300
+
+
+def test_a_store_that_cannot_be_used_is_refused_before_anything_runs(tmp_path):
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(b"not a store, but somebody's letters" * 100)
+    with pytest.raises(OrthobenchError, match="not an orthobench store"):
+        api.run("quickstart", path, quiet=True)

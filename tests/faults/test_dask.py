@@ -1,0 +1,116 @@
+"""A real Dask cluster: equal bits, workers that are killed, a scheduler that is killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from orthobench.cell import Cell, execute
+from orthobench.errors import OrthobenchError
+from orthobench.executors import dask
+from orthobench.stopping import Budget, Ending
+
+pytest.importorskip("distributed")
+pytestmark = [
+    # what distributed leaves open when its peers are killed is not ours
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def cells(faults, count, nap=0.0):
+    return [
+        Cell(faults.Cloud(), faults.Sound(number=i, nap=nap), 0, Budget(samples=100))
+        for i in range(count)
+    ]
+
+
+def numbers(executed):
+    return [(mark.work, dict(mark.metrics)) for mark in executed.trace], executed.stop
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@contextmanager
+def started(module, *words):
+    path = os.pathsep.join(sys.path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.{module}", *words],
+        env=os.environ | {"PYTHONPATH": path},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def cluster():
+    """A scheduler and two workers, as an administrator would start them; no nannies."""
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    worker = ("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+    scheduler = ("dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+    with started(*scheduler) as head, started(*worker) as first, started(*worker) as second:
+        yield address, head, (first, second)
+
+
+def test_a_cluster_of_its_own_gives_the_bits_of_this_process(faults):
+    planned = cells(faults, 6)
+    found = {e.cell.key: e.executed for e in dask.run(planned, 2)}
+    for cell in planned:
+        assert numbers(found[cell.key]) == numbers(execute(cell))
+
+
+def test_a_failing_cell_fails_alone(faults):
+    solvers = [faults.Raising(), faults.Segfaulting(), faults.Sound()]
+    planned = [Cell(faults.Cloud(), s, 0, Budget(samples=100)) for s in solvers]
+    found = {e.cell.solver.name: e.executed for e in dask.run(planned, 1)}
+    endings = {name: executed.stop.status for name, executed in found.items()}
+    assert endings == {
+        "raising": Ending.ERROR, "segfaulting": Ending.CRASHED, "sound": Ending.BUDGET,
+    }  # fmt: skip
+    assert len(found["segfaulting"].trace) == len(found["raising"].trace) > 10
+
+
+@pytest.mark.faults
+def test_a_worker_killed_with_its_cell_costs_nothing(faults):
+    planned = cells(faults, 12, nap=0.1)
+    with cluster() as (address, _, (first, _)):
+        found = {}
+        for event in dask.run(planned, scheduler=address):
+            found[event.cell.key] = event.executed
+            if len(found) == 3:
+                first.send_signal(signal.SIGKILL)
+    assert len(found) == len(planned)
+    for cell in planned:
+        assert numbers(found[cell.key]) == numbers(execute(cell))
+
+
+@pytest.mark.faults
+def test_a_scheduler_that_is_killed_is_said_and_what_is_finished_stays(faults):
+    with cluster() as (address, head, _):
+        events, begun = dask.run(cells(faults, 12, nap=0.1), scheduler=address), time.monotonic()
+        first = next(events)
+        head.kill()
+        with pytest.raises(OrthobenchError, match=r"scheduler at .* is gone"):
+            list(events)
+    assert first.executed.stop.status is Ending.BUDGET
+    assert time.monotonic() - begun < 120
+
+
+@pytest.mark.faults
+def test_no_scheduler_is_said(faults):
+    with pytest.raises(OrthobenchError, match="there is no Dask scheduler at"):
+        next(dask.run(cells(faults, 1), scheduler=f"tcp://127.0.0.1:{free_port()}"))

@@ -1,0 +1,114 @@
+"""kill -9 at any instant: after resuming, every cell is there once, and no number differs."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from orthobench.store import Store
+
+SUITE = """
+seeds = 2
+[budget]
+samples = 100
+[[problem]]
+name = "cloud"
+[[solver]]
+name = "sound"
+number = {numbers}
+"""
+
+TIMELESS = {
+    "cell": "SELECT key, solver, problem, seed, status, reason FROM cell",
+    "mark": "SELECT key, number, steps, samples, flops FROM mark JOIN cell ON cell.id = cell",
+    "metric": "SELECT key, number, name, value FROM metric JOIN cell ON cell.id = cell",
+}
+
+
+def started(folder, faults, *words):
+    path = os.pathsep.join([str(faults.folder), *sys.path])
+    return subprocess.Popen(
+        [sys.executable, "-m", "orthobench", "run", "suite.toml", "--no-figures", "-q", *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def rows(store):
+    """All that does not depend on time, of every cell."""
+    with closing(sqlite3.connect(store)) as connection:
+        return {name: sorted(connection.execute(query)) for name, query in TIMELESS.items()}
+
+
+def written(store):
+    """The cells in a store that a run may be writing."""
+    if not store.exists():
+        return 0
+    with closing(sqlite3.connect(store)) as connection:
+        try:
+            return connection.execute("SELECT count(*) FROM cell").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+
+def killed_until_whole(folder, faults, kills, longest, words):
+    """Kill runs on one store at random instants, then let one end; return its exit code."""
+    chance = np.random.default_rng(kills)
+    for _ in range(kills):
+        process = started(folder, faults, *words)
+        time.sleep(chance.uniform(0, longest))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    process = started(folder, faults, *words)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+
+
+def disturbed_and_not(tmp_path, faults, cells, kills, longest, words):
+    (tmp_path / "suite.toml").write_text(SUITE.format(numbers=list(range(cells // 2))))
+    whole, store = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
+    process = started(tmp_path, faults, "--store", str(whole), "--executor", "inline")
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    killed_until_whole(tmp_path, faults, kills, longest, ["--store", str(store), *words])
+    found, expected = rows(store), rows(whole)
+    assert len(found["cell"]) == cells
+    assert found == expected
+
+
+@pytest.mark.parametrize("words", [("-w", "2"), ("--executor", "inline")])
+def test_a_few_kills(tmp_path, faults, words):
+    disturbed_and_not(tmp_path, faults, 40, 4, 2.5, words)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    ("words", "longest"), [(("-w", "2"), 4), (("--executor", "dask", "-w", "2"), 12)]
+)
+def test_a_hundred_kills_of_a_run_of_two_hundred_cells(tmp_path, faults, words, longest):
+    disturbed_and_not(tmp_path, faults, 200, 100, longest, words)
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path, faults):
+    (tmp_path / "suite.toml").write_text(SUITE.format(numbers=list(range(50))) + "nap = 0.05\n")
+    store = tmp_path / "stopped.sqlite"
+    process = started(tmp_path, faults, "--store", str(store))
+    while written(store) < 2:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run again to go on" in said.decode()
+    with Store(store) as opened:
+        records = opened.records("suite")
+    assert len(records) == 100
+    assert 2 <= sum(not record.status.failed for record in records) < 100

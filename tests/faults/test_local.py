@@ -1,0 +1,125 @@
+"""Processes that raise, hang, eat memory, crash and return NaN cost their own cell, no other."""
+
+import sys
+
+import pytest
+
+from orthobench.cell import Cell, execute
+from orthobench.errors import UsageError
+from orthobench.executors import Limits, inline, local
+from orthobench.executors.choice import chosen
+from orthobench.stopping import Budget, Ending
+
+GIB = 2**30
+
+
+def cells(faults, *solvers, seeds=(0,), samples=100):
+    return [
+        Cell(faults.Cloud(), solver, seed, Budget(samples=samples))
+        for seed in seeds
+        for solver in solvers
+    ]
+
+
+def numbers(executed):
+    """All that does not depend on time."""
+    return [(mark.work, dict(mark.metrics)) for mark in executed.trace], executed.stop
+
+
+def finished(events):
+    found = [(event.cell, event.executed) for event in events if event.executed]
+    assert len({cell.key for cell, _ in found}) == len(found)
+    return {cell.key: executed for cell, executed in found}
+
+
+def test_a_failure_of_any_kind_costs_its_own_cell(faults):
+    bad = [faults.Raising(), faults.Hanging(), faults.Segfaulting(), faults.NotANumber()]
+    good = [faults.Sound(), faults.Sound(number=1)]
+    planned = cells(faults, good[0], *bad, good[1])
+    found = finished(local.run(planned, 2, 1, Limits(timeout=10)))
+    endings = [found[cell.key].stop.status for cell in planned]
+    assert endings == [
+        Ending.BUDGET, Ending.ERROR, Ending.TIMEOUT, Ending.CRASHED, Ending.DIVERGED, Ending.BUDGET,
+    ]  # fmt: skip
+    for cell in (planned[0], planned[-1]):
+        assert numbers(found[cell.key]) == numbers(execute(cell))
+
+
+def test_what_was_recorded_before_the_failure_is_kept_and_judged(faults):
+    whole = execute(cells(faults, faults.Sound())[0])
+    for solver in (faults.Hanging(), faults.Segfaulting()):
+        (executed,) = finished(local.run(cells(faults, solver), 1, 1, Limits(timeout=10))).values()
+        marks = [mark.metrics["suboptimality"] for mark in executed.trace]
+        steps = [mark.work.steps for mark in executed.trace]
+        assert steps[-1] == 48  # the last checkpoint before step 60
+        assert marks == [mark.metrics["suboptimality"] for mark in whole.trace[: len(marks)]]
+
+
+def test_a_crash_tells_what_python_was_doing(faults):
+    (executed,) = finished(local.run(cells(faults, faults.Segfaulting()))).values()
+    assert "SIGSEGV" in executed.stop.reason
+    assert "orthobench_faults.py" in executed.stop.traceback
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's data")
+def test_memory_beyond_the_limit_is_refused_to_the_cell_alone(faults):
+    planned = cells(faults, faults.Greedy(), faults.Sound())
+    found = finished(local.run(planned, 1, 1, Limits(memory=2 * GIB, timeout=120)))
+    greedy, sound = (found[cell.key] for cell in planned)
+    assert greedy.stop.status is Ending.MEMORY
+    assert greedy.trace[-1].work.steps == 48
+    assert numbers(sound) == numbers(execute(planned[1]))
+
+
+def test_workers_order_and_processes_do_not_change_a_bit(faults):
+    planned = cells(faults, *(faults.Sound(number=i) for i in range(6)), seeds=(0, 1))
+    expected = {
+        cell.key: numbers(e) for cell, e in zip(planned, map(execute, planned), strict=True)
+    }
+    ways = [
+        inline.run(planned),
+        local.run(planned, 1),
+        local.run(planned[::-1], 4),
+        local.run(planned[:2], 2, 1, Limits(isolate=True)),
+    ]
+    for way in ways:
+        for key, executed in finished(way).items():
+            assert numbers(executed) == expected[key]
+
+
+def test_every_cell_begins_before_it_is_finished(faults):
+    planned = cells(faults, *(faults.Sound(number=i) for i in range(5)))
+    begun = set()
+    for event in local.run(planned, 2):
+        if event.executed is None:
+            begun.add(event.cell.key)
+        else:
+            assert event.cell.key in begun
+    assert begun == {cell.key for cell in planned}
+
+
+def test_a_class_of_a_script_is_refused_before_anything_runs(faults, monkeypatch):
+    monkeypatch.setattr(faults.Sound, "__module__", "__main__")
+    with pytest.raises(UsageError, match="defined in the script itself"):
+        next(local.run(cells(faults, faults.Sound())))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (("inlin",), "did you mean 'inline'"),
+        (("inline", 2), "need processes"),
+        (("inline", 1, 1, Limits(timeout=1)), "need processes"),
+        (("local", 0), "at least one worker"),
+        (("local", 1, 1, None, "tcp://x:1"), "goes with the executor dask"),
+    ],
+)
+def test_settings_that_an_executor_does_not_have_are_refused(settings, message):
+    with pytest.raises(UsageError, match=message):
+        chosen(*settings)
+
+
+@pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("nan")}, {"memory": 0}])
+def test_limits_that_cannot_be_are_refused(limits):
+    with pytest.raises(UsageError, match="must be positive"):
+        Limits(**limits)
