@@ -117,8 +117,8 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
     source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, no samples for this form, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, self.form)
+        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
+        return Solver.refuses(self, problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
         """Compute the first basis and its partial core."""

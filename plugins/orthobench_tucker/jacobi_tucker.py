@@ -124,8 +124,8 @@ class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
     source: ClassVar[str] = "Ishteva, Absil and Van Dooren 2013"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, samples without end, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, "explicit")
+        """Return why not: no tensor, no samples for this start, or too large a tensor."""
+        return Solver.refuses(self, problem) or refusal(problem, "explicit", self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> JacobiState:
         """Compute the first basis and its complement."""

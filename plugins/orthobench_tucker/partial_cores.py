@@ -70,10 +70,17 @@ def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
     return 0 if implicit else oracle.forming
 
 
-def refusal(problem: AnyProblem, form: str) -> str | None:
-    """Return why a solver that needs the whole tensor, in a form, cannot take a problem, or None.
+def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
+    """Return why a solver that needs the whole tensor cannot take a problem, or None.
 
-    Of a problem that offers a `SymmetricTensorOracle`.
+    Parameters
+    ----------
+    problem : Problem
+        One that offers a `SymmetricTensorOracle`, or any other, which is for others to refuse.
+    form : str
+        One of `FORMS`.
+    start : str
+        One of `orthobench_tucker.starts.STARTS`.
     """
     if not isinstance(problem, SymmetricTucker):
         return None
@@ -82,6 +89,8 @@ def refusal(problem: AnyProblem, form: str) -> str | None:
     sampled = issubclass(problem.offers, MomentOracle)
     if form == "implicit" and not sampled:
         return "is implicit here, and the problem has a tensor, not samples"
+    if start == "shoevd" and not sampled:
+        return "starts with SHOEVD here, and the problem has a tensor, not samples"
     shape = problem.tensor_shape
     if (form == "explicit" or not sampled) and shape is not None:
         return tensor_refusal(shape[0], len(shape))

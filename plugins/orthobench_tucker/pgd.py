@@ -27,7 +27,6 @@ from orthobench_tucker.starts import (
     first_basis,
     first_basis_flops,
     start_parameter,
-    start_refusal,
 )
 from orthobench_tucker.unfoldings import Unfolding
 
@@ -161,8 +160,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
-        why = Solver.refuses(self, problem) or refusal(problem, self.form)
-        return why or start_refusal(problem, self.start)
+        return Solver.refuses(self, problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
         """Compute the first basis and its gradient."""

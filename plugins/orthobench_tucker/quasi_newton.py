@@ -172,7 +172,7 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why this cannot take `problem`, or None."""
-        why = super().refuses(problem) or refusal(problem, self.form)
+        why = super().refuses(problem) or refusal(problem, self.form, self.start)
         if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
             rank = getattr(problem, "rank", None)
             return self._too_large(problem.tensor_shape[0], rank) if rank else None

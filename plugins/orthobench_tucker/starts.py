@@ -10,13 +10,12 @@ from orthobench import flops
 from orthobench.arrays import Array
 from orthobench.errors import UsageError
 from orthobench.families.sample_moments import integer_power
-from orthobench.families.tucker_oracles import MomentOracle, MomentStream, SymmetricTensorOracle
+from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
 from orthobench.geometry import complete, orthonormalize
 from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
 from orthobench_tucker.unfoldings import Unfolding
 
-STARTS = ("hoevd", "shoevd", "random")
+STARTS = ("hoevd", "hoevd-single", "shoevd", "random")
 
 BATCHES, BATCH = 20, 50
 """What the start "shoevd" sees: Phase I of Figure 3b of Jin et al. 2022."""
@@ -29,24 +28,15 @@ def start_parameter(default: str = "hoevd") -> Any:
     """Declare the parameter ``start`` of a solver of this family."""
     return parameter(
         default,
-        help="first basis: leading eigenvectors of the unfolding (HOEVD), the same by stochastic "
-        "gradients on the first 1,000 samples (SHOEVD), or the common random one",
+        help="first basis: leading eigenvectors of the unfolding (HOEVD), from samples also in "
+        "single precision, in half the time, or by stochastic gradients on the first 1,000 of them "
+        "(SHOEVD); or the common random one",
         choices=STARTS,
     )
 
 
-def start_refusal(problem: AnyProblem, start: str) -> str | None:
-    """Return why a problem has no such start, or None."""
-    if start == "shoevd" and not issubclass(problem.offers, MomentStream):
-        return "starts with SHOEVD here, and the problem has a tensor, not samples"
-    return None
-
-
 def first_basis(oracle: SymmetricTensorOracle, start: str, form: str) -> Array:
     """Return the basis (n, r) that a method begins with, a fresh array, in C order.
-
-    HOEVD from samples is done in single precision where that is enough, as for a start it is:
-    `hoevd_basis` has all digits.
 
     Parameters
     ----------
@@ -64,7 +54,9 @@ def first_basis(oracle: SymmetricTensorOracle, start: str, form: str) -> Array:
         return oracle.start.copy()
     if start == "shoevd":
         return shoevd_basis(_samples(oracle), oracle.order, oracle.start)
-    return _completed(oracle, Unfolding(oracle, form).rough_basis)
+    if start == "hoevd-single":
+        return _completed(oracle, Unfolding(oracle, form).single_basis)
+    return hoevd_basis(oracle, form)
 
 
 def first_basis_flops(oracle: SymmetricTensorOracle, start: str, form: str) -> int:
@@ -79,8 +71,9 @@ def first_basis_flops(oracle: SymmetricTensorOracle, start: str, form: str) -> i
 def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
     """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
 
-    Where fewer than r eigenvalues are above rounding, the other directions are the oracle's
-    random ones: eigenvectors of zero are arbitrary.
+    Signs are such that the largest entry of each is positive, whichever the form. Where fewer
+    than r eigenvalues are above rounding, the other directions are the oracle's random ones:
+    eigenvectors of zero are arbitrary.
 
     Notes
     -----
@@ -90,7 +83,9 @@ def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
 
 
 def _completed(oracle: SymmetricTensorOracle, found: Array) -> Array:
-    return complete(np.ascontiguousarray(found), oracle.start, oracle.k)
+    """Return the eigenvectors, largest entries positive, and what the oracle's start adds."""
+    largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
+    return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), oracle.start, oracle.k)
 
 
 def shoevd_basis(X: Array, order: int, start: Array) -> Array:

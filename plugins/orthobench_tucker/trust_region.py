@@ -169,7 +169,7 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why this cannot take `problem`, or None."""
-        return super().refuses(problem) or refusal(problem, self.form)
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def _subproblem(self, cores: PartialCores, state: TrustRegionState) -> Step:
         point = state.point
