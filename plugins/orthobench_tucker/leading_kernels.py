@@ -6,7 +6,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.compiled import kernel
-from orthobench_tucker.gradient_ascent import orthonormalize_rows
+from orthobench_tucker.pgd_kernels import orthonormalize_rows
 
 ROUNDS = 8
 """Iterations, of two products each, before it is given up."""

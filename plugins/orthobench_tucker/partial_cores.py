@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from orthobench.arrays import Array
+from orthobench.families.monomials import monomials
 from orthobench.families.symmetric_tucker import SymmetricTucker
 from orthobench.families.tucker_oracles import (
     MomentOracle,
@@ -62,6 +65,14 @@ def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
     if form != "explicit" and isinstance(oracle, MomentOracle):
         return SampleCores(oracle.X, oracle.order)
     return TensorCores(oracle.T)
+
+
+def unfolded(W: Array, rank: int, order: int) -> Array:
+    """Return the unfolding of X ·(I, Q, ..., Q), whose equal columns are one each.
+
+    W diag(c)^½, c the multiplicities: with the same norm, left singular vectors and values.
+    """
+    return np.asarray(W * np.sqrt(monomials(rank, order - 1).counts))
 
 
 def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:

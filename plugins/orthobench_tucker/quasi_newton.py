@@ -18,13 +18,7 @@ from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, Status
-from orthobench_tucker.ascent import (
-    AscentState,
-    preconditioned_parameter,
-    settle,
-    settle_stalled,
-    tolerance_parameter,
-)
+from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.geodesics import Geodesic, arrival_flops, geodesic_flops
 from orthobench_tucker.inverse_hessians import InverseHessian, LimitedMemory, LocalMatrix
 from orthobench_tucker.line_search import Trial, wolfe_search
@@ -35,6 +29,13 @@ from orthobench_tucker.partial_cores import (
     forming_flops,
     partial_cores,
     refusal,
+)
+from orthobench_tucker.second_order import (
+    AscentState,
+    preconditioned_parameter,
+    settle,
+    settle_first,
+    settle_stalled,
 )
 from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
 
@@ -89,8 +90,8 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     identity, as in the paper.
 
     Ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient is
-    found to be rounding (`orthobench_tucker.ascent.settle_stalled`): that is asked after ten steps
-    that do not halve it, and where no point is found along the gradient itself.
+    found to be rounding (`orthobench_tucker.endings.end_in_rounding`): that is asked after ten
+    steps that do not halve it, and where no point is found along the gradient itself.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
         cores = partial_cores(oracle, self.form)
         point = evaluate(cores, first_basis(oracle, self.start, self.form))
         state = QuasiNewtonState(point=point, inverse=LimitedMemory(1, False))
-        settle(state, self.tolerance)
+        settle_first(state, oracle, self.tolerance)
         if state.status is Status.RUNNING:
             state.inverse = self._blank(point)
         state.work.flops += (

@@ -111,7 +111,7 @@ class SPGD(StreamingTucker):
 
     def _tucker_phase(self, oracle: MomentStream, state: StreamState, count: int) -> None:
         """Do `count` iterations of Phase II."""
-        from orthobench_tucker.ascent_steps import tucker_ascent
+        from orthobench_tucker.streaming_kernels import tucker_ascent
 
         done = tucker_ascent(
             oracle.take(count * self.batch),

@@ -113,7 +113,7 @@ def hoevd_ascent(
     -----
     Memory of G, of Y = X'Q, and of `TILE`² inner products.
     """
-    from orthobench_tucker.ascent_steps import ascend
+    from orthobench_tucker.streaming_kernels import ascend
 
     batches = X.reshape(-1, batch, X.shape[1])
     G = np.empty_like(rows)

@@ -16,14 +16,7 @@ from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, Status
-from orthobench_tucker.ascent import (
-    AscentState,
-    core_metric,
-    preconditioned_parameter,
-    settle,
-    settle_stalled,
-    tolerance_parameter,
-)
+from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.objective import (
     RESOLVED,
     Point,
@@ -39,6 +32,14 @@ from orthobench_tucker.partial_cores import (
     forming_flops,
     partial_cores,
     refusal,
+)
+from orthobench_tucker.second_order import (
+    AscentState,
+    core_metric,
+    preconditioned_parameter,
+    settle,
+    settle_first,
+    settle_stalled,
 )
 from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
 from orthobench_tucker.steihaug import Step, truncated_cg
@@ -92,7 +93,7 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     regularized ratio of Manopt, which takes every step there.
 
     Ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient is
-    found to be rounding (`orthobench_tucker.ascent.settle_stalled`): that is asked once no radius
+    found to be rounding (`orthobench_tucker.endings.end_in_rounding`): that is asked once no radius
     is left, and after steps that are too small to be seen in F and do not halve the gradient.
 
     Parameters
@@ -137,7 +138,7 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
         cores = partial_cores(oracle, self.form)
         point = evaluate(cores, first_basis(oracle, self.start, self.form), pairs=True)
         state = TrustRegionState(point=point, radius=self.radius * sqrt(oracle.k))
-        settle(state, self.tolerance)
+        settle_first(state, oracle, self.tolerance)
         state.work.flops += (
             forming_flops(oracle, self.form)
             + first_basis_flops(oracle, self.start, self.form)
@@ -151,7 +152,7 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
         trial = self._subproblem(cores, state)
         new = evaluate(cores, orthonormalize(point.Q + trial.V), point.unit, pairs=True)
         slopes = (float(np.vdot(point.gradient, trial.V)), float(np.vdot(new.gradient, trial.V)))
-        gained = gain(point, new, slopes)
+        gained = gain(point.value, new.value, slopes)
         ratio = gained / trial.gain if trial.gain > 0 else -inf
         if not ratio >= SHRINK:
             state.radius /= 4

@@ -116,7 +116,7 @@ def test_opposite_eigenvalues_cycle(tucker):
     state = tucker.begun(solver, made)
     solver.advance(made.oracle, state, 100)
     assert state.status is Status.FAILED
-    assert state.work.steps <= 6
+    assert state.work.steps <= 10
 
 
 @given(st.integers(0, 200), st.integers(2, 4), st.integers(1, 3))
@@ -200,6 +200,7 @@ def test_flops(tucker):
     made = tucker.of_tensor(tucker.symmetric(n, d), r)
     state = tucker.begun(HOOI(start="random"), made)
     once = 2 * n**3 * r + 2 * n**2 * r**2 + 6 * n * r * N + 4 * n * r * r
+    once += 2 * r * r * N
     assert state.work.flops == once
     HOOI().step(made.oracle, state)
     assert state.work.flops == 2 * once + 6 * n * N * N + 20 * N**3

@@ -225,7 +225,7 @@ def test_it_fails_where_the_objective_is_zero_at_the_start(kind):
     oracle.start = e[:, :1]
     state = begun(QuasiNewton(start="random", **kind), oracle)
     assert state.status is Status.FAILED
-    assert "objective is zero" in state.reason
+    assert "the objective vanishes at the first basis" in state.reason
     assert np.isfinite(state.point.Q).all()
 
 
@@ -237,7 +237,7 @@ def test_it_fails_where_all_of_the_objective_is_rounding(kind, start):
     oracle = moment(order=3, r=3, X=np.vstack([half, -half]))
     state, _ = ended(QuasiNewton(start=start, form="implicit", **kind), oracle)
     assert state.status is Status.FAILED
-    assert "zero up to rounding" in state.reason
+    assert "symmetric about zero" in state.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -32,7 +32,7 @@ def objective(X, Q, d):
 
 
 def gradient(X, Q, d, table):
-    from orthobench_tucker.ascent_steps import tucker_gradient
+    from orthobench_tucker.streaming_kernels import tucker_gradient
 
     b, (n, r) = X.shape[1], Q.shape
     powers, G = np.empty((r + len(table.parents), b)), np.empty((r, n))

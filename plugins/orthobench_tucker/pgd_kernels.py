@@ -17,6 +17,8 @@ def evaluated(
 ) -> tuple[Array, Array, float, float]:
     """Return the gradient of F in two parts, F, and the relative gradient.
 
+    What `orthobench_tucker.objective.derivatives` returns, compiled.
+
     grad F = QP + V with P = 2d S diag(c) S' and V = 2d (W - QS) diag(c) S', the Riemannian
     gradient: Q'V = 0. V is formed of what W has outside of Q, and so without cancellation.
 
@@ -37,7 +39,7 @@ def evaluated(
         V'.
     objective : float
     relative : float
-        |V|_F / F; zero where V is.
+        |V|_F / F; infinite where F vanishes.
     """
     S = np.dot(W, basis.T)
     weighted = np.empty_like(S)
@@ -50,8 +52,7 @@ def evaluated(
     residual = W - np.dot(S, basis)
     tangent = np.dot(weighted.T, residual)
     tangent -= np.dot(np.dot(tangent, basis.T), basis)
-    length = np.sqrt(np.sum(tangent * tangent))
-    relative = length / objective if length > 0 else 0.0
+    relative = np.sqrt(np.sum(tangent * tangent)) / objective if objective > 0 else np.inf
     return np.dot(weighted.T, S), tangent, objective, relative
 
 
@@ -65,26 +66,17 @@ def square_columns(inner: Array, tangent: Array) -> Array:
 
 
 @kernel
-def stepped(
-    basis: Array, inner: Array, tangent: Array, squares: Array, step: float, adaptive: bool
-) -> Array:
+def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
     """Return the transposed Q factor of Q + (QP + V) diag(gamma).
 
     Parameters
     ----------
     basis, inner, tangent : ndarray
         Of `evaluated`.
-    squares : ndarray, shape (r,)
-        Sums of the squared lengths of each column of all gradients so far; this one is added.
-    step : float
-    adaptive : bool
-        Whether gamma is `step` over the root of `squares`, or `step`.
+    scales : ndarray, shape (r,)
+        gamma.
     """
-    squares += square_columns(inner, tangent)
     within = np.empty_like(inner)
-    scales = np.full(len(inner), step)
-    if adaptive:
-        scales /= np.sqrt(squares)
     for c in range(len(inner)):
         for b in range(len(inner)):
             within[c, b] = scales[c] * inner[c, b]
@@ -108,13 +100,6 @@ def orthonormalize_rows(A: Array) -> None:
             for b in range(c):
                 add(-dot(A[b], A[c]), A[b], A[c])
         A[c] /= np.sqrt(dot(A[c], A[c]))
-
-
-@kernel
-def distance(basis: Array, other: Array) -> float:
-    """Return |(I - QQ')Q_other|_F of two bases that are given transposed."""
-    residual = other - np.dot(np.dot(other, basis.T), basis)
-    return float(np.sqrt(np.sum(residual * residual)))
 
 
 @summed
