@@ -184,8 +184,6 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
         """Compute the first basis and its gradient."""
-        from orthobench_tucker.pgd_kernels import square_columns
-
         del rng
         Q = first_basis(oracle, self.start, self.form)
         lipschitz = 0.0
@@ -194,7 +192,9 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
             lipschitz = 2 * oracle.order * (oracle.order - 1) * square
         evaluate = _Evaluation(partial_cores(oracle, self.form), oracle.k)
         place = evaluate(np.ascontiguousarray(Q.T))
-        first = SMALL**2 * square_columns(place.inner, place.tangent).sum()
+        first = SMALL**2 * (
+            np.vdot(place.inner, place.inner) + np.vdot(place.tangent, place.tangent)
+        )
         state = PGDState(
             place=place,
             before=place.basis,
@@ -230,7 +230,8 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
     def _climb(self, evaluate: _Evaluation, state: PGDState) -> None:
         """Try one step, and take it if it raises F enough."""
         place = state.place
-        trial = evaluate(_moved(place, state.length / np.sqrt(state.squares + _squares(place))))
+        moved = evaluate.kernels.stepped_by_length(*place[:3], state.squares, state.length)
+        trial = evaluate(moved)
         if rises(place, trial, evaluate.order, state.length):
             state.place = trial
             state.length, state.calm = next_length(state.length, self.step_size, state.calm)
@@ -248,12 +249,13 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
     def _go(self, evaluate: _Evaluation, state: PGDState) -> None:
         """Take one step, whatever it does to F."""
         place, before, raised = state.place, state.before, state.raised
+        kernels = evaluate.kernels
         if self.rule == "adagrad":
-            state.squares += _squares(place)
+            state.squares += kernels.square_columns(place.inner, place.tangent)
             scales = self.step_size / np.sqrt(state.squares)
         else:
             scales = np.full(len(place.basis), self.step_size / state.lipschitz)
-        state.place, state.before = evaluate(_moved(place, scales)), place.basis
+        state.place, state.before = evaluate(kernels.stepped(*place[:3], scales)), place.basis
         self._settle(state)
         state.raised = state.objective > place.objective * (1 + RAISED)
         if raised and state.raised:
@@ -276,18 +278,18 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
 
 class _Evaluation:
-    """Maps Q' to its `Place`; made once for many steps."""
+    """Maps Q' to its `Place`, and holds the kernels; made once for many steps."""
 
     def __init__(self, cores: PartialCores, rank: int) -> None:
-        from orthobench_tucker.pgd_kernels import evaluated
+        from orthobench_tucker import pgd_kernels
 
-        self.cores, self.order, self.evaluated = cores, cores.order, evaluated
+        self.cores, self.order, self.kernels = cores, cores.order, pgd_kernels
         self.counts = monomials(rank, cores.order - 1).counts
         self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(self.counts))
 
     def __call__(self, basis: Array) -> Place:
         W = np.ascontiguousarray(self.cores.at(basis.T).T)
-        return Place(basis, *self.evaluated(W, basis, self.counts, self.order))
+        return Place(basis, *self.kernels.evaluated(W, basis, self.counts, self.order))
 
 
 def step_flops(n: int, rank: int, size: int) -> int:
@@ -300,19 +302,3 @@ def step_flops(n: int, rank: int, size: int) -> int:
         N.
     """
     return derivatives_flops(n, rank, size) + flops.gemm(n, rank, rank) + flops.qr(n, rank)
-
-
-def _squares(place: Place) -> Array:
-    """Return the squared lengths of the columns of the gradient."""
-    from orthobench_tucker.pgd_kernels import square_columns
-
-    squares: Array = square_columns(place.inner, place.tangent)
-    return squares
-
-
-def _moved(place: Place, scales: Array) -> Array:
-    """Return the transposed basis after a step of gamma = `scales`."""
-    from orthobench_tucker.pgd_kernels import stepped
-
-    moved: Array = stepped(place.basis, place.inner, place.tangent, scales)
-    return moved

@@ -9,6 +9,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.compiled import kernel, summed
+from orthobench_tucker.orthonormal_rows import orthonormalize
 
 
 @kernel
@@ -67,7 +68,7 @@ def square_columns(inner: Array, tangent: Array) -> Array:
 
 @kernel
 def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
-    """Return the transposed Q factor of Q + (QP + V) diag(gamma).
+    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN where that is not finite.
 
     Parameters
     ----------
@@ -84,22 +85,19 @@ def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
     moved: Array = np.dot(within, basis)
     for c in range(len(inner)):
         add(scales[c], tangent[c], moved[c])
-    orthonormalize_rows(moved)
-    return moved
+    rows: Array = np.empty_like(moved)
+    if not orthonormalize(moved, rows):
+        rows[:] = np.nan
+    return rows
 
 
 @kernel
-def orthonormalize_rows(A: Array) -> None:
-    """Apply Gram-Schmidt to the rows, twice over, in place: the Q factor with R_ii > 0.
-
-    Twice is enough for orthogonality to rounding as long as the condition number of A is well
-    below 1e16. 4nr² flops.
-    """
-    for c in range(len(A)):
-        for _ in range(2):
-            for b in range(c):
-                add(-dot(A[b], A[c]), A[b], A[c])
-        A[c] /= np.sqrt(dot(A[c], A[c]))
+def stepped_by_length(
+    basis: Array, inner: Array, tangent: Array, squares: Array, length: float
+) -> Array:
+    """Return what `stepped` does, of gamma = `length` over the root of `squares` + |column|²."""
+    scales = length / np.sqrt(squares + square_columns(inner, tangent))
+    return stepped(basis, inner, tangent, scales)
 
 
 @summed
