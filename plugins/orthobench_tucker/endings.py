@@ -83,7 +83,7 @@ def fail_where_it_vanishes(
 
 
 def _lengths(rows: Array) -> Array:
-    return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 def next_numbers(Q: Array) -> Array:

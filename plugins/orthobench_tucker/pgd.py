@@ -16,6 +16,7 @@ from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
+from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.endings import (
     count_returns,
     end_in_rounding,
@@ -34,7 +35,6 @@ from orthobench_tucker.partial_cores import (
     refusal,
 )
 from orthobench_tucker.starts import (
-    SMALL,
     first_basis,
     first_basis_flops,
     start_parameter,
@@ -192,7 +192,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
             lipschitz = 2 * oracle.order * (oracle.order - 1) * square
         evaluate = _Evaluation(partial_cores(oracle, self.form), oracle.k)
         place = evaluate(np.ascontiguousarray(Q.T))
-        first = SMALL**2 * (
+        first = GAMMA_0**2 * (
             np.vdot(place.inner, place.inner) + np.vdot(place.tangent, place.tangent)
         )
         state = PGDState(

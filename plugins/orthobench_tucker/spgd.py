@@ -17,7 +17,6 @@ from orthobench.families.tucker_oracles import MomentStream
 from orthobench.parameters import ParameterError, parameter
 from orthobench.solver import Status
 from orthobench_tucker.streaming import (
-    GAMMA_0,
     STEPS,
     StreamingTucker,
     StreamState,
@@ -34,7 +33,9 @@ class SPGD(StreamingTucker):
     Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, of each batch X (n, b):
     G = (2d/b²) X (X'QQ'X)^[d-1] X'Q, the gradient of |(1/b) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²;
     gamma <- (gamma² + |g|²)^(1/2) for each column g of G; Q <- qr(Q + step G / gamma). [d-1] is
-    a power entry by entry. gamma begins at 1e-5, anew where Phase II begins.
+    a power entry by entry. gamma begins at 1e-5 times the norm of the first gradient that is not
+    zero, anew where Phase II begins: so samples may come in any unit. The paper has the plain 1e-5,
+    which stops all motion where |G| stays far below, as it does of returns that are fractions.
 
     The moment is never formed. The same gradient is computed from the b-by-b Gram matrix, as
     printed, or from the core of the batch, with a column for each of the N = C(r + d - 2, d - 1)
@@ -42,8 +43,7 @@ class SPGD(StreamingTucker):
 
     Misprints corrected: the factor 2d/b² in line 3 of Algorithm 2, printed 2d/b; its gamma_2
     begins at t = T_1, and T_2 counts the iterations of Phase II (Table 2). A run that meets a
-    batch whose gradient overflows fails there. Where |G| stays far below 1e-5 nothing moves:
-    rescale the samples.
+    batch whose gradient overflows fails there.
 
     Batches bias the objective: E F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
 
@@ -106,7 +106,7 @@ class SPGD(StreamingTucker):
             hoevd_phase(oracle, state, first, batch, self.hoevd_step)
         if count > first and state.status is Status.RUNNING:
             if state.work.steps == self.hoevd_steps:
-                state.gamma[:] = GAMMA_0
+                state.gamma[:] = 0.0
             self._tucker_phase(oracle, state, count - first)
 
     def _tucker_phase(self, oracle: MomentStream, state: StreamState, count: int) -> None:

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel, summed
+from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.orthonormal_rows import copy_rows, orthonormalize
 
 CACHED = 40_000
 """Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
+
+VANISHED = 1e-290
+"""A gradient is zero where its square is below this: with GAMMA_0² times that it still counts."""
 
 COMBINED = 100_000
 """Doubles of samples in one product of the gradient, where its sums fit in the cache too."""
@@ -186,7 +190,8 @@ def _gram_weights(Y: Array, order: int) -> Array:
 def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     """Do one AdaGrad step along a gradient, column by column, and retract.
 
-    gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma).
+    gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma). A gamma of
+    zeros is first set to GAMMA_0 times |G|; a gradient of zero leaves it, and Q, as they are.
 
     Parameters
     ----------
@@ -195,7 +200,7 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     G : ndarray, shape (r, n), C order
         The gradient, transposed; overwritten.
     gamma : ndarray, shape (r,)
-        In place.
+        In place; all zero before the first gradient.
     step : float
 
     Returns
@@ -208,9 +213,15 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     4nr flops and those of `orthonormalize`.
     """
     r, n = rows.shape
-    longer = np.empty(r)
+    longer, total = np.empty(r), 0.0
     for k in range(r):
-        longer[k] = np.sqrt(gamma[k] * gamma[k] + _square(G[k]))
+        longer[k] = _square(G[k])
+        total += longer[k]
+    if total < VANISHED:
+        return True
+    for k in range(r):
+        first = GAMMA_0 * np.sqrt(total) if gamma[k] == 0.0 else gamma[k]
+        longer[k] = np.sqrt(first * first + longer[k])
         if not longer[k] < np.inf:
             return False
         scale = 1.0 / longer[k]

@@ -22,8 +22,6 @@ from orthobench.solution import Solution
 from orthobench.solver import Status
 from orthobench.sources import ArraySource
 
-GAMMA_0 = 1e-5
-
 
 def factor_model(n, r, count, seed=0, noise=0.1):
     """Rows x = B f + noise with centred exponential factors, and the true basis B."""
@@ -69,10 +67,17 @@ def hoevd_gradient(X, Q, d):
 
 
 def ascent(gradient, Q, parts, d, c):
-    """Algorithm 2, lines 2 to 8, or Algorithm 3, lines 4 to 9, gamma_{t-1} on the right."""
-    gamma = np.full(Q.shape[1], GAMMA_0)
+    """Algorithm 2, lines 2 to 8, or Algorithm 3, lines 4 to 9, gamma_{t-1} on the right.
+
+    gamma_0 is in units of the first gradient that is not zero.
+    """
+    gamma = np.zeros(Q.shape[1])
     for X in parts:
         G = gradient(X, Q, d)
+        if not G.any():
+            continue
+        if not gamma.any():
+            gamma[:] = 1e-5 * np.linalg.norm(G)
         gamma = np.sqrt(gamma**2 + (G**2).sum(axis=0))
         Q = orthonormalize(Q + c * G / gamma)
     return Q
