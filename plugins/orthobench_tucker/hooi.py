@@ -114,7 +114,7 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, self.form, self.start)
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
         """Compute the first basis and its partial core."""

@@ -123,7 +123,7 @@ class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor, no samples for this start, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, "explicit", self.start)
+        return super().refuses(problem) or refusal(problem, "explicit", self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> JacobiState:
         """Compute the first basis and its complement."""

@@ -54,7 +54,7 @@ class Place(NamedTuple):
         V', of ∇F = QP + V at Q.
     objective : float
         F(Q).
-    relative : float
+    relative_gradient : float
         |V| / F.
     """
 
@@ -62,7 +62,7 @@ class Place(NamedTuple):
     inner: Array
     tangent: Array
     objective: float
-    relative: float
+    relative_gradient: float
 
 
 def rises(place: Place, trial: Place, order: int, length: float) -> bool:
@@ -79,11 +79,11 @@ def rises(place: Place, trial: Place, order: int, length: float) -> bool:
     length : float
         s.
     """
-    F, relative = place.objective, place.relative
+    F, relative = place.objective, place.relative_gradient
     least = SUFFICIENT * min(length, 1.0) * relative * relative * F / (2 * order + relative)
     gained = trial.objective - F
     if abs(gained) <= RESOLVED * F:
-        if 2 * trial.relative <= relative and gained >= -ROUNDING * F:
+        if 2 * trial.relative_gradient <= relative and gained >= -ROUNDING * F:
             return True
         gained = gain(F, trial.objective, slopes(place, trial))
     return gained >= least
@@ -125,4 +125,4 @@ def next_length(length: float, longest: float, calm: int) -> tuple[float, int]:
 
 def unresolved(place: Place) -> bool:
     """Return whether the gradient is so small that F hardly shows it."""
-    return place.relative**2 <= RESOLVED
+    return place.relative_gradient**2 <= RESOLVED

@@ -94,17 +94,17 @@ class PGDState(State):
         return self.place.objective
 
     @property
-    def relative(self) -> float:
+    def relative_gradient(self) -> float:
         """The relative gradient."""
-        return self.place.relative
+        return self.place.relative_gradient
 
 
 @dataclass(frozen=True)
 class PGD(Solver[SymmetricTensorOracle, PGDState]):
-    """Projected gradient ascent: Q <- orth(Q + grad F(Q) diag(gamma)), on all data at once.
+    """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
-    Under "ascending" gamma is s over the length of each column of grad F, where s begins at `step`.
-    With a `step` of 1000 that is in effect the power iteration Q <- orth(grad F(Q)). A step that
+    Under "ascending" gamma is s over the length of each column of ∇F, where s begins at `step`.
+    With a `step` of 1000 that is in effect the power iteration Q <- orth(∇F(Q)). A step that
     does not raise F is taken back, and tried again from the same point with a tenth of s
     (`orthobench_tucker.monotone`): F never falls, up to rounding, and no run can oscillate.
 
@@ -125,14 +125,14 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
     |<C, X ·(V, V, Q, ..., Q)>| <= sigma² |V|²: with the slices B_k of X ·(I, I, Q, ..., Q) it is
     sum_k tr(B_k Q V' B_k V Q'), at most sqrt(sum_k |B_k Q V'|²) sqrt(sum_k |B_k V Q'|²); and the
     B_k on top of each other have spectral norm at most sigma. The segment between two
-    orthonormal bases stays where |Q|_2 <= 1, so F(Y) >= F(Q) + <grad F(Q), Y - Q> - L/2 |Y - Q|².
+    orthonormal bases stays where |Q|_2 <= 1, so F(Y) >= F(Q) + <∇F(Q), Y - Q> - L/2 |Y - Q|².
     The right-hand side with L / `step` in place of L is largest on the Stiefel manifold at the
-    polar factor of Q + `step`/L grad F(Q), where it is at least F(Q), its value at Y = Q. The
+    polar factor of Q + `step`/L ∇F(Q), where it is at least F(Q), its value at Y = Q. The
     QR factor spans the same subspace, on which alone F depends. (|X| in place of sigma, and
     2d(2d - 1) in place of 2d(d - 1), which bounds the Hessian on both sides, would do as well,
     with shorter steps.)
 
-    Ends where the relative gradient |(I - QQ') grad F| / F is at most `tolerance`; "ascending" also
+    Ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`; "ascending" also
     where it is found to be rounding (`orthobench_tucker.endings.end_in_rounding`). It fails where F
     vanishes at the first basis, as it does of symmetric data and odd d.
 
@@ -180,7 +180,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, self.form, self.start)
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
         """Compute the first basis and its gradient."""
@@ -243,7 +243,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
             shaken = evaluate(next_numbers(place.basis))
             state.work.flops += evaluate.flops
             noise = float(np.linalg.norm(shaken.tangent - place.tangent))
-            slope = place.relative * place.objective
+            slope = place.relative_gradient * place.objective
             end_in_rounding(state, noise, slope, place.objective, stuck=stuck)
 
     def _go(self, evaluate: _Evaluation, state: PGDState) -> None:
@@ -267,7 +267,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def _settle(self, state: PGDState) -> None:
         """Converge where the gradient is small."""
-        if 0 < self.tolerance >= state.relative:
+        if 0 < self.tolerance >= state.relative_gradient:
             state.status = Status.CONVERGED
 
     def _start_flops(self, oracle: SymmetricTensorOracle) -> int:

@@ -20,7 +20,7 @@ def evaluated(
 
     What `orthobench_tucker.objective.derivatives` returns, compiled.
 
-    grad F = QP + V with P = 2d S diag(c) S' and V = 2d (W - QS) diag(c) S', the Riemannian
+    ∇F = QP + V with P = 2d S diag(c) S' and V = 2d (W - QS) diag(c) S', the Riemannian
     gradient: Q'V = 0. V is formed of what W has outside of Q, and so without cancellation.
 
     Parameters
@@ -59,7 +59,7 @@ def evaluated(
 
 @kernel
 def square_columns(inner: Array, tangent: Array) -> Array:
-    """Return the squared lengths of the columns of grad F = QP + V, shape (r,)."""
+    """Return the squared lengths of the columns of ∇F = QP + V, shape (r,)."""
     squares = np.empty(len(inner))
     for c in range(len(inner)):
         squares[c] = dot(inner[c], inner[c]) + dot(tangent[c], tangent[c])

@@ -95,12 +95,13 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
 
     Parameters
     ----------
+    form, start : str
     method : str
     memory : int
         Pairs that ``lbfgs`` keeps.
     preconditioned : bool
     tolerance : float
-    start, form : str
+        Zero to go on for ever.
 
     Notes
     -----
@@ -114,16 +115,24 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     from W = X ·(I, Q, ..., Q) as in Jin, Kileel, Kolda and Ward 2022.
     """
 
-    name: ClassVar[str] = "quasi-newton"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
-    source: ClassVar[str] = "Savas and Lim 2010"
-
+    form: str = form_parameter()
+    start: str = start_parameter()
     method: str = parameter("lbfgs", choices=METHODS, help="limited memory, or a dense matrix")
     memory: int = parameter(5, low=1, help="pairs that lbfgs keeps", grid=(3, 5, 10))
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
-    start: str = start_parameter()
-    form: str = form_parameter()
+
+    name: ClassVar[str] = "quasi-newton"
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+    source: ClassVar[str] = "Savas and Lim 2010"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: as `refusal` has it, or too large a matrix."""
+        why = super().refuses(problem) or refusal(problem, self.form, self.start)
+        if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
+            rank = getattr(problem, "rank", None)
+            return self._too_large(problem.tensor_shape[0], rank) if rank else None
+        return why
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> QuasiNewtonState:
         """Evaluate F at the first basis.
@@ -170,14 +179,6 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     def solution(self, state: QuasiNewtonState) -> Solution:
         """Return Q, (n, r)."""
         return Solution(state.point.Q.copy())
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this cannot take `problem`, or None."""
-        why = super().refuses(problem) or refusal(problem, self.form, self.start)
-        if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
-            rank = getattr(problem, "rank", None)
-            return self._too_large(problem.tensor_shape[0], rank) if rank else None
-        return why
 
     def _too_large(self, n: int, r: int) -> str | None:
         if self.method == "lbfgs":

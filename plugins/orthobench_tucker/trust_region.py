@@ -98,13 +98,14 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
 
     Parameters
     ----------
+    form, start : str
     radius : float
         First radius, relative to sqrt(r), which is the largest.
     inner : int, optional
         Hessian-vector products a step, at most; by default the dimension, (n - r) r.
     preconditioned : bool
     tolerance : float
-    start, form : str
+        Zero to go on for ever.
 
     Notes
     -----
@@ -121,16 +122,20 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     2007.
     """
 
-    name: ClassVar[str] = "trust-region"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
-    source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
-
+    form: str = form_parameter()
+    start: str = start_parameter()
     radius: float = parameter(0.125, above=0.0, high=1.0, help="first radius, relative to sqrt(r)")
     inner: int | None = parameter(None, low=1, help="Hessian products a step, at most")
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
-    start: str = start_parameter()
-    form: str = form_parameter()
+
+    name: ClassVar[str] = "trust-region"
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+    source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> TrustRegionState:
         """Evaluate F at the first basis."""
@@ -167,10 +172,6 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     def solution(self, state: TrustRegionState) -> Solution:
         """Return Q, (n, r)."""
         return Solution(state.point.Q.copy())
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this cannot take `problem`, or None."""
-        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def _subproblem(self, cores: PartialCores, state: TrustRegionState) -> Step:
         point = state.point

@@ -98,7 +98,7 @@ def test_a_step_is_that_of_the_paper(tucker, order):
         solver.step(made.oracle, state)
         np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
         assert state.objective == pytest.approx(measured.objective(Q), rel=1e-12)
-        assert state.relative == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
+        assert state.relative_gradient == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
 
 
 @given(st.integers(2, 5), st.integers(1, 5), st.integers(0, 2**31), st.floats(0.05, 1.0))
@@ -140,7 +140,7 @@ def test_both_forms_converge_to_the_same_from_hoevd(tucker, order):
     states = [tucker.ended(PGD(form=form), made) for form in ("implicit", "explicit")]
     for state in states:
         assert state.status is Status.CONVERGED
-        assert state.relative <= 1e-12
+        assert state.relative_gradient <= 1e-12
     assert states[0].objective == pytest.approx(states[1].objective, rel=1e-12)
     judged = made.measure(PGD().solution(states[0]))
     assert judged["relative_gradient"] <= 2e-12
@@ -281,7 +281,12 @@ def test_the_ascending_rule_never_lowers_f_and_always_converges(tucker, n, order
         for r in {1, n - 1}:
             made = tucker.of_tensor(T, r, seed)
             state, _ = ascent(PGD(start=start), made)
-            assert state.status is Status.CONVERGED, (seed, r, state.reason, state.relative)
+            assert state.status is Status.CONVERGED, (
+                seed,
+                r,
+                state.reason,
+                state.relative_gradient,
+            )
             assert tucker.measure(made, PGD().solution(state).point)["relative_gradient"] < 2e-11
 
 
@@ -293,7 +298,7 @@ def test_the_ascending_rule_converges_where_adagrad_oscillates(tucker, order, n)
         climbed, _ = ascent(PGD(start="random"), made)
         assert climbed.status is Status.CONVERGED
         assert climbed.objective > state.objective
-        assert climbed.relative <= 1e-12 < solver.tolerance + state.relative
+        assert climbed.relative_gradient <= 1e-12 < solver.tolerance + state.relative_gradient
     assert found
 
 
@@ -344,8 +349,20 @@ def test_the_ascending_rule_ends_where_the_gradient_is_rounding(tucker, form):
     X = np.vstack([half, -half + 1e-6 * np.roll(half, 1, axis=0)])
     for seed in range(3):
         state = tucker.converged(PGD(form=form), tucker.of_samples(X, 3, 3, seed), 200)
-        assert state.relative < 1e-7
-        assert form == "explicit" or state.relative > 1e-12
+        assert state.relative_gradient < 1e-7
+        assert form == "explicit" or state.relative_gradient > 1e-12
+
+
+def test_it_fails_where_no_step_is_left_though_there_is_a_gradient(tucker):
+    X, _ = tucker.factors(8, 60)
+    made = tucker.of_samples(X, 3, 2)
+    for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
+        solver = PGD(start="random", tolerance=tolerance)
+        state = tucker.begun(solver, made)
+        state.length = 1e-17
+        solver.step(made.oracle, state)
+        assert state.status is status
+        assert ("is not rounding" in state.reason) == (tolerance > 0)
 
 
 def test_with_no_tolerance_the_ascending_rule_stays_where_it_is(tucker):
@@ -355,7 +372,7 @@ def test_with_no_tolerance_the_ascending_rule_stays_where_it_is(tucker):
     best = state.objective
     solver.advance(made.oracle, state, 300)
     assert (state.status, state.work.steps) == (Status.RUNNING, 800)
-    assert state.relative < 1e-12
+    assert state.relative_gradient < 1e-12
     assert state.objective == pytest.approx(best, rel=1e-13)
 
 
@@ -385,7 +402,7 @@ def test_runs_that_converge_are_not_taken_for_oscillations(tucker, order, n, see
     if state.status is not Status.FAILED:
         return
     assert rule[1] > 1
-    assert state.relative > 1e-6
+    assert state.relative_gradient > 1e-6
     where = state.basis, state.before
     state.status, state.returns = Status.RUNNING, -1000
     solver.advance(made.oracle, state, 2)
