@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from orthobench.families.monomials import monomials
 from orthobench.families.tucker_oracles import MomentStream
 from orthobench.parameters import ParameterError, parameter
 from orthobench.solver import Status
+from orthobench_tucker.recipes import recipe
 from orthobench_tucker.streaming import (
     STEPS,
     StreamingTucker,
@@ -24,6 +25,11 @@ from orthobench_tucker.streaming import (
     hoevd_phase,
     step_flops,
 )
+
+GRAM_FORM = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
+"""A table of monomials that says to do without them; read-only, as the others: one compilation."""
+for _part in GRAM_FORM:
+    _part.flags.writeable = False
 
 
 @dataclass(frozen=True)
@@ -125,36 +131,18 @@ class SPGD(StreamingTucker):
         counted(state, count, done, self.batch, tucker_flops(oracle, self.batch))
 
 
-class MonomialTable(NamedTuple):
-    """How the monomials of degrees 2 to d - 1 follow from those of degree 1; or empty.
-
-    Attributes
-    ----------
-    parents, last : ndarray of int
-        Monomial r + i, of all degrees in turn, is monomial parents[i] times variable last[i].
-    counts : ndarray, shape (N,)
-        How often each of degree d - 1 occurs in the symmetric power.
-    """
-
-    parents: NDArray[np.intp]
-    last: NDArray[np.intp]
-    counts: Array
-
-
 @lru_cache(maxsize=16)
-def monomial_table(rank: int, order: int, batch: int) -> MonomialTable:
-    """Return the table of the core form, empty where the Gram form of a batch is smaller."""
-    none = np.empty(0, dtype=np.intp)
+def monomial_table(
+    rank: int, order: int, batch: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return parents, last and counts of the core form, empty where a batch's Gram form is smaller.
+
+    Those of `orthobench_tucker.recipes.Recipe`, and the multiplicities of degree d - 1.
+    """
     if comb(rank + order - 2, order - 1) > batch:
-        return MonomialTable(none, none, np.empty(0))
-    parents, last, below = [none], [none], 0
-    for degree in range(2, order):
-        table = monomials(rank, degree)
-        parents.append(table.parents + below)
-        last.append(table.last)
-        below += monomials(rank, degree - 1).size
-    counts = monomials(rank, order - 1).counts
-    return MonomialTable(np.concatenate(parents), np.concatenate(last), counts)
+        return GRAM_FORM
+    made = recipe(rank, order - 1)
+    return made.parents, made.last, monomials(rank, order - 1).counts
 
 
 def tucker_flops(oracle: MomentStream, batch: int) -> int:

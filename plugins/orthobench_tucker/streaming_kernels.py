@@ -14,6 +14,7 @@ from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel, summed
 from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.orthonormal_rows import copy_rows, orthonormalize
+from orthobench_tucker.sample_kernels import fill
 
 CACHED = 40_000
 """Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
@@ -57,15 +58,15 @@ def tucker_ascent(
     step : float
         c_2.
     parents, last, counts : ndarray
-        The monomials for the core form, of `orthobench_tucker.spgd.MonomialTable`; empty for
-        the Gram form.
+        How the monomials of all degrees follow from each other (`recipes.Recipe`), and the
+        multiplicities of those of degree d - 1, for the core form; empty for the Gram form.
 
     Notes
     -----
     Those of `tucker_gradient` and `ascend` for each batch. Memory 2nr + b min(N, b), and X.
     """
     r, n = rows.shape
-    G, powers = np.empty((r, n)), np.empty((r + len(parents), batch))
+    G, powers = np.empty((r, n)), np.empty((max(r, len(parents)), batch))
     done = len(X) // batch
     for t in range(done):
         samples = X[t * batch : (t + 1) * batch]
@@ -97,7 +98,7 @@ def tucker_gradient(
         d.
     parents, last, counts : ndarray
         As in `tucker_ascent`.
-    powers : ndarray, shape (r + len(parents), b), C order
+    powers : ndarray, shape (max(r, len(parents)), b), C order
         To work in.
     G : ndarray, shape (r, n), C order
 
@@ -164,10 +165,7 @@ def _core_weights(
 
     `powers` begins with Y, and gets the monomials of all degrees.
     """
-    for i in range(len(parents)):
-        first, second, product = powers[parents[i]], powers[last[i]], powers[r + i]
-        for j in range(len(product)):
-            product[j] = first[j] * second[j]
+    fill(powers, parents, last, r)
     P = powers[len(powers) - len(counts) :]
     S = np.dot(powers[:r], P.T)
     S *= counts
