@@ -27,8 +27,8 @@ from orthobench_tucker.streaming import (
 )
 
 GRAM_FORM = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
-"""A table of monomials that says to do without them; read-only, as the others: one compilation."""
-for _part in GRAM_FORM:
+"""A table of monomials that says to do without them; of the types of others: one compilation."""
+for _part in GRAM_FORM[:2]:
     _part.flags.writeable = False
 
 
