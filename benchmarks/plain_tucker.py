@@ -14,16 +14,16 @@ import numpy as np
 
 from orthobench.arrays import Array
 
-GAMMA_0 = 1e-5
-
 
 def spgd(start: Array, X: Array, d: int, b: int, c: float) -> Array:
     """Phase II of Algorithm 2."""
-    Q, gamma = start, np.full(start.shape[1], GAMMA_0)
+    Q, gamma = start, None
     for begin in range(0, len(X) - b + 1, b):
         batch = X[begin : begin + b]
         Y = batch @ Q
         G = 2 * d / b**2 * (batch.T @ ((Y @ Y.T) ** (d - 1) @ Y))
+        if gamma is None:
+            gamma = 1e-5 * np.linalg.norm(G)
         gamma = np.sqrt(gamma**2 + np.sum(G**2, axis=0))
         Q = np.linalg.qr(Q + c * G / gamma)[0]
     return Q
@@ -31,10 +31,12 @@ def spgd(start: Array, X: Array, d: int, b: int, c: float) -> Array:
 
 def shoevd(start: Array, X: Array, d: int, b: int, c: float) -> Array:
     """Algorithm 3."""
-    Q, gamma = start, np.full(start.shape[1], GAMMA_0)
+    Q, gamma = start, None
     for begin in range(0, len(X) - b + 1, b):
         batch = X[begin : begin + b]
         G = 2 / b**2 * (batch.T @ ((batch @ batch.T) ** (d - 1) @ (batch @ Q)))
+        if gamma is None:
+            gamma = 1e-5 * np.linalg.norm(G)
         gamma = np.sqrt(gamma**2 + np.sum(G**2, axis=0))
         Q = np.linalg.qr(Q + c * G / gamma)[0]
     return Q

@@ -62,7 +62,7 @@ class HOEVD(Solver[SymmetricTensorOracle, HOEVDState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor, no samples for this form, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, self.form)
+        return super().refuses(problem) or refusal(problem, self.form)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOEVDState:
         """Begin at the common random start."""

@@ -9,37 +9,33 @@ import numpy as np
 
 from orthobench import flops
 from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
 from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.geometry import complete, subspace_error
-from orthobench.parameters import parameter
+from orthobench.geometry import complete
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
+from orthobench_tucker.endings import (
+    count_returns,
+    fail_where_it_cycles,
+    fail_where_it_vanishes,
+    relative_gradient,
+    tolerance_parameter,
+)
+from orthobench_tucker.objective import derivatives, derivatives_flops
 from orthobench_tucker.partial_cores import (
     PartialCores,
     form_parameter,
     forming_flops,
     partial_cores,
     refusal,
+    unfolded,
 )
 from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
-from orthobench_tucker.stationarity import (
-    VANISHED,
-    gradient_flops,
-    objective_and_gradient,
-    relative,
-    vanishes,
-)
-
-MOVED = 1e-6
-"""Least distance of two subspaces that is a step, not the end of convergence."""
 
 RETURNED = 1e-6
 """A step that ends closer to the subspace before the last than this times its length returns."""
 
-RETURNS = 4
-"""So many returns in a row are a cycle."""
+ADVICE = "symmetric HOOI may; take pgd, or jacobi-tucker"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +78,7 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
 
     F may fall: unlike HOOI with a basis for each mode, the symmetric one is not alternating
     maximization, and of some tensors it ends in a cycle of two subspaces (Kofidis and Regalia
-    2002, for r = 1). It fails where four iterations in a row return to the subspace before the
+    2002, for r = 1). It fails where eight iterations in a row return to the subspace before the
     last, up to 1e-6 of the distance in between; a converging run does so only where it needs a
     million iterations for a digit.
 
@@ -99,7 +95,7 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
     -----
     A step takes the flops of one W (`SampleCores.at`, 2pn(r + N) + pN, or `TensorCores.at`,
     about 2n^d r), those of a singular value decomposition of an (n, N) matrix, and
-    6nrN + 4nr², N = C(r + d - 2, d - 1). Memory: W, nN doubles, and the tensor in its form.
+    6nrN + 4nr² + 2r²N, N = C(r + d - 2, d - 1). Memory: W, nN doubles, and the tensor in its form.
 
     References
     ----------
@@ -110,15 +106,15 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
 
     form: str = form_parameter()
     start: str = start_parameter()
-    tolerance: float = parameter(1e-12, help="relative gradient to end at; 0: never", low=0.0)
+    tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "hooi"
     needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, no samples for this form, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, self.form)
+        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
         """Compute the first basis and its partial core."""
@@ -128,8 +124,8 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
         state.work.flops += forming_flops(oracle, self.form)
         state.work.flops += first_basis_flops(oracle, self.start, self.form)
         self._evaluate(partial_cores(oracle, self.form), state)
-        if vanishes(oracle, state.W, Q):
-            state.status, state.reason = Status.FAILED, VANISHED
+        size = float(np.linalg.norm(unfolded(state.W, oracle.k, oracle.order)))
+        fail_where_it_vanishes(state, oracle, Q, size, oracle.order - 1)
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: HOOIState) -> None:
@@ -139,16 +135,17 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
     def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
         """Iterate `count` times, or fewer where it converges or fails."""
         cores = partial_cores(oracle, self.form)
-        counts = monomials(oracle.k, oracle.order - 1).counts
         for _ in range(count):
             if state.status is not Status.RUNNING:
                 return
-            Q = leading_left(state.W * np.sqrt(counts), state.Q)
+            Q = leading_left(unfolded(state.W, oracle.k, oracle.order), state.Q)
             state.Q, state.last, state.before = Q, state.Q, state.last
             self._evaluate(cores, state)
             state.work.steps += 1
-            state.work.flops += flops.svd(oracle.n, len(counts))
-            _check_cycle(state)
+            state.work.flops += flops.svd(oracle.n, state.W.shape[1])
+            bases = state.before, state.last, state.Q
+            state.returns = count_returns(state.returns, bases, RETURNED)
+            fail_where_it_cycles(state, state.returns, ADVICE)
 
     def solution(self, state: HOOIState) -> Solution:
         """Return Q."""
@@ -158,9 +155,10 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
         """Compute W, F and the gradient at Q; converge where the gradient is small."""
         n, rank = state.Q.shape
         state.W = cores.at(state.Q)
-        state.objective, G = objective_and_gradient(state.W, state.Q, cores.order)
-        state.relative_gradient = relative(float(np.linalg.norm(G)), state.objective)
-        state.work.flops += cores.at_flops(rank) + gradient_flops(n, rank, state.W.shape[1])
+        S = state.Q.T @ state.W
+        state.objective, G, *_ = derivatives(state.W, S, state.Q, cores.order)
+        state.relative_gradient = relative_gradient(float(np.linalg.norm(G)), state.objective)
+        state.work.flops += cores.at_flops(rank) + derivatives_flops(n, rank, state.W.shape[1])
         if self.tolerance > 0 and state.relative_gradient <= self.tolerance:
             state.status = Status.CONVERGED
 
@@ -183,18 +181,3 @@ def leading_left(A: Array, Q: Array) -> Array:
     rounding = max(A.shape) * np.finfo(np.float64).eps * values[0]
     rank = int(np.count_nonzero(values > rounding))
     return complete(left[:, :rank], Q, Q.shape[1])
-
-
-def _check_cycle(state: HOOIState) -> None:
-    """Count iterations that return to the subspace before the last; fail where they go on."""
-    if state.status is not Status.RUNNING or state.work.steps < 2:
-        return
-    step = subspace_error(state.last, state.Q)
-    returned = step > MOVED and subspace_error(state.before, state.Q) <= RETURNED * step
-    state.returns = state.returns + 1 if returned else 0
-    if state.returns >= RETURNS:
-        state.status = Status.FAILED
-        state.reason = (
-            f"oscillates between two subspaces since step {state.work.steps - RETURNS}, as "
-            "symmetric HOOI may: take pgd with a constant step, or jacobi-tucker"
-        )

@@ -14,9 +14,9 @@ import numpy as np
 
 from orthobench import flops
 from orthobench.arrays import Array
-from orthobench_tucker.ascent import core_metric
 from orthobench_tucker.geodesics import Geodesic, transport_flops
 from orthobench_tucker.objective import Point
+from orthobench_tucker.second_order import core_metric
 
 CURVED = 1e-10
 """Least s'y, relative to |s| |y|, of a pair that is kept."""
@@ -54,8 +54,8 @@ class LimitedMemory:
     """L-BFGS: the last pairs, each a tangent vector (n, r), transported with the point.
 
     The first H is a multiple of the inverse M of the present core's metric
-    (`orthobench_tucker.ascent.core_metric`), or of the identity: s'y / y'My times it, of the last
-    pair.
+    (`orthobench_tucker.second_order.core_metric`), or of the identity: s'y / y'My times it, of the
+    last pair.
 
     Parameters
     ----------

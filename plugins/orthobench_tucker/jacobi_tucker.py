@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from orthobench import flops
 from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
 from orthobench.families.sample_moments import expanded
 from orthobench.families.tucker_oracles import SymmetricTensorOracle
 from orthobench.geometry import complete
@@ -21,15 +20,14 @@ from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
-from orthobench_tucker.partial_cores import forming_flops, refusal
-from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
-from orthobench_tucker.stationarity import (
-    VANISHED,
-    gradient_flops,
-    objective_and_gradient,
-    relative,
-    vanishes,
+from orthobench_tucker.endings import (
+    fail_where_it_vanishes,
+    relative_gradient,
+    tolerance_parameter,
 )
+from orthobench_tucker.objective import derivatives, derivatives_flops
+from orthobench_tucker.partial_cores import forming_flops, refusal, unfolded
+from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
 from orthobench_tucker.tensor_cores import TensorCores
 
 PRODUCT_RATE = 4
@@ -117,15 +115,15 @@ class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
         low=0.0,
         high=1.0,
     )
-    tolerance: float = parameter(1e-12, help="relative gradient to end at; 0: never", low=0.0)
+    tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "jacobi-tucker"
     needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Ishteva, Absil and Van Dooren 2013"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, samples without end, or too large a tensor."""
-        return Solver.refuses(self, problem) or refusal(problem, "explicit")
+        """Return why not: no tensor, no samples for this start, or too large a tensor."""
+        return super().refuses(problem) or refusal(problem, "explicit", self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> JacobiState:
         """Compute the first basis and its complement."""
@@ -135,8 +133,8 @@ class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
         state.work.flops += forming_flops(oracle, "explicit")
         state.work.flops += first_basis_flops(oracle, self.start, "explicit") + flops.svd(n, n)
         W = self._evaluate(TensorCores(oracle.T), state)
-        if vanishes(oracle, W, Q):
-            state.status, state.reason = Status.FAILED, VANISHED
+        size = float(np.linalg.norm(unfolded(W, oracle.k, oracle.order)))
+        fail_where_it_vanishes(state, oracle, Q, size, oracle.order - 1)
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: JacobiState) -> None:
@@ -158,13 +156,13 @@ class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
         """Compute F and its gradient; converge where that is small, or turn U; return W."""
         Q, rank = state.U[:, : state.rank], state.rank
         W = cores.at(Q)
-        state.objective, G = objective_and_gradient(W, Q, cores.order)
+        state.objective, G, *_ = derivatives(W, Q.T @ W, Q, cores.order)
         state.slope = float(np.linalg.norm(G))
-        state.work.flops += cores.at_flops(rank) + gradient_flops(len(Q), rank, W.shape[1])
-        if self.tolerance > 0 and relative(state.slope, state.objective) <= self.tolerance:
+        state.work.flops += cores.at_flops(rank) + derivatives_flops(len(Q), rank, W.shape[1])
+        if 0 < self.tolerance >= relative_gradient(state.slope, state.objective):
             state.status = Status.CONVERGED
         else:
-            _turn_to_axes(state, W * np.sqrt(monomials(rank, cores.order - 1).counts))
+            _turn_to_axes(state, unfolded(W, rank, cores.order))
         return W
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import frexp
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def leading(A: Array, count: int, accuracy: float = ROUNDING) -> tuple[Array, Ar
     Parameters
     ----------
     A : ndarray, shape (n, n)
-        C order; writable.
+        C order.
     count : int
         r.
     accuracy : float
@@ -49,12 +50,14 @@ def leading(A: Array, count: int, accuracy: float = ROUNDING) -> tuple[Array, Ar
     from orthobench_tucker.leading_kernels import iterated
 
     n, width = len(A), count + OVERSAMPLED
+    unit = 2.0 ** frexp(float(A.diagonal().max()))[1]  # its powers must not overflow
+    A = A / unit
     if 2 * width <= n:
         values, vectors, proven = iterated(A, _first(width, n), count, accuracy)
         if proven:
-            return values, vectors
+            return unit * values, vectors
     values, vectors = eigh(A, subset_by_index=(n - count, n - 1), driver="evr", check_finite=False)
-    return values[::-1], vectors[:, ::-1]
+    return unit * values[::-1], vectors[:, ::-1]
 
 
 @lru_cache(maxsize=16)

@@ -6,7 +6,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.compiled import kernel
-from orthobench_tucker.gradient_ascent import orthonormalize_rows
+from orthobench_tucker.orthonormal_rows import orthonormalize
 
 ROUNDS = 8
 """Iterations, of two products each, before it is given up."""
@@ -37,11 +37,10 @@ def iterated(A: Array, first: Array, count: int, accuracy: float) -> tuple[Array
     proven : bool
     """
     square = np.sum(A * A)
-    V = np.dot(first, A)
+    V, image = np.empty_like(first), np.dot(first, A)
     values, vectors = np.empty(count), np.empty((count, A.shape[0]))
     for turn in range(ROUNDS):
-        V = np.dot(V, A)
-        orthonormalize_rows(V)
+        orthonormalize(np.dot(image, A), V)
         image = np.dot(V, A)
         theta, Y = np.linalg.eigh(np.dot(image, V.T))
         top = np.ascontiguousarray(Y[:, ::-1].T)[:count]
@@ -55,5 +54,4 @@ def iterated(A: Array, first: Array, count: int, accuracy: float) -> tuple[Array
             return values, vectors.T, True
         if turn >= PROMISING and not gap:
             break
-        V = image
     return values, vectors.T, False

@@ -79,13 +79,14 @@ def wolfe_search(
 
 def _rises(start: Trial, trial: Trial) -> bool:
     slopes = (trial.t * start.slope, trial.t * trial.slope)
-    return gain(start.point, trial.point, slopes) >= SUFFICIENT * trial.t * start.slope
+    return gain(start.point.value, trial.point.value, slopes) >= SUFFICIENT * trial.t * start.slope
 
 
 def _between(low: Trial, high: Trial) -> float:
     """Return where the cubic through both ends is largest, kept off the ends of the bracket."""
     width = high.t - low.t
-    rise = gain(low.point, high.point, (width * low.slope, width * high.slope))
+    slopes = (width * low.slope, width * high.slope)
+    rise = gain(low.point.value, high.point.value, slopes)
     inner = low.slope + high.slope - 3 * rise / width
     root = inner * inner - low.slope * high.slope
     t = low.t + width / 2

@@ -29,6 +29,7 @@ from orthobench import flops
 from orthobench.arrays import Array
 from orthobench.families.monomials import monomials
 from orthobench.families.sample_moments import core_square
+from orthobench_tucker.endings import relative_gradient
 from orthobench_tucker.pair_cores import (
     core_along,
     core_along_flops,
@@ -84,9 +85,8 @@ class Point:
 
     @property
     def relative_gradient(self) -> float:
-        """|grad F| / F, as section 4.2 defines it; zero where both are."""
-        slope = self.slope
-        return slope / self.value if slope else 0.0
+        """|grad F| / F, as section 4.2 defines it; infinite where F vanishes."""
+        return relative_gradient(self.slope, self.value)
 
 
 def evaluate(
@@ -114,14 +114,21 @@ def evaluate(
     S = Q.T @ W
     if unit is None:
         unit = sqrt(core_square(S, order)) or 1.0
-    W, S = W / unit, S / unit
+    value, gradient, B, normal = derivatives(W / unit, S / unit, Q, order)
+    return Point(Q, S / unit, normal, unit, value, gradient, (B + B.T) / 2, Y)
+
+
+def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array, Array, Array]:
+    """Return F, grad F, Q'∇F and W - QS of a partial core W, (n, N), and of S = Q'W.
+
+    `derivatives_flops`, but for S. `orthobench_tucker.pgd_kernels.evaluated` is the same, compiled.
+    """
     weighted = _weighted(S, order)
     B = S @ weighted.T
     normal = W - Q @ S
     gradient = normal @ weighted.T
     gradient -= Q @ (Q.T @ gradient)
-    value = float(np.trace(B)) / (2 * order)
-    return Point(Q, S, normal, unit, value, gradient, (B + B.T) / 2, Y)
+    return float(np.trace(B)) / (2 * order), gradient, B, normal
 
 
 def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
@@ -148,7 +155,7 @@ def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
     return np.asarray(H)
 
 
-def gain(before: Point, after: Point, slopes: tuple[float, float]) -> float:
+def gain(before: float, after: float, slopes: tuple[float, float]) -> float:
     """Return by how much F rises along a curve from one point to another.
 
     The difference of the values; where that is so small that rounding shows, the trapezoidal rule
@@ -158,26 +165,33 @@ def gain(before: Point, after: Point, slopes: tuple[float, float]) -> float:
 
     Parameters
     ----------
-    before, after : Point
+    before, after : float
+        F.
     slopes : tuple of float
         Derivatives of F along the curve, over a unit of length, at its ends.
     """
-    difference = after.value - before.value
+    difference = after - before
     first, last = slopes
-    if max(abs(first), abs(last), abs(difference)) > RESOLVED * before.value:
+    if max(abs(first), abs(last), abs(difference)) > RESOLVED * before:
         return difference
     return (first + last) / 2
 
 
 def evaluation_flops(cores: PartialCores, rank: int, *, pairs: bool = False) -> int:
-    """Flops of `evaluate`: W, and 6nrN + 4nr² + 2r²N for the rest."""
+    """Flops of `evaluate`: W, and `derivatives_flops`."""
     n, order = cores.n, cores.order
     if pairs and order > 2 and isinstance(cores, TensorCores):
         W = pair_core_flops(n, rank, order) + core_of_pairs_flops(n, rank, order)
     else:
         W = cores.at_flops(rank)
     N = comb(rank + order - 2, order - 1)
-    return W + 3 * flops.gemm(n, rank, N) + 2 * flops.gemm(n, rank, rank) + 2 * rank * rank * N
+    return W + derivatives_flops(n, rank, N)
+
+
+def derivatives_flops(n: int, rank: int, size: int) -> int:
+    """Flops of S and `derivatives`: 6nrN + 4nr² + 2r²N, N = `size`."""
+    within = 2 * flops.gemm(n, rank, rank) + flops.gemm(rank, rank, size)
+    return 3 * flops.gemm(n, rank, size) + within
 
 
 def hessian_flops(cores: PartialCores, rank: int) -> int:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from orthobench.arrays import Array
+from orthobench.families.monomials import monomials
 from orthobench.families.symmetric_tucker import SymmetricTucker
 from orthobench.families.tucker_oracles import (
     MomentOracle,
@@ -64,16 +67,31 @@ def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
     return TensorCores(oracle.T)
 
 
+def unfolded(W: Array, rank: int, order: int) -> Array:
+    """Return the unfolding of X ·(I, Q, ..., Q), whose equal columns are one each.
+
+    W diag(c)^½, c the multiplicities: with the same norm, left singular vectors and values.
+    """
+    return np.asarray(W * np.sqrt(monomials(rank, order - 1).counts))
+
+
 def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
     """Return the flops that forming the tensor takes, where a form needs that."""
     implicit = form != "explicit" and isinstance(oracle, MomentOracle)
     return 0 if implicit else oracle.forming
 
 
-def refusal(problem: AnyProblem, form: str) -> str | None:
-    """Return why a solver that needs the whole tensor, in a form, cannot take a problem, or None.
+def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
+    """Return why a solver that needs the whole tensor cannot take a problem, or None.
 
-    Of a problem that offers a `SymmetricTensorOracle`.
+    Parameters
+    ----------
+    problem : Problem
+        One that offers a `SymmetricTensorOracle`, or any other, which is for others to refuse.
+    form : str
+        One of `FORMS`.
+    start : str
+        One of `orthobench_tucker.starts.STARTS`.
     """
     if not isinstance(problem, SymmetricTucker):
         return None
@@ -82,6 +100,8 @@ def refusal(problem: AnyProblem, form: str) -> str | None:
     sampled = issubclass(problem.offers, MomentOracle)
     if form == "implicit" and not sampled:
         return "is implicit here, and the problem has a tensor, not samples"
+    if start == "shoevd" and not sampled:
+        return "starts with SHOEVD here, and the problem has a tensor, not samples"
     shape = problem.tensor_shape
     if (form == "explicit" or not sampled) and shape is not None:
         return tensor_refusal(shape[0], len(shape))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -10,11 +11,22 @@ import numpy as np
 from orthobench import flops
 from orthobench.arrays import Array
 from orthobench.families.monomials import monomials
-from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
+from orthobench.families.tucker_oracles import SymmetricTensorOracle
 from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
+from orthobench_tucker.adagrad import GAMMA_0
+from orthobench_tucker.endings import (
+    count_returns,
+    end_in_rounding,
+    fail_where_it_cycles,
+    fail_where_it_vanishes,
+    next_numbers,
+    tolerance_parameter,
+)
+from orthobench_tucker.monotone import CUT, SMALLEST, Place, next_length, rises, unresolved
+from orthobench_tucker.objective import derivatives_flops
 from orthobench_tucker.partial_cores import (
     PartialCores,
     form_parameter,
@@ -23,18 +35,13 @@ from orthobench_tucker.partial_cores import (
     refusal,
 )
 from orthobench_tucker.starts import (
-    SMALL,
     first_basis,
     first_basis_flops,
     start_parameter,
-    start_refusal,
 )
 from orthobench_tucker.unfoldings import Unfolding
 
-RULES = ("adagrad", "constant")
-
-VANISHING = 1e-13
-"""A core this small, relative to what it would be without cancellation, is rounding."""
+RULES = ("ascending", "adagrad", "constant")
 
 RAISED = 1e-12
 """A step that raises F by less than this times F does not raise it."""
@@ -42,58 +49,73 @@ RAISED = 1e-12
 RETURNED = 1e-3
 """Two steps that end closer to where they began than this times a step's length return there."""
 
-MOVED = 1e-6
-"""Least distance of two subspaces that is a step, not the end of convergence."""
-
-RETURNS = 8
-"""So many returns in a row are a cycle."""
-
 
 @dataclass(slots=True, kw_only=True)
 class PGDState(State):
-    """The basis with its gradient. Bases are transposed.
+    """Where it is, and how long its steps are.
 
     Attributes
     ----------
-    basis : ndarray, shape (r, n)
-        Q'.
+    place : Place
+        The basis with its gradient.
     before : ndarray, shape (r, n)
         Q' of the step before.
-    inner : ndarray, shape (r, r)
-        P, and
-    tangent : ndarray, shape (r, n)
-        V', of grad F = QP + V at Q.
-    objective : float
-        F(Q).
-    relative : float
-        |V| / F.
     squares : ndarray, shape (r,)
-        gamma² of AdaGrad, for each column.
+        gamma_0², to which AdaGrad adds the square of each gradient, for each column.
     lipschitz : float
         L (`PGD`), under the rule "constant"; else zero.
+    length : float
+        s of the rule "ascending" (`orthobench_tucker.monotone`).
+    calm : int
+        Steps in a row that it has taken since s changed.
     raised : bool
         Whether the last step raised F.
     returns : int
         How many steps in a row have led back to the basis before.
     """
 
-    basis: Array
+    place: Place
     before: Array
-    inner: Array
-    tangent: Array
-    objective: float = 0.0
-    relative: float = 0.0
     squares: Array
     lipschitz: float
+    length: float
+    calm: int = 0
     raised: bool = True
     returns: int = 0
+
+    @property
+    def basis(self) -> Array:
+        """Q', shape (r, n)."""
+        return self.place.basis
+
+    @property
+    def objective(self) -> float:
+        """F(Q)."""
+        return self.place.objective
+
+    @property
+    def relative_gradient(self) -> float:
+        """The relative gradient."""
+        return self.place.relative_gradient
 
 
 @dataclass(frozen=True)
 class PGD(Solver[SymmetricTensorOracle, PGDState]):
-    """Projected gradient ascent: Q <- orth(Q + grad F(Q) diag(gamma)), on all data at once.
+    """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
-    Under the rule "constant" gamma is `step` / L with L = 2d(d - 1) sigma², sigma the spectral norm
+    Under "ascending" gamma is s over the length of each column of ∇F, where s begins at `step`.
+    With a `step` of 1000 that is in effect the power iteration Q <- orth(∇F(Q)). A step that
+    does not raise F is taken back, and tried again from the same point with a tenth of s
+    (`orthobench_tucker.monotone`): F never falls, up to rounding, and no run can oscillate.
+
+    Under "adagrad" gamma is `step` over the root of the sum of all squared gradients so far, for
+    each column (Algorithm 2, lines 4 to 6): the same, with steps that become shorter, and are
+    always taken. gamma_0 is 1e-5 times the first gradient: the plain 1e-5 that is printed stops
+    all motion on data of small scale. Large steps lead back and forth between two subspaces on
+    some tensors (Remark 8, which means Algorithm 1, not 2): the run fails where steps do not
+    raise F and return, eight times in a row.
+
+    Under "constant" gamma is `step` / L with L = 2d(d - 1) sigma², sigma the spectral norm
     of the unfolding mat(X). With `step` <= 1 then F never falls: this makes the unknown bound of
     Theorem 6.1 explicit. For |Q|_2 <= 1 and any V,
 
@@ -103,22 +125,16 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
     |<C, X ·(V, V, Q, ..., Q)>| <= sigma² |V|²: with the slices B_k of X ·(I, I, Q, ..., Q) it is
     sum_k tr(B_k Q V' B_k V Q'), at most sqrt(sum_k |B_k Q V'|²) sqrt(sum_k |B_k V Q'|²); and the
     B_k on top of each other have spectral norm at most sigma. The segment between two
-    orthonormal bases stays where |Q|_2 <= 1, so F(Y) >= F(Q) + <grad F(Q), Y - Q> - L/2 |Y - Q|².
+    orthonormal bases stays where |Q|_2 <= 1, so F(Y) >= F(Q) + <∇F(Q), Y - Q> - L/2 |Y - Q|².
     The right-hand side with L / `step` in place of L is largest on the Stiefel manifold at the
-    polar factor of Q + `step`/L grad F(Q), where it is at least F(Q), its value at Y = Q. The
+    polar factor of Q + `step`/L ∇F(Q), where it is at least F(Q), its value at Y = Q. The
     QR factor spans the same subspace, on which alone F depends. (|X| in place of sigma, and
     2d(2d - 1) in place of 2d(d - 1), which bounds the Hessian on both sides, would do as well,
     with shorter steps.)
 
-    Under "adagrad" gamma is `step` over the root of the sum of all squared gradients so far, for
-    each column (Algorithm 2, lines 4 to 6). With a `step` of 1000 that is in effect the power
-    iteration Q <- orth(grad F(Q)). gamma_0 is 1e-5 times the first gradient: the plain 1e-5 that
-    is printed stops all motion on data of small scale.
-
-    Ends where the relative gradient |(I - QQ') grad F| / F is at most `tolerance`. It fails where F
-    vanishes at the first basis, as it does of symmetric data and odd d, and where large steps
-    lead back and forth between two subspaces (Remark 8, which means Algorithm 1, not 2): steps
-    that do not raise F and return, eight times in a row.
+    Ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`; "ascending" also
+    where it is found to be rounding (`orthobench_tucker.endings.end_in_rounding`). It fails where F
+    vanishes at the first basis, as it does of symmetric data and odd d.
 
     Parameters
     ----------
@@ -130,30 +146,33 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     Notes
     -----
-    A step takes the flops of one W (`SampleCores.at`, 2pn(r + N) + pN, or `TensorCores.at`) and
-    6nrN + 10nr² + 2r²N for all else, N = C(r + d - 2, d - 1). Memory: W, nN doubles, and six
-    times nr.
+    A step, also one that is taken back, takes the flops of one W (`SampleCores.at`, 2pn(r + N) +
+    pN, or `TensorCores.at`) and 6nrN + 10nr² + 2r²N for all else, N = C(r + d - 2, d - 1). Memory:
+    W, nN doubles, and six times nr, or eight where a step is taken back.
 
     References
     ----------
     Jin, Kileel, Kolda and Ward 2022, Algorithm 1, with gradient (6), or (13), whose factor
     Algorithm 2 misprints (`orthobench.families.sample_moments.gradient`). Section 2.3 speaks of
-    the negative gradient: it is ascent.
+    the negative gradient: it is ascent. The rule "ascending" is ours.
     """
 
     form: str = form_parameter()
     start: str = start_parameter()
     rule: str = parameter(
-        "adagrad", help="steps by AdaGrad for each column, or constant ones", choices=RULES
+        "ascending",
+        help="steps over the gradient, shortened where F would fall; by AdaGrad; or constant ones",
+        choices=RULES,
     )
     step_size: float = parameter(
         1000.0,
         name="step",
-        help="step size: c2 of AdaGrad; constant: in units of 1/L, monotone up to 1",
+        help="step size: the longest in units of the gradient; c2 of AdaGrad; constant: in units "
+        "of 1/L, monotone up to 1",
         above=0.0,
         grid=(0.1, 1.0, 10.0, 1000.0),
     )
-    tolerance: float = parameter(1e-12, help="relative gradient to end at; 0: never", low=0.0)
+    tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "pgd"
     needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
@@ -161,47 +180,44 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
-        why = Solver.refuses(self, problem) or refusal(problem, self.form)
-        return why or start_refusal(problem, self.start)
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
         """Compute the first basis and its gradient."""
-        from orthobench_tucker.gradient_ascent import square_columns
-
         del rng
         Q = first_basis(oracle, self.start, self.form)
         lipschitz = 0.0
         if self.rule == "constant":
             square = float(Unfolding(oracle, self.form).leading[0][0])
             lipschitz = 2 * oracle.order * (oracle.order - 1) * square
-        n, r = Q.shape
-        basis = np.ascontiguousarray(Q.T)
-        state = PGDState(
-            basis=basis,
-            before=basis,
-            inner=np.empty((r, r)),
-            tangent=np.empty((r, n)),
-            squares=np.zeros(r),
-            lipschitz=lipschitz,
+        evaluate = _Evaluation(partial_cores(oracle, self.form), oracle.k)
+        place = evaluate(np.ascontiguousarray(Q.T))
+        first = GAMMA_0**2 * (
+            np.vdot(place.inner, place.inner) + np.vdot(place.tangent, place.tangent)
         )
-        self._evaluate(_Evaluation(partial_cores(oracle, self.form), r), state)
-        state.squares += SMALL**2 * square_columns(state.inner, state.tangent).sum()
-        state.work.flops += forming_flops(oracle, self.form) + self._start_flops(oracle)
-        if not state.objective > (VANISHING * _scale(oracle, Q)) ** 2:
-            state.status = Status.FAILED
-            state.reason = (
-                "the objective vanishes at the first basis, |X ·(Q, ..., Q)| is rounding: samples "
-                "that are symmetric about zero have no moments of odd order"
-            )
+        state = PGDState(
+            place=place,
+            before=place.basis,
+            squares=np.full(oracle.k, first),
+            lipschitz=lipschitz,
+            length=self.step_size,
+        )
+        state.work.flops += evaluate.flops + forming_flops(oracle, self.form)
+        state.work.flops += self._start_flops(oracle)
+        self._settle(state)
+        fail_where_it_vanishes(state, oracle, Q, sqrt(place.objective), oracle.order)
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: PGDState, count: int) -> None:
         """Take `count` steps, or fewer where it converges or fails."""
-        evaluation = _Evaluation(partial_cores(oracle, self.form), oracle.k)
+        evaluate = _Evaluation(partial_cores(oracle, self.form), oracle.k)
+        step = self._climb if self.rule == "ascending" else self._go
         for _ in range(count):
             if state.status is not Status.RUNNING:
                 return
-            self._step(evaluation, state)
+            state.work.steps += 1
+            state.work.flops += evaluate.flops
+            step(evaluate, state)
 
     def step(self, oracle: SymmetricTensorOracle, state: PGDState) -> None:
         """Take one step."""
@@ -211,30 +227,47 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
         """Return Q."""
         return Solution(state.basis.T.copy(order="C"))
 
-    def _step(self, evaluation: _Evaluation, state: PGDState) -> None:
-        from orthobench_tucker.gradient_ascent import stepped
+    def _climb(self, evaluate: _Evaluation, state: PGDState) -> None:
+        """Try one step, and take it if it raises F enough."""
+        place = state.place
+        moved = evaluate.kernels.stepped_by_length(*place[:3], state.squares, state.length)
+        trial = evaluate(moved)
+        if rises(place, trial, evaluate.order, state.length):
+            state.place = trial
+            state.length, state.calm = next_length(state.length, self.step_size, state.calm)
+            self._settle(state)
+            return
+        stuck = state.length <= SMALLEST
+        state.length, state.calm = max(state.length / CUT, SMALLEST), 0
+        if self.tolerance > 0 and (stuck or unresolved(place)):
+            shaken = evaluate(next_numbers(place.basis))
+            state.work.flops += evaluate.flops
+            noise = float(np.linalg.norm(shaken.tangent - place.tangent))
+            slope = place.relative_gradient * place.objective
+            end_in_rounding(state, noise, slope, place.objective, stuck=stuck)
 
-        before, objective, raised = state.before, state.objective, state.raised
-        adaptive = self.rule == "adagrad"
-        length = self.step_size if adaptive else self.step_size / state.lipschitz
-        state.before, state.basis = (
-            state.basis,
-            stepped(state.basis, state.inner, state.tangent, state.squares, length, adaptive),
-        )
-        self._evaluate(evaluation, state)
-        state.work.steps += 1
-        state.raised = state.objective > objective * (1 + RAISED)
+    def _go(self, evaluate: _Evaluation, state: PGDState) -> None:
+        """Take one step, whatever it does to F."""
+        place, before, raised = state.place, state.before, state.raised
+        kernels = evaluate.kernels
+        if self.rule == "adagrad":
+            state.squares += kernels.square_columns(place.inner, place.tangent)
+            scales = self.step_size / np.sqrt(state.squares)
+        else:
+            scales = np.full(len(place.basis), self.step_size / state.lipschitz)
+        state.place, state.before = evaluate(kernels.stepped(*place[:3], scales)), place.basis
+        self._settle(state)
+        state.raised = state.objective > place.objective * (1 + RAISED)
         if raised and state.raised:
             state.returns = 0
-        elif state.status is Status.RUNNING:
-            _check_cycle(state, before)
+            return
+        bases = before.T, place.basis.T, state.basis.T
+        state.returns = count_returns(state.returns, bases, RETURNED)
+        fail_where_it_cycles(state, state.returns, "lower `step`, or take the rule ascending")
 
-    def _evaluate(self, evaluation: _Evaluation, state: PGDState) -> None:
-        """Compute F and its gradient at the basis; converge where the gradient is small."""
-        found = evaluation(state.basis)
-        state.inner, state.tangent, state.objective, state.relative = found
-        state.work.flops += evaluation.flops
-        if self.tolerance > 0 and state.relative <= self.tolerance:
+    def _settle(self, state: PGDState) -> None:
+        """Converge where the gradient is small."""
+        if 0 < self.tolerance >= state.relative_gradient:
             state.status = Status.CONVERGED
 
     def _start_flops(self, oracle: SymmetricTensorOracle) -> int:
@@ -245,18 +278,18 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
 
 
 class _Evaluation:
-    """Maps Q' to what `gradient_ascent.evaluated` returns; made once for many steps."""
+    """Maps Q' to its `Place`, and holds the kernels; made once for many steps."""
 
     def __init__(self, cores: PartialCores, rank: int) -> None:
-        from orthobench_tucker.gradient_ascent import evaluated
+        from orthobench_tucker import pgd_kernels
 
-        self.cores, self.evaluated = cores, evaluated
+        self.cores, self.order, self.kernels = cores, cores.order, pgd_kernels
         self.counts = monomials(rank, cores.order - 1).counts
         self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(self.counts))
 
-    def __call__(self, basis: Array) -> tuple[Array, Array, float, float]:
+    def __call__(self, basis: Array) -> Place:
         W = np.ascontiguousarray(self.cores.at(basis.T).T)
-        return self.evaluated(W, basis, self.counts, self.cores.order)
+        return Place(basis, *self.kernels.evaluated(W, basis, self.counts, self.order))
 
 
 def step_flops(n: int, rank: int, size: int) -> int:
@@ -268,26 +301,4 @@ def step_flops(n: int, rank: int, size: int) -> int:
     size : int
         N.
     """
-    parts = 3 * flops.gemm(n, rank, size) + flops.gemm(rank, rank, size)
-    return parts + 3 * flops.gemm(n, rank, rank) + flops.qr(n, rank)
-
-
-def _check_cycle(state: PGDState, before: Array) -> None:
-    """Count steps that return to where the step before began; fail where they do not end."""
-    from orthobench_tucker.gradient_ascent import distance
-
-    moved = distance(state.before, before)
-    returned = moved > MOVED and distance(state.basis, before) <= RETURNED * moved
-    state.returns = state.returns + 1 if returned else 0
-    if state.returns >= RETURNS:
-        since = state.work.steps - state.returns
-        state.status = Status.FAILED
-        state.reason = f"oscillates between two points since step {since}: lower `step`"
-
-
-def _scale(oracle: SymmetricTensorOracle, Q: Array) -> float:
-    """Return about what |M ·(Q, ..., Q)| would be if samples did not cancel; zero of a tensor."""
-    if not isinstance(oracle, MomentOracle):
-        return 0.0
-    Z = oracle.X[:: max(1, len(oracle.X) // 64)] @ Q
-    return float((np.vdot(Z, Z) / len(Z)) ** (oracle.order / 2))
+    return derivatives_flops(n, rank, size) + flops.gemm(n, rank, rank) + flops.qr(n, rank)

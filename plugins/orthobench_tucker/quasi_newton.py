@@ -18,13 +18,7 @@ from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, Status
-from orthobench_tucker.ascent import (
-    AscentState,
-    preconditioned_parameter,
-    settle,
-    settle_stalled,
-    tolerance_parameter,
-)
+from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.geodesics import Geodesic, arrival_flops, geodesic_flops
 from orthobench_tucker.inverse_hessians import InverseHessian, LimitedMemory, LocalMatrix
 from orthobench_tucker.line_search import Trial, wolfe_search
@@ -35,6 +29,13 @@ from orthobench_tucker.partial_cores import (
     forming_flops,
     partial_cores,
     refusal,
+)
+from orthobench_tucker.second_order import (
+    AscentState,
+    preconditioned_parameter,
+    settle,
+    settle_first,
+    settle_stalled,
 )
 from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
 
@@ -89,17 +90,18 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     identity, as in the paper.
 
     Ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient is
-    found to be rounding (`orthobench_tucker.ascent.settle_stalled`): that is asked after ten steps
-    that do not halve it, and where no point is found along the gradient itself.
+    found to be rounding (`orthobench_tucker.endings.end_in_rounding`): that is asked after ten
+    steps that do not halve it, and where no point is found along the gradient itself.
 
     Parameters
     ----------
+    form, start : str
     method : str
     memory : int
         Pairs that ``lbfgs`` keeps.
     preconditioned : bool
     tolerance : float
-    start, form : str
+        Zero to go on for ever.
 
     Notes
     -----
@@ -113,16 +115,24 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     from W = X ·(I, Q, ..., Q) as in Jin, Kileel, Kolda and Ward 2022.
     """
 
-    name: ClassVar[str] = "quasi-newton"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
-    source: ClassVar[str] = "Savas and Lim 2010"
-
+    form: str = form_parameter()
+    start: str = start_parameter()
     method: str = parameter("lbfgs", choices=METHODS, help="limited memory, or a dense matrix")
     memory: int = parameter(5, low=1, help="pairs that lbfgs keeps", grid=(3, 5, 10))
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
-    start: str = start_parameter()
-    form: str = form_parameter()
+
+    name: ClassVar[str] = "quasi-newton"
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+    source: ClassVar[str] = "Savas and Lim 2010"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: as `refusal` has it, or too large a matrix."""
+        why = super().refuses(problem) or refusal(problem, self.form, self.start)
+        if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
+            rank = getattr(problem, "rank", None)
+            return self._too_large(problem.tensor_shape[0], rank) if rank else None
+        return why
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> QuasiNewtonState:
         """Evaluate F at the first basis.
@@ -139,7 +149,7 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
         cores = partial_cores(oracle, self.form)
         point = evaluate(cores, first_basis(oracle, self.start, self.form))
         state = QuasiNewtonState(point=point, inverse=LimitedMemory(1, False))
-        settle(state, self.tolerance)
+        settle_first(state, oracle, self.tolerance)
         if state.status is Status.RUNNING:
             state.inverse = self._blank(point)
         state.work.flops += (
@@ -169,14 +179,6 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     def solution(self, state: QuasiNewtonState) -> Solution:
         """Return Q, (n, r)."""
         return Solution(state.point.Q.copy())
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this cannot take `problem`, or None."""
-        why = super().refuses(problem) or refusal(problem, self.form)
-        if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
-            rank = getattr(problem, "rank", None)
-            return self._too_large(problem.tensor_shape[0], rank) if rank else None
-        return why
 
     def _too_large(self, n: int, r: int) -> str | None:
         if self.method == "lbfgs":

@@ -20,7 +20,7 @@ Floats = NDArray[np.floating[Any]]
 
 
 @inner
-def _fill(values: Array, parents: Places, last: Places, begin: int) -> None:
+def fill(values: Array, parents: Places, last: Places, begin: int) -> None:
     """Fill the rows from `begin` on, each the product of two rows above it."""
     count = values.shape[1]
     for row in range(begin, len(parents)):
@@ -75,7 +75,7 @@ def partial_core(
         block = X[begin : begin + count]
         values = flat[: height * count].reshape(height, count)
         np.dot(basis, block.T, values[:r])
-        _fill(values, parents, last, r)
+        fill(values, parents, last, r)
         np.dot(values[height - size :], block, part)
         _add(part, total)
     total /= p
@@ -104,7 +104,7 @@ def partial_core_along(
         changes = flat_changes[: height * count].reshape(height, count)
         np.dot(basis, block.T, values[:r])
         np.dot(direction, block.T, changes[:r])
-        _fill(values, parents, last, r)
+        fill(values, parents, last, r)
         _fill_changes(changes, values, parents, last, r)
         np.dot(changes[height - size :], block, part)
         _add(part, total)

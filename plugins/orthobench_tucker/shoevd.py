@@ -17,12 +17,13 @@ class SHOEVD(StreamingTucker):
 
     Of each batch X (n, b): G = (2/b²) X (X'X)^[d-1] X'Q; gamma <- (gamma² + |g|²)^(1/2) for each
     column g of G; Q <- qr(Q + step G / gamma). [d-1] is a power entry by entry, and gamma begins
-    at 1e-5.
+    at 1e-5 times the norm of the first gradient that is not zero: so samples may come in any unit.
+    The paper has the plain 1e-5, which stops all motion where |G| stays far below, as it does of
+    returns that are fractions.
 
     The leading eigenvectors of mat(M) mat(M)' (HOEVD) are no maximizer of |M ·(Q, ..., Q)|², but
     a good place to look for one from: `spgd` does. Line 6 of Algorithm 3 misprints gamma_t for
-    gamma_{t-1} on its right. A run that meets a batch whose gradient overflows fails there. Where
-    |G| stays far below 1e-5 nothing moves: rescale the samples.
+    gamma_{t-1} on its right. A run that meets a batch whose gradient overflows fails there.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from orthobench.families.monomials import monomials
 from orthobench.families.tucker_oracles import MomentStream
 from orthobench.parameters import ParameterError, parameter
 from orthobench.solver import Status
+from orthobench_tucker.recipes import recipe
 from orthobench_tucker.streaming import (
-    GAMMA_0,
     STEPS,
     StreamingTucker,
     StreamState,
@@ -25,6 +25,11 @@ from orthobench_tucker.streaming import (
     hoevd_phase,
     step_flops,
 )
+
+GRAM_FORM = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
+"""A table of monomials that says to do without them; of the types of others: one compilation."""
+for _part in GRAM_FORM[:2]:
+    _part.flags.writeable = False
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,9 @@ class SPGD(StreamingTucker):
     Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, of each batch X (n, b):
     G = (2d/b²) X (X'QQ'X)^[d-1] X'Q, the gradient of |(1/b) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²;
     gamma <- (gamma² + |g|²)^(1/2) for each column g of G; Q <- qr(Q + step G / gamma). [d-1] is
-    a power entry by entry. gamma begins at 1e-5, anew where Phase II begins.
+    a power entry by entry. gamma begins at 1e-5 times the norm of the first gradient that is not
+    zero, anew where Phase II begins: so samples may come in any unit. The paper has the plain 1e-5,
+    which stops all motion where |G| stays far below, as it does of returns that are fractions.
 
     The moment is never formed. The same gradient is computed from the b-by-b Gram matrix, as
     printed, or from the core of the batch, with a column for each of the N = C(r + d - 2, d - 1)
@@ -42,8 +49,7 @@ class SPGD(StreamingTucker):
 
     Misprints corrected: the factor 2d/b² in line 3 of Algorithm 2, printed 2d/b; its gamma_2
     begins at t = T_1, and T_2 counts the iterations of Phase II (Table 2). A run that meets a
-    batch whose gradient overflows fails there. Where |G| stays far below 1e-5 nothing moves:
-    rescale the samples.
+    batch whose gradient overflows fails there.
 
     Batches bias the objective: E F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
 
@@ -106,12 +112,12 @@ class SPGD(StreamingTucker):
             hoevd_phase(oracle, state, first, batch, self.hoevd_step)
         if count > first and state.status is Status.RUNNING:
             if state.work.steps == self.hoevd_steps:
-                state.gamma[:] = GAMMA_0
+                state.gamma[:] = 0.0
             self._tucker_phase(oracle, state, count - first)
 
     def _tucker_phase(self, oracle: MomentStream, state: StreamState, count: int) -> None:
         """Do `count` iterations of Phase II."""
-        from orthobench_tucker.ascent_steps import tucker_ascent
+        from orthobench_tucker.streaming_kernels import tucker_ascent
 
         done = tucker_ascent(
             oracle.take(count * self.batch),
@@ -125,36 +131,18 @@ class SPGD(StreamingTucker):
         counted(state, count, done, self.batch, tucker_flops(oracle, self.batch))
 
 
-class MonomialTable(NamedTuple):
-    """How the monomials of degrees 2 to d - 1 follow from those of degree 1; or empty.
-
-    Attributes
-    ----------
-    parents, last : ndarray of int
-        Monomial r + i, of all degrees in turn, is monomial parents[i] times variable last[i].
-    counts : ndarray, shape (N,)
-        How often each of degree d - 1 occurs in the symmetric power.
-    """
-
-    parents: NDArray[np.intp]
-    last: NDArray[np.intp]
-    counts: Array
-
-
 @lru_cache(maxsize=16)
-def monomial_table(rank: int, order: int, batch: int) -> MonomialTable:
-    """Return the table of the core form, empty where the Gram form of a batch is smaller."""
-    none = np.empty(0, dtype=np.intp)
+def monomial_table(
+    rank: int, order: int, batch: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return parents, last and counts of the core form, empty where a batch's Gram form is smaller.
+
+    Those of `orthobench_tucker.recipes.Recipe`, and the multiplicities of degree d - 1.
+    """
     if comb(rank + order - 2, order - 1) > batch:
-        return MonomialTable(none, none, np.empty(0))
-    parents, last, below = [none], [none], 0
-    for degree in range(2, order):
-        table = monomials(rank, degree)
-        parents.append(table.parents + below)
-        last.append(table.last)
-        below += monomials(rank, degree - 1).size
-    counts = monomials(rank, order - 1).counts
-    return MonomialTable(np.concatenate(parents), np.concatenate(last), counts)
+        return GRAM_FORM
+    made = recipe(rank, order - 1)
+    return made.parents, made.last, monomials(rank, order - 1).counts
 
 
 def tucker_flops(oracle: MomentStream, batch: int) -> int:

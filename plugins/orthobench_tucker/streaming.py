@@ -15,9 +15,6 @@ from orthobench.families.tucker_oracles import MomentStream
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
 
-GAMMA_0 = 1e-5
-"""Where AdaGrad's denominators begin (Algorithms 2 and 3): a gradient of zero changes nothing."""
-
 STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Step sizes worth trying; AdaGrad makes them independent of the scale of the samples."""
 
@@ -34,7 +31,8 @@ class StreamState(State):
     rows : ndarray, shape (r, n)
         Q', C order: Q in Fortran order.
     gamma : ndarray, shape (r,)
-        AdaGrad's denominators, one for each column of Q.
+        AdaGrad's denominators, one for each column of Q; zero before the first gradient that
+        is not.
     """
 
     rows: Array
@@ -54,7 +52,7 @@ class StreamingTucker(Solver[MomentStream, StreamState]):
         """Begin at the common start: a Haar random point, lines 2 and 3 of Algorithm 3."""
         del rng
         rows = np.array(oracle.start.T, order="C")
-        return StreamState(rows=rows, gamma=np.full(len(rows), GAMMA_0))
+        return StreamState(rows=rows, gamma=np.zeros(len(rows)))
 
     def step(self, oracle: MomentStream, state: StreamState) -> None:
         """Take one batch."""
@@ -88,7 +86,7 @@ def hoevd_phase(
     """Do `count` iterations of Algorithm 3, lines 5 to 8, each on `batch` fresh samples."""
     X = oracle.take(count * batch)
     done = hoevd_ascent(X, batch, state.rows, state.gamma, oracle.order, step_size)
-    counted(state, count, done, batch, hoevd_flops(oracle, batch))
+    counted(state, count, done, batch, hoevd_flops(oracle.n, oracle.k, oracle.order, batch))
 
 
 def hoevd_ascent(
@@ -113,7 +111,7 @@ def hoevd_ascent(
     -----
     Memory of G, of Y = X'Q, and of `TILE`² inner products.
     """
-    from orthobench_tucker.ascent_steps import ascend
+    from orthobench_tucker.streaming_kernels import ascend
 
     batches = X.reshape(-1, batch, X.shape[1])
     G = np.empty_like(rows)
@@ -148,13 +146,12 @@ def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
     return R
 
 
-def hoevd_flops(oracle: MomentStream, batch: int) -> int:
+def hoevd_flops(n: int, r: int, order: int, b: int) -> int:
     """Flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14), and the step.
 
     2nb² + (d - 2)b² for (X'X)^[d-1]; 2rb² + 4rnb for its product with X'Q and X; `step_flops`.
     """
-    n, r, b = oracle.n, oracle.k, batch
-    power = flops.gemm(b, b, n) + (oracle.order - 2) * b * b
+    power = flops.gemm(b, b, n) + (order - 2) * b * b
     return power + 2 * flops.gemm(b, r, n) + flops.gemm(b, r, b) + step_flops(n, r)
 
 

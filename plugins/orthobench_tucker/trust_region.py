@@ -16,14 +16,7 @@ from orthobench.parameters import parameter
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, Status
-from orthobench_tucker.ascent import (
-    AscentState,
-    core_metric,
-    preconditioned_parameter,
-    settle,
-    settle_stalled,
-    tolerance_parameter,
-)
+from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.objective import (
     RESOLVED,
     Point,
@@ -39,6 +32,14 @@ from orthobench_tucker.partial_cores import (
     forming_flops,
     partial_cores,
     refusal,
+)
+from orthobench_tucker.second_order import (
+    AscentState,
+    core_metric,
+    preconditioned_parameter,
+    settle,
+    settle_first,
+    settle_stalled,
 )
 from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
 from orthobench_tucker.steihaug import Step, truncated_cg
@@ -92,18 +93,19 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     regularized ratio of Manopt, which takes every step there.
 
     Ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient is
-    found to be rounding (`orthobench_tucker.ascent.settle_stalled`): that is asked once no radius
+    found to be rounding (`orthobench_tucker.endings.end_in_rounding`): that is asked once no radius
     is left, and after steps that are too small to be seen in F and do not halve the gradient.
 
     Parameters
     ----------
+    form, start : str
     radius : float
         First radius, relative to sqrt(r), which is the largest.
     inner : int, optional
         Hessian-vector products a step, at most; by default the dimension, (n - r) r.
     preconditioned : bool
     tolerance : float
-    start, form : str
+        Zero to go on for ever.
 
     Notes
     -----
@@ -120,16 +122,20 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     2007.
     """
 
-    name: ClassVar[str] = "trust-region"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
-    source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
-
+    form: str = form_parameter()
+    start: str = start_parameter()
     radius: float = parameter(0.125, above=0.0, high=1.0, help="first radius, relative to sqrt(r)")
     inner: int | None = parameter(None, low=1, help="Hessian products a step, at most")
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
-    start: str = start_parameter()
-    form: str = form_parameter()
+
+    name: ClassVar[str] = "trust-region"
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+    source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> TrustRegionState:
         """Evaluate F at the first basis."""
@@ -137,7 +143,7 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
         cores = partial_cores(oracle, self.form)
         point = evaluate(cores, first_basis(oracle, self.start, self.form), pairs=True)
         state = TrustRegionState(point=point, radius=self.radius * sqrt(oracle.k))
-        settle(state, self.tolerance)
+        settle_first(state, oracle, self.tolerance)
         state.work.flops += (
             forming_flops(oracle, self.form)
             + first_basis_flops(oracle, self.start, self.form)
@@ -151,7 +157,7 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
         trial = self._subproblem(cores, state)
         new = evaluate(cores, orthonormalize(point.Q + trial.V), point.unit, pairs=True)
         slopes = (float(np.vdot(point.gradient, trial.V)), float(np.vdot(new.gradient, trial.V)))
-        gained = gain(point, new, slopes)
+        gained = gain(point.value, new.value, slopes)
         ratio = gained / trial.gain if trial.gain > 0 else -inf
         if not ratio >= SHRINK:
             state.radius /= 4
@@ -166,10 +172,6 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     def solution(self, state: TrustRegionState) -> Solution:
         """Return Q, (n, r)."""
         return Solution(state.point.Q.copy())
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this cannot take `problem`, or None."""
-        return super().refuses(problem) or refusal(problem, self.form)
 
     def _subproblem(self, cores: PartialCores, state: TrustRegionState) -> Step:
         point = state.point

@@ -89,7 +89,7 @@ def test_the_two_loops_are_the_dense_formula(cores):
     inverse = LimitedMemory(3, preconditioned=True)
     point, *_ = walk(cores, inverse, 6, point)
     assert len(inverse.pairs) == 3
-    from orthobench_tucker.ascent import core_metric
+    from orthobench_tucker.second_order import core_metric
 
     M, _ = core_metric(point.B, preconditioned=True)
     s, y = inverse.pairs[-1]

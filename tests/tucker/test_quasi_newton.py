@@ -93,15 +93,19 @@ def test_all_kinds_and_forms_end_at_the_same_optimum(order):
     assert max(subspace_error(Q, bases[0]) for Q in bases) < 1e-9
 
 
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_forms_make_the_same_steps(kind):
-    oracle = moment(order=3, n=15, r=3)
-    states = [begun(QuasiNewton(form=f, **kind), oracle) for f in ("implicit", "explicit")]
+def test_both_forms_make_the_same_steps(kind, order, start):
+    oracle = moment(order, n=15 if order < 5 else 8, r=3)
+    solvers = [QuasiNewton(form=f, start=start, **kind) for f in ("implicit", "explicit")]
+    states = [begun(solver, oracle) for solver in solvers]
     for _ in range(8):
-        for form, state in zip(("implicit", "explicit"), states, strict=True):
-            QuasiNewton(form=form, **kind).step(oracle, state)
         one, other = (state.point for state in states)
-        np.testing.assert_allclose(one.Q @ one.Q.T, other.Q @ other.Q.T, atol=1e-10)
+        np.testing.assert_allclose(one.Q, other.Q, atol=1e-10)
+        for solver, state in zip(solvers, states, strict=True):
+            solver.advance(oracle, state, 1)
+        one, other = (state.point for state in states)
         assert objective(one) == pytest.approx(objective(other), rel=1e-10)
 
 
@@ -221,7 +225,7 @@ def test_it_fails_where_the_objective_is_zero_at_the_start(kind):
     oracle.start = e[:, :1]
     state = begun(QuasiNewton(start="random", **kind), oracle)
     assert state.status is Status.FAILED
-    assert "objective is zero" in state.reason
+    assert "the objective vanishes at the first basis" in state.reason
     assert np.isfinite(state.point.Q).all()
 
 
@@ -233,7 +237,7 @@ def test_it_fails_where_all_of_the_objective_is_rounding(kind, start):
     oracle = moment(order=3, r=3, X=np.vstack([half, -half]))
     state, _ = ended(QuasiNewton(start=start, form="implicit", **kind), oracle)
     assert state.status is Status.FAILED
-    assert "zero up to rounding" in state.reason
+    assert "symmetric about zero" in state.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -322,7 +326,7 @@ def test_what_does_not_fit_is_refused_with_its_size(monkeypatch):
 
 
 def test_a_stream_without_end_is_refused():
-    assert "no end" in QuasiNewton().refuses(Sized(stream=True))
+    assert "they only stream" in QuasiNewton().refuses(Sized(stream=True))
     assert issubclass(MomentOracle, MomentStream)
 
 

@@ -92,11 +92,12 @@ def test_both_kinds_and_forms_end_where_quasi_newton_does(order):
             assert subspace_error(state.point.Q, other.point.Q) < 1e-9
 
 
-@pytest.mark.parametrize("order", [2, 3, 4])
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_forms_make_the_same_steps(kind, order):
-    oracle = moment(order, n=15, r=3)
-    solvers = [TrustRegion(form=f, start="random", **kind) for f in ("implicit", "explicit")]
+def test_both_forms_make_the_same_steps(kind, order, start):
+    oracle = moment(order, n=15 if order < 5 else 8, r=3)
+    solvers = [TrustRegion(form=f, start=start, **kind) for f in ("implicit", "explicit")]
     states = [begun(solver, oracle) for solver in solvers]
     for _ in range(12):
         for solver, state in zip(solvers, states, strict=True):
@@ -253,7 +254,7 @@ def test_it_fails_where_the_objective_is_zero_at_the_start(kind):
     oracle.start = np.eye(3)[:, :1]
     state = begun(TrustRegion(start="random", **kind), oracle)
     assert state.status is Status.FAILED
-    assert "objective is zero" in state.reason
+    assert "the objective vanishes at the first basis" in state.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -263,7 +264,7 @@ def test_it_fails_where_all_of_the_objective_is_rounding(kind):
     oracle = moment(order=3, r=3, X=np.vstack([half, -half]))
     state, _ = ended(TrustRegion(form="implicit", **kind), oracle)
     assert state.status is Status.FAILED
-    assert "zero up to rounding" in state.reason
+    assert "symmetric about zero" in state.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)

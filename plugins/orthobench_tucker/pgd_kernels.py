@@ -9,6 +9,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.compiled import kernel, summed
+from orthobench_tucker.orthonormal_rows import orthonormalize
 
 
 @kernel
@@ -17,7 +18,9 @@ def evaluated(
 ) -> tuple[Array, Array, float, float]:
     """Return the gradient of F in two parts, F, and the relative gradient.
 
-    grad F = QP + V with P = 2d S diag(c) S' and V = 2d (W - QS) diag(c) S', the Riemannian
+    What `orthobench_tucker.objective.derivatives` returns, compiled.
+
+    ∇F = QP + V with P = 2d S diag(c) S' and V = 2d (W - QS) diag(c) S', the Riemannian
     gradient: Q'V = 0. V is formed of what W has outside of Q, and so without cancellation.
 
     Parameters
@@ -37,7 +40,7 @@ def evaluated(
         V'.
     objective : float
     relative : float
-        |V|_F / F; zero where V is.
+        |V|_F / F; infinite where F vanishes.
     """
     S = np.dot(W, basis.T)
     weighted = np.empty_like(S)
@@ -50,14 +53,13 @@ def evaluated(
     residual = W - np.dot(S, basis)
     tangent = np.dot(weighted.T, residual)
     tangent -= np.dot(np.dot(tangent, basis.T), basis)
-    length = np.sqrt(np.sum(tangent * tangent))
-    relative = length / objective if length > 0 else 0.0
+    relative = np.sqrt(np.sum(tangent * tangent)) / objective if objective > 0 else np.inf
     return np.dot(weighted.T, S), tangent, objective, relative
 
 
 @kernel
 def square_columns(inner: Array, tangent: Array) -> Array:
-    """Return the squared lengths of the columns of grad F = QP + V, shape (r,)."""
+    """Return the squared lengths of the columns of ∇F = QP + V, shape (r,)."""
     squares = np.empty(len(inner))
     for c in range(len(inner)):
         squares[c] = dot(inner[c], inner[c]) + dot(tangent[c], tangent[c])
@@ -65,26 +67,17 @@ def square_columns(inner: Array, tangent: Array) -> Array:
 
 
 @kernel
-def stepped(
-    basis: Array, inner: Array, tangent: Array, squares: Array, step: float, adaptive: bool
-) -> Array:
-    """Return the transposed Q factor of Q + (QP + V) diag(gamma).
+def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
+    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN where that is not finite.
 
     Parameters
     ----------
     basis, inner, tangent : ndarray
         Of `evaluated`.
-    squares : ndarray, shape (r,)
-        Sums of the squared lengths of each column of all gradients so far; this one is added.
-    step : float
-    adaptive : bool
-        Whether gamma is `step` over the root of `squares`, or `step`.
+    scales : ndarray, shape (r,)
+        gamma.
     """
-    squares += square_columns(inner, tangent)
     within = np.empty_like(inner)
-    scales = np.full(len(inner), step)
-    if adaptive:
-        scales /= np.sqrt(squares)
     for c in range(len(inner)):
         for b in range(len(inner)):
             within[c, b] = scales[c] * inner[c, b]
@@ -92,29 +85,19 @@ def stepped(
     moved: Array = np.dot(within, basis)
     for c in range(len(inner)):
         add(scales[c], tangent[c], moved[c])
-    orthonormalize_rows(moved)
-    return moved
+    rows: Array = np.empty_like(moved)
+    if not orthonormalize(moved, rows):
+        rows[:] = np.nan
+    return rows
 
 
 @kernel
-def orthonormalize_rows(A: Array) -> None:
-    """Apply Gram-Schmidt to the rows, twice over, in place: the Q factor with R_ii > 0.
-
-    Twice is enough for orthogonality to rounding as long as the condition number of A is well
-    below 1e16. 4nr² flops.
-    """
-    for c in range(len(A)):
-        for _ in range(2):
-            for b in range(c):
-                add(-dot(A[b], A[c]), A[b], A[c])
-        A[c] /= np.sqrt(dot(A[c], A[c]))
-
-
-@kernel
-def distance(basis: Array, other: Array) -> float:
-    """Return |(I - QQ')Q_other|_F of two bases that are given transposed."""
-    residual = other - np.dot(np.dot(other, basis.T), basis)
-    return float(np.sqrt(np.sum(residual * residual)))
+def stepped_by_length(
+    basis: Array, inner: Array, tangent: Array, squares: Array, length: float
+) -> Array:
+    """Return what `stepped` does, of gamma = `length` over the root of `squares` + |column|²."""
+    scales = length / np.sqrt(squares + square_columns(inner, tangent))
+    return stepped(basis, inner, tangent, scales)
 
 
 @summed

@@ -41,7 +41,7 @@ def along(T, Q, V):
 @pytest.mark.parametrize(("order", "size"), zip(ORDERS, SIZES, strict=True))
 def test_at_and_along_are_einsum(tucker, order, size):
     n, r = size
-    T, rng = tucker.gaussian(n, order), np.random.default_rng(7)
+    T, rng = tucker.symmetric(n, order), np.random.default_rng(7)
     Q, V = random_point(n, r, rng), rng.standard_normal((n, r))
     cores = TensorCores(T)
     scale = np.abs(T).sum() / n
@@ -52,7 +52,7 @@ def test_at_and_along_are_einsum(tucker, order, size):
 @pytest.mark.parametrize("order", [2, 3, 4])
 def test_bases_in_any_layout(tucker, order):
     n, r = 18, 5
-    cores, rng = TensorCores(tucker.gaussian(n, order)), np.random.default_rng(1)
+    cores, rng = TensorCores(tucker.symmetric(n, order)), np.random.default_rng(1)
     wide = rng.standard_normal((n, 2 * r))
     Q = wide[:, ::2]
     expected = cores.at(Q.copy())
@@ -61,7 +61,7 @@ def test_bases_in_any_layout(tucker, order):
 
 
 def test_a_read_only_tensor_is_left_alone(tucker):
-    T = tucker.gaussian(17, 3)
+    T = tucker.symmetric(17, 3)
     before = T.copy()
     T.flags.writeable = False
     Q = random_point(17, 4, np.random.default_rng(0))
@@ -72,7 +72,7 @@ def test_a_read_only_tensor_is_left_alone(tucker):
 def test_euler(tucker):
     """W is homogeneous of degree d - 1 in Q: its derivative along Q is (d - 1) W."""
     for order in (2, 3, 4):
-        cores = TensorCores(tucker.gaussian(16, order))
+        cores = TensorCores(tucker.symmetric(16, order))
         Q = random_point(16, 3, np.random.default_rng(order))
         np.testing.assert_allclose(cores.along(Q, Q), (order - 1) * cores.at(Q), atol=1e-12)
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.families.tucker_oracles import SymmetricTensorOracle
 from orthobench.parameters import parameter
 from orthobench.solver import State, Status
+from orthobench_tucker.endings import end_in_rounding, fail_where_it_vanishes, next_numbers
 from orthobench_tucker.objective import Point, evaluate, evaluation_flops
 from orthobench_tucker.partial_cores import PartialCores
 
 WEAKEST = 1e-3
 """Smallest eigenvalue of the metric of the core, relative to the largest."""
-
-TRUSTED = 10.0
-"""A gradient is rounding unless it is so many times what the last bit of Q makes of it."""
-
-VOID = 0.01
-"""F is rounding where the last bit of Q changes its gradient by more than this share of F."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,13 +30,6 @@ class AscentState(State):
     """
 
     point: Point
-
-
-def tolerance_parameter() -> Any:
-    """Declare the parameter ``tolerance`` of a second-order solver."""
-    return parameter(
-        1e-12, low=0.0, help="relative gradient |grad F| / F to end at; 0 never ends there"
-    )
 
 
 def preconditioned_parameter() -> Any:
@@ -88,20 +77,21 @@ def settle(state: AscentState, tolerance: float) -> None:
     if not isfinite(point.value):
         state.status = Status.FAILED
         state.reason = "the objective is not finite; rescale the data"
-    elif point.value <= 0:
-        state.status = Status.FAILED
-        state.reason = "the objective is zero at the first basis, and so flat; try another start"
     elif n == r or point.slope == 0 or 0 < point.relative_gradient <= tolerance:
         state.status = Status.CONVERGED
 
 
-def settle_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
-    """Set the status where a step has gained nothing that counts, by what rounding does here.
+def settle_first(state: AscentState, oracle: SymmetricTensorOracle, tolerance: float) -> None:
+    """Set the status that the first point leaves."""
+    point = state.point
+    size = point.unit * sqrt(point.value)
+    fail_where_it_vanishes(state, oracle, point.Q, size, oracle.order)
+    if state.status is Status.RUNNING:
+        settle(state, tolerance)
 
-    F and its gradient are computed anew with every entry of Q moved to the next number up or
-    down. If that changes the gradient by a hundredth of F, all of F is rounding, and the run has
-    failed. If it changes it by a tenth of itself, the gradient is rounding, and the run has
-    converged. Else there is more to gain, and to be `stuck` is to fail.
+
+def settle_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
+    """Set the status where a step has gained nothing that counts (`endings.end_in_rounding`).
 
     Parameters
     ----------
@@ -114,20 +104,4 @@ def settle_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> N
     state.work.flops += evaluation_flops(cores, point.Q.shape[1])
     shaken = evaluate(cores, next_numbers(point.Q), point.unit)
     noise = float(np.linalg.norm(shaken.gradient - point.gradient))
-    if noise > VOID * point.value:
-        state.status = Status.FAILED
-        state.reason = f"the objective, {point.value * point.unit**2:.3g}, is zero up to rounding"
-    elif point.slope <= TRUSTED * noise:
-        state.status = Status.CONVERGED
-    elif stuck:
-        state.status = Status.FAILED
-        state.reason = (
-            f"no step raises the objective, but the relative gradient, "
-            f"{point.relative_gradient:.1e}, is not rounding"
-        )
-
-
-def next_numbers(Q: Array) -> Array:
-    """Return `Q` with its entries moved to the next numbers up and down, by turns."""
-    toward = np.where(np.arange(Q.size) % 2, np.inf, -np.inf).reshape(Q.shape)
-    return np.nextafter(Q, toward)
+    end_in_rounding(state, noise, point.slope, point.value, stuck=stuck)

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_tucker import PGD
-from orthobench_tucker.gradient_ascent import distance, evaluated, orthonormalize_rows
-from orthobench_tucker.pgd import step_flops
+from orthobench_tucker.monotone import slopes
+from orthobench_tucker.pgd import _Evaluation, step_flops
+from orthobench_tucker.pgd_kernels import evaluated
+from orthobench_tucker.tensor_cores import TensorCores
 
 from orthobench.families.full_tensors import moment_tensor
 from orthobench.families.monomials import monomials
@@ -27,7 +29,13 @@ from orthobench.geometry import drift, orthonormalize, subspace_error
 from orthobench.solver import Status
 
 ORDERS = [2, 3, 4, 5]
-RULES = [("adagrad", 1000.0), ("adagrad", 0.5), ("constant", 1.0), ("constant", 50.0)]
+RULES = [
+    ("ascending", 1000.0),
+    ("adagrad", 1000.0),
+    ("adagrad", 0.5),
+    ("constant", 1.0),
+    ("constant", 50.0),
+]
 
 
 @dataclass(frozen=True)
@@ -57,11 +65,12 @@ class Endless(Recipe):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("rule", "step"), RULES)
-def test_both_forms_agree_step_by_step(tucker, order, rule, step):
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+def test_both_forms_agree_step_by_step(tucker, start, order, rule, step):
     X, _ = tucker.factors(7, 50)
     made = tucker.of_samples(X, order, 3)
     solvers = [
-        PGD(form=form, start="random", rule=rule, step_size=step, tolerance=0.0)
+        PGD(form=form, start=start, rule=rule, step_size=step, tolerance=0.0)
         for form in ("implicit", "explicit")
     ]
     states = [tucker.begun(solver, made) for solver in solvers]
@@ -77,7 +86,7 @@ def test_both_forms_agree_step_by_step(tucker, order, rule, step):
 def test_a_step_is_that_of_the_paper(tucker, order):
     T = tucker.symmetric(5, order)
     made = tucker.of_tensor(T, 2)
-    solver = PGD(start="random", step_size=0.7)
+    solver = PGD(start="random", rule="adagrad", step_size=0.7)
     Q, measured = made.oracle.start, MeasuredTensor(made.oracle.T)
     state, sums = tucker.begun(solver, made), None
     for _ in range(4):
@@ -89,7 +98,7 @@ def test_a_step_is_that_of_the_paper(tucker, order):
         solver.step(made.oracle, state)
         np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
         assert state.objective == pytest.approx(measured.objective(Q), rel=1e-12)
-        assert state.relative == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
+        assert state.relative_gradient == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
 
 
 @given(st.integers(2, 5), st.integers(1, 5), st.integers(0, 2**31), st.floats(0.05, 1.0))
@@ -131,7 +140,7 @@ def test_both_forms_converge_to_the_same_from_hoevd(tucker, order):
     states = [tucker.ended(PGD(form=form), made) for form in ("implicit", "explicit")]
     for state in states:
         assert state.status is Status.CONVERGED
-        assert state.relative <= 1e-12
+        assert state.relative_gradient <= 1e-12
     assert states[0].objective == pytest.approx(states[1].objective, rel=1e-12)
     judged = made.measure(PGD().solution(states[0]))
     assert judged["relative_gradient"] <= 2e-12
@@ -180,7 +189,7 @@ def test_matrices_have_their_leading_eigenvectors(tucker):
 @pytest.mark.parametrize("scale", [1e-10, 1e-3, 1e6])
 def test_scale_does_not_matter(tucker, scale):
     X, _ = tucker.factors(6, 60)
-    for rule in ("adagrad", "constant"):
+    for rule in ("ascending", "adagrad", "constant"):
         solver = PGD(rule=rule, tolerance=0.0)
         plain = tucker.ended(solver, tucker.of_samples(X, 3, 2), 5)
         scaled = tucker.ended(solver, tucker.of_samples(X * scale, 3, 2), 5)
@@ -198,14 +207,19 @@ def test_more_columns_than_the_data_have(tucker):
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
 @pytest.mark.parametrize("start", ["hoevd", "random"])
-@pytest.mark.parametrize("rule", ["adagrad", "constant"])
+@pytest.mark.parametrize("rule", ["ascending", "adagrad", "constant"])
 def test_symmetric_samples_of_odd_order_end_with_the_reason(tucker, form, start, rule):
     X, _ = tucker.factors(6, 200)
-    made = tucker.of_samples(np.vstack([X, -X]), 3, 2)
+    made = tucker.mirrored(X, 3, 2)
     state = tucker.ended(PGD(form=form, start=start, rule=rule), made)
     assert state.status is Status.FAILED
     assert "vanishes" in state.reason
     assert np.isfinite(PGD().solution(state).point).all()
+
+
+def away(basis, other):
+    """The distance of two subspaces, bases transposed."""
+    return subspace_error(basis.T, other.T)
 
 
 def oscillating(tucker, order, n, rule, step):
@@ -224,21 +238,158 @@ def test_large_steps_oscillate_on_some_tensors(tucker, order, n, rule, step):
     found = 0
     for made, solver, state in oscillating(tucker, order, n, rule, step):
         found += 1
-        assert state.reason.startswith("oscillates between two points since step ")
-        assert state.reason.endswith("lower `step`")
+        assert state.reason.startswith("oscillates between two subspaces since step ")
+        assert state.reason.endswith("lower `step`, or take the rule ascending")
         state.status = Status.RUNNING
         first = [state.basis, state.before]
         for turn in range(1, 5):
             solver.advance(made.oracle, state, 1)
             state.status, state.returns = Status.RUNNING, 0
-            moved = distance(state.basis, first[1 - turn % 2])
+            moved = away(state.basis, first[1 - turn % 2])
             assert moved > 1e-4
-            assert distance(state.basis, first[turn % 2]) < 0.02 * moved
+            assert away(state.basis, first[turn % 2]) < 0.02 * moved
         small = tucker.ended(PGD(start="random", rule="constant", step_size=1.0), made, 20000)
         assert small.status is Status.CONVERGED
         if found == 2:
             return
     assert found
+
+
+def ascent(solver, made, most=20_000):
+    """The state at the end of an ascending run, after F was seen never to fall, and its values."""
+    state = begun(solver, made)
+    values = [state.objective]
+    while state.status is Status.RUNNING and state.work.steps < most:
+        place = state.place
+        solver.step(made.oracle, state)
+        assert state.objective >= values[-1] * (1 - 1e-13)
+        assert (state.place is place) or not np.array_equal(state.basis, place.basis)
+        values.append(state.objective)
+    return state, values
+
+
+def begun(solver, made):
+    return solver.init(made.oracle, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+@pytest.mark.parametrize("order", [2, 3, 4])
+@pytest.mark.parametrize("n", range(2, 7))
+def test_the_ascending_rule_never_lowers_f_and_always_converges(tucker, n, order, start):
+    for seed in range(12):
+        T = tucker.symmetric(n, order, seed)
+        for r in {1, n - 1}:
+            made = tucker.of_tensor(T, r, seed)
+            state, _ = ascent(PGD(start=start), made)
+            assert state.status is Status.CONVERGED, (
+                seed,
+                r,
+                state.reason,
+                state.relative_gradient,
+            )
+            assert tucker.measure(made, PGD().solution(state).point)["relative_gradient"] < 2e-11
+
+
+@pytest.mark.parametrize(("order", "n"), [(4, 2), (4, 3), (2, 4)])
+def test_the_ascending_rule_converges_where_adagrad_oscillates(tucker, order, n):
+    found = 0
+    for made, solver, state in oscillating(tucker, order, n, "adagrad", 1000.0):
+        found += 1
+        climbed, _ = ascent(PGD(start="random"), made)
+        assert climbed.status is Status.CONVERGED
+        assert climbed.objective > state.objective
+        assert climbed.relative_gradient <= 1e-12 < solver.tolerance + state.relative_gradient
+    assert found
+
+
+def test_equal_values_are_no_ascent(tucker):
+    """Orthogonal iteration on diag(1, -1) goes back and forth, at the same F."""
+    made = tucker.of_tensor(np.diag([1.0, -1.0]), 1)
+    made.oracle.start = np.array([[0.8], [0.6]])
+    state, values = ascent(PGD(start="random"), made)
+    assert state.status is Status.CONVERGED
+    assert state.objective == pytest.approx(1, rel=1e-14)
+    assert values[1] == values[0]
+
+
+def test_a_step_that_is_taken_back_counts_and_shortens_the_next(tucker):
+    made = tucker.of_tensor(np.diag([1.0, -1.0]), 1)
+    made.oracle.start = np.array([[0.8], [0.6]])
+    solver = PGD(start="random")
+    state = tucker.begun(solver, made)
+    first, flops = state.place, state.work.flops
+    solver.step(made.oracle, state)
+    assert state.place is first
+    assert (state.work.steps, state.work.flops) == (1, 2 * flops)
+    assert state.length == 100.0
+    solver.advance(made.oracle, state, 3)
+    assert state.place is not first
+    assert state.length < 100.0
+    lengths = []
+    for _ in range(8):
+        solver.step(made.oracle, state)
+        lengths.append(state.length)
+    assert max(lengths) > min(lengths)
+
+
+def test_steps_that_all_raise_f_are_of_the_power_iteration(tucker):
+    X, _ = tucker.factors(15, 200)
+    made = tucker.of_samples(X, 3, 3)
+    state = tucker.converged(PGD(), made)
+    power = tucker.converged(PGD(rule="adagrad"), made)
+    assert state.length == 1000.0
+    assert state.work.steps == power.work.steps
+    assert away(state.basis, power.basis) < 1e-10
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_the_ascending_rule_ends_where_the_gradient_is_rounding(tucker, form):
+    """All but a millionth of the samples cancels: six digits of the gradient are lost."""
+    half = tucker.samples(12, 60, 3)
+    X = np.vstack([half, -half + 1e-6 * np.roll(half, 1, axis=0)])
+    for seed in range(3):
+        state = tucker.converged(PGD(form=form), tucker.of_samples(X, 3, 3, seed), 200)
+        assert state.relative_gradient < 1e-7
+        assert form == "explicit" or state.relative_gradient > 1e-12
+
+
+def test_it_fails_where_no_step_is_left_though_there_is_a_gradient(tucker):
+    X, _ = tucker.factors(8, 60)
+    made = tucker.of_samples(X, 3, 2)
+    for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
+        solver = PGD(start="random", tolerance=tolerance)
+        state = tucker.begun(solver, made)
+        state.length = 1e-17
+        solver.step(made.oracle, state)
+        assert state.status is status
+        assert ("is not rounding" in state.reason) == (tolerance > 0)
+
+
+def test_with_no_tolerance_the_ascending_rule_stays_where_it_is(tucker):
+    T = tucker.symmetric(4, 4, 3)
+    made, solver = tucker.of_tensor(T, 1, 3), PGD(start="random", tolerance=0.0)
+    state = tucker.ended(solver, made, 500)
+    best = state.objective
+    solver.advance(made.oracle, state, 300)
+    assert (state.status, state.work.steps) == (Status.RUNNING, 800)
+    assert state.relative_gradient < 1e-12
+    assert state.objective == pytest.approx(best, rel=1e-13)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_the_slopes_of_a_way_are_its_derivatives(tucker, order):
+    """For any bases of both ends; and their mean is what F gains, up to the third order."""
+    rng = np.random.default_rng(order)
+    evaluate = _Evaluation(TensorCores(tucker.symmetric(6, order)), 2)
+    Q, V = orthonormalize(rng.standard_normal((6, 2))), rng.standard_normal((6, 2))
+    turns = [orthonormalize(rng.standard_normal((2, 2))) for _ in range(2)]
+    for t in (1e-3, 1e-4):
+        ends = [Q @ turns[0], orthonormalize(Q + t * V) @ turns[1]]
+        one, two = (evaluate(np.ascontiguousarray(end.T)) for end in ends)
+        first, last = slopes(one, two)
+        gained = two.objective - one.objective
+        assert (first + last) / 2 == pytest.approx(gained, rel=20 * t)
+        assert first == pytest.approx(gained, rel=100 * t)
 
 
 @given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 2**31), st.sampled_from(RULES))
@@ -251,14 +402,14 @@ def test_runs_that_converge_are_not_taken_for_oscillations(tucker, order, n, see
     if state.status is not Status.FAILED:
         return
     assert rule[1] > 1
-    assert state.relative > 1e-6
+    assert state.relative_gradient > 1e-6
     where = state.basis, state.before
     state.status, state.returns = Status.RUNNING, -1000
     solver.advance(made.oracle, state, 2)
-    assert distance(state.basis, where[0]) < 0.02 * distance(state.before, where[0])
+    assert away(state.basis, where[0]) < 0.02 * away(state.before, where[0])
 
 
-@pytest.mark.parametrize("rule", ["adagrad", "constant"])
+@pytest.mark.parametrize("rule", ["ascending", "adagrad", "constant"])
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
 def test_chunks_and_resumption_leave_the_same_bits(tucker, form, rule):
     X, _ = tucker.factors(12, 500)
@@ -301,19 +452,6 @@ def test_what_it_refuses():
     huge = Recipe(n=10**5, order=4)
     assert "memory" in PGD(form="explicit").refuses(huge)
     assert PGD().refuses(huge) is None
-
-
-@given(st.integers(1, 8), st.integers(0, 2**31), st.floats(0, 8))
-@settings(max_examples=40, deadline=None)
-def test_rows_are_orthonormalized_as_by_qr(r, seed, spread):
-    rng = np.random.default_rng(seed)
-    A = rng.standard_normal((r, r + 5)) * 10.0 ** -np.linspace(0, spread, r)[:, None]
-    made = A.copy()
-    orthonormalize_rows(made)
-    assert drift(made.T) < 1e-14 * r + 1e-14
-    triangle = A @ made.T
-    np.testing.assert_allclose(np.triu(triangle, 1), 0, atol=1e-12 * np.abs(A).max())
-    assert (np.diag(triangle) > 0).all()
 
 
 @pytest.mark.parametrize("order", ORDERS)

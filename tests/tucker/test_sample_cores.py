@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_tucker.sample_cores import SampleCores, block_rows, recipe
+from orthobench_tucker.recipes import recipe
+from orthobench_tucker.sample_cores import SampleCores, block_rows
 from orthobench_tucker.tensor_cores import TensorCores
 
 from orthobench.families.full_tensors import moment_tensor

@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.compiled import inner, kernel, summed
+from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.orthonormal_rows import copy_rows, orthonormalize
+from orthobench_tucker.sample_kernels import fill
 
 CACHED = 40_000
 """Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
+
+VANISHED = 1e-290
+"""A gradient is zero where its square is below this: with GAMMA_0² times that it still counts."""
 
 COMBINED = 100_000
 """Doubles of samples in one product of the gradient, where its sums fit in the cache too."""
@@ -53,15 +58,15 @@ def tucker_ascent(
     step : float
         c_2.
     parents, last, counts : ndarray
-        The monomials for the core form, of `orthobench_tucker.spgd.MonomialTable`; empty for
-        the Gram form.
+        How the monomials of all degrees follow from each other (`recipes.Recipe`), and the
+        multiplicities of those of degree d - 1, for the core form; empty for the Gram form.
 
     Notes
     -----
     Those of `tucker_gradient` and `ascend` for each batch. Memory 2nr + b min(N, b), and X.
     """
     r, n = rows.shape
-    G, powers = np.empty((r, n)), np.empty((r + len(parents), batch))
+    G, powers = np.empty((r, n)), np.empty((max(r, len(parents)), batch))
     done = len(X) // batch
     for t in range(done):
         samples = X[t * batch : (t + 1) * batch]
@@ -93,7 +98,7 @@ def tucker_gradient(
         d.
     parents, last, counts : ndarray
         As in `tucker_ascent`.
-    powers : ndarray, shape (r + len(parents), b), C order
+    powers : ndarray, shape (max(r, len(parents)), b), C order
         To work in.
     G : ndarray, shape (r, n), C order
 
@@ -160,10 +165,7 @@ def _core_weights(
 
     `powers` begins with Y, and gets the monomials of all degrees.
     """
-    for i in range(len(parents)):
-        first, second, product = powers[parents[i]], powers[last[i]], powers[r + i]
-        for j in range(len(product)):
-            product[j] = first[j] * second[j]
+    fill(powers, parents, last, r)
     P = powers[len(powers) - len(counts) :]
     S = np.dot(powers[:r], P.T)
     S *= counts
@@ -186,7 +188,8 @@ def _gram_weights(Y: Array, order: int) -> Array:
 def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     """Do one AdaGrad step along a gradient, column by column, and retract.
 
-    gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma).
+    gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma). A gamma of
+    zeros is first set to GAMMA_0 times |G|; a gradient of zero leaves it, and Q, as they are.
 
     Parameters
     ----------
@@ -195,7 +198,7 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     G : ndarray, shape (r, n), C order
         The gradient, transposed; overwritten.
     gamma : ndarray, shape (r,)
-        In place.
+        In place; all zero before the first gradient.
     step : float
 
     Returns
@@ -208,9 +211,15 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     4nr flops and those of `orthonormalize`.
     """
     r, n = rows.shape
-    longer = np.empty(r)
+    longer, total = np.empty(r), 0.0
     for k in range(r):
-        longer[k] = np.sqrt(gamma[k] * gamma[k] + _square(G[k]))
+        longer[k] = _square(G[k])
+        total += longer[k]
+    if total < VANISHED:
+        return True
+    for k in range(r):
+        first = GAMMA_0 * np.sqrt(total) if gamma[k] == 0.0 else gamma[k]
+        longer[k] = np.sqrt(first * first + longer[k])
         if not longer[k] < np.inf:
             return False
         scale = 1.0 / longer[k]

@@ -96,7 +96,7 @@ def test_two_maxima_close_to_each_other(apart):
 @pytest.mark.parametrize(("n", "order", "r"), [*CASES, (6, 3, 1), (4, 6, 2), (5, 4, 1)])
 def test_the_objective_in_a_plane(tucker, n, order, r):
     """The polynomial is F of the rotated tensor, and its first coefficient the derivative."""
-    T = tucker.gaussian(n, order)
+    T = tucker.symmetric(n, order)
     for i, j in [(0, r), (r - 1, n - 1)]:
         a, b = harmonics(T, r, i, j)
         size = np.vdot(T, T)
@@ -111,7 +111,7 @@ def test_the_objective_in_a_plane(tucker, n, order, r):
 @pytest.mark.parametrize(("n", "order", "r"), CASES)
 def test_a_rotation_is_the_best_of_its_plane(tucker, n, order, r):
     """Against a dense grid, and with the tensor itself rotated."""
-    T = tucker.gaussian(n, order)
+    T = tucker.symmetric(n, order)
     for i, j in [(0, r), (r - 1, n - 1), (0, n - 1)]:
         only = np.array([*range(r), j])
         small, G = T[np.ix_(*[only] * order)].copy(), np.eye(r + 1)
@@ -138,7 +138,7 @@ def _rotation(n, i, j, angle):
 @pytest.mark.parametrize(("n", "order", "r"), CASES)
 @pytest.mark.parametrize("threshold", [0.0, 0.1, 1.0])
 def test_the_objective_never_falls_and_u_stays_orthogonal(tucker, n, order, r, threshold):
-    made = tucker.instance(tucker.gaussian(n, order), r)
+    made = tucker.of_tensor(tucker.symmetric(n, order), r)
     solver = JacobiTucker(start="random", threshold=threshold, tolerance=0)
     state = tucker.begun(solver, made)
     values = [state.objective]
@@ -152,22 +152,22 @@ def test_the_objective_never_falls_and_u_stays_orthogonal(tucker, n, order, r, t
 
 @pytest.mark.parametrize(("n", "order", "r"), CASES)
 def test_ends_at_critical_points(tucker, n, order, r):
-    made = tucker.instance(tucker.factor_tensor(n, order, r), r)
+    made = tucker.of_tensor(tucker.factor_tensor(n, order, r), r)
     solver = JacobiTucker(start="random")
-    Q = solver.solution(tucker.ended(solver, made, 500)).point
+    Q = solver.solution(tucker.converged(solver, made, 500)).point
     assert tucker.measure(made, Q)["relative_gradient"] <= 2e-12
 
 
 def test_the_same_as_hooi(tucker):
-    made = tucker.instance(tucker.factor_tensor(25, 3, 4), 4)
-    jacobi, hooi = tucker.ended(JacobiTucker(), made), tucker.ended(HOOI(), made)
+    made = tucker.of_tensor(tucker.factor_tensor(25, 3, 4), 4)
+    jacobi, hooi = tucker.converged(JacobiTucker(), made), tucker.converged(HOOI(), made)
     assert subspace_error(jacobi.U[:, :4], hooi.Q) <= 1e-11
     assert jacobi.objective == pytest.approx(hooi.objective, rel=1e-13)
 
 
 def test_it_converges_where_hooi_cycles(tucker):
-    made = tucker.instance(np.diag([1.0, -1.0, 0.5]), 1)
-    state = tucker.ended(JacobiTucker(start="random"), made)
+    made = tucker.of_tensor(np.diag([1.0, -1.0, 0.5]), 1)
+    state = tucker.converged(JacobiTucker(start="random"), made)
     assert state.objective == pytest.approx(1, rel=1e-13)
 
 
@@ -175,7 +175,7 @@ def test_it_converges_where_hooi_cycles(tucker):
 @pytest.mark.parametrize("start", ["hoevd", "random"])
 def test_exact_ranks_are_recovered(tucker, n, order, r, start):
     T, V = tucker.low_rank(n, order, r)
-    state = tucker.ended(JacobiTucker(start=start), tucker.instance(T, r), 300)
+    state = tucker.converged(JacobiTucker(start=start), tucker.of_tensor(T, r), 300)
     if start == "random" and state.objective < 0.99 * np.vdot(T, T):
         return  # another critical point
     assert subspace_error(state.U[:, :r], V) <= 1e-12
@@ -183,14 +183,14 @@ def test_exact_ranks_are_recovered(tucker, n, order, r, start):
 
 def test_a_matrix_is_that_of_eckart_and_young(tucker):
     A, vectors = tucker.matrix([9, -7, 6, -5, 3, -2, 1, 0, 0, 0])
-    state = tucker.ended(JacobiTucker(start="random"), tucker.instance(A, 4), 100)
+    state = tucker.converged(JacobiTucker(start="random"), tucker.of_tensor(A, 4), 100)
     assert state.objective == pytest.approx(81 + 49 + 36 + 25, rel=1e-13)
     assert subspace_error(state.U[:, :4], vectors[:, :4]) <= 1e-11
 
 
 def test_blocks_do_not_matter(tucker, monkeypatch):
     """One block of all planes, or a block for each column: the same sweep but for rounding."""
-    made = tucker.instance(tucker.gaussian(9, 3), 2)
+    made = tucker.of_tensor(tucker.symmetric(9, 3), 2)
     points = []
     for size in (1, 3, 7):
         monkeypatch.setattr(jacobi_tucker, "block_size", lambda *_, size=size: size)
@@ -212,7 +212,7 @@ def test_each_other_column_is_in_one_block(n, r, order):
 
 
 def test_planes_below_the_threshold_stay(tucker):
-    T = tucker.gaussian(8, 3)
+    T = tucker.symmetric(8, 3)
     slopes = [
         abs(2 * derivatives(*harmonics(T, 2, i, j), 0.0)[0]) for i in (0, 1) for j in range(2, 8)
     ]
@@ -225,10 +225,10 @@ def test_planes_below_the_threshold_stay(tucker):
 @pytest.mark.parametrize(("n", "r"), [(1, 1), (2, 1), (2, 2), (5, 5), (5, 1), (5, 4)])
 @pytest.mark.parametrize("order", [2, 3, 4])
 def test_edges(tucker, n, r, order):
-    state = tucker.ended(JacobiTucker(), tucker.instance(tucker.factor_tensor(n, order, 2), r))
+    state = tucker.converged(JacobiTucker(), tucker.of_tensor(tucker.factor_tensor(n, order, 2), r))
     assert r < n or state.work.steps == 0
     endless = JacobiTucker(tolerance=0)
-    made = tucker.instance(tucker.factor_tensor(n, order, 2), r)
+    made = tucker.of_tensor(tucker.factor_tensor(n, order, 2), r)
     state = tucker.begun(endless, made)
     endless.advance(made.oracle, state, 3)
     assert drift(state.U) <= 1e-13
@@ -238,23 +238,23 @@ def test_a_start_where_only_the_objective_vanishes(tucker):
     """F and its gradient are zero there, T ·(I, q, q) is not: the planes lead away."""
     T = np.zeros((3, 3, 3))
     T[0, 0, 1] = T[0, 1, 0] = T[1, 0, 0] = 1
-    made = tucker.instance(T, 1)
+    made = tucker.of_tensor(T, 1)
     made.oracle.start = np.eye(3)[:, :1]
     for threshold in (0.0, 0.5):
-        state = tucker.ended(JacobiTucker(start="random", threshold=threshold), made)
+        state = tucker.converged(JacobiTucker(start="random", threshold=threshold), made)
         assert state.objective == pytest.approx(4 / 3, rel=1e-12)
 
 
 def test_symmetric_samples_have_no_third_moment(tucker):
-    X = tucker.factors(8, 40, 2)
-    state = tucker.begun(JacobiTucker(), tucker.of_samples(np.vstack([X, -X]), 3, 2))
+    X = tucker.samples(8, 40, 2)
+    state = tucker.begun(JacobiTucker(), tucker.mirrored(X, 3, 2))
     assert state.status is Status.FAILED
     assert "vanishes" in state.reason
 
 
 @pytest.mark.parametrize(("n", "order", "r"), [(18, 3, 3), (7, 4, 2)])
 def test_runs_resume_bit_for_bit(tucker, n, order, r):
-    made = tucker.of_samples(tucker.factors(n, 60, 3), order, r)
+    made = tucker.of_samples(tucker.samples(n, 60, 3), order, r)
     assert tucker.resumed_is_the_same(JacobiTucker(start="random", tolerance=0), made)
 
 
@@ -269,12 +269,12 @@ def test_the_state_is_small(tucker):
     """It holds no tensor: what a checkpoint stores is U."""
     import pickle
 
-    made = tucker.instance(tucker.gaussian(20, 4), 3)
+    made = tucker.of_tensor(tucker.symmetric(20, 4), 3)
     assert len(pickle.dumps(tucker.begun(JacobiTucker(), made))) < 8 * 20**2 + 2000
 
 
 def test_a_random_start_is_used(tucker):
-    made = tucker.instance(tucker.gaussian(6, 3), 2)
+    made = tucker.of_tensor(tucker.symmetric(6, 3), 2)
     made.oracle.start = random_point(6, 2, np.random.default_rng(9))
     state = tucker.begun(JacobiTucker(start="random"), made)
     assert subspace_error(state.U[:, :2], made.oracle.start) <= 1e-14
