@@ -15,6 +15,8 @@ from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops
 from orthobench_tucker.unfoldings import Unfolding
 
 STARTS = ("hoevd", "hoevd-single", "shoevd", "random")
+"""First bases: `hoevd_basis`, in double precision; the same from a Gram matrix of samples in single
+precision, to about 1e-6, in half the time; `shoevd_basis`; the oracle's, common to all methods."""
 
 BATCHES, BATCH = 20, 50
 """What the start "shoevd" sees: Phase I of Figure 3b of Jin et al. 2022."""

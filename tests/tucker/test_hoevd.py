@@ -139,6 +139,9 @@ def test_the_start_hoevd_is_exact_in_both_forms(tucker, order):
     found = [first_basis(made.oracle, "hoevd", form) for form in ("implicit", "explicit")]
     assert subspace_error(*found) < 1e-12
     assert subspace_error(found[0], left) < 1e-11
+    np.testing.assert_allclose(*found, atol=1e-11)
+    for Q in found:
+        assert (Q.max(axis=0) == np.abs(Q).max(axis=0)).all()
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])
