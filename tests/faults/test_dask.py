@@ -14,6 +14,7 @@ from orthobench.cell import Cell, execute
 from orthobench.errors import OrthobenchError
 from orthobench.executors import dask
 from orthobench.stopping import Budget, Ending
+from orthobench.store import Store
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -108,6 +109,50 @@ def test_a_scheduler_that_is_killed_is_said_and_what_is_finished_stays(faults):
             list(events)
     assert first.executed.stop.status is Ending.BUDGET
     assert time.monotonic() - begun < 120
+
+
+SUITE = """
+seeds = 1
+[budget]
+samples = 100
+[[problem]]
+name = "cloud"
+[[solver]]
+name = "sound"
+nap = 0.05
+number = {numbers}
+"""
+
+
+def ran(folder, faults, *words):
+    path = os.pathsep.join([str(faults.folder), *sys.path])
+    return subprocess.Popen(
+        [sys.executable, "-m", "orthobench", "run", "suite.toml", "--no-figures", "-q",
+         "--store", "store.sqlite", *words],
+        cwd=folder, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.faults
+def test_a_run_whose_scheduler_was_killed_goes_on_anywhere(tmp_path, faults):
+    (tmp_path / "suite.toml").write_text(SUITE.format(numbers=list(range(30))))
+    with cluster() as (address, head, _):
+        run = ran(tmp_path, faults, "--executor", "dask", "--scheduler", address)
+        while not (tmp_path / "store.sqlite").exists():
+            time.sleep(0.1)
+        time.sleep(3)
+        head.kill()
+        _, said = run.communicate(timeout=120)
+    assert run.returncode == 2
+    assert "run again to go on" in said
+    again = ran(tmp_path, faults, "-w", "2")
+    _, said = again.communicate(timeout=120)
+    assert again.returncode == 0, said
+    with Store(tmp_path / "store.sqlite") as store:
+        records = store.records("suite")
+    assert len(records) == 30
+    assert not any(record.status.failed for record in records)
 
 
 @pytest.mark.faults
