@@ -68,6 +68,11 @@ class Child:
         with suppress(BrokenPipeError):
             send(self._requests, request)
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
     def ending(self) -> Stop:
         """Return how the process died, with the last that it said."""
         code = self._process.wait()

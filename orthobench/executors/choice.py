@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -53,6 +54,8 @@ def chosen(
         return partial(
             dask.run, workers=workers, threads=threads, limits=limits, scheduler=scheduler
         )
+    if limits is not None and limits.memory is not None and sys.platform != "linux":
+        raise UsageError("only Linux can limit the memory of a process: leave the limit out")
     if name == "local":
         return partial(local.run, workers=workers, threads=threads, limits=limits)
     if workers != 1 or (limits is not None and limits != Limits()):

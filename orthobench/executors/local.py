@@ -138,7 +138,9 @@ class Worker:
     held: Data | None = None
 
     def begin(self, request: Request) -> None:
-        """Send a request to the process; start one where there is none."""
+        """Send a request to the process; start one where there is none, or it died idle."""
+        if self.child is not None and not self.child.alive:
+            self.close()
         if self.child is None:
             self.child = Child(self.threads, self.limits.memory, lambda *told: self.told.put(told))
         self.request, self.recording = request, Recording()

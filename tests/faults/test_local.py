@@ -1,6 +1,9 @@
 """Processes that raise, hang, eat memory, crash and return NaN cost their own cell, no other."""
 
+import os
+import signal
 import sys
+from queue import SimpleQueue
 
 import pytest
 
@@ -96,6 +99,16 @@ def test_every_cell_begins_before_it_is_finished(faults):
         else:
             assert event.cell.key in begun
     assert begun == {cell.key for cell in planned}
+
+
+def test_a_process_that_dies_idle_costs_no_cell(faults):
+    (cell,) = cells(faults, faults.Sound())
+    worker = local.Worker("1", 1, Limits(), SimpleQueue())
+    expected = numbers(local.execute(worker, cell))
+    os.kill(worker.child._process.pid, signal.SIGKILL)
+    worker.child._process.wait()
+    assert numbers(local.execute(worker, cell)) == expected
+    worker.close()
 
 
 def test_a_class_of_a_script_is_refused_before_anything_runs(faults, monkeypatch):
