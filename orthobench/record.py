@@ -73,6 +73,8 @@ class Record:
         Name of the problem in the catalogue: ``"digits"``.
     settings : mapping
         All parameters of the problem.
+    target : str
+        The metric of the target that ends the run; empty where it has none.
     levels : tuple of Level
         The levels that the suite compares the problem at; empty where it is compared as it is.
     """
@@ -92,5 +94,6 @@ class Record:
     trace: tuple[Mark, ...]
     budget: Mapping[str, float] = field(default_factory=dict)
     levels: tuple[Level, ...] = ()
+    target: str = ""
     recipe: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -331,6 +331,7 @@ def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Rec
         traceback=traceback,
         trace=trace,
         budget=settings["budget"],
+        target=(settings["until"] or {}).get("metric", ""),
         recipe=settings["problem"]["name"],
         settings=settings["problem"]["parameters"],
         levels=tuple(Level(metric, most) for metric, most in json.loads(levels)),

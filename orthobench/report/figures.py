@@ -55,7 +55,7 @@ def plot_convergence(
     x : str
         ``"samples"``, ``"seconds"`` (clock + reading), ``"flops"`` or ``"steps"``.
     metric : str, optional
-        The problem's primary metric by default.
+        By default that of the runs' target, or the problem's primary one.
     looks : mapping, optional
         The style of each solver; by default those of `orthobench.report.style.styles` for
         these entries.
@@ -77,7 +77,7 @@ def plot_convergence(
     >>> plot_convergence(ax, [], x="flops")
     []
     """
-    metric = metric or _primary(entries)
+    metric = metric or _shown(entries)
     drawn = curves(entries, x, metric, looks or styles(entry.solver for entry in entries))
     panel(ax, drawn, x, metric, drawn)
     return drawn
@@ -98,7 +98,7 @@ def figure(
     looks : mapping, optional
         The style of each solver.
     metric : str, optional
-        The problem's primary metric by default.
+        By default that of the runs' target, or the problem's primary one.
     note : str
         What else the reader should know; stands under the title.
 
@@ -110,7 +110,7 @@ def figure(
         What each axis shows, by its x.
     """
     looks = looks or styles(entry.solver for entry in entries)
-    metric = metric or _primary(entries)
+    metric = metric or _shown(entries)
     panels = {x: curves(entries, x, metric, looks) for x in _axes(entries)}
     everything = [item for drawn in panels.values() for item in drawn]
     handles = [
@@ -149,7 +149,7 @@ def save_figures(
     directory : path
         Made where it does not exist; files of the same name are overwritten.
     metric : str, optional
-        Each problem's primary metric by default.
+        By default that of the runs' target, or each problem's primary one.
     note : str
         What else the reader should know.
     formats : sequence of str
@@ -259,8 +259,9 @@ def _table(drawn: Mapping[str, Sequence[Drawn]]) -> list[list[Any]]:
     return rows
 
 
-def _primary(entries: Sequence[Entry]) -> str:
-    names = [record.primary for entry in entries for record in entry.records]
+def _shown(entries: Sequence[Entry]) -> str:
+    """Return the metric of the target, where runs have one, or else the primary one."""
+    names = [record.target or record.primary for entry in entries for record in entry.records]
     return names[0] if names else "suboptimality"
 
 

@@ -77,6 +77,14 @@ class TestPlotConvergence:
         assert set(ax.lines[0].get_ydata()) == {9.0}
         assert ax.get_ylim()[0] < 9 < ax.get_ylim()[1]
 
+    def test_draws_the_metric_of_a_target(self, runs):
+        records = [replace(record, target="val") for record in runs("msg", 1.0)]
+        ax = Figure().subplots()
+        (drawn,) = plot_convergence(ax, choose(records))
+        (plain,) = plot_convergence(Figure().subplots(), choose(runs("msg", 1.0)))
+        np.testing.assert_allclose(drawn.curve.median, 1.1 * np.asarray(plain.curve.median))
+        assert ax.get_ylabel() == "val"
+
     def test_marks_where_runs_failed_and_says_so(self, runs):
         ax = Figure().subplots()
         plot_convergence(ax, choose(runs("msg", 0.1, failed=2)))
