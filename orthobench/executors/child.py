@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO, cast
 
-from orthobench.executors.worker import Reply, Request, send
+from orthobench.executors.worker import Reply, Request, receive, send
 from orthobench.stopping import Ending, Stop
 
 THREAD_VARIABLES = (
@@ -97,10 +97,6 @@ class Child:
         self._said.close()
 
     def _listen(self, tell: Callable[[Child, Reply | None], None]) -> None:
-        while True:
-            try:
-                reply = pickle.load(self._replies)  # noqa: S301 - from our own process
-            except (EOFError, pickle.UnpicklingError):
-                break
-            tell(self, reply)
+        while (packed := receive(self._replies)) is not None:
+            tell(self, pickle.loads(packed))  # noqa: S301 - from our own process
         tell(self, None)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import struct
 import sys
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
@@ -71,22 +73,37 @@ def main(memory: int | None) -> None:
     faulthandler.enable()
     if memory is not None:
         _limit_memory(memory)
-    while True:
-        try:
-            request: Request = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the parent
-        except EOFError:
-            return
-        send(replies, Done(_served(request, replies)))
+    while (packed := receive(sys.stdin.buffer)) is not None:
+        send(replies, Done(_served(packed, replies)))
 
 
 def send(stream: BinaryIO, message: Request | Reply) -> None:
-    """Write a message."""
-    pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    """Write a message, after its length."""
+    packed = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(struct.pack("<q", len(packed)) + packed)
     stream.flush()
 
 
-def _served(request: Request, replies: BinaryIO) -> Executed:
-    from orthobench.cell import broken_off, execute
+def receive(stream: BinaryIO) -> bytes | None:
+    """Return the next message, pickled; None where the stream has ended, or breaks off in it."""
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    (length,) = struct.unpack("<q", head)
+    packed = stream.read(length)
+    return packed if len(packed) == length else None
+
+
+def _served(packed: bytes, replies: BinaryIO) -> Executed:
+    from orthobench.cell import Executed, broken_off, execute
+    from orthobench.stopping import Ending, Stop
+
+    try:
+        request: Request = pickle.loads(packed)  # noqa: S301 - from the parent
+    except Exception as error:
+        where = "".join(traceback.format_exception(error))
+        reason = f"a worker process cannot import it ({error}); take the inline executor"
+        return Executed(Stop(Ending.ERROR, reason, where))
 
     if isinstance(request, Judge):
         return broken_off(request.cell, request.recording, request.stop)

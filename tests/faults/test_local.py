@@ -3,7 +3,9 @@
 import os
 import signal
 import sys
+from dataclasses import dataclass
 from queue import SimpleQueue
+from types import ModuleType
 
 import pytest
 
@@ -109,6 +111,18 @@ def test_a_process_that_dies_idle_costs_no_cell(faults):
     worker.child._process.wait()
     assert numbers(local.execute(worker, cell)) == expected
     worker.close()
+
+
+def test_a_class_that_no_other_process_can_import_is_said(faults, monkeypatch):
+    module = ModuleType("only_here")
+    Lost = dataclass(frozen=True)(type("Lost", (faults.Sound,), {"__module__": "only_here"}))
+    module.Lost = Lost
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    planned = cells(faults, Lost(), faults.Sound())
+    found = finished(local.run(planned))
+    assert found[planned[0].key].stop.status is Ending.ERROR
+    assert "No module named 'only_here'" in found[planned[0].key].stop.reason
+    assert found[planned[1].key].stop.status is Ending.BUDGET
 
 
 def test_a_class_of_a_script_is_refused_before_anything_runs(faults, monkeypatch):

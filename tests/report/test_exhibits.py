@@ -494,7 +494,7 @@ class TestEndToEnd:
     def test_the_command_line_prints_their_paths(self, suite, tmp_path, monkeypatch):
         monkeypatch.setattr("orthobench.adhoc.changed", lambda *_, **__: suite)
         words = ["run", "toys", "-q", "--store", str(tmp_path / "s.sqlite")]
-        result = CliRunner().invoke(main, words)
+        result = CliRunner().invoke(main, [*words, "--executor", "inline"])
         assert result.exit_code == 1  # power fault=nan has failed
         for name in ("pictured-curves", "pictured-images"):
             path = tmp_path / "figures" / f"{name}.png"
