@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stochastic_pca import stochastic_pca
     from orthobench.families.symmetric_tucker import symmetric_tucker
-    from orthobench.harness import Outcome
     from orthobench.registry import catalogue
     from orthobench.results import Results
     from orthobench.solution import Solution
     from orthobench.stopping import Budget, Target
+    from orthobench.trace import Outcome
 
 __all__ = [
     "Budget",
@@ -56,7 +56,7 @@ _HOMES = {
     "Budget": "stopping",
     "DataError": "errors",
     "OrthobenchError": "errors",
-    "Outcome": "harness",
+    "Outcome": "trace",
     "Results": "results",
     "Solution": "solution",
     "StoreError": "errors",

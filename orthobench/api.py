@@ -16,7 +16,6 @@ from orthobench.errors import OrthobenchError, UsageError
 from orthobench.executors import Limits
 from orthobench.executors.choice import Execute, chosen
 from orthobench.explain import explain
-from orthobench.harness import Outcome
 from orthobench.identity import Streams, canonical, describe
 from orthobench.problem import AnyInstance, AnyProblem, Problem
 from orthobench.registry import catalogue
@@ -28,6 +27,7 @@ from orthobench.store import Store
 from orthobench.suite import Planned, Suite
 from orthobench.suite_file import from_table, load
 from orthobench.threads import limited
+from orthobench.trace import Outcome
 
 RESULTS = Path("orthobench-results")
 """Where runs put their stores and figures, one folder a suite."""

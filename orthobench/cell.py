@@ -13,12 +13,12 @@ from orthobench import harness
 from orthobench.code import digests
 from orthobench.errors import OrthobenchError
 from orthobench.exhibits import Exhibit
-from orthobench.harness import Journal, Mark, Recording
 from orthobench.identity import Streams, canonical, describe, digest
 from orthobench.problem import AnyInstance, AnyProblem
 from orthobench.solver import AnySolver
 from orthobench.stopping import Budget, Ending, Stop, Target
 from orthobench.threads import blas, limited
+from orthobench.trace import Journal, Mark, Recording
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.errors import unknown
-from orthobench.harness import FEASIBLE, VIOLATION, Mark
+from orthobench.harness import FEASIBLE, VIOLATION
 from orthobench.record import Record
 from orthobench.stats import spread
+from orthobench.trace import Mark
 
 JUMP = 1e6
 """A change of value by more than this factor between two checkpoints is a jump."""

@@ -10,24 +10,24 @@ from __future__ import annotations
 
 import gc
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from orthobench.arrays import Array
 from orthobench.errors import OrthobenchError
-from orthobench.exhibits import Exhibit, checked
+from orthobench.exhibits import checked
 from orthobench.geometry import random_point
 from orthobench.identity import Streams
 from orthobench.parameters import values_of
 from orthobench.problem import AnyInstance, Oracle
 from orthobench.solution import Solution
-from orthobench.solver import AnySolver, State, Status, Work
+from orthobench.solver import AnySolver, State, Status
 from orthobench.stopping import Budget, Ending, Progress, Rule, Stop
+from orthobench.trace import Journal, Mark, Outcome, Recording
 
 T = TypeVar("T")
 
@@ -41,85 +41,6 @@ ONLINE_SECONDS = 0.02
 """Least time on the clock between two looks at metrics during a run."""
 
 WARM_UP_STEPS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One checkpoint of a trace.
-
-    Attributes
-    ----------
-    seconds : float
-        On the clock so far, in ``init`` and ``advance``.
-    reading : float
-        Seconds that `Solver.solution` took here; not part of `seconds`.
-    work : Work
-        Steps, samples and flops so far.
-    metrics : mapping
-        The judge's metrics, and the constraint violation.
-    """
-
-    seconds: float
-    reading: float
-    work: Work
-    metrics: Mapping[str, float] = field(default_factory=dict)
-
-
-Journal: TypeAlias = Callable[[Mark, Solution], None]
-"""Is told each point of a run as it is recorded."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run gave: the last solution, the trace, how it ended, and any error raised.
-
-    Where the run did not fail, `exhibits` are what the problem shows of the solution, by name.
-    """
-
-    final: Solution | None
-    trace: tuple[Mark, ...]
-    stop: Stop
-    error: Exception | None = None
-    exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
-
-    @property
-    def solution(self) -> Array | None:
-        """The last point, ``(n, k)``; None where the solver failed before its first."""
-        return None if self.final is None else self.final.point
-
-    @property
-    def weights(self) -> Array | None:
-        """The weights of a decomposition, where the method has them."""
-        return None if self.final is None else self.final.weights
-
-    @property
-    def core(self) -> Array | None:
-        """The core tensor, where the method has one."""
-        return None if self.final is None else self.final.core
-
-    @property
-    def work(self) -> Work:
-        """The work at the last checkpoint."""
-        return self.trace[-1].work if self.trace else Work()
-
-
-@dataclass
-class Recording:
-    """What a run leaves behind, also where it breaks off: points that are not judged yet.
-
-    Attributes
-    ----------
-    marks : list of Mark
-        Without metrics.
-    solutions : list of Solution
-        One for each mark.
-    error : Exception, optional
-        What the solver raised.
-    """
-
-    marks: list[Mark] = field(default_factory=list)
-    solutions: list[Solution] = field(default_factory=list)
-    error: Exception | None = None
 
 
 def checkpoints(ratio: float = 1.3) -> Iterator[int]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import Any
 
-from orthobench.harness import Mark
 from orthobench.stopping import Ending, Stop
 from orthobench.suite import Level
+from orthobench.trace import Mark
 
 
 def checksum(key: str, stop: Stop, trace: Iterable[Mark]) -> str:

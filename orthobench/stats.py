@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.arrays import Array
-from orthobench.harness import Mark
 from orthobench.record import Record
+from orthobench.trace import Mark
 
 CEILING = 1e150
 """Stands for infinity in quantiles, where infinity minus infinity would be NaN."""

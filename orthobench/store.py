@@ -20,12 +20,12 @@ from orthobench import merging, schema
 from orthobench.cell import Cell, Executed
 from orthobench.errors import StoreError
 from orthobench.exhibits import Exhibit, packed, unpacked
-from orthobench.harness import Mark
 from orthobench.identity import canonical
 from orthobench.record import Record, checksum
 from orthobench.solver import Work
 from orthobench.stopping import Ending, Stop
 from orthobench.suite import Level, Planned, Suite
+from orthobench.trace import Mark
 
 
 class Store:

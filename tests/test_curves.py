@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from orthobench.curves import LONGEST, curve
 from orthobench.errors import UsageError
-from orthobench.harness import Mark
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stopping import Ending
+from orthobench.trace import Mark
 
 INF = math.inf
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from orthobench.harness import Mark
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stats import (
@@ -24,6 +23,7 @@ from orthobench.stats import (
     summarize,
 )
 from orthobench.stopping import Ending
+from orthobench.trace import Mark
 
 INF = math.inf
 

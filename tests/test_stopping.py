@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
-from orthobench.harness import Mark
 from orthobench.solver import Work
 from orthobench.stopping import AtLeast, Budget, Ending, Progress, Target
+from orthobench.trace import Mark
 
 counts = st.integers(0, 10**6)
 

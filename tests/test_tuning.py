@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
-from orthobench.harness import Mark
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stopping import Ending
 from orthobench.suite import Level
+from orthobench.trace import Mark
 from orthobench.tuning import average, choose
 
 

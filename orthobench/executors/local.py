@@ -18,9 +18,9 @@ from orthobench.errors import UsageError
 from orthobench.executors import Event, Events, Limits
 from orthobench.executors.child import Child
 from orthobench.executors.worker import Done, Judge, Reply, Request, Run
-from orthobench.harness import Recording
 from orthobench.problem import AnyProblem
 from orthobench.stopping import Ending, Stop
+from orthobench.trace import Recording
 
 Told: TypeAlias = "SimpleQueue[tuple[Child, Reply | None]]"
 """Replies with the process that they come from; None says that it is gone."""

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 if TYPE_CHECKING:
     from orthobench.cell import Cell, Executed
-    from orthobench.harness import Mark, Recording
     from orthobench.solution import Solution
     from orthobench.stopping import Stop
+    from orthobench.trace import Mark, Recording
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from orthobench.harness import Mark
 from orthobench.stats import Summary, final, metric_of, paired_interval, quantiles, summarize
+from orthobench.trace import Mark
 from orthobench.tuning import Entry
 
 ROUNDING = 1e-12

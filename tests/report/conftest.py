@@ -6,10 +6,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from orthobench.harness import Mark
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stopping import Ending
+from orthobench.trace import Mark
 
 
 def _record(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from orthobench.harness import Mark
 from orthobench.report.axes import floor_of, scale
 from orthobench.report.figures import figure, plot_convergence, save_figures, slugs
 from orthobench.report.style import styles
 from orthobench.solver import Work
 from orthobench.stopping import Ending
+from orthobench.trace import Mark
 from orthobench.tuning import choose
 
 
