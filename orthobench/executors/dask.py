@@ -101,13 +101,13 @@ def _result(future: Any, client: Client) -> Executed:
         return future.result()  # type: ignore[no-any-return]
     except KilledWorker as error:
         return Executed(Stop(Ending.CRASHED, "every Dask worker that had it died", str(error)))
-    except (CancelledError, OSError, TimeoutError) as error:
+    except (CancelledError, Exception) as error:
+        if future.status == "error":
+            return Executed(Stop(Ending.ERROR, f"the Dask worker: {error!r}"))
         raise ClusterError(
             f"the Dask scheduler at {client.scheduler.addr} is gone; finished cells are in the "
             "store, run again to go on"
         ) from error
-    except Exception as error:
-        return Executed(Stop(Ending.ERROR, f"the Dask worker: {error!r}"))
 
 
 @contextmanager

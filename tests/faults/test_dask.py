@@ -85,6 +85,13 @@ def test_a_failing_cell_fails_alone(faults):
     assert len(found["segfaulting"].trace) == len(found["raising"].trace) > 10
 
 
+def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
+    monkeypatch.setattr(dask, "_alone", faults.no_room)
+    (event,) = dask.run(cells(faults, 1), 1)
+    assert event.executed.stop.status is Ending.ERROR
+    assert "No space left" in event.executed.stop.reason
+
+
 @pytest.mark.faults
 def test_a_worker_killed_with_its_cell_costs_nothing(faults):
     planned = cells(faults, 12, nap=0.1)
