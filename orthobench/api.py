@@ -19,7 +19,7 @@ from orthobench.explain import explain
 from orthobench.identity import Streams, canonical, describe
 from orthobench.problem import AnyInstance, AnyProblem, Problem
 from orthobench.registry import catalogue
-from orthobench.report.progress import Progress
+from orthobench.report.terminal.progress import Progress
 from orthobench.results import Results
 from orthobench.solver import AnySolver, Solver
 from orthobench.stopping import Budget, Rule

@@ -166,7 +166,7 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
 def list_(kind: str | None, as_json: bool) -> None:
     """List the solvers, problems, suites and plugins that are installed."""
     from orthobench.registry import catalogue
-    from orthobench.report import listing
+    from orthobench.report.terminal import listing
 
     facts = listing.facts(catalogue())
     wanted = facts if kind is None else {kind: facts[kind]}
@@ -185,7 +185,7 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
         _show_results(Results.read(Path(name), suite), None, as_json)
     else:
         from orthobench.registry import catalogue
-        from orthobench.report import listing
+        from orthobench.report.terminal import listing
 
         _print(listing.details(catalogue(), name), as_json, listing.page)
 
@@ -243,7 +243,7 @@ def _print(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str]]) -
 
 
 def _show_results(results: Results, folder: Path | None, as_json: bool) -> None:
-    from orthobench.report import table
+    from orthobench.report.terminal import table
 
     entries = results.entries
     figures = [] if folder is None else _figures(results, folder)
@@ -268,7 +268,7 @@ def _written(figures: Sequence[Path]) -> Iterator[str]:
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
-    from orthobench.report.figures import save_figures
+    from orthobench.report.figures.save import save_figures
 
     return save_figures(results.entries, folder / "figures", exhibits=results.exhibits)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ class Results:
             name = suite or suites[-1]
             return cls(name, path, store.records(name))
 
-    @property
+    @cached_property
     def entries(self) -> list[Entry]:
         """One entry for each problem and solver, with the trial that tuning chose."""
         return choose(self.records)
@@ -95,6 +96,15 @@ class Results:
         """
         with Store(self.path) as store:
             return {**store.exhibits(record.key for record in records)}
+
+    def session(self) -> dict[str, Any]:
+        """Return where the results come from: the latest session of the suite, from the store.
+
+        ``text`` is the suite as TOML, ``command`` the call, ``environment`` what it ran on;
+        ``started`` and ``ended`` are UTC, the latter None where the session was cut off.
+        """
+        with Store(self.path) as store:
+            return store.session(self.suite)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one flat row for each checkpoint, and one for each record without any."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from orthobench.stats import Summary, final, metric_of, paired_interval, quantiles, summarize
+from orthobench.stats.seeds import Summary, final, metric_of, paired_interval, quantiles, summarize
 from orthobench.trace import Mark
 from orthobench.tuning import Entry
 

@@ -9,7 +9,7 @@ import pytest
 
 import orthobench as ob
 from orthobench.datasets import cache_folder
-from orthobench.stats import quantiles, summarize
+from orthobench.stats.seeds import quantiles, summarize
 
 IMAGES = "t10k-images-idx3-ubyte.gz"
 

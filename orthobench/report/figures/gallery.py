@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from orthobench.exhibits import Image, Values
-from orthobench.report.drawing import INK, MUTED, legend_label
-from orthobench.report.exhibits import Exhibition
-from orthobench.report.sheet import LINE, blank, footnotes, heading, wrapped
+from orthobench.report.figures.drawing import INK, MUTED, legend_label
+from orthobench.report.figures.sheet import LINE, blank, footnotes, heading, wrapped
+from orthobench.report.plots.exhibits import Exhibition
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:

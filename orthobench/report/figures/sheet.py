@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from orthobench.report.drawing import INK, MUTED, line
+from orthobench.report.figures.drawing import INK, MUTED, line
 from orthobench.report.style import Style
 from orthobench.report.words import clean, limits
-from orthobench.stats import spread_name
+from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:

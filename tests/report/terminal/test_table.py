@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from orthobench.report.table import rows, show
+from orthobench.report.terminal.table import rows, show
 from orthobench.stopping import Ending
 from orthobench.suite import Level
 from orthobench.tuning import choose

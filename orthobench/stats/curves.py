@@ -15,7 +15,7 @@ from orthobench.arrays import Array
 from orthobench.errors import unknown
 from orthobench.harness import FEASIBLE, VIOLATION
 from orthobench.record import Record
-from orthobench.stats import spread
+from orthobench.stats.seeds import spread
 from orthobench.trace import Mark
 
 JUMP = 1e6

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.curves import Curve, curve
-from orthobench.report.axes import Floor, floor_of, scale
+from orthobench.report.figures.axes import Floor, floor_of, scale
 from orthobench.report.style import Style
 from orthobench.report.words import short
+from orthobench.stats.curves import Curve, curve
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from orthobench.report.axes import floor_of, scale
-from orthobench.report.figures import figure, plot_convergence, save_figures, slugs
+from orthobench.report.figures.axes import floor_of, scale
+from orthobench.report.figures.save import figure, plot_convergence, save_figures, slugs
 from orthobench.report.style import styles
 from orthobench.solver import Work
 from orthobench.stopping import Ending
@@ -234,7 +234,7 @@ class TestSaveFigures:
         assert float(last["median"]) == np.median(final)
 
     def test_a_solver_looks_the_same_in_all_figures(self, runs, tmp_path, monkeypatch):
-        import orthobench.report.figures as module
+        import orthobench.report.figures.save as module
 
         seen = []
         real = module.figure

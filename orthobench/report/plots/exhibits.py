@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from orthobench.exhibits import Curve, Exhibit, Image
 from orthobench.record import Record
 from orthobench.report.words import clean, limits
-from orthobench.stats import final, metric_of
+from orthobench.stats.seeds import final, metric_of
 from orthobench.tuning import Entry
 
 Load: TypeAlias = Callable[[Iterable[Record]], Mapping[str, Mapping[str, Exhibit]]]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.curves import LONGEST, curve
 from orthobench.errors import UsageError
 from orthobench.record import Record
 from orthobench.solver import Work
+from orthobench.stats.curves import LONGEST, curve
 from orthobench.stopping import Ending
 from orthobench.trace import Mark
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.exhibits import Curve, Values
-from orthobench.report.drawing import MUTED, frame, legend_label, line, visible
-from orthobench.report.exhibits import Exhibition
-from orthobench.report.sheet import (
+from orthobench.report.figures.drawing import MUTED, frame, legend_label, line, visible
+from orthobench.report.figures.sheet import (
     LINE,
     WIDTHS,
     across,
@@ -23,6 +22,7 @@ from orthobench.report.sheet import (
     sheet,
     wrapped,
 )
+from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.style import Style
 from orthobench.report.words import clean
 from orthobench.tuning import Entry

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from orthobench.record import Record
 from orthobench.solver import Work
-from orthobench.stats import (
+from orthobench.stats.seeds import (
     final,
     interval,
     paired_interval,
@@ -145,8 +145,9 @@ class TestSummary:
 
 
 def test_heavy_packages_are_not_imported_with_the_modules():
-    modules = "orthobench.stats, orthobench.tuning, orthobench.report.table"
-    modules += ", orthobench.report.figures, orthobench.report.progress, orthobench.report.style"
+    report = "orthobench.report"
+    modules = "orthobench.stats.seeds, orthobench.stats.curves, orthobench.tuning, "
+    modules += f"{report}.terminal.table, {report}.figures.save, {report}.terminal.progress"
     code = f"import sys, {modules}; print([m for m in ('scipy', 'matplotlib', 'rich', 'pandas', "
     code += "'numba') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from orthobench.identity import canonical
-from orthobench.report import fronts
-from orthobench.report.drawing import Drawn, curves, legend_label, panel
-from orthobench.report.exhibits import Load, exhibitions
-from orthobench.report.gallery import gallery, pages
-from orthobench.report.overlays import name_of, overlay_figure, overlays
-from orthobench.report.sheet import handle, legend, sheet, title
+from orthobench.report.figures.drawing import Drawn, curves, legend_label, panel
+from orthobench.report.figures.gallery import gallery, pages
+from orthobench.report.figures.sheet import handle, legend, sheet, title
+from orthobench.report.plots import fronts
+from orthobench.report.plots.exhibits import Load, exhibitions
+from orthobench.report.plots.overlays import name_of, overlay_figure, overlays
+from orthobench.report.plots.sweeps import sweep_figure, sweeps
 from orthobench.report.style import Style, styles
-from orthobench.report.sweeps import sweep_figure, sweeps
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plot_convergence(
     """Draw the median curve of every solver, with a band over its seeds, into an axis.
 
     A cross marks where a failed run ended. What is numerically zero is drawn on the lower
-    edge, and a note says so (`orthobench.report.axes.Floor`).
+    edge, and a note says so (`orthobench.report.figures.axes.Floor`).
 
     Parameters
     ----------
@@ -137,10 +137,9 @@ def save_figures(
 ) -> list[Path]:
     """Write the figures of a comparison, and the data that each draws.
 
-    One for each problem, of convergence; one for each that is compared at levels, of the trade-off
-    (`orthobench.report.fronts`); one for each parameter of which the problems have three or more
-    values (`orthobench.report.sweeps`); of what its solutions exhibit, one of the curves
-    (`orthobench.report.overlays`) and one or more of the images (`orthobench.report.gallery`).
+    One for each problem, of convergence; one for each that is compared at levels, of the trade-off;
+    one for each parameter of which the problems have three or more values; of what its solutions
+    exhibit, one of the curves and one or more of the images.
 
     Parameters
     ----------

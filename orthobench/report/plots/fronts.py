@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthobench.curves import AXES
 from orthobench.identity import canonical
-from orthobench.report.axes import scale
-from orthobench.report.drawing import COSTS, LABELS, MUTED, frame, line
-from orthobench.report.sheet import handle, legend, sheet, title
+from orthobench.report.figures.axes import scale
+from orthobench.report.figures.drawing import COSTS, LABELS, MUTED, frame, line
+from orthobench.report.figures.sheet import handle, legend, sheet, title
 from orthobench.report.style import Style
-from orthobench.stats import final, metric_of, quantiles
+from orthobench.stats.curves import AXES
+from orthobench.stats.seeds import final, metric_of, quantiles
 from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from matplotlib.colors import to_hex
 import orthobench as ob
 from orthobench.cli import main
 from orthobench.exhibits import Curve, Image
-from orthobench.report import gallery as galleries
-from orthobench.report.drawing import MUTED
-from orthobench.report.exhibits import exhibitions, typical_seed
-from orthobench.report.figures import save_figures
-from orthobench.report.gallery import gallery, limits, pages, reduced
-from orthobench.report.overlays import POINTS, overlay_figure, overlays, thinned
+from orthobench.report.figures import gallery as galleries
+from orthobench.report.figures.drawing import MUTED
+from orthobench.report.figures.gallery import gallery, limits, pages, reduced
+from orthobench.report.figures.save import save_figures
+from orthobench.report.plots.exhibits import exhibitions, typical_seed
+from orthobench.report.plots.overlays import POINTS, overlay_figure, overlays, thinned
 from orthobench.report.style import styles
 from orthobench.stopping import Ending
 from orthobench.suite_file import from_table

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from orthobench.report.figures import save_figures
-from orthobench.report.fronts import fronts, plot_front
+from orthobench.report.figures.save import save_figures
+from orthobench.report.plots.fronts import fronts, plot_front
 from orthobench.report.style import styles
 from orthobench.stopping import Ending
 from orthobench.suite import Level

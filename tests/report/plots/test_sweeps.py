@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthobench.report.figures import save_figures
-from orthobench.report.sweeps import sweeps
+from orthobench.report.figures.save import save_figures
+from orthobench.report.plots.sweeps import sweeps
 from orthobench.stopping import Ending
 from orthobench.suite import Level
 from orthobench.tuning import choose

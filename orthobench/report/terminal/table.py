@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orthobench.curves import AXES
 from orthobench.harness import VIOLATION
-from orthobench.report import notes
 from orthobench.report.ranking import Ranked, rank
+from orthobench.report.terminal import notes
 from orthobench.report.words import clean, count, duration, limits, number, short, si
-from orthobench.stats import (
+from orthobench.stats.curves import AXES
+from orthobench.stats.seeds import (
     spread_name,
 )
 from orthobench.tuning import Entry, Trial

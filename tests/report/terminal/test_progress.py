@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from orthobench.report.progress import Progress
+from orthobench.report.terminal.progress import Progress
 
 
 class Clock:

@@ -1,0 +1,1 @@
+"""Plots drawn by matplotlib, for screens and for paper."""

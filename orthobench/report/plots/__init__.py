@@ -1,0 +1,1 @@
+"""What is drawn, as data: no plot knows who draws it."""

@@ -1,0 +1,1 @@
+"""Statistics over seeds and problems: pure functions of records and of numbers."""
