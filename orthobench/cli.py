@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orthobench._version import __version__
+from orthobench.reproduce.command import reproduce
 
 if TYPE_CHECKING:
     from orthobench.results import Results
@@ -221,6 +222,9 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
     with Store(store, create=True) as opened:
         for other in others:
             click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
+
+
+main.add_command(reproduce)
 
 
 @main.command()

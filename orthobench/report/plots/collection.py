@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orthobench.panel import Plot
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.plots.panel import Plot
 from orthobench.tuning import Entry
 
 
