@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthobench.arrays import Array
+from orthobench.errors import unknown
 from orthobench.harness import FEASIBLE, VIOLATION
 from orthobench.record import Record
 from orthobench.stats.curves import AXES
@@ -126,7 +127,14 @@ class Runs:
         -------
         ndarray, shape (S, I)
             Positive; infinite where the target was never reached.
+
+        Raises
+        ------
+        UsageError
+            On an unknown axis.
         """
+        if axis not in AXES:
+            raise unknown("axis", axis, AXES)
         first = (self.best > self.targets(tau)[:, None]).sum(axis=-1)
         found: Array = np.take_along_axis(self.spent[axis], first[..., None], axis=-1)[..., 0]
         return found

@@ -39,7 +39,8 @@ def across(entries: Sequence[Entry], found: Sequence[Family] | None = None) -> l
     found : sequence of Family, optional
         What was found in each family, where that is known already: it takes a while to find.
     """
-    ranked = {family.name: family for family in (found or families(rank(entries)))}
+    known = families(rank(entries)) if found is None else found
+    ranks_of = {family.name: family for family in known if family.ranks is not None}
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.records[0].family, []).append(entry)
@@ -47,7 +48,6 @@ def across(entries: Sequence[Entry], found: Sequence[Family] | None = None) -> l
     for name, group in groups.items():
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
-        family = ranked.get(name)
-        plots += [ranks(family)] if family is not None and family.ranks is not None else []
+        plots += [ranks(ranks_of[name])] if name in ranks_of else []
         plots += [profile(group), reached(group)]
     return plots

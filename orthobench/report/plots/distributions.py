@@ -15,6 +15,12 @@ from orthobench.tuning import Entry
 LONGEST = 150
 """Most steps of a line that are drawn; the height of a plot shows no more."""
 
+NARROWEST = 2.0
+"""Least factor that an axis spans."""
+
+MARGIN = 0.05
+"""The part of an axis, on its logarithmic scale, that lines go on for after the last step."""
+
 NAMED = 3
 """Most problems that the small print names."""
 
@@ -47,10 +53,10 @@ def distribution_panel(
         Where x begins; at the first step of all where it is not given.
     """
     steps = np.concatenate([[begin] if begin else [], *(one.x for one in found)])
-    first, last = (steps.min(), steps.max()) if len(steps) else (1.0, 1.0)
-    end = last * max(1.05, (last / first) ** 0.05) if last > first else 2 * last
+    first, last = (float(steps.min()), float(steps.max())) if len(steps) else (1.0, 1.0)
+    end = max(NARROWEST * first, last * (last / first) ** MARGIN)
     series = tuple(
-        Series(_label(solver, failed), *_stepped(one, float(first), float(end)), solver=solver)
+        Series(_label(solver, failed), *_stepped(one, first, end), solver=solver)
         for solver, failed, one in zip(runs.solvers, runs.failed, found, strict=True)
     )
     return Panel(x, y, series, stepped=True)
@@ -73,12 +79,14 @@ def small_print(entries: Sequence[Entry], runs: Runs, *more: str) -> tuple[str, 
     parts = (
         entries[0].records[0].family,
         _budget(entries),
-        f"{size} instances: {problems} problems, with their seeds",
+        f"{size} instances: {problems} problems, each with its seeds",
         *more,
         "failed and missing runs solve nothing" if any(runs.failed) else "",
         *_absences(runs, problems),
-        f"nobody finished on {runs.unfinished} of them" if runs.unfinished else "",
-        f"nobody got below the start on {runs.unimproved} of them: solved by nobody"
+        f"on {runs.unfinished} instances no run finished: solved by nobody"
+        if runs.unfinished
+        else "",
+        f"on {runs.unimproved} instances no run got below its start: solved by nobody"
         if runs.unimproved
         else "",
     )

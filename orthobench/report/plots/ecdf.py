@@ -9,7 +9,7 @@ import numpy as np
 from orthobench.report.plots.distributions import costs, distribution_panel, small_print
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.plots.panel import Axis, Key, Panel, Plot
-from orthobench.report.words import clean, number
+from orthobench.report.words import clean
 from orthobench.stats.profiles import LADDER, Runs, ecdf, gather
 from orthobench.tuning import Entry
 
@@ -36,9 +36,9 @@ def reached(entries: Sequence[Entry]) -> Plot:
         about=small_print(
             entries,
             runs,
-            f"{len(LADDER)} targets for each: {number(100 * LADDER[0])} % down to "
-            f"{number(100 * LADDER[-1])} % of the gap from the start to the best value reached by "
-            "any solver is left",
+            f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
+            f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "
+            "solver reached is left, at the first checkpoint where it is so",
         ),
     )
 
@@ -51,6 +51,11 @@ def ecdf_panel(runs: Runs, cost: str) -> Panel:
     runs : Runs
     cost : str
         One of `orthobench.stats.curves.AXES`.
+
+    Raises
+    ------
+    UsageError
+        On an unknown cost.
     """
     found = ecdf(np.stack([runs.costs(cost, tau) for tau in LADDER], axis=-1))
     y = Axis("share", "share of targets reached", log=False)

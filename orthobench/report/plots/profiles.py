@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from orthobench.errors import unknown
 from orthobench.report.plots.distributions import costs, distribution_panel, small_print
 from orthobench.report.plots.panel import Axis, Key, Panel, Plot
 from orthobench.report.words import clean
@@ -44,8 +45,8 @@ def profile(entries: Sequence[Entry]) -> Plot:
         about=small_print(
             entries,
             runs,
-            "solved to 1 %: at most 1 % of the gap from the start to the best value reached by "
-            "any solver is left (Moré and Wild 2009), at whatever checkpoint this is so first",
+            "solved to 1 %: at most 1 % of the gap between the start and the best value that any "
+            "solver reached is left (Moré and Wild 2009), at the first checkpoint where it is so",
         ),
     )
 
@@ -60,7 +61,14 @@ def profile_panel(runs: Runs, cost: str, accuracy: str) -> Panel:
         One of `orthobench.stats.curves.AXES`.
     accuracy : str
         One of `ACCURACIES`.
+
+    Raises
+    ------
+    UsageError
+        On an unknown cost or accuracy.
     """
+    if accuracy not in ACCURACIES:
+        raise unknown("accuracy", accuracy, ACCURACIES)
     found = performance_profile(runs.costs(cost, ACCURACIES[accuracy]))
     x = Axis("ratio", f"{NAMES[cost]}, as a multiple of the least of any solver")
     y = Axis("share", f"share of instances solved to {accuracy}", log=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from orthobench.errors import unknown
 from orthobench.identity import canonical
 from orthobench.report.plots.labels import axis_label, legend_label
 from orthobench.report.plots.panel import Axis, Key, Panel, Plot, Series
@@ -80,7 +81,14 @@ def tuning_panel(entries: Sequence[Entry], parameter: str, metric: str | None = 
     metric : str, optional
         Draw the final values of this metric, median and spread over the seeds; where it is not
         given, the score that parameters were chosen by.
+
+    Raises
+    ------
+    UsageError
+        Where no solver was tuned in such a parameter.
     """
+    if parameter not in tunings(entries):
+        raise unknown("tuned parameter", parameter, tunings(entries))
     slices = {entry.solver: _slice(entry, parameter) for entry in entries}
     values = [trial.tuned[parameter] for trials in slices.values() for trial in trials]
     x, place = _axis(parameter, values)
