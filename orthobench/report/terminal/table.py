@@ -5,24 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from orthobench.harness import VIOLATION
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.terminal import notes
+from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
 from orthobench.report.words import clean, count, duration, limits, number, short, si
 from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import (
-    spread_name,
-)
+from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
-FOLD = 4
+FOLD = 5
 """Columns of at least this rank go before solver names are folded onto two lines."""
+
+CURVE = "curve"
+"""Title of the column of curves."""
 
 FIRST = ("rank", "density", "explained_variance_ratio")
 """Secondary metrics that a table shows before others."""
@@ -55,7 +58,8 @@ def rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 def show(entries: Sequence[Entry], console: Console | None = None) -> None:
     """Print a table for each problem, with what failed and how parameters were tuned.
 
-    Columns that do not fit the console's width are left out, and named below the table.
+    A small curve shows the median of the metric along the run. Columns that do not fit the
+    console's width are left out, and named below the table.
 
     Parameters
     ----------
@@ -83,6 +87,7 @@ class _Column:
     title: str
     cell: Callable[[Ranked], str]
     rank: int = 0
+    justify: Literal["left", "right"] = "right"
 
 
 def _row(ranked: Ranked) -> dict[str, Any]:
@@ -129,8 +134,13 @@ def _parts(entries: Sequence[Entry], console: Console) -> list[RenderableType]:
     seeds = f"{len(entry.seeds)} seed{'s' * (len(entry.seeds) > 1)}"
     parts = (first.family, f"final {first.primary.replace('_', ' ')}", seeds, limits(first.budget))
     about = "  " + ", ".join(part for part in parts if part)
-    columns, left_out = _fitting(ranked, console)
-    told = [*notes.legend(ranked, console.options.ascii_only), *notes.tuning(ranked)]
+    ascii_only = console.options.ascii_only
+    curves = sparklines([r.entry for r in ranked]) if ranked else None
+    columns, left_out = _fitting(ranked, curves, console)
+    told = notes.legend(ranked, ascii_only)
+    if curves and any(column.title == CURVE for column in columns):
+        told.append(curves.note(ascii_only))
+    told += notes.tuning(ranked)
     told += [notes.refusal(entry) for entry in entries if entry.refused]
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)
@@ -144,45 +154,76 @@ def _parts(entries: Sequence[Entry], console: Console) -> list[RenderableType]:
     ]
 
 
-def _fitting(ranked: Sequence[Ranked], console: Console) -> tuple[list[_Column], list[_Column]]:
-    """Return the columns that fit the console's width, and those that do not."""
+def _fitting(
+    ranked: Sequence[Ranked], curves: Sparklines | None, console: Console
+) -> tuple[list[_Column], list[_Column]]:
+    """Return the columns that fit the console's width, and those that do not.
+
+    What room is left the curves have.
+    """
     from rich.measure import Measurement
 
     if not ranked:
         return [], []
-    columns, left_out = _columns(ranked, console.options.ascii_only), list[_Column]()
+    ascii_only = console.options.ascii_only
+    columns, left_out = _columns(ranked, curves, NARROW, ascii_only), list[_Column]()
     unlimited = console.options.update(max_width=10_000)
     while True:
         table = _table(columns, ranked, console)
         last = max(columns, key=lambda column: column.rank)
         width = Measurement.get(console, unlimited, table)
-        needed = width.maximum if last.rank >= FOLD else width.minimum
+        needed = width.maximum - (0 if last.rank >= FOLD else _foldable(ranked))
         if needed <= console.width or not last.rank:
-            return columns, left_out
+            break
         left_out.insert(0, last)
         columns.remove(last)
+    width_of_curves = min(WIDE, NARROW + max(0, console.width - width.maximum))
+    kept = {column.title for column in columns}
+    widened = _columns(ranked, curves, width_of_curves, ascii_only)
+    return [column for column in widened if column.title in kept], left_out
 
 
-def _columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[_Column]:
+def _foldable(ranked: Sequence[Ranked]) -> int:
+    """Return by how many characters names get narrower where they are folded between words."""
+    from rich.cells import cell_len
+
+    names = [_name(r.entry).plain for r in ranked]
+    words = (word for name in names for word in name.split())
+    return max(map(cell_len, names)) - max(map(cell_len, words))
+
+
+def _columns(
+    ranked: Sequence[Ranked], curves: Sparklines | None, width: int, ascii_only: bool
+) -> list[_Column]:
     def typical(name: str) -> Callable[[Ranked], float]:
         return lambda r: r.typical(AXES[name])
 
     samples, steps, seconds, flops = map(typical, ("samples", "steps", "seconds", "flops"))
     streaming = not any(samples(r) == 0 for r in ranked)
+    differing = len({samples(r) for r in ranked}) > 1
     runs = len(ranked[0].entry.seeds)
     columns = [
         _Column("median" if runs > 1 else "value", lambda r: number(r.summary.median)),
         _Column(f"[{spread_name(runs)}]", _spread, rank=3),
-        _Column("samples", lambda r: count(samples(r)), rank=2 if streaming else 4),
+        _Column("samples", lambda r: count(samples(r)), rank=2 if streaming and differing else 5),
         _Column("time", lambda r: duration(seconds(r), ascii_only), rank=1),
         _Column("runs", lambda r: r.ok),
-        _Column("flops", lambda r: si(flops(r)), rank=4 if streaming else 2),
+        _Column("flops", lambda r: si(flops(r)), rank=5 if streaming else 2),
     ]
     if not any(samples(r) > 0 for r in ranked):
-        columns[2] = _Column("steps", lambda r: count(steps(r)), rank=4)
+        columns[2] = _Column("steps", lambda r: count(steps(r)), rank=5)
     if runs == 1:
         del columns[1]
-    return columns + [_extra(name, 5 + i) for i, name in enumerate(_extras(ranked))]
+    if curves:
+        columns.insert(0, _curve(curves, width, ascii_only))
+    return columns + [_extra(name, 6 + i) for i, name in enumerate(_extras(ranked))]
+
+
+def _curve(curves: Sparklines, width: int, ascii_only: bool) -> _Column:
+    def cell(ranked: Ranked) -> str:
+        return curves.line(ranked.entry.solver, width, ascii_only)
+
+    return _Column(CURVE, cell, rank=4, justify="left")
 
 
 def _extra(name: str, rank: int) -> _Column:
@@ -214,8 +255,8 @@ def _table(columns: Sequence[_Column], ranked: Sequence[Ranked], console: Consol
     table.add_column("", no_wrap=True)
     table.add_column("solver", overflow="fold", vertical="bottom")
     for column in columns:
-        title = Text(column.title, justify="right")
-        table.add_column(title, justify="right", no_wrap=True, vertical="bottom")
+        title = Text(column.title, justify=column.justify)
+        table.add_column(title, justify=column.justify, no_wrap=True, vertical="bottom")
     for r in ranked:
         style = "bold" if r.best else "dim" if not r.summary.n_ok else ""
         cells = [Text(column.cell(r)) for column in columns]
@@ -228,7 +269,7 @@ def _table(columns: Sequence[_Column], ranked: Sequence[Ranked], console: Consol
     return table
 
 
-def _name(entry: Entry) -> RenderableType:
+def _name(entry: Entry) -> Text:
     from rich.text import Text
 
     chosen = "".join(f" {clean(name)}={clean(short(v))}" for name, v in entry.chosen.items())
