@@ -28,6 +28,9 @@ from orthobench.stopping import Ending, Stop
 from orthobench.suite import Level, Planned, Suite
 from orthobench.trace import Mark
 
+FILE = "results.sqlite"
+"""What a store is called that nobody gave a name."""
+
 
 class Store:
     """A store, open; use it as a context manager.
