@@ -64,7 +64,8 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
         results = Results.read(store, suite)
         folder = _made(out or results.path.parent / "report")
         say("comparing the solvers")
-        found = families(rank(results.entries))
+        ranked = rank(results.entries)
+        found = families(ranked)
         say("writing the page")
         page = _page(results, folder)
         say("drawing the figures")
@@ -73,12 +74,12 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
         facts = {
             "suite": results.suite,
             "families": plain(found),
-            "table": table.rows(results.entries),
+            "table": table.rows(results.entries, ranked),
             "files": [str(path) for path in [page, *figures]],
         }
         click.echo(json.dumps(facts, indent=2, default=str))
     else:
-        table.show(results.entries)
+        table.show(results.entries, ranked=ranked)
         for line in [*_findings(found), "", str(page), *written(figures)]:
             click.echo(line)
     if opened:

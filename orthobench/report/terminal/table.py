@@ -13,7 +13,7 @@ from orthobench.report.terminal import notes
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
 from orthobench.report.words import clean, count, duration, limits, number, short, si
 from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import spread_name
+from orthobench.stats.seeds import metric_of, spread_name
 from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:
@@ -34,12 +34,14 @@ EXTRAS = 3
 """Most secondary metrics in a table; the rows have all."""
 
 
-def rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> list[dict[str, Any]]:
     """Return the comparison as plain rows that `json.dumps` takes, best first in each problem.
 
     Parameters
     ----------
     entries : sequence of Entry
+    ranked : sequence of Ranked, optional
+        What `rank` returned of them, where that is at hand.
 
     Returns
     -------
@@ -52,10 +54,14 @@ def rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
         which no run failed, and ``close`` those that cannot be told from it: the 95 % interval
         of the median difference, seed by seed, contains zero, or only rounding tells them apart.
     """
-    return [_row(ranked) for ranked in rank(entries)]
+    return [_row(one) for one in (rank(entries) if ranked is None else ranked)]
 
 
-def show(entries: Sequence[Entry], console: Console | None = None) -> None:
+def show(
+    entries: Sequence[Entry],
+    console: Console | None = None,
+    ranked: Sequence[Ranked] | None = None,
+) -> None:
     """Print a table for each problem, with what failed and how parameters were tuned.
 
     A small curve shows the median of the metric along the run. Columns that do not fit the
@@ -66,12 +72,16 @@ def show(entries: Sequence[Entry], console: Console | None = None) -> None:
     entries : sequence of Entry
     console : rich Console, optional
         Standard output by default.
+    ranked : sequence of Ranked, optional
+        What `rank` returned of them, where that is at hand.
     """
     from rich.console import Console
 
     console = console or Console()
-    for problem in dict.fromkeys(entry.problem for entry in entries):
-        group = [entry for entry in entries if entry.problem == problem]
+    groups: dict[str, list[Ranked]] = {}
+    for one in rank(entries) if ranked is None else ranked:
+        groups.setdefault(one.entry.problem, []).append(one)
+    for group in groups.values():
         console.print()
         for part in _parts(group, console):
             console.print(part)
@@ -124,12 +134,13 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _parts(entries: Sequence[Entry], console: Console) -> list[RenderableType]:
+def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     """Return title, table and notes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
-    ranked = rank([entry for entry in entries if not entry.refused])
+    entries = [r.entry for r in group]
+    ranked = [r for r in group if not r.entry.refused]
     entry, first = entries[0], entries[0].records[0]
     seeds = f"{len(entry.seeds)} seed{'s' * (len(entry.seeds) > 1)}"
     parts = (first.family, f"final {first.primary.replace('_', ' ')}", seeds, limits(first.budget))
@@ -228,14 +239,15 @@ def _curve(curves: Sparklines, width: int, ascii_only: bool) -> _Column:
 
 def _extra(name: str, rank: int) -> _Column:
     def cell(ranked: Ranked) -> str:
-        return number(ranked.metrics.get(name, math.nan))
+        return number(ranked.typical(metric_of(name)))
 
     return _Column(name.replace("_", "\n"), cell, rank)
 
 
 def _extras(ranked: Sequence[Ranked]) -> list[str]:
     first = ranked[0].entry.records[0]
-    names = dict.fromkeys(name for r in ranked for name in r.metrics)
+    records = [record for r in ranked for record in r.entry.records if not record.status.failed]
+    names = dict.fromkeys(name for r in records for mark in r.trace[-1:] for name in mark.metrics)
     rest = [n for n in names if n not in {first.primary, first.tuned_by, VIOLATION, *FIRST}]
     return [*(name for name in FIRST if name in names), *rest][:EXTRAS]
 
