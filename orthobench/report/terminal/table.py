@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from orthobench.harness import VIOLATION
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.terminal import notes
+from orthobench.report.terminal.columns import CURVE, FOLD, Column, columns, curve_column
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
-from orthobench.report.words import clean, count, duration, limits, number, short, si
+from orthobench.report.words import clean, limits, short
 from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import metric_of, spread_name
+from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
-
-FOLD = 5
-"""Columns of at least this rank go before solver names are folded onto two lines."""
-
-CURVE = "curve"
-"""Title of the column of curves."""
-
-FIRST = ("rank", "density", "explained_variance_ratio")
-"""Secondary metrics that a table shows before others."""
-
-EXTRAS = 3
-"""Most secondary metrics in a table; the rows have all."""
 
 
 def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> list[dict[str, Any]]:
@@ -87,19 +74,6 @@ def show(
             console.print(part)
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column of the table.
-
-    A narrow terminal has no room for those of the highest `rank`; rank 0 always stays.
-    """
-
-    title: str
-    cell: Callable[[Ranked], str]
-    rank: int = 0
-    justify: Literal["left", "right"] = "right"
-
-
 def _row(ranked: Ranked) -> dict[str, Any]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
@@ -147,9 +121,9 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     about = "  " + ", ".join(part for part in parts if part)
     ascii_only = console.options.ascii_only
     curves = sparklines([r.entry for r in ranked]) if ranked else None
-    columns, left_out = _fitting(ranked, curves, console)
+    shown, left_out = _fitting(ranked, curves, console)
     told = notes.legend(ranked, ascii_only)
-    if curves and any(column.title == CURVE for column in columns):
+    if curves and any(column.title == CURVE for column in shown):
         told.append(curves.note(ascii_only))
     told += notes.tuning(ranked)
     told += [notes.refusal(entry) for entry in entries if entry.refused]
@@ -160,14 +134,14 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     below = [(note, "dim") for note in told] + [(line, "red") for line in failed]
     return [
         Text.assemble((clean(entry.problem), "bold"), (about, "dim")),
-        *([_table(columns, ranked, console)] if ranked else []),
+        *([_table(shown, ranked, console)] if ranked else []),
         *(Padding(Text(text, style=style), (0, 0, 0, 2), expand=False) for text, style in below),
     ]
 
 
 def _fitting(
     ranked: Sequence[Ranked], curves: Sparklines | None, console: Console
-) -> tuple[list[_Column], list[_Column]]:
+) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit the console's width, and those that do not.
 
     What room is left the curves have.
@@ -177,21 +151,22 @@ def _fitting(
     if not ranked:
         return [], []
     ascii_only = console.options.ascii_only
-    columns, left_out = _columns(ranked, curves, NARROW, ascii_only), list[_Column]()
+    shown, left_out = columns(ranked, ascii_only), list[Column]()
+    if curves:
+        shown.insert(0, curve_column(ranked, curves, NARROW, ascii_only))
     unlimited = console.options.update(max_width=10_000)
     while True:
-        table = _table(columns, ranked, console)
-        last = max(columns, key=lambda column: column.rank)
-        width = Measurement.get(console, unlimited, table)
-        needed = width.maximum - (0 if last.rank >= FOLD else _foldable(ranked))
+        width = Measurement.get(console, unlimited, _table(shown, ranked, console)).maximum
+        last = max(shown, key=lambda column: column.rank)
+        needed = width - (0 if last.rank >= FOLD else _foldable(ranked))
         if needed <= console.width or not last.rank:
             break
         left_out.insert(0, last)
-        columns.remove(last)
-    width_of_curves = min(WIDE, NARROW + max(0, console.width - width.maximum))
-    kept = {column.title for column in columns}
-    widened = _columns(ranked, curves, width_of_curves, ascii_only)
-    return [column for column in widened if column.title in kept], left_out
+        shown.remove(last)
+    if curves and shown[0].title == CURVE:
+        room = min(WIDE, NARROW + max(0, console.width - width))
+        shown[0] = curve_column(ranked, curves, room, ascii_only)
+    return shown, left_out
 
 
 def _foldable(ranked: Sequence[Ranked]) -> int:
@@ -203,60 +178,7 @@ def _foldable(ranked: Sequence[Ranked]) -> int:
     return max(map(cell_len, names)) - max(map(cell_len, words))
 
 
-def _columns(
-    ranked: Sequence[Ranked], curves: Sparklines | None, width: int, ascii_only: bool
-) -> list[_Column]:
-    def typical(name: str) -> Callable[[Ranked], float]:
-        return lambda r: r.typical(AXES[name])
-
-    samples, steps, seconds, flops = map(typical, ("samples", "steps", "seconds", "flops"))
-    streaming = not any(samples(r) == 0 for r in ranked)
-    differing = len({samples(r) for r in ranked}) > 1
-    runs = len(ranked[0].entry.seeds)
-    columns = [
-        _Column("median" if runs > 1 else "value", lambda r: number(r.summary.median)),
-        _Column(f"[{spread_name(runs)}]", _spread, rank=3),
-        _Column("samples", lambda r: count(samples(r)), rank=2 if streaming and differing else 5),
-        _Column("time", lambda r: duration(seconds(r), ascii_only), rank=1),
-        _Column("runs", lambda r: r.ok),
-        _Column("flops", lambda r: si(flops(r)), rank=5 if streaming else 2),
-    ]
-    if not any(samples(r) > 0 for r in ranked):
-        columns[2] = _Column("steps", lambda r: count(steps(r)), rank=5)
-    if runs == 1:
-        del columns[1]
-    if curves:
-        columns.insert(0, _curve(curves, width, ascii_only))
-    return columns + [_extra(name, 6 + i) for i, name in enumerate(_extras(ranked))]
-
-
-def _curve(curves: Sparklines, width: int, ascii_only: bool) -> _Column:
-    def cell(ranked: Ranked) -> str:
-        return curves.line(ranked.entry.solver, width, ascii_only)
-
-    return _Column(CURVE, cell, rank=4, justify="left")
-
-
-def _extra(name: str, rank: int) -> _Column:
-    def cell(ranked: Ranked) -> str:
-        return number(ranked.typical(metric_of(name)))
-
-    return _Column(name.replace("_", "\n"), cell, rank)
-
-
-def _extras(ranked: Sequence[Ranked]) -> list[str]:
-    first = ranked[0].entry.records[0]
-    records = [record for r in ranked for record in r.entry.records if not record.status.failed]
-    names = dict.fromkeys(name for r in records for mark in r.trace[-1:] for name in mark.metrics)
-    rest = [n for n in names if n not in {first.primary, first.tuned_by, VIOLATION, *FIRST}]
-    return [*(name for name in FIRST if name in names), *rest][:EXTRAS]
-
-
-def _spread(ranked: Ranked) -> str:
-    return f"[{number(ranked.summary.low)}, {number(ranked.summary.high)}]"
-
-
-def _table(columns: Sequence[_Column], ranked: Sequence[Ranked], console: Console) -> Table:
+def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -266,18 +188,14 @@ def _table(columns: Sequence[_Column], ranked: Sequence[Ranked], console: Consol
     )
     table.add_column("", no_wrap=True)
     table.add_column("solver", overflow="fold", vertical="bottom")
-    for column in columns:
+    for column in shown:
         title = Text(column.title, justify=column.justify)
         table.add_column(title, justify=column.justify, no_wrap=True, vertical="bottom")
-    for r in ranked:
+    symbols = notes.symbols(console.options.ascii_only)
+    for i, r in enumerate(ranked):
         style = "bold" if r.best else "dim" if not r.summary.n_ok else ""
-        cells = [Text(column.cell(r)) for column in columns]
-        table.add_row(
-            notes.symbols(console.options.ascii_only)[notes.mark(r)],
-            _name(r.entry),
-            *cells,
-            style=style,
-        )
+        cells = [Text(column.texts[i]) for column in shown]
+        table.add_row(symbols[notes.mark(r)], _name(r.entry), *cells, style=style)
     return table
 
 
