@@ -69,7 +69,7 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
 def _extra(extra: str, versions: Mapping[str, str | None]) -> str:
     absent = [name for name, version in versions.items() if version is None]
     if absent:
-        return f"not usable: {', '.join(absent)} not installed; pip install 'orthobench[{extra}]'"
+        return f"lacks {', '.join(absent)}: pip install 'orthobench[{extra}]'"
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 

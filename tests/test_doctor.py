@@ -27,7 +27,7 @@ def test_an_extra_that_is_missing_is_said_and_no_problem(monkeypatch):
     known = environment.version
     monkeypatch.setattr(environment, "version", lambda n: None if n == "plotly" else known(n))
     report = doctor.examine()
-    said = "[report]    not usable: plotly not installed; pip install 'orthobench[report]'"
+    said = "[report]    lacks plotly: pip install 'orthobench[report]'"
     assert said in shown(report)
     assert not report["problems"]
 
