@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +71,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
         say("writing the page")
         page = _page(results, folder)
         say("drawing the figures")
-        figures = _figures(results, folder, style, formats or FORMATS) if style else []
+        figures = _figures(results, folder, found, style, formats or FORMATS) if style else []
     if as_json:
         facts = {
             "suite": results.suite,
@@ -104,19 +106,24 @@ def _page(results: Results, folder: Path) -> Path:
     return write_page(results, folder)
 
 
-def _figures(results: Results, folder: Path, style: str, formats: Sequence[str]) -> list[Path]:
+def _figures(
+    results: Results, folder: Path, found: Sequence[Family], style: str, formats: Sequence[str]
+) -> list[Path]:
     from orthobench.report.figures.save import save_figures
 
     return save_figures(
         results.entries, folder / "figures", style=style, formats=(*formats, "csv"),
-        exhibits=results.exhibits,
+        exhibits=results.exhibits, found=found,
     )  # fmt: skip
 
 
 def _findings(families: Sequence[Family]) -> Iterator[str]:
     from orthobench.report.words import clean
 
+    width = shutil.get_terminal_size().columns
     for family in families:
         yield ""
         yield click.style(clean(family.name), bold=True)
-        yield from (f"  {clean(sentence)}" for sentence in family.sentences)
+        for sentence in family.sentences:
+            yield from textwrap.wrap(clean(sentence), width, initial_indent="  ",
+                                     subsequent_indent="  ")  # fmt: skip

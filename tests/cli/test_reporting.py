@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import sys
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import click
@@ -12,7 +13,6 @@ from click.testing import CliRunner
 
 from orthobench import api
 from orthobench.cli import main
-from orthobench.report.findings import Family, Standing
 from orthobench.suite_file import from_table
 
 TABLE = {
@@ -39,6 +39,15 @@ def store(filled, tmp_path):
     return shutil.copy(filled, path)
 
 
+@dataclass(frozen=True)
+class Found:
+    """What is printed of a family."""
+
+    name: str
+    sentences: tuple[str, ...]
+    factors: dict[str, float]
+
+
 @pytest.fixture
 def called(monkeypatch):
     """What the makers of pages, figures and findings were called with, instead of their work."""
@@ -50,14 +59,14 @@ def called(monkeypatch):
         return folder / "index.html"
 
     def save_figures(entries, folder, **options):
-        calls["figures"] = (folder, {**options, "exhibits": callable(options["exhibits"])})
+        calls["figures"] = (folder, {
+            **options, "exhibits": callable(options["exhibits"]), "found": len(options["found"]),
+        })  # fmt: skip
         return [folder / f"a.{kind}" for kind in options["formats"]]
 
     def families(ranked):
-        solvers = [r.entry.solver for r in ranked]
-        standing = Standing(solvers[0], 1, 0, 1, 1.0, {"leading-subspace": math.inf}, 0, 2)
-        said = (f"{solvers[0]} wins on leading-subspace.", "a [bold]name\x1b[31m")
-        return [Family("toys", ("leading-subspace",), (standing,), None, said)]
+        said = (f"{ranked[0].entry.solver} wins on leading-subspace.", "a [bold]name\x1b[31m")
+        return [Found("toys", (*said, 100 * "long "), {"leading-subspace": math.inf})]
 
     page = SimpleNamespace(write_page=write_page)
     monkeypatch.setitem(sys.modules, "orthobench.report.page", page)
@@ -80,6 +89,7 @@ def test_the_page_goes_beside_the_store_and_failed_runs_are_no_failure(store, ca
     assert "ZeroDivisionError" in shown
     assert "power wins on leading-subspace." in shown
     assert "a [bold]name [31m" in shown
+    assert max(map(len, shown.replace(str(folder), "").splitlines())) <= 80
     assert shown.splitlines()[-1] == str(folder / "index.html")
 
 
@@ -91,7 +101,9 @@ def test_a_suite_and_a_folder_can_be_named(store, called, tmp_path):
 def test_a_style_writes_the_figures_too(store, called):
     shown = call(store, "--style", "one-column", "--format", "svg", "--format", "pdf").stdout
     folder = store.parent / "report" / "figures"
-    options = {"style": "one-column", "formats": ("svg", "pdf", "csv"), "exhibits": True}
+    options = {
+        "style": "one-column", "formats": ("svg", "pdf", "csv"), "exhibits": True, "found": 1,
+    }  # fmt: skip
     assert called["figures"] == (folder, options)
     assert shown.splitlines()[-1] == f"{folder / 'a.svg'} (also .pdf, .csv)"
     call(store, "--style", "screen")
@@ -101,7 +113,7 @@ def test_a_style_writes_the_figures_too(store, called):
 def test_facts_are_also_json(store, called):
     facts = json.loads(call(store, "--json", "--style", "screen").stdout)
     assert facts.keys() == {"suite", "families", "table", "files"}
-    assert facts["families"][0]["standings"][0]["factors"] == {"leading-subspace": None}
+    assert facts["families"][0]["factors"] == {"leading-subspace": None}
     assert facts["families"][0]["sentences"][0] == "power wins on leading-subspace."
     assert [row["runs"]["failed"] for row in facts["table"]] == [0, 2]
     assert [file.rpartition(".")[2] for file in facts["files"]] == [

@@ -100,9 +100,11 @@ class Sparklines:
         blocks = ASCII_BLOCKS if ascii_only else BLOCKS
         metric = clean(self.panel.y.key.replace("_", " "))
         lowest = "0" if self.floor.zeros else number(self.y[0])
+        over = RANGES[self.panel.x.key](*self.x)
         return (
             f"curve: median {metric}, {blocks[0]} {lowest} to {blocks[-1]} {number(self.y[1])}, "
-            f"over {RANGES[self.panel.x.key](*self.x)}; log scales, the same in every row"
+            f"over {over.replace('µ', 'u') if ascii_only else over}; log scales, "
+            "the same in every row"
         )
 
 

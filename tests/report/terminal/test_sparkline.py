@@ -80,7 +80,14 @@ def test_the_note_says_what_is_shown_and_the_ends_of_the_scales():
         "curve: median gap, ▁ 1.00e-8 to █ 1, over 1 to 100,000,000 samples; log scales, "
         "the same in every row"
     )
-    assert drawn(a=1 / X).note(ascii_only=True).isascii()
+
+
+@pytest.mark.parametrize("key", ["samples", "steps", "flops", "seconds"])
+def test_the_note_is_ascii_where_the_console_is_whatever_the_axis(key):
+    lines = drawn(a=1 / X)
+    lines = replace(lines, x=(1e-5, 10), panel=replace(lines.panel, x=Axis(key, key)))
+    assert lines.note(ascii_only=True).isascii()
+    assert "10" in lines.note()
 
 
 positive = st.floats(1e-12, 1e12)
