@@ -58,6 +58,13 @@ def test_records_come_back_as_they_were(path, suite):
         assert record.seed == p.cell.seed
 
 
+def test_records_share_the_names_of_their_metrics(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        marks = [mark for record in store.records("toys") for mark in record.trace]
+    assert len({id(name) for mark in marks for name in mark.metrics}) == 3
+
+
 def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
     fill(path, suite)
     with Store(path) as store:
