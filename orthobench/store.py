@@ -192,7 +192,7 @@ class Store:
             " cell.checksum, cell.status, cell.reason, cell.traceback"
             " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position"
         )
-        with self._reported():
+        with self._snapshot():
             rows = self._read(query, (suite,))
             return [_record(row, self._trace(cell=row[0])) for row in rows]
 
@@ -241,6 +241,16 @@ class Store:
         # all at once: a cursor that is left open outlives the connection
         with self._reported():
             return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Read all as it is at one time, whatever another process writes meanwhile."""
+        with self._reported():
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.rollback()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
