@@ -315,23 +315,6 @@ def test_listing_records_reads_no_exhibit(path, pictured):
     assert "exhibit" not in {table for table, _ in read}
 
 
-def test_records_are_those_of_one_time(path, suite, monkeypatch):
-    planned = fill(path, suite)
-    real = Store._trace
-
-    def meanwhile(store, cell):
-        monkeypatch.setattr(Store, "_trace", real)
-        with Store(path) as other:
-            other.discard(p.cell.key for p in planned)
-        return real(store, cell)
-
-    with Store(path) as store:
-        expected = store.records("toys")
-        monkeypatch.setattr(Store, "_trace", meanwhile)
-        assert store.records("toys") == expected
-        assert all(record.status is Ending.MISSING for record in store.records("toys"))
-
-
 def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
     planned = fill(path, pictured)
     with Store(path) as store:
