@@ -26,7 +26,7 @@ BEYOND = 1e130
 FEW = 4
 """Below this many runs, the spread is the range and not the quartiles."""
 
-RESAMPLES = 4999
+RESAMPLES = 5000
 """Bootstrap resamples of an interval."""
 
 ROWS = 256
@@ -185,6 +185,8 @@ def _intervals(ordered: Array, level: float) -> Array:
         # are drawn and sorted once for all rows (scipy itself draws paired samples in this way)
         middle = np.sort(places, axis=axis)
         lower, upper = middle[..., (n - 1) // 2], middle[..., n // 2]
+        # and each comes with its mirror image, so that intervals change sign with their values
+        lower, upper = np.append(lower, n - 1 - upper), np.append(upper, n - 1 - lower)
         medians: Array = (ordered[:, lower] + ordered[:, upper]) / 2
         return medians
 
@@ -193,7 +195,7 @@ def _intervals(ordered: Array, level: float) -> Array:
         statistic,
         vectorized=True,
         confidence_level=expanded_level(level, n),
-        n_resamples=RESAMPLES,
+        n_resamples=RESAMPLES // 2,
         method="percentile",
         random_state=np.random.default_rng(0),
     ).confidence_interval
