@@ -121,6 +121,11 @@ class TestShow:
         assert "*| a" in shown
         assert "* smallest median, of equal ones the fastest; no run failed" in shown
 
+    def test_marks_who_may_be_as_good_as_the_best(self, runs):
+        shown = text(choose(runs("a", 0.3) + runs("b", 0.3 * (1 + 1e-15))), 160)
+        assert "≈  b" in shown
+        assert "≈ the median difference from it may be zero (95 % interval)" in shown
+
     def test_names_failures_with_their_reasons(self, runs):
         entries = choose(runs("oja", 0.5, failed=2) + runs("msg", 0.3, failed=5) + runs("ok", 1))
         shown = text(entries, 120)
