@@ -105,7 +105,8 @@ def page(results: Results) -> Page:
     entries, session = results.entries, results.session()
     ranked = rank([entry for entry in entries if not entry.refused])
     problems, plots = _problems(entries, ranked)
-    overall = across(entries)
+    found = families(ranked)
+    overall = across(entries, found)
     looks = looks_of(styles(entry.solver for entry in entries))
     everything = (*plots, *overall)
     suite = tomllib.loads(session["text"])
@@ -117,7 +118,7 @@ def page(results: Results) -> Page:
         date=_date(session),
         counts=_counts(results),
         failures=sum(one.runs for one in fails),
-        verdicts=tuple(verdict(family, entries, ranked, ids) for family in families(ranked)),
+        verdicts=tuple(verdict(family, entries, ranked, ids) for family in found),
         failed=fails,
         refused=refused(entries),
         problems=problems,

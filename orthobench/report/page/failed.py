@@ -41,16 +41,16 @@ class Failed:
 
 @dataclass(frozen=True)
 class Refused:
-    """A solver that takes no part, with the reason, and on which problems.
+    """Solvers that take no part for one reason, and on which problems.
 
     Attributes
     ----------
-    solver, reason : str
-    problems : tuple of str
+    reason : str
+    solvers, problems : tuple of str
     """
 
-    solver: str
     reason: str
+    solvers: tuple[str, ...]
     problems: tuple[str, ...]
 
 
@@ -85,13 +85,18 @@ def failed(results: Results, ranked: Iterable[Ranked]) -> tuple[Failed, ...]:
 
 
 def refused(entries: Sequence[Entry]) -> tuple[Refused, ...]:
-    """Return who takes no part, with the reason; problems of the same reason together."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    """Return who takes no part, with the reason; problems and solvers of the same one together."""
+    problems: dict[tuple[str, str], dict[str, None]] = {}
     for entry in entries:
         if entry.refused:
             reason = clean(entry.records[0].reason)
-            groups.setdefault((entry.solver, reason), []).append(entry.problem)
-    return tuple(Refused(*key, tuple(dict.fromkeys(names))) for key, names in groups.items())
+            problems.setdefault((reason, entry.solver), {})[entry.problem] = None
+    solvers: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (reason, solver), names in problems.items():
+        solvers.setdefault((reason, tuple(names)), []).append(solver)
+    return tuple(
+        Refused(reason, tuple(refusing), names) for (reason, names), refusing in solvers.items()
+    )
 
 
 def _values(tuned: Mapping[str, Any]) -> str:

@@ -49,7 +49,7 @@ class PlotView {
     const alike = plots.all.filter((other) => other.plot.kind === this.plot.kind);
     const tools = element("span", { class: "tools" });
     if (alike.length > 1) {
-      tools.append(element("button", { type: "button", class: "same", title: `Show all plots of ${this.plot.kind} in this way`, onclick: () => this.share(alike) }, "same for all"));
+      tools.append(element("button", { type: "button", class: "same", title: `Show all plots of ${this.plot.kind} in this way`, onclick: () => this.share(alike) }, "apply to all"));
     }
     tools.append(
       element("button", { type: "button", class: "csv", title: "Save what is shown as CSV", onclick: () => this.saveCsv() }, "CSV"),
@@ -101,6 +101,8 @@ class PlotView {
       logY: !y.categories && (this.log.y ?? y.log),
       runs: this.runs,
       off: plots.off,
+      width: this.chart.clientWidth,
+      height: this.chart.clientHeight,
     };
   }
 
@@ -227,7 +229,7 @@ class PlotView {
   }
 
   async saveSvg() {
-    const view = this.view();
+    const view = { ...this.view(), width: 900, height: 480 };
     const found = drawn(this.panel, plots.data, view);
     const title = { text: plain(this.plot.name), x: 0.02, font: { size: 15 } };
     const legend = { showlegend: true, title, margin: { l: 10, r: 14, t: 44, b: 10 } };

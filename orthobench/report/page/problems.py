@@ -83,7 +83,9 @@ class Problem:
     pairs : tuple of Pair
         All comparisons.
     notes : tuple of str
-        How parameters were chosen, and who takes no part.
+        How parameters were chosen.
+    absent : tuple of str
+        Who takes no part.
     plots : tuple of int
         Their places among all plots of the page.
     """
@@ -100,6 +102,7 @@ class Problem:
     sentences: tuple[str, ...]
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...]
+    absent: tuple[str, ...]
     plots: tuple[int, ...]
 
 
@@ -137,7 +140,8 @@ def problem(
         rows=tuple(_row(r, effort) for r in ranked),
         sentences=_against_best(found, ranked, metric),
         pairs=tuple(map(_pair, found)),
-        notes=(*_tuning(ranked), *_refusals(entries)),
+        notes=tuple(_tuning(ranked)),
+        absent=_absent(entries),
         plots=tuple(plots),
     )
 
@@ -228,10 +232,5 @@ def _edges(entry: Entry) -> list[tuple[str, object, str]]:
     return found
 
 
-def _refusals(entries: Sequence[Entry]) -> list[str]:
-    return [
-        f"{clean(entry.solver)} takes no part: {clean(entry.records[0].reason)}"
-        for entry in entries
-        if entry.refused
-    ]
-
+def _absent(entries: Sequence[Entry]) -> tuple[str, ...]:
+    return tuple(clean(entry.solver) for entry in entries if entry.refused)

@@ -222,13 +222,13 @@ function layoutOf(panel, view, found, more = {}) {
     });
     annotations.push({
       xref: "paper", yref: "y", x: 0, y: Math.log10(panel.floor), xanchor: "left", yanchor: "bottom",
-      xshift: 4, showarrow: false, text: plain(`0, or below ${words(panel.zero, 1)}`),
+      xshift: 4, showarrow: false, text: plain(`0, or below ${tick(panel.zero, true)}`),
       font: { size: 11, color: MUTED },
     });
   }
   return {
-    xaxis: axisOf(panel.x, view.logX, found.xs, 0.025),
-    yaxis: axisOf(panel.y, view.logY, heights, 0.06),
+    xaxis: axisOf(panel.x, view.logX, found.xs, 0.025, view.width / 7.5),
+    yaxis: axisOf(panel.y, view.logY, heights, 0.06, view.height / 8),
     shapes, annotations,
     font: { family: FAMILY, size: 12.5, color: INK },
     margin: { l: 10, r: 14, t: 10, b: 10 },
@@ -237,9 +237,9 @@ function layoutOf(panel, view, found, more = {}) {
   };
 }
 
-function axisOf(axis, log, values, margin) {
+function axisOf(axis, log, values, margin, letters) {
   const shared = {
-    title: { text: plain(axis.label), standoff: 8, font: { size: 13 } },
+    title: { text: wrapped(axis.label, letters), standoff: 8, font: { size: 13 } },
     automargin: true, zeroline: false, gridcolor: GRID, linecolor: "#8c959f", showline: true,
     ticks: "outside", ticklen: 4, tickcolor: "#8c959f", tickfont: { color: MUTED },
   };
@@ -256,18 +256,43 @@ function axisOf(axis, log, values, margin) {
   return { ...shared, type: "log", range: [low, high], ...logTicks(low, high) };
 }
 
-/** Ticks with labels on every log axis, also within one decade. */
+/** Ticks of a log axis: powers of ten, or within a few decades what lies between them as well. */
 function logTicks(low, high) {
   const decades = high - low;
-  if (decades > 2.2) return { dtick: Math.ceil(decades / 9), exponentformat: "power", minor: { ticks: "outside", ticklen: 2, dtick: decades < 10 ? "D2" : undefined } };
-  const steps = decades > 0.9 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
-  const tickvals = [];
+  const steps = decades > 2.2 ? [1] : decades > 0.9 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
+  const every = decades > 2.2 ? Math.ceil(decades / 8) : 1;
+  const tickvals = multiples(low, high, steps).filter((value) => Math.round(Math.log10(value)) % every === 0 || every === 1);
+  if (tickvals.length < 2) return { nticks: 6, tickformat: ",.6~g" };
+  const minor = decades > 0.9 && decades < 7 ? multiples(low, high, [2, 3, 4, 5, 6, 7, 8, 9]) : [];
+  const far = tickvals.some((value) => value < 1e-3 || value >= 1e5);
+  return { tickvals, ticktext: tickvals.map((value) => tick(value, far)), minor: { tickvals: minor, ticks: "outside", ticklen: 2, tickcolor: "#8c959f" } };
+}
+
+function multiples(low, high, steps) {
+  const found = [];
   for (let power = Math.floor(low); power <= high; power += 1) {
-    for (const step of steps) tickvals.push(step * 10 ** power);
+    for (const step of steps) found.push(Number(`${step}e${power}`));
   }
-  const inside = tickvals.filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
-  if (inside.length < 2) return { nticks: 6, exponentformat: "power" };
-  return { tickvals: inside, ticktext: inside.map((value) => words(value, 6)) };
+  return found.filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
+}
+
+/** A tick as text: 0.01, 1, 2,000; on axes that reach far, 10⁻², 1, 2·10³. */
+function tick(value, far) {
+  if (!far || (value >= 1 && value <= 100)) return String(value);
+  const [mantissa, exponent] = value.toExponential().split("e");
+  const raised = [...String(Number(exponent))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join("");
+  return mantissa === "1" ? `10${raised}` : `${mantissa}·10${raised}`;
+}
+
+/** Words in lines of at most so many letters; each line is nothing but text. */
+function wrapped(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line && line.length + word.length >= most) lines.push(word);
+    else lines[lines.length - 1] = line ? `${line} ${word}` : word;
+  }
+  return lines.map(plain).join("<br>");
 }
 
 function linearRange(values, margin) {

@@ -1,17 +1,17 @@
 // Numbers and names as people read them.
 
-/** Three significant digits or more; infinity is what a failed run counts as. */
+/** So many significant digits; infinity is what a failed run counts as. */
 function words(value, digits = 4) {
   if (value === null || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "infinite (failed)" : "-infinite";
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e-3 && size < 1e7) {
-    const whole = Number(value.toPrecision(Math.max(digits, Math.ceil(Math.log10(size)))));
-    return whole.toLocaleString("en", { maximumSignificantDigits: 15 });
+    if (Number.isInteger(value) || size >= 10 ** digits) return Math.round(value).toLocaleString("en");
+    return value.toPrecision(digits);
   }
   const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
-  return `${Number(mantissa)}e${Number(exponent)}`;
+  return `${mantissa}e${Number(exponent)}`;
 }
 
 /** A number as a CSV file has it. */
