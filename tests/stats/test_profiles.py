@@ -223,6 +223,10 @@ class TestPerformanceProfile:
         (only,) = performance_profile(np.array([[1.0, INF, NAN]]))
         assert only.at(1e9) == pytest.approx(1 / 3)
 
+    def test_what_is_no_number_takes_nothing_from_the_others(self):
+        nothing, other = performance_profile(np.array([[NAN], [3.0]]))
+        assert (nothing.at(1e9), other.at(1.0)) == (0, 1)
+
     def test_of_no_instance_is_empty(self):
         assert performance_profile(np.empty((2, 0)))[0].at(1.0) == 0
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from orthobench.report.findings import Family, families
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.plots.ecdf import reached
+from orthobench.report.plots.ecdf import targets_reached
 from orthobench.report.plots.panel import Plot
 from orthobench.report.plots.profiles import profile
 from orthobench.report.plots.ranks import ranks
@@ -49,5 +49,5 @@ def across(entries: Sequence[Entry], found: Sequence[Family] | None = None) -> l
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         plots += [ranks(ranks_of[name])] if name in ranks_of else []
-        plots += [profile(group), reached(group)]
+        plots += [profile(group), targets_reached(group)]
     return plots

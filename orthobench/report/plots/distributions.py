@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -74,23 +75,34 @@ def small_print(entries: Sequence[Entry], runs: Runs, *more: str) -> tuple[str, 
     more : str
         What the plot itself has to say.
     """
-    problems = len(dict.fromkeys(problem for problem, _ in runs.instances))
-    size = len(runs.instances)
+    problems = len({problem for problem, _ in runs.instances})
     parts = (
         entries[0].records[0].family,
         _budget(entries),
-        f"{size} instances: {problems} problems, each with its seeds",
+        _size(runs),
         *more,
         "failed and missing runs solve nothing" if any(runs.failed) else "",
         *_absences(runs, problems),
-        f"on {runs.unfinished} instances no run finished: solved by nobody"
+        f"on {_number(runs.unfinished, 'instance')} no run finished: solved by nobody"
         if runs.unfinished
         else "",
-        f"on {runs.unimproved} instances no run got below its start: solved by nobody"
+        f"on {_number(runs.unimproved, 'instance')} no run got below the start: solved by nobody"
         if runs.unimproved
         else "",
     )
     return tuple(part for part in parts if part)
+
+
+def _size(runs: Runs) -> str:
+    """Return how many instances there are: ``10 instances: 2 problems × 5 seeds``."""
+    seeds = Counter(problem for problem, _ in runs.instances)
+    each = set(seeds.values())
+    of_each = f" × {_number(each.pop(), 'seed')}" if len(each) == 1 else ", each with its seeds"
+    return f"{_number(len(runs.instances), 'instance')}: {_number(len(seeds), 'problem')}{of_each}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _absences(runs: Runs, problems: int) -> list[str]:
@@ -98,7 +110,7 @@ def _absences(runs: Runs, problems: int) -> list[str]:
     for solver, problem in runs.absent:
         lacking.setdefault(solver, []).append(problem)
     return [
-        f"{clean(solver)} takes no part in {len(of_it)} of {problems} problems, "
+        f"{clean(solver)} takes no part in {len(of_it)} of {_number(problems, 'problem')}, "
         f"which count as not solved: {_listed(of_it)}"
         for solver, of_it in lacking.items()
     ]

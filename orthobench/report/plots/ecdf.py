@@ -14,7 +14,7 @@ from orthobench.stats.profiles import LADDER, Runs, ecdf, gather
 from orthobench.tuning import Entry
 
 
-def reached(entries: Sequence[Entry]) -> Plot:
+def targets_reached(entries: Sequence[Entry]) -> Plot:
     """Return the ECDFs of one family: a panel for each cost.
 
     Parameters

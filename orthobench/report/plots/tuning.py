@@ -186,6 +186,6 @@ def _about(entries: Sequence[Entry]) -> tuple[str, ...]:
         "the marked value was chosen, by the tuning score, for all seeds",
         f"only values that keep {level} could be chosen" if level is not None else "",
         "further tuned parameters are held at their chosen values" if several else "",
-        "a value with a failed run is infinitely bad, and not drawn" if failed else "",
+        "a value with a failed run has an infinite score, which is not drawn" if failed else "",
     )
     return tuple(part for part in parts if part)

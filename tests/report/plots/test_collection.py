@@ -1,17 +1,18 @@
 """Which plots a comparison has, and in which order."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from orthobench.report.findings import Family
 from orthobench.report.plots import collection
 from orthobench.report.plots.collection import across, of_problem
-from orthobench.stats.ranks import Ranks
 from orthobench.stopping import Ending
 from orthobench.tuning import choose
 
-PCA = Family("PCA", ("digits k=4",), (), Ranks({"a": 1.0, "b": 2.0}, 9, 0.01, 0.5), ())
+RANKS = SimpleNamespace(mean={"a": 1.0, "b": 2.0}, problems=9, p=0.01, critical_difference=0.5)
+PCA = Family("PCA", ("digits k=4",), (), RANKS, ())
 TUCKER = Family("Tucker", ("t",), (), None, ())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from orthobench.errors import UsageError
 from orthobench.report.plots import distributions
-from orthobench.report.plots.ecdf import ecdf_panel, reached
+from orthobench.report.plots.ecdf import ecdf_panel, targets_reached
 from orthobench.report.plots.profiles import ACCURACIES, profile, profile_panel
 from orthobench.stats.profiles import gather
 from orthobench.stopping import Ending
@@ -72,7 +72,7 @@ class TestProfile:
     def test_says_what_a_reader_must_know(self, entries):
         found = profile(entries)
         text = " · ".join(found.about)
-        assert "10 instances: 2 problems" in text
+        assert "10 instances: 2 problems × 5 seeds" in text
         assert "picky takes no part in 1 of 2 problems, which count as not solved: digits k=4" in (
             text
         )
@@ -84,7 +84,12 @@ class TestProfile:
         stuck = [replace(r, trace=r.trace[:1] * 2) for r in runs("a", 1.0, failed=2)]
         text = " · ".join(profile(choose(stuck)).about)
         assert "on 2 instances no run finished: solved by nobody" in text
-        assert "on 3 instances no run got below its start: solved by nobody" in text
+        assert "on 3 instances no run got below the start: solved by nobody" in text
+
+    def test_says_where_seeds_differ(self, runs):
+        records = [*runs("a", 1.0, problem="p", seeds=1), *runs("a", 1.0, problem="q", seeds=2)]
+        assert profile(choose(records[:1])).about[1] == "1 instance: 1 problem × 1 seed"
+        assert profile(choose(records)).about[1] == "3 instances: 2 problems, each with its seeds"
 
     def test_names_few_of_many_problems(self, runs):
         records = [*runs("picky", 1.0, problem="p0"), *runs("fast", 1.0, problem="p0")]
@@ -115,21 +120,21 @@ class TestProfile:
 
 class TestEcdf:
     def test_offers_costs(self, entries):
-        found = reached(entries)
+        found = targets_reached(entries)
         assert (found.kind, found.name) == ("ecdf", "PCA: targets reached")
         assert found.choices == {"cost": ("seconds", "flops", "samples", "steps")}
         assert set(found.sheet) <= set(found.keys())
         assert "20 targets for each: at most 56.2 % down to 0.001 % of the gap" in found.about[2]
 
     def test_lines_begin_where_the_first_target_is_reached(self, entries):
-        panel = reached(entries).panel("steps")
+        panel = targets_reached(entries).panel("steps")
         assert panel.stepped
         begins, ends = {s.x[0] for s in panel.series}, {s.x[-1] for s in panel.series}
         assert (len(begins), len(ends)) == (1, 1)
         assert max(s.y[0] for s in panel.series) > 0
 
     def test_where_nothing_is_reached_lines_lie_at_zero(self, runs):
-        panel = reached(choose(runs("a", 1.0, failed=5))).panel()
+        panel = targets_reached(choose(runs("a", 1.0, failed=5))).panel()
         assert panel.series[0].y.tolist() == [0, 0]
 
 

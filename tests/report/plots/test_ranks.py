@@ -1,16 +1,18 @@
 """Mean ranks as a plot: two solvers differ where their bars do not overlap."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
 from orthobench.report.findings import Family
 from orthobench.report.plots.ranks import ranks
-from orthobench.stats.ranks import Ranks
 
 
 def family(p=0.01, cd=1.2):
-    return Family("PCA", ("a", "b"), (), Ranks({"x": 1.2, "y": 2.0, "z": 2.8}, 12, p, cd), ())
+    mean = {"x": 1.2, "y": 2.0, "z": 2.8}
+    found = SimpleNamespace(mean=mean, problems=12, p=p, critical_difference=cd)
+    return Family("PCA", ("a", "b"), (), found, ())
 
 
 def test_each_solver_has_a_bar_of_one_critical_difference():
