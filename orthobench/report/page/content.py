@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from orthobench.report.findings import families
+from orthobench.report.findings import Family, families
 from orthobench.report.page.drawings import Drawings, drawings
 from orthobench.report.page.entries import Table, table
 from orthobench.report.page.failed import Failed, Refused, failed, refused
@@ -21,12 +21,12 @@ from orthobench.report.plots.collection import across, of_problem
 from orthobench.report.plots.panel import Plot
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import styles
-from orthobench.report.words import clean
+from orthobench.report.words import clean, plural
 from orthobench.results import Results
 from orthobench.tuning import Entry
 
 MOST_PAIRS = 5000
-"""Comparisons in one page; of more, each problem keeps those with its best solver."""
+"""Comparisons in one page; of more, only those with the best solver are told, in words."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Page:
     Attributes
     ----------
     suite, description, date : str
-    counts : tuple of (int, str)
+    counts : tuple of str
         Problems, solvers, seeds, runs.
     failures : int
         Runs that failed or are missing.
@@ -76,7 +76,7 @@ class Page:
     suite: str
     description: str
     date: str
-    counts: tuple[tuple[int, str], ...]
+    counts: tuple[str, ...]
     failures: int
     verdicts: tuple[Verdict, ...]
     failed: tuple[Failed, ...]
@@ -104,8 +104,8 @@ def page(results: Results) -> Page:
     """
     entries, session = results.entries, results.session()
     ranked = rank([entry for entry in entries if not entry.refused])
-    problems, plots = _problems(entries, ranked)
     found = families(ranked)
+    problems, plots = _problems(entries, ranked, found)
     overall = across(entries, found)
     looks = looks_of(styles(entry.solver for entry in entries))
     everything = (*plots, *overall)
@@ -132,7 +132,7 @@ def page(results: Results) -> Page:
 
 
 def _problems(
-    entries: Sequence[Entry], ranked: Sequence[Ranked]
+    entries: Sequence[Entry], ranked: Sequence[Ranked], families_found: Sequence[Family]
 ) -> tuple[tuple[Problem, ...], list[Plot]]:
     """Return the problems, and their plots in one list."""
     groups: dict[str, list[Entry]] = {}
@@ -141,29 +141,28 @@ def _problems(
     standing: dict[str, list[Ranked]] = {}
     for one in ranked:
         standing.setdefault(one.entry.problem, []).append(one)
+    made = sum(len(c) for family in families_found for c in family.comparisons.values())
+    paired = made <= MOST_PAIRS
+    of_family = {family.name: family for family in families_found}
     plots: list[Plot] = []
     found: list[Problem] = []
     for number, (name, group) in enumerate(groups.items()):
         ranking = standing.get(name, [])
         own = of_problem(group) if ranking else []
         places = range(len(plots), len(plots) + len(own))
-        found.append(problem(number, group, ranking, places))
+        family = of_family.get(group[0].records[0].family)
+        found.append(problem(number, group, ranking, family, places, paired))
         plots += own
     return tuple(found), plots
 
 
-def _counts(results: Results) -> tuple[tuple[int, str], ...]:
-    records = results.records
-    return (
-        _counted({record.problem for record in records}, "problem"),
-        _counted({record.solver for record in records}, "solver"),
-        _counted({record.seed for record in records}, "seed"),
-        _counted({record.key for record in records}, "run"),
+def _counts(results: Results) -> tuple[str, ...]:
+    """Return how many problems, solvers, seeds and runs there are."""
+    nouns = {"problem": "problem", "solver": "solver", "seed": "seed", "key": "run"}
+    return tuple(
+        plural(len({getattr(record, field) for record in results.records}), noun)
+        for field, noun in nouns.items()
     )
-
-
-def _counted(found: set[Any], name: str) -> tuple[int, str]:
-    return len(found), name + "s" * (len(found) != 1)
 
 
 def _date(session: Mapping[str, Any]) -> str:

@@ -178,6 +178,19 @@ class PlotView {
     this.chart.dataset.watched = "yes";
     this.chart.on("plotly_hover", (event) => this.tellOf(event));
     this.chart.on("plotly_unhover", () => this.silence());
+    this.chart.on("plotly_relayout", (changes) => this.retick(changes));
+  }
+
+  /** After zooming, log axes have ticks that fit. */
+  retick(changes) {
+    const ticks = {};
+    for (const name of ["xaxis", "yaxis"]) {
+      const { type, range } = this.chart.layout[name];
+      if (type !== "log" || !(`${name}.range[0]` in changes || `${name}.range` in changes || `${name}.autorange` in changes)) continue;
+      const fresh = { tickvals: null, ticktext: null, minor: null, ...logTicks(...range) };
+      for (const [key, value] of Object.entries(fresh)) ticks[`${name}.${key}`] = value;
+    }
+    if (Object.keys(ticks).length) Plotly.relayout(this.chart, ticks);
   }
 
   /** What stands at the pointer, beside it; and all solvers there, in the legend. */

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from orthobench.report.findings import comparisons, sentence
+from orthobench.report.findings import Family, sentence
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.ranking import Ranked
-from orthobench.report.words import clean, count, duration, limits, number, short, si
+from orthobench.report.words import (
+    clean,
+    count,
+    duration,
+    limits,
+    number,
+    plural,
+    probability,
+    short,
+    si,
+)
 from orthobench.stats.curves import AXES
 from orthobench.stats.paired import Comparison
 from orthobench.stats.seeds import spread_name
@@ -52,8 +62,8 @@ class Pair:
     seeds, difference, interval, p : str
         On how many seeds a ends lower, equal and higher; the median difference b - a with its
         interval; the adjusted p-value.
-    shown : bool
-        Whether a difference is shown.
+    lead : str
+        The solver that is shown to end lower; empty where none is.
     """
 
     a: str
@@ -62,7 +72,7 @@ class Pair:
     difference: str
     interval: str
     p: str
-    shown: bool
+    lead: str
 
 
 @dataclass(frozen=True)
@@ -78,10 +88,14 @@ class Problem:
     spread, effort : str
         What the spread spans, and what effort is counted in.
     rows : tuple of Row
+    verdict : str
+        Who wins, by how much and how sure that is.
     sentences : tuple of str
         The best against each of the others.
     pairs : tuple of Pair
-        All comparisons.
+        All comparisons; none where a page would have too many.
+    compared : str
+        How many comparisons were made.
     notes : tuple of str
         How parameters were chosen.
     absent : tuple of str
@@ -99,15 +113,22 @@ class Problem:
     spread: str
     effort: str
     rows: tuple[Row, ...]
+    verdict: str
     sentences: tuple[str, ...]
     pairs: tuple[Pair, ...]
+    compared: str
     notes: tuple[str, ...]
     absent: tuple[str, ...]
     plots: tuple[int, ...]
 
 
 def problem(
-    number_of: int, entries: Sequence[Entry], ranked: Sequence[Ranked], plots: Iterable[int]
+    number_of: int,
+    entries: Sequence[Entry],
+    ranked: Sequence[Ranked],
+    family: Family | None,
+    plots: Iterable[int],
+    paired: bool = True,
 ) -> Problem:
     """Return what a page says of one problem.
 
@@ -119,27 +140,38 @@ def problem(
         All of its entries.
     ranked : sequence of Ranked
         Those that take part, best first.
+    family : Family, optional
+        What was found; None where nobody takes part in any problem of the family.
     plots : iterable of int
+    paired : bool
+        Whether all comparisons have a row.
     """
     first = entries[0].records[0]
     metric = axis_label(first.primary)
     seeds = len(entries[0].seeds)
-    runs = f"{seeds} seed{'s' * (seeds != 1)}"
-    facts = (clean(first.family), f"final {metric}, smaller is better", runs, limits(first.budget))
+    facts = (
+        clean(first.family),
+        f"final {metric}, smaller is better",
+        plural(seeds, "seed"),
+        limits(first.budget),
+    )
     effort = "samples" if any(_typical(r, "samples") > 0 for r in ranked) else "steps"
-    found = comparisons([r.entry for r in ranked]) if len(ranked) > 1 else []
+    label = entries[0].problem
+    found = family.comparisons.get(label, ()) if family else ()
     return Problem(
         id=f"problem-{number_of}",
-        label=entries[0].problem,
-        name=clean(entries[0].problem),
+        label=label,
+        name=clean(label),
         family=clean(first.family),
         metric=metric,
         facts=tuple(fact for fact in facts if fact),
         spread=spread_name(seeds),
         effort=effort,
         rows=tuple(_row(r, effort) for r in ranked),
+        verdict=clean(family.verdicts.get(label, "")) if family else "",
         sentences=_against_best(found, ranked, metric),
-        pairs=tuple(map(_pair, found)),
+        pairs=tuple(map(_pair, found)) if paired else (),
+        compared=plural(len(found), "comparison"),
         notes=tuple(_tuning(ranked)),
         absent=_absent(entries),
         plots=tuple(plots),
@@ -199,8 +231,10 @@ def _pair(found: Comparison) -> Pair:
         f"{found.lower} / {found.equal} / {found.higher}",
         number(found.difference),
         f"{low} to {high}",
-        "1" if found.adjusted >= 1 else number(found.adjusted),
-        found.shown,
+        "1"
+        if found.adjusted >= 1
+        else probability(found.adjusted).removeprefix("p = ").removeprefix("p "),
+        found.lead or "",
     )
 
 

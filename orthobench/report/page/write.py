@@ -66,13 +66,17 @@ def rendered(content: Page, plotly: str) -> str:
         The source of plotly.js.
     """
     script = "\n".join(_own(name) for name in SCRIPTS)
-    return _environment().get_template("page.html").render(
-        page=content,
-        style=_own("page.css"),
-        script=script,
-        # only these two may run, whatever a name may hold
-        allowed=" ".join(map(_hash, (f"\n{script}\n", plotly))),
-        plotly=packed(plotly),
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            page=content,
+            style=_own("page.css"),
+            script=script,
+            # only these two may run, whatever a name may hold
+            allowed=" ".join(map(_hash, (f"\n{script}\n", plotly))),
+            plotly=packed(plotly),
+        )
     )
 
 
