@@ -245,9 +245,9 @@ class PlotView {
     const view = { ...this.view(), width: 900, height: 480 };
     const found = drawn(this.panel, plots.data, view);
     const title = { text: plain(this.plot.name), x: 0.02, font: { size: 15 } };
-    const legend = { showlegend: true, title, margin: { l: 10, r: 14, t: 44, b: 10 } };
+    const legend = { showlegend: true, legend: { orientation: "h", y: -0.18, yanchor: "top" }, title, margin: { l: 10, r: 14, t: 44, b: 10 } };
     const picture = { data: found.traces.map(withMarkers), layout: layoutOf(this.panel, view, found, legend) };
-    const url = await Plotly.toImage(picture, { format: "svg", width: 900, height: 480 });
+    const url = await Plotly.toImage(picture, { format: "svg", width: 900, height: 560 });
     const text = decodeURIComponent(url.slice(url.indexOf(",") + 1));
     save(`${slug(this.plot.name, this.plot.kind, ...this.options())}.svg`, text, "image/svg+xml");
   }

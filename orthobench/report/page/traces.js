@@ -20,13 +20,17 @@ function drawn(panel, data, view) {
   const shown = panel.series.filter((one) => !view.off.has(one.solver));
   shown.forEach((one, place) => {
     const line = lineOf(one, panel, data, view, found);
-    const look = data.solvers[one.solver] ?? { colour: GREY, dash: "4px,3px", symbol: "" };
+    const look = lookOf(one, data);
     const phase = place / shown.length;
     if (view.runs && one.runs?.length) addRuns(one, look, panel, data, view, found);
     else addMedian(one, look, line, phase, panel, view, found);
-    if (one.crosses) addCrosses(one, look, panel, data, view, found);
   });
+  for (const one of shown) if (one.crosses) addCrosses(one, panel, data, view, found);
   return found;
+}
+
+function lookOf(one, data) {
+  return data.solvers[one.solver] ?? { colour: GREY, dash: "4px,3px", symbol: "" };
 }
 
 /** The arrays of a series, as measured and as shown. */
@@ -192,11 +196,13 @@ function addRuns(one, look, panel, data, view, found) {
   found.sources.push({ one, line }, null);
 }
 
-/** Where failed runs ended. */
-function addCrosses(one, look, panel, data, view, found) {
+/** Where failed runs ended; on the left edge where a log axis has no place for it. */
+function addCrosses(one, panel, data, view, found) {
+  const look = lookOf(one, data);
   const [x, y] = one.crosses.map((number) => data.pool[number]);
   const line = { x, y, failed: true };
-  line.atX = x.map((at) => placed(at, view.logX));
+  const edge = found.xs.length ? least(found.xs) : null;
+  line.atX = x.map((at) => placed(at, view.logX) ?? edge);
   line.atY = y.map((value) => raised(value, panel, view.logY, found));
   found.high.push(...line.atY.filter((value) => value !== null));
   found.traces.push({
