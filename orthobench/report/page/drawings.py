@@ -24,7 +24,10 @@ MOST_POINTS = 80
 FEWEST_POINTS = 24
 """To this a curve is thinned before whole panels are left out."""
 
-CURVES = 500_000
+CURVES = 12_000
+"""Curves in one page; each takes about half a millisecond to find."""
+
+NUMBERS = 500_000
 """Numbers for curves in one page."""
 
 RUNS = 250_000
@@ -69,7 +72,7 @@ def drawings(plots: Sequence[Plot], looks: Mapping[str, Look]) -> Drawings:
     drawn: list[tuple[Panel, dict[str, Any]]] = []
     left_out = 0
     for number, place, key in _by_importance(plots):
-        if packer.pool.size > CURVES:
+        if packer.full:
             left_out += 1
             continue
         panel = plots[number].draw(key) if any(place) else first[number]
@@ -90,10 +93,16 @@ class _Packer:
 
     def __init__(self, solvers: Mapping[str, int], points: int) -> None:
         self.pool, self.solvers, self.points = Pool(), solvers, points
+        self.curves = 0
+
+    @property
+    def full(self) -> bool:
+        return self.pool.size > NUMBERS or self.curves >= CURVES
 
     def panel(self, panel: Panel) -> dict[str, Any]:
         lows = [part for s in panel.series for part in (s.y, s.low) if part is not None]
         floor = floor_of(lows)
+        self.curves += len(panel.series)
         return {
             "x": _axis(panel.x),
             "y": _axis(panel.y),
@@ -137,7 +146,8 @@ def _points(plots: Sequence[Plot], first: Sequence[Panel]) -> int:
     """Return how many points a curve may have, so that all curves might fit."""
     panels = (math.prod(map(len, plot.choices.values())) for plot in plots)
     curves = sum(n * len(panel.series) for n, panel in zip(panels, first, strict=True))
-    return int(np.clip(CURVES // (3 * max(curves, 1)), FEWEST_POINTS, MOST_POINTS))
+    curves = min(curves, CURVES)
+    return int(np.clip(NUMBERS // (3 * max(curves, 1)), FEWEST_POINTS, MOST_POINTS))
 
 
 def _by_importance(

@@ -25,15 +25,18 @@ class Pool:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
+        self._seen: dict[bytes, int] = {}
         self.size = 0
 
     def place(self, values: Array) -> int:
         """Return the number of an array, which is added where it is not there yet."""
-        text = ",".join(map(written, values.tolist()))
-        if text not in self._places:
-            self._places[text] = len(self._places)
-            self.size += len(values)
-        return self._places[text]
+        bits = values.tobytes()
+        if bits not in self._seen:  # writing numbers as text is slow
+            text = ",".join(map(written, values.tolist()))
+            if text not in self._places:
+                self.size += len(values)
+            self._seen[bits] = self._places.setdefault(text, len(self._places))
+        return self._seen[bits]
 
     def as_json(self) -> str:
         """Return all arrays as JSON, in the order of their numbers."""

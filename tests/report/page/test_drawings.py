@@ -88,8 +88,9 @@ def a_plot(name, length=50, count=4, runs=0):
     return Plot(name, "kind", {"choice": tuple(map(str, range(count)))}, draw)
 
 
-def test_where_not_all_fits_every_plot_keeps_its_first_panel(monkeypatch):
-    monkeypatch.setattr(module, "CURVES", 100)
+@pytest.mark.parametrize(("limit", "most"), [("NUMBERS", 100), ("CURVES", 5)])
+def test_where_not_all_fits_every_plot_keeps_its_first_panel(monkeypatch, limit, most):
+    monkeypatch.setattr(module, limit, most)
     found = drawings([a_plot("a"), a_plot("bb")], {})
     data = read(found)
     assert all("0" in plot["panels"] for plot in data["plots"])
