@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.exhibits import Exhibition
+from orthobench.report.plots.overlays import curves
 from orthobench.report.plots.panel import Plot
+from orthobench.report.plots.sweeps import sweep, sweeps
+from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.tuning import Entry
 
 
@@ -27,5 +31,16 @@ def across(entries: Sequence[Entry]) -> list[Plot]:
     ----------
     entries : sequence of Entry
     """
-    del entries
-    return []
+    return [*tradeoffs(entries), *map(sweep, sweeps(entries))]
+
+
+def exhibited(shown: Sequence[Exhibition]) -> list[Plot]:
+    """Return the plots of what solutions look like, where these are curves.
+
+    Parameters
+    ----------
+    shown : sequence of Exhibition
+        What the solvers show of each problem: `orthobench.report.plots.exhibits.exhibitions`.
+    """
+    plots = (curves(one) for one in shown)
+    return [plot for plot in plots if plot is not None]

@@ -1,0 +1,64 @@
+"""Where a log axis ends, so that what is numerically zero does not squeeze the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.arrays import Array
+
+TINY = 1e-16
+"""Not above this is zero on every axis."""
+
+ROUNDING = 1e-12
+"""Below this part of the largest value, a value may be a zero with rounding errors."""
+
+GAP = 1e3
+"""Such values are zeros where nothing lies between them and this many times as much."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Where a log axis ends, and what is drawn there.
+
+    A method may hit zero, or the rounding error of zero, at once, while others are still
+    orders of magnitude above it. To scale, such points would squeeze all curves into a
+    fraction of the axis; they are drawn on its lower edge. Curves that approach zero gradually
+    are drawn to scale, down to `TINY`.
+
+    Attributes
+    ----------
+    zero : float
+        Values not above this count as zero.
+    at : float
+        Where they are drawn.
+    zeros : bool
+        Whether there are any.
+    """
+
+    zero: float
+    at: float
+    zeros: bool
+
+    def raised(self, values: Array) -> Array:
+        """Return `values` with the zeros at the floor."""
+        return np.where(values <= self.zero, self.at, values)
+
+
+def floor_of(parts: Sequence[Array]) -> Floor:
+    """Return the floor for all values of an axis."""
+    values = np.concatenate([np.empty(0), *parts])
+    values = np.sort(values[np.isfinite(values)])
+    positive = values[values > TINY]
+    if not len(positive):
+        return Floor(TINY, TINY, len(values) > 0)
+    zero = TINY
+    gaps = np.flatnonzero(positive[1:] > GAP * positive[:-1])
+    below = [positive[i] for i in gaps if positive[i] < ROUNDING * positive[-1]]
+    if below:
+        zero = 10.0 ** math.ceil(math.log10(below[-1]))
+    least = positive[positive > zero][0]
+    return Floor(zero, float(least) / 3, bool(values[0] <= zero))
