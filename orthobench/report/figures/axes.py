@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-SUBS = {(1, 2, 3, 5): 0.176, (1, 2, 5): 0.301, (1, 3): 0.477}
+SUBS = {(1, 2, 3, 5): 0.176, (1, 2, 5): 0.301, (1, 3): 0.477, (1,): 1.0}
 """Ticks in each decade, and the least distance between two of them, in decades."""
 
 TITLE_PAD = 0.6
@@ -45,13 +45,8 @@ def scale(
     values = np.concatenate([np.empty(0), *parts])
     values = values[np.isfinite(values) & ((values > 0) | (not log))]
     low, high = _limits(values, margin, log)
-    axis = ax.xaxis if which == "x" else ax.yaxis
     ax.set(**{f"{which}scale": "log" if log else "linear", f"{which}lim": (low, high)})
-    fits = _fits(ax, which, (low, high))
-    if log:
-        _log_ticks(axis, low, high, fits)
-    else:
-        _even_ticks(axis, fits)
+    (_log_ticks if log else _even_ticks)(ax, which, low, high)
 
 
 def label_ticks(ax: Axes, ticks: Sequence[float]) -> None:
@@ -89,13 +84,18 @@ def extent(ax: Axes, which: str) -> float:
 def room(ax: Axes) -> tuple[float, float, float, float]:
     """Return the room that ticks and labels need: left, below, right, above an axis, in inches.
 
-    Computed from the widths of the texts, which is ten times as fast as having them laid out.
+    Computed from the widths of the texts, which is ten times as fast as having them laid out;
+    that is left to matplotlib where they are tilted.
 
     Parameters
     ----------
     ax : matplotlib Axes
-        With ticks that are level.
     """
+    from matplotlib.ticker import FixedFormatter
+
+    fixed = isinstance(ax.xaxis.get_major_formatter(), FixedFormatter)
+    if fixed and any(label.get_rotation() for label in ax.get_xticklabels()):
+        return _measured(ax)
     x, y = (font_size(f"{which}tick.labelsize") for which in "xy")
     columns, rows = (_labels(axis) for axis in (ax.xaxis, ax.yaxis))
     left = _tick("y") + max((width(text, y) for text, _ in rows), default=0.0)
@@ -103,31 +103,38 @@ def room(ax: Axes) -> tuple[float, float, float, float]:
     halves = [(at * extent(ax, "x"), width(text, x) / 2) for text, at in columns]
     right = max((at + half - extent(ax, "x") for at, half in halves), default=0.0)
     left = max(left, *(half - at for at, half in halves), 0.0)
-    below = _tick("x") + LINE * x / 72 + _label(ax.get_xlabel(), font_size("axes.labelsize"))
+    lines = max((text.count("\n") + 1 for text, _ in columns), default=0)
+    below = (
+        _tick("x") + lines * LINE * x / 72 + _label(ax.get_xlabel(), font_size("axes.labelsize"))
+    )
     size = font_size("axes.titlesize")
     lines = len(ax.get_title().splitlines())
     above = max(0.6 * y / 72, lines and (lines * LINE + TITLE_PAD) * size / 72)
     return left, below, max(right, 0.0), above
 
 
-def _tick(which: str) -> float:
-    import matplotlib as mpl
+def _measured(ax: Axes) -> tuple[float, float, float, float]:
+    tight, box = ax.get_tightbbox(), ax.get_window_extent()
+    if tight is None:
+        return 0.0, 0.0, 0.0, 0.0
+    pixels = (box.x0 - tight.x0, box.y0 - tight.y0, tight.x1 - box.x1, tight.y1 - box.y1)
+    left, below, right, above = (max(0.0, float(part)) / ax.figure.dpi for part in pixels)
+    return left, below, right, above
 
-    return float(sum(mpl.rcParams[f"{which}tick.major.{part}"] for part in ("size", "pad"))) / 72
+
+def _tick(which: str) -> float:
+    return float(sum(_set(f"{which}tick.major.{part}") for part in ("size", "pad"))) / 72
 
 
 def _label(text: str, size: float) -> float:
-    import matplotlib as mpl
-
     lines = len(text.splitlines())
-    return (lines * LINE * size + mpl.rcParams["axes.labelpad"]) / 72 if lines else 0.0
+    return (lines * LINE * size + float(_set("axes.labelpad"))) / 72 if lines else 0.0
 
 
 def _labels(axis: Axis) -> list[tuple[str, float]]:
     """Return the labels of an axis, with their places as parts of its length."""
-    at = np.asarray(axis.get_majorticklocs())
     low, high = sorted(axis.get_view_interval())
-    at = at[(low <= at) & (at <= high)]
+    at = [float(place) for place in axis.get_majorticklocs() if low <= place <= high]
     return list(zip(axis.get_major_formatter().format_ticks(at), _places(axis, at), strict=True))
 
 
@@ -146,10 +153,15 @@ def font_size(setting: str) -> float:
     setting : str
         Such as ``"axes.labelsize"``.
     """
-    import matplotlib as mpl
     from matplotlib.font_manager import FontProperties
 
-    return float(FontProperties(size=mpl.rcParams[setting]).get_size_in_points())
+    return float(FontProperties(size=_set(setting)).get_size_in_points())
+
+
+def _set(setting: str) -> Any:
+    import matplotlib as mpl
+
+    return cast("Mapping[str, Any]", mpl.rcParams)[setting]
 
 
 def _limits(values: Array, margin: float, log: bool) -> tuple[float, float]:
@@ -163,31 +175,36 @@ def _limits(values: Array, margin: float, log: bool) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-def _fits(ax: Axes, which: str, ends: tuple[float, float]) -> float:
-    """Return how many labels like those of the ends have room."""
+def _fits(ax: Axes, which: str, texts: Sequence[str]) -> float:
+    """Return how many labels like these have room."""
     size = font_size(f"{which}tick.labelsize")
     if which == "y":
         return extent(ax, which) * 72 / (1.8 * size)
-    widest = max(width(plain(float(f"{end:.2g}")), size) for end in ends)
+    widest = max(width(text, size) for text in texts)
     return extent(ax, which) / (widest + size / 72)
 
 
-def _log_ticks(axis: Axis, low: float, high: float, fits: float) -> None:
+def _log_ticks(ax: Axes, which: str, low: float, high: float) -> None:
     """Set ticks so that each axis has some with labels, also within one decade."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-    decades = math.log10(high / low)
+    axis, decades = ax.xaxis if which == "x" else ax.yaxis, math.log10(high / low)
     axis.set_minor_formatter(NullFormatter())
     if decades > 2:
-        axis.set_major_locator(LogLocator(numticks=int(min(max(fits, 3), 9))))
+        fits = _fits(ax, which, [power(low), power(high)])
+        axis.set_major_locator(LogLocator(numticks=_count(fits, 3, 9)))
         axis.set_major_formatter(power)
         return
+    fits = _fits(ax, which, [plain(float(f"{end:.1g}")) for end in (low, high)])
     axis.set_major_formatter(plain)
     for subs, distance in SUBS.items():
-        if fits * distance > decades and decades > 0.9 and _ticks(low, high, subs) > 1:
+        if fits * distance > decades and _ticks(low, high, subs) > (1 if decades > 0.9 else 2):
             axis.set_major_locator(LogLocator(subs=subs))
             return
-    axis.set_major_locator(MaxNLocator(_count(fits / 1.4, 5), steps=[1, 2, 5, 10]))
+    ratio = high / low
+    ends = {n: math.log10(ratio / (ratio - (ratio - 1) / n)) for n in (5, 4, 3)}
+    most = next((n for n, distance in ends.items() if fits * distance > decades), 2)
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
     axis.set_minor_locator(NullLocator())
 
 
@@ -196,12 +213,14 @@ def _ticks(low: float, high: float, subs: Sequence[int]) -> int:
     return sum(low <= sub * 10.0**exponent <= high for exponent in exponents for sub in subs)
 
 
-def _even_ticks(axis: Axis, fits: float) -> None:
+def _even_ticks(ax: Axes, which: str, low: float, high: float) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(_count(fits, MOST[axis.axis_name]), steps=[1, 2, 5, 10]))
+    fits = _fits(ax, which, [plain(float(f"{end:.2g}")) for end in (low, high)])
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_major_locator(MaxNLocator(_count(fits, 2, 7), steps=[1, 2, 5, 10]))
     axis.set_major_formatter(plain)
 
 
-def _count(fits: float, most: int) -> int:
-    return int(min(max(fits, 2), most))
+def _count(fits: float, least: int, most: int) -> int:
+    return int(min(max(fits, least), most))

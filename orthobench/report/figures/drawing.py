@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -109,10 +109,9 @@ def _draw(
     _spread(ax, panel, one, x, there, look["color"], floor)
     if panel.x.categories:
         look = {**look, "linestyle": "none"}
-    ax.plot(
-        x, y, **look, label=shown(one.label), drawstyle="steps-post" if panel.stepped else "default",
-        markevery=_marked(ax, x, y, there, number / len(panel.series)),
-    )  # fmt: skip
+    steps = "steps-post" if panel.stepped else "default"
+    marks = _marked(ax, x, y, there, number / len(panel.series))
+    ax.plot(x, y, **look, label=shown(one.label), drawstyle=steps, markevery=marks)
     for at, end in one.crosses:
         height = float(_raised(np.array([end]), floor)[0])
         _sign(ax, at, height, "x", 1.15, color=look["color"], zorder=4)
@@ -142,7 +141,7 @@ def _spread(
         thickness = mpl.rcParams["lines.linewidth"]
         ax.vlines(x[banded], low[banded], high[banded], color=colour, linewidth=thickness)
         return
-    step = "post" if panel.stepped else None
+    step: Literal["post"] | None = "post" if panel.stepped else None
     ax.fill_between(
         x, low, high, where=banded.tolist(), step=step, color=colour, alpha=0.13, linewidth=0
     )
@@ -219,9 +218,11 @@ def _name_categories(ax: Axes, names: Sequence[str]) -> None:
     tilted = max((width(word, size) for word in words), default=0.0) > room
     tilted = tilted or max(len(fitted(name, room, size)) for name in names) > 2
     lines = [fitted(name, 1.4 if tilted else room, size, 2) for name in names]
-    turned = {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"} if tilted else {}
+    turned: dict[str, Any] = (
+        {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"} if tilted else {}
+    )
     labels = ["\n".join(parts) for parts in lines]
-    ax.set_xticks(range(len(names)), labels, parse_math=False, **turned)
+    ax.set_xticks(range(len(names)), labels, **turned, parse_math=False)
 
 
 def _frame(ax: Axes, panel: Panel) -> None:

@@ -42,9 +42,6 @@ COLOURS = {False: "viridis", True: "RdBu_r"}
 NOTHING = "#d4d4d4"
 """The colour of pixels without a value."""
 
-GAP = 0.14
-"""Between cells, in inches."""
-
 Line: TypeAlias = tuple[Entry | None, list[tuple[str, Image | None]]]
 """A row of cells: whose it is, nobody's where it is of references; images by name, or none."""
 
@@ -247,6 +244,7 @@ class _Grid:
         Of the page.
     cell : (float, float)
         Width and height of a cell, with the gap to the next.
+    gap : float
     left, top : float
         Where the first row begins.
     titled : mapping
@@ -256,6 +254,7 @@ class _Grid:
     width: float
     height: float
     cell: tuple[float, float]
+    gap: float
     left: float
     top: float
     titled: Mapping[int, float]
@@ -264,10 +263,10 @@ class _Grid:
         """Return left, bottom, width and height of a cell, as fractions of the page."""
         wide, high = self.cell
         titles = sum(room for at, room in self.titled.items() if at <= row)
-        bottom = self.height - self.top - titles - (row + 1) * high + GAP
+        bottom = self.height - self.top - titles - (row + 1) * high + self.gap
         return (
             (self.left + column * wide) / self.width, bottom / self.height,
-            (wide - GAP) / self.width, (high - GAP) / self.height,
+            (wide - self.gap) / self.width, (high - self.gap) / self.height,
         )  # fmt: skip
 
 
@@ -280,27 +279,29 @@ def _grid(page: Page, layout: Layout, above: float) -> _Grid:
     }
     top = layout.margin + above
     rows = len(page.titles) - bool(page.rows) + len(page.rows)
-    height = top + sum(titled.values()) + rows * cell[1] - GAP + layout.margin
-    return _Grid(_width(page, layout), height, cell, layout.names, top, titled)
+    height = top + sum(titled.values()) + rows * cell[1] - layout.gap / 2 + layout.margin
+    return _Grid(_width(page, layout), height, cell, layout.gap / 2, layout.names, top, titled)
 
 
 def _width(page: Page, layout: Layout) -> float:
-    needed = layout.names + page.across * _cell(page, layout)[0] - GAP + layout.margin
+    cells = page.across * _cell(page, layout)[0] - layout.gap / 2
+    needed = layout.names + cells + layout.margin
     return max(layout.widths[0], min(needed, layout.widths[-1]))
 
 
 def _cell(page: Page, layout: Layout) -> tuple[float, float]:
     """Return width and height of the cells: the widest that fit, as high as the images need."""
-    room = layout.widths[-1] - layout.names - layout.margin + GAP
+    gap = layout.gap / 2
+    room = layout.widths[-1] - layout.names - layout.margin + gap
     wide = min(layout.cell, room / page.across)
     shapes = [image.values.shape for _, _, image in page.images]
     tallest = max(height / width for height, width in shapes)
-    return wide, (wide - GAP) * min(max(tallest, 0.4), 1.25) + GAP
+    return wide, (wide - gap) * min(max(tallest, 0.4), 1.25) + gap
 
 
 def _title(name: str, wide: float, layout: Layout) -> str:
     """Return a name on at most three lines of this width."""
-    return "\n".join(fitted(name, wide - 1.5 * GAP, layout.small, 3))
+    return "\n".join(fitted(name, wide - layout.gap, layout.small, 3))
 
 
 def _label(
@@ -309,7 +310,7 @@ def _label(
     """Write what a row is of, beside its first cell."""
     _, bottom, _, height = box
     name = legend_label(entry) if entry else "the same for all"
-    text = "\n".join(fitted(name, layout.names - layout.margin - GAP, layout.small))
+    text = "\n".join(fitted(name, layout.names - layout.margin - layout.gap / 2, layout.small))
     fig.text(
         layout.margin / fig.get_figwidth(), bottom + height, text, ha="left", va="top",
         color=INK if entry else MUTED, style="normal" if entry else "italic",

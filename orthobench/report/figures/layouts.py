@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from orthobench.errors import unknown
 
@@ -28,8 +28,9 @@ class Layout:
         Font sizes: of the title, of labels of axes, of all other text.
     line, marker : float
         Width of lines and size of markers, in points.
-    margin, gap : float
-        The room around everything, and between two panels.
+    margin, away, gap : float
+        The room around everything, from the panels to what stands above and below them, and
+        between two panels.
     names, cell : float
         Of a gallery: the room for the solvers' names, and the widest image.
     columns : int
@@ -47,6 +48,7 @@ class Layout:
     line: float
     marker: float
     margin: float
+    away: float
     gap: float
     names: float
     cell: float
@@ -81,25 +83,25 @@ class Layout:
             # a sign that no font has is drawn as a box
             warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
             mpl.rcdefaults()
-            mpl.rcParams.update(self.settings())
+            cast("dict[str, Any]", mpl.rcParams).update(self.settings())
             yield
 
 
 SCREEN = Layout(
     widths=(8.0, 11.0, 14.0), height=3.08, titled=True, title=14, text=10.5, small=9.5, line=1.8,
-    marker=6.0, margin=0.15, gap=0.3, names=2.0, cell=2.6, columns=6, dpi=160,
+    marker=6.0, margin=0.15, away=0.15, gap=0.3, names=2.0, cell=2.6, columns=6, dpi=160,
 )  # fmt: skip
 """What ``orthobench run`` writes."""
 
 ONE_COLUMN = Layout(
     widths=(3.5,), height=1.8, titled=False, title=8, text=8, small=7, line=1.1,
-    marker=3.6, margin=0.03, gap=0.12, names=0.8, cell=0.9, columns=3, dpi=300,
+    marker=3.6, margin=0.03, away=0.06, gap=0.1, names=0.95, cell=0.9, columns=3, dpi=300,
 )  # fmt: skip
 """One column of a journal with two: 3.5 in (88.9 mm), as IEEE has them."""
 
 TWO_COLUMN = Layout(
     widths=(7.16, 7.16, 7.16), height=1.9, titled=False, title=8, text=8, small=7, line=1.1,
-    marker=3.6, margin=0.03, gap=0.15, names=1.0, cell=1.5, columns=6, dpi=300,
+    marker=3.6, margin=0.03, away=0.06, gap=0.15, names=1.2, cell=1.5, columns=6, dpi=300,
 )  # fmt: skip
 """Both columns: 7.16 in (181.9 mm), as IEEE has them."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from orthobench.report.figures.axes import TITLE_PAD, extent, font_size, room
 from orthobench.report.figures.drawing import INK, MUTED, draw, line, reference, references
 from orthobench.report.figures.layouts import SCREEN, Layout
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-HANDLE, PAD, BETWEEN = 3.2, 0.8, 1.8
+HANDLE, PAD, BETWEEN = 2.8, 0.6, 1.2
 """Of a legend: length of its lines, room to their labels and between columns, in font sizes."""
 
 MOST_COLUMNS = 4
@@ -112,7 +114,7 @@ def heading(
 
 def height_of(above: Sequence[tuple[str, Mapping[str, Any]]]) -> float:
     """Return how high the lines of a heading are, in inches."""
-    return sum(LINE * look["fontsize"] / 72 for _, look in above)
+    return sum(LINE * float(look["fontsize"]) / 72 for _, look in above)
 
 
 def write_heading(
@@ -190,13 +192,16 @@ def _handles(
 
 
 def _columns(handles: Sequence[Line2D], wide: float, layout: Layout) -> int:
-    """Return how many columns of a legend fit, filled evenly."""
+    """Return how many columns of a legend fit; no column is much shorter than the others."""
     size = layout.small / 72
-    texts = [width(part, layout.small) for h in handles for part in str(h.get_label()).split("\n")]
-    column = max(texts) + (HANDLE + PAD + BETWEEN) * size
-    fit = max(1, min(MOST_COLUMNS, int((wide - 2 * layout.margin + BETWEEN * size) / column)))
-    rows = -(-len(handles) // fit)
-    return -(-len(handles) // rows)
+    labels = [str(handle.get_label()).split("\n") for handle in handles]
+    widths = [max(width(part, layout.small) for part in parts) for parts in labels]
+    for columns in range(min(MOST_COLUMNS, len(handles)), 1, -1):
+        groups = np.array_split(widths, columns)
+        needed = sum(float(group.max()) + (HANDLE + PAD + BETWEEN) * size for group in groups)
+        if needed - BETWEEN * size <= wide - 2 * layout.margin:
+            return columns
+    return 1
 
 
 def _arrange(
@@ -215,8 +220,8 @@ def _arrange(
     below, over = ([max(part[side] for part in r) for r in rows] for side in (1, 3))
     wide, gaps = fig.get_figwidth(), layout.gap * (beside - 1)
     panel = (wide - 2 * layout.margin - gaps - sum(left) - sum(right)) / beside
-    head = layout.margin + (above + layout.gap if above else 0.0)
-    foot = layout.margin + (_height(legend) + layout.gap if legend else 0.0)
+    head = layout.margin + (above + layout.away if above else 0.0)
+    foot = layout.margin + (_height(legend) + layout.away if legend else 0.0)
     rowed = sum(below) + sum(over) + len(rows) * (layout.height + layout.gap) - layout.gap
     high = head + rowed + foot
     fig.set_size_inches(wide, high)

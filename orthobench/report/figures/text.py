@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import textwrap
+from bisect import bisect_right
 from functools import lru_cache
 
 from orthobench.report.words import clean
@@ -62,16 +62,35 @@ def fitted(
         Most lines; the last one ends in an ellipsis where they are too few.
     bold : bool
     """
-    text = clean(text)
-    letters = max(1, len(text))
-    if width(text, size, bold) > inches:
-        letters = max(5, int(letters * inches / width(text, size, bold)))
-    while True:
-        lines = textwrap.wrap(text, letters, max_lines=most, placeholder=" …")
-        widest = max((width(line, size, bold) for line in lines), default=0.0)
-        if widest <= inches or letters <= 5:
-            return lines
-        letters -= 1
+    lines, line = [], ""
+    for word in clean(text).split():
+        longer = f"{line} {word}" if line else word
+        if width(longer, size, bold) <= inches:
+            line = longer
+            continue
+        parts = [line] if line else []
+        *parts, line = [*parts, *_broken(word, inches, size, bold)]
+        lines += parts
+    lines += [line] if line else []
+    if most is None or len(lines) <= most:
+        return lines
+    return [
+        *lines[: most - 1],
+        _broken(lines[most - 1], inches - width(" …", size), size, bold)[0] + " …",
+    ]
+
+
+def _broken(word: str, inches: float, size: float, bold: bool) -> list[str]:
+    """Return a word in parts that are no wider than this, of one letter at least."""
+    parts = []
+    while width(word, size, bold) > inches and len(word) > 1:
+        fits = bisect_right(range(1, len(word)), inches, key=lambda n: width(word[:n], size, bold))
+        at = max(fits, 1)
+        after = max(word.rfind(sign, 1, at) for sign in "-_=/,.:") + 1
+        at = after if after > at / 2 else at
+        parts.append(word[:at])
+        word = word[at:]
+    return [*parts, word]
 
 
 def plain(value: float, position: object = None) -> str:
