@@ -1,0 +1,191 @@
+"""Tuning: what each value of a tuned parameter gave, and which one was chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from orthobench.errors import unknown
+from orthobench.identity import canonical
+from orthobench.report.plots.labels import axis_label, legend_label
+from orthobench.report.plots.panel import Axis, Key, Panel, Plot, Series
+from orthobench.report.words import clean, short
+from orthobench.stats.seeds import final, metric_of, spread, spread_name
+from orthobench.tuning import Entry, Trial
+
+SCORE = "tuning score"
+"""The choice of y that shows what tuned parameters are chosen by."""
+
+WIDE = 10.0
+"""Values of a parameter that span at least this factor are drawn on a logarithmic axis."""
+
+
+def tunings(entries: Sequence[Entry]) -> list[str]:
+    """Return the parameters that some solver was tuned in: those with several values.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of one problem; a solver that takes no part is left out.
+    """
+    found = (name for entry in entries if not entry.refused for name in _tuned(entry))
+    return list(dict.fromkeys(found))
+
+
+def tuning(entries: Sequence[Entry]) -> Plot:
+    """Return the tuning curves of one problem: a panel for each tuned parameter.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of one problem; a solver that takes no part, or has one trial only, is left out.
+
+    Raises
+    ------
+    ValueError
+        Where nothing was tuned.
+    """
+    parameters = tunings(entries)
+    if not parameters:
+        raise ValueError(f"nothing was tuned on {entries[0].problem}")
+    tuned = [entry for entry in entries if not entry.refused and _tuned(entry)]
+    primary = tuned[0].records[0].primary
+
+    def draw(key: Key) -> Panel:
+        parameter, y = key
+        return tuning_panel(tuned, parameter, None if y == SCORE else y)
+
+    return Plot(
+        name=f"{clean(entries[0].problem)}: tuning",
+        kind="tuning",
+        choices={"parameter": tuple(parameters), "y": (SCORE, primary)},
+        draw=draw,
+        sheet=[(parameters[0], SCORE), (parameters[0], primary)],
+        about=_about(tuned),
+    )
+
+
+def tuning_panel(entries: Sequence[Entry], parameter: str, metric: str | None = None) -> Panel:
+    """Return what each value of a parameter gave, for every solver tuned in it.
+
+    A solver's further tuned parameters are held at their chosen values.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of one problem.
+    parameter : str
+    metric : str, optional
+        Draw the final values of this metric, median and spread over the seeds; where it is not
+        given, the score that parameters were chosen by.
+
+    Raises
+    ------
+    UsageError
+        Where no solver was tuned in such a parameter.
+    """
+    if parameter not in tunings(entries):
+        raise unknown("tuned parameter", parameter, tunings(entries))
+    slices = {entry.solver: _slice(entry, parameter) for entry in entries}
+    values = [trial.tuned[parameter] for trials in slices.values() for trial in trials]
+    x, place = _axis(parameter, values)
+    series = tuple(
+        _series(entry, slices[entry.solver], metric, lambda t: place(t.tuned[parameter]))
+        for entry in entries
+        if slices[entry.solver]
+    )
+    seeds = max((len(entry.seeds) for entry in entries), default=1)
+    banded = metric is not None and seeds > 1
+    y = Axis(metric, axis_label(metric)) if metric is not None else _score_axis(entries[0])
+    return Panel(x, y, series, band=spread_name(seeds) if banded else "")
+
+
+def _tuned(entry: Entry) -> list[str]:
+    return [name for name in entry.chosen if len(_values(entry.trials, name)) > 1]
+
+
+def _values(trials: Iterable[Trial], name: str) -> set[str]:
+    return {canonical(trial.tuned[name]) for trial in trials}
+
+
+def _slice(entry: Entry, parameter: str) -> list[Trial]:
+    """Return the trials that differ from the chosen one in this parameter at most."""
+    if parameter not in _tuned(entry):
+        return []
+    rest = canonical(_without(entry.chosen, parameter))
+    return [t for t in entry.trials if canonical(_without(t.tuned, parameter)) == rest]
+
+
+def _without(tuned: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in tuned.items() if key != name}
+
+
+def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], float]]:
+    """Return the axis of a parameter's values, and where on it each of them stands."""
+    label = clean(parameter)
+    if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
+        log = min(values) > 0 and max(values) >= WIDE * min(values)
+        return Axis(parameter, label, log), float
+    names = list(dict.fromkeys(clean(short(value)) for value in values))
+    axis = Axis(parameter, label, log=False, categories=tuple(names))
+    return axis, lambda value: float(names.index(clean(short(value))))
+
+
+def _series(
+    entry: Entry, trials: Sequence[Trial], metric: str | None, place: Callable[[Trial], float]
+) -> Series:
+    ordered = sorted(trials, key=place)
+    x = np.array([place(trial) for trial in ordered])
+    notes = tuple(_note(entry, trial) for trial in ordered)
+    chosen = [canonical(trial.tuned) for trial in ordered].index(canonical(entry.chosen))
+    label = legend_label(entry)
+    if metric is None:
+        y = np.array([trial.score for trial in ordered])
+        return Series(label, x, y, solver=entry.solver, chosen=chosen, notes=notes)
+    y, low, high = np.array([_finals(entry, trial, metric) for trial in ordered]).T
+    return Series(label, x, y, low, high, solver=entry.solver, chosen=chosen, notes=notes)
+
+
+def _finals(entry: Entry, trial: Trial, metric: str) -> tuple[float, float, float]:
+    """Return median and spread of a final value; runs that failed or are missing are infinite."""
+    missing = len(entry.seeds) - len(trial.records)
+    values = [final(record, metric_of(metric)) for record in trial.records]
+    median, low, high = spread(values + [math.inf] * missing)
+    return float(median), float(low), float(high)
+
+
+def _note(entry: Entry, trial: Trial) -> str:
+    parts = [f"{name}={short(value)}" for name, value in trial.tuned.items()]
+    failed = len(entry.seeds) - sum(not record.status.failed for record in trial.records)
+    if failed:
+        parts.append(f"failed {failed} of {len(entry.seeds)}")
+    elif entry.level is not None:
+        read = metric_of(entry.level.metric)
+        at = float(np.mean([final(record, read) for record in trial.records]))
+        if not at <= entry.level.most:
+            parts.append(f"does not keep {entry.level}: {at:.3g}")
+    return clean(", ".join(parts))
+
+
+def _score_axis(entry: Entry) -> Axis:
+    average = "mean over the run and seeds" if entry.level is None else "at the end, mean of seeds"
+    return Axis("score", f"{axis_label(entry.records[0].tuned_by)}, {average}")
+
+
+def _about(entries: Sequence[Entry]) -> tuple[str, ...]:
+    seeds = max(len(entry.seeds) for entry in entries)
+    several = any(len(_tuned(entry)) > 1 for entry in entries)
+    level = entries[0].level
+    failed = any(math.isinf(trial.score) for entry in entries for trial in entry.trials)
+    parts = (
+        clean(entries[0].records[0].family),
+        f"{seeds} seeds" if seeds > 1 else "one seed",
+        "the marked value was chosen, by the tuning score, for all seeds",
+        f"only values that keep {level} could be chosen" if level is not None else "",
+        "further tuned parameters are held at their chosen values" if several else "",
+        "a value with a failed run has an infinite score, which is not drawn" if failed else "",
+    )
+    return tuple(part for part in parts if part)

@@ -1,0 +1,51 @@
+"""Which plots a comparison has, and in which order."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from orthobench.report.findings import Family
+from orthobench.report.plots import collection
+from orthobench.report.plots.collection import across, of_problem
+from orthobench.stopping import Ending
+from orthobench.tuning import choose
+
+RANKS = SimpleNamespace(mean={"a": 1.0, "b": 2.0}, problems=9, p=0.01, critical_difference=0.5)
+PCA = Family("PCA", ("digits k=4",), (), RANKS, ())
+TUCKER = Family("Tucker", ("t",), (), None, ())
+
+
+@pytest.fixture
+def entries(runs):
+    """Two solvers on PCA and on Tucker, and one alone on another family."""
+    tucker = [replace(r, problem="t", family="Tucker") for s in "ab" for r in runs(s, 1.0)]
+    alone = [replace(r, problem="o", family="other") for r in runs("a", 1.0)]
+    refused = [replace(r, solver="b", status=Ending.REFUSED) for r in alone]
+    return choose([*runs("a", 1.0), *runs("b", 2.0), *tucker, *alone, *refused])
+
+
+def test_across_has_the_plots_of_each_family_with_two_solvers(entries):
+    assert [(p.kind, p.name.split(":")[0]) for p in across(entries, [PCA, TUCKER])] == [
+        ("ranks", "PCA"), ("profile", "PCA"), ("ecdf", "PCA"),
+        ("profile", "Tucker"), ("ecdf", "Tucker"),
+    ]  # fmt: skip
+
+
+def test_across_finds_the_families_itself(entries, monkeypatch):
+    monkeypatch.setattr(collection, "families", lambda ranked: [PCA])
+    assert [p.kind for p in across(entries)][:2] == ["ranks", "profile"]
+
+
+def test_of_problem_has_tuning_where_there_was_any(runs):
+    assert [p.kind for p in of_problem(choose(runs("a", 1.0)))] == ["convergence"]
+    tuned = [r for step in (1.0, 2.0) for r in runs("a", step, tuned={"step": step})]
+    assert [p.kind for p in of_problem(choose(tuned))] == ["convergence", "tuning"]
+
+
+def test_every_panel_of_every_plot_can_be_drawn(entries):
+    for plot in (*across(entries, [PCA]), *of_problem(entries[:2])):
+        for key in list(plot.keys()):
+            panel = plot.panel(*key)
+            assert panel.series
+            assert list(panel.rows())

@@ -1,0 +1,161 @@
+"""Performance profiles and ECDFs as plots: what is offered, what is drawn, what is said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orthobench.errors import UsageError
+from orthobench.report.plots import distributions
+from orthobench.report.plots.ecdf import ecdf_panel, targets_reached
+from orthobench.report.plots.profiles import ACCURACIES, profile, profile_panel
+from orthobench.stats.profiles import gather
+from orthobench.stopping import Ending
+from orthobench.tuning import choose
+
+
+@pytest.fixture
+def entries(runs):
+    """Three solvers on two problems, of which slow fails once and picky takes part in one."""
+    records = [
+        record
+        for problem in ("digits k=1", "digits k=4")
+        for record in (
+            *runs("fast", 0.1, problem=problem),
+            *runs("slow", 1.0, problem=problem, failed=1),
+            *runs("picky", 0.2, problem=problem),
+        )
+    ]
+    refusing = [
+        replace(r, status=Ending.REFUSED, reason="too large", trace=())
+        if r.solver == "picky" and r.problem == "digits k=4"
+        else r
+        for r in records
+    ]
+    return choose(refusing)
+
+
+class TestProfile:
+    def test_offers_costs_and_accuracies(self, entries):
+        found = profile(entries)
+        assert found.kind == "profile"
+        assert found.name == "PCA: performance profiles"
+        assert found.choices == {
+            "cost": ("seconds", "flops", "samples", "steps"),
+            "accuracy": ("10 %", "1 %", "0.1 %", "0.001 %"),
+        }
+        assert set(found.sheet) <= set(found.keys())
+
+    def test_accuracies_are_what_they_say(self):
+        for words, tau in ACCURACIES.items():
+            assert float(words.removesuffix(" %")) / 100 == pytest.approx(tau)
+
+    def test_draws_a_line_for_each_solver_from_1_to_the_same_end(self, entries):
+        panel = profile(entries).panel("steps", "10 %")
+        assert panel.stepped
+        assert panel.x.log
+        assert not panel.y.log
+        assert [s.solver for s in panel.series] == ["fast", "slow", "picky"]
+        assert {s.x[0] for s in panel.series} == {1.0}
+        assert len({s.x[-1] for s in panel.series}) == 1
+        for s in panel.series:
+            assert (np.diff(s.x) > 0).all()
+            assert (np.diff(s.y) >= 0).all()
+            assert s.y[0] >= 0
+
+    def test_failures_and_absences_are_in_the_shares(self, entries):
+        fast, slow, picky = profile(entries).panel("steps", "10 %").series
+        assert fast.y[-1] == 1
+        assert slow.y[-1] <= 0.8
+        assert picky.y[-1] <= 0.5
+
+    def test_says_what_a_reader_must_know(self, entries):
+        found = profile(entries)
+        text = " · ".join(found.about)
+        assert "10 instances: 2 problems × 5 seeds" in text
+        assert "picky takes no part in 1 of 2 problems, which count as not solved: digits k=4" in (
+            text
+        )
+        assert "failed and missing runs solve nothing" in text
+        assert "no run" not in text
+        assert [s.label for s in found.panel().series] == ["fast", "slow (2 failed)", "picky"]
+
+    def test_says_on_how_many_instances_nobody_gets_anywhere(self, runs):
+        stuck = [replace(r, trace=r.trace[:1] * 2) for r in runs("a", 1.0, failed=2)]
+        text = " · ".join(profile(choose(stuck)).about)
+        assert "on 2 instances no run finished: solved by nobody" in text
+        assert "on 3 instances no run got below the start: solved by nobody" in text
+
+    def test_says_where_seeds_differ(self, runs):
+        records = [*runs("a", 1.0, problem="p", seeds=1), *runs("a", 1.0, problem="q", seeds=2)]
+        assert profile(choose(records[:1])).about[1] == "1 instance: 1 problem × 1 seed"
+        assert profile(choose(records)).about[1] == "3 instances: 2 problems, each with its seeds"
+
+    def test_names_few_of_many_problems(self, runs):
+        records = [*runs("picky", 1.0, problem="p0"), *runs("fast", 1.0, problem="p0")]
+        for i in range(1, 9):
+            records += runs("fast", 1.0, problem=f"p{i}")
+        (said,) = (part for part in profile(choose(records)).about if "picky" in part)
+        assert said.endswith("p1, p2, p3, and 5 more")
+
+    def test_offers_samples_only_where_all_draw_some(self, runs):
+        entries = choose([*runs("a", 1.0), *runs("b", 1.0, samples=False)])
+        assert profile(entries).choices["cost"] == ("seconds", "flops", "steps")
+
+    def test_names_of_solvers_are_one_line_of_text(self, runs):
+        entries = choose(runs("<b>a</b>\n\x1b[1m", 1.0))
+        (series,) = profile(entries).panel().series
+        assert series.label == "<b>a</b> [1m"
+        assert series.solver == "<b>a</b>\n\x1b[1m"
+
+    def test_where_nothing_is_solved_lines_lie_at_zero(self, runs):
+        panel = profile(choose(runs("a", 1.0, failed=5))).panel()
+        assert panel.series[0].x.tolist() == [1, 2]
+        assert panel.series[0].y.tolist() == [0, 0]
+
+    def test_refuses_an_unknown_accuracy(self, entries):
+        with pytest.raises(UsageError, match="unknown accuracy '2 %'"):
+            profile(entries).panel("steps", "2 %")
+
+
+class TestEcdf:
+    def test_offers_costs(self, entries):
+        found = targets_reached(entries)
+        assert (found.kind, found.name) == ("ecdf", "PCA: targets reached")
+        assert found.choices == {"cost": ("seconds", "flops", "samples", "steps")}
+        assert set(found.sheet) <= set(found.keys())
+        assert "20 targets for each: at most 56.2 % down to 0.001 % of the gap" in found.about[2]
+
+    def test_lines_begin_where_the_first_target_is_reached(self, entries):
+        panel = targets_reached(entries).panel("steps")
+        assert panel.stepped
+        begins, ends = {s.x[0] for s in panel.series}, {s.x[-1] for s in panel.series}
+        assert (len(begins), len(ends)) == (1, 1)
+        assert max(s.y[0] for s in panel.series) > 0
+
+    def test_where_nothing_is_reached_lines_lie_at_zero(self, runs):
+        panel = targets_reached(choose(runs("a", 1.0, failed=5))).panel()
+        assert panel.series[0].y.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("draw", [lambda r: profile_panel(r, "flops", "10 %"),
+                                  lambda r: ecdf_panel(r, "flops")])  # fmt: skip
+def test_long_lines_are_thinned_to_within_what_can_be_seen(runs, draw, monkeypatch):
+    entries = choose(
+        [r for i in range(12) for s in "ab" for r in runs(s, 1.0 + i, problem=f"p{i}", points=40)]
+    )
+    rng = np.random.default_rng(0)
+    found = gather(entries)
+    jitter = rng.uniform(0.5, 2.0, found.spent["flops"].shape)
+    found = replace(found, spent={"flops": found.spent["flops"] * jitter})
+    monkeypatch.setattr(distributions, "LONGEST", 10**6)
+    whole = draw(found)
+    monkeypatch.setattr(distributions, "LONGEST", 10)
+    for full, thin in zip(whole.series, draw(found).series, strict=True):
+        assert len(thin.x) <= 13 < len(full.x)
+        assert thin.x[[0, -1]].tolist() == full.x[[0, -1]].tolist()
+        drawn = thin.y[np.searchsorted(thin.x, full.x, side="right") - 1]
+        assert (drawn <= full.y).all()
+        assert (full.y - drawn <= 0.1 + 1e-12).all()
+        kept = np.isin(full.x, thin.x)
+        np.testing.assert_array_equal(drawn[kept], full.y[kept])

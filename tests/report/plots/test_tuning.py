@@ -1,0 +1,126 @@
+"""Tuning curves, against the scores that tuning itself chose by."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orthobench.errors import UsageError
+from orthobench.report.plots.tuning import SCORE, tuning, tuning_panel, tunings
+from orthobench.stopping import Ending
+from orthobench.suite import Level
+from orthobench.tuning import choose
+
+
+def grid(runs, solver, levels, **more):
+    """The runs of a solver at several tuned values, each of which ends at a level of its own."""
+    return [
+        record for values, level in levels for record in runs(solver, level, tuned=values, **more)
+    ]
+
+
+@pytest.fixture
+def records(runs):
+    """Solver a is tuned in step and batch, b in step, c in nothing."""
+    a = [({"step": s, "batch": b}, abs(math.log2(s / 2)) + b) for s in (1, 2, 40) for b in (1, 3)]
+    b = [({"step": s}, s) for s in (8.0, 4.0)]
+    return [*grid(runs, "a", a), *grid(runs, "b", b), *runs("c", 1.0)]
+
+
+def test_offers_every_tuned_parameter(records):
+    plot = tuning(choose(records))
+    assert (plot.kind, plot.name) == ("tuning", "digits k=4: tuning")
+    assert plot.choices == {"parameter": ("step", "batch"), "y": (SCORE, "gap")}
+    assert set(plot.sheet) <= set(plot.keys())
+
+
+def test_draws_the_scores_with_other_parameters_at_their_chosen_values(records):
+    entries = choose(records)
+    a, b = tuning(entries).panel("step", SCORE).series
+    of_a = {tuple(t.tuned.items()): t.score for t in entries[0].trials}
+    assert a.x.tolist() == [1, 2, 40]
+    assert a.y.tolist() == [of_a[("step", s), ("batch", 1)] for s in (1, 2, 40)]
+    assert a.notes == ("step=1, batch=1", "step=2, batch=1", "step=40, batch=1")
+    assert (a.chosen, b.chosen) == (1, 0)
+    assert a.y[a.chosen] == min(a.y)
+    assert b.x.tolist() == [4, 8]
+    (only,) = tuning(entries).panel("batch", SCORE).series
+    assert (only.solver, only.x.tolist(), only.chosen) == ("a", [1, 3], 0)
+
+
+def test_draws_median_and_spread_of_the_final_metric(records):
+    entries = choose(records)
+    panel = tuning(entries).panel("step", "gap")
+    finals = [r.trace[-1].metrics["gap"] for r in records if r.tuned == {"step": 2, "batch": 1}]
+    a = panel.series[0]
+    assert a.y[1] == pytest.approx(np.median(finals))
+    assert (a.low[1], a.high[1]) == pytest.approx(tuple(np.quantile(finals, [0.25, 0.75])))
+    assert panel.band == "25 to 75 %"
+    assert tuning(entries).panel("step", SCORE).band == ""
+
+
+def test_failed_and_missing_runs_make_a_trial_infinite(runs):
+    records = [*grid(runs, "a", [({"step": 1.0}, 1.0)]),
+               *grid(runs, "a", [({"step": 2.0}, 0.1)], failed=2),
+               *grid(runs, "a", [({"step": 4.0}, 0.1)], seeds=3)]  # fmt: skip
+    entries = choose(records)
+    score = tuning(entries).panel("step", SCORE).series[0]
+    assert np.isinf(score.y).tolist() == [False, True, True]
+    assert score.notes == ("step=1", "step=2, failed 2 of 5", "step=4, failed 2 of 5")
+    assert score.chosen == 0
+    final = tuning(entries).panel("step", "gap").series[0]
+    assert np.isinf(final.high).tolist() == [False, True, True]
+    assert (
+        "a value with a failed run has an infinite score, which is not drawn"
+        in tuning(entries).about
+    )
+
+
+def test_values_that_are_no_numbers_are_categories(runs):
+    a = [({"rule": "slow"}, 1.0), ({"rule": "fast"}, 2.0)]
+    b = [({"rule": "slow"}, 2.0), ({"rule": True}, 1.0)]
+    records = [*grid(runs, "a", a), *grid(runs, "b", b)]
+    panel = tuning(choose(records)).panel("rule", SCORE)
+    assert set(panel.x.categories) == {"slow", "fast", "True"}
+    assert not panel.x.log
+    for series, best in zip(panel.series, ("slow", "True"), strict=True):
+        assert panel.x.categories[int(series.x[series.chosen])] == best
+        assert (np.diff(series.x) > 0).all()
+        row = next(iter(panel.rows()))
+        assert row["rule"] in panel.x.categories
+
+
+@pytest.mark.parametrize(
+    ("values", "log"), [((1, 10), True), ((0, 10), False), ((8.0, 9.0), False), ((-1, 1), False)]
+)
+def test_values_that_span_a_decade_are_on_a_logarithmic_axis(runs, values, log):
+    entries = choose(grid(runs, "a", [({"step": v}, 1.0) for v in values]))
+    assert tuning(entries).panel().x.log is log
+
+
+def test_at_a_level_notes_say_which_values_do_not_keep_it(runs):
+    levels = (Level("gap", 0.01),)
+    records = [replace(r, levels=levels)
+               for r in grid(runs, "a", [({"step": 1.0}, 0.1), ({"step": 2.0}, 50.0)])]  # fmt: skip
+    (entry,) = choose(records)
+    plot = tuning([entry])
+    series = plot.panel("step", SCORE).series[0]
+    assert series.notes[0] == "step=1"
+    assert series.notes[1].startswith("step=2, does not keep gap <= 0.01: 0.7")
+    assert "only values that keep gap <= 0.01 could be chosen" in plot.about
+    assert plot.panel().y.label == "val, at the end, mean of seeds"
+
+
+def test_leaves_out_what_takes_no_part_and_what_was_not_tuned(runs, records):
+    refusing = [replace(r, solver="d", status=Ending.REFUSED, trace=()) for r in records[:10]]
+    entries = choose([*records, *refusing])
+    assert {s.solver for s in tuning(entries).panel().series} == {"a", "b"}
+    assert tunings(choose(runs("c", 1.0))) == []
+    with pytest.raises(ValueError, match="nothing was tuned on digits k=4"):
+        tuning(choose(runs("c", 1.0)))
+
+
+def test_refuses_a_parameter_that_was_not_tuned(records):
+    with pytest.raises(UsageError, match="unknown tuned parameter 'batches'; did you mean 'batch'"):
+        tuning_panel(choose(records), "batches")
