@@ -1,4 +1,4 @@
-"""Who did best on each problem, who cannot be told from the best, and who failed."""
+"""Who did best on each problem, who may be as good as the best, and who failed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,33 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from orthobench.stats.seeds import Summary, final, metric_of, paired_interval, quantiles, summarize
+import numpy as np
+
+from orthobench.stats.paired import differences
+from orthobench.stats.seeds import Summary, final, intervals, metric_of, quantiles, summaries
 from orthobench.trace import Mark
 from orthobench.tuning import Entry
 
 ROUNDING = 1e-12
-"""Medians that differ by less than this part of where the runs started are equal."""
+"""Values that differ by less than this part of where the runs started are equal."""
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """An entry with its summary and its place."""
+    """An entry with its summary and its place.
+
+    Attributes
+    ----------
+    entry : Entry
+    summary : Summary
+        Of the primary metric.
+    best : bool
+        Whether its median is the smallest among those of which no run failed, of equal ones the
+        fastest.
+    close : bool
+        Whether the 95 % interval of its median difference from the best, seed by seed, contains
+        zero; differences by rounding are zero.
+    """
 
     entry: Entry
     summary: Summary
@@ -48,25 +64,43 @@ def rank(entries: Sequence[Entry]) -> list[Ranked]:
     Of those whose medians equal the smallest but for rounding, the one that took the least time
     is first.
     """
-    found: list[Ranked] = []
-    for problem in dict.fromkeys(entry.problem for entry in entries):
-        group = [entry for entry in entries if entry.problem == problem]
-        pairs = [(e, summarize(e.records, e.records[0].primary, e.seeds)) for e in group]
-        rounding = ROUNDING * _largest_start(group)
-        least = min((s.median for _, s in pairs if not s.n_failed), default=math.inf)
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.problem, []).append(entry)
+    return [ranked for group in groups.values() for ranked in _rank(group)]
 
-        def place(
-            pair: tuple[Entry, Summary], least: float = least, rounding: float = rounding
-        ) -> tuple[float, int, float, str]:
-            entry, summary = pair
-            equal = abs(summary.median - least) <= rounding
-            median, seconds = (least, _seconds(entry)) if equal else (summary.median, 0.0)
-            return median, summary.n_failed, seconds, entry.solver
 
-        pairs.sort(key=place)
-        best = next((s for _, s in pairs if not s.n_failed), None)
-        found += [Ranked(e, s, s is best, _close(best, s, rounding)) for e, s in pairs]
-    return found
+def _rank(entries: Sequence[Entry]) -> list[Ranked]:
+    """Summarize and sort the entries of one problem."""
+    seeds = {seed for entry in entries for seed in entry.seeds}
+    metric = entries[0].records[0].primary
+    found = summaries([entry.records for entry in entries], metric, seeds)
+    smallest = rounding(entries)
+    least = min((s.median for s in found if not s.n_failed), default=math.inf)
+
+    def place(pair: tuple[Entry, Summary]) -> tuple[float, int, float, str]:
+        entry, summary = pair
+        equal = abs(summary.median - least) <= smallest
+        median, seconds = (least, _seconds(entry)) if equal else (summary.median, 0.0)
+        return median, summary.n_failed, seconds, entry.solver
+
+    pairs = sorted(zip(entries, found, strict=True), key=place)
+    best = next((s for _, s in pairs if not s.n_failed), None)
+    close = _close(best, [s for _, s in pairs], smallest)
+    return [Ranked(e, s, s is best, near) for (e, s), near in zip(pairs, close, strict=True)]
+
+
+def rounding(entries: Sequence[Entry]) -> float:
+    """Return the largest difference that is none: `ROUNDING` of the largest start.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of one problem.
+    """
+    traces = [record.trace for entry in entries for record in entry.records if record.trace]
+    starts = [abs(trace[0].metrics.get(entries[0].records[0].primary, 0.0)) for trace in traces]
+    return ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
 
 
 def _seconds(entry: Entry) -> float:
@@ -76,20 +110,13 @@ def _seconds(entry: Entry) -> float:
     return float(quantiles(finite, 0.5)) if finite else math.inf
 
 
-def _largest_start(entries: Sequence[Entry]) -> float:
-    """Return the largest finite primary metric that a run started from."""
-    traces = [record.trace for entry in entries for record in entry.records if record.trace]
-    starts = [abs(trace[0].metrics.get(entries[0].records[0].primary, 0.0)) for trace in traces]
-    return max((value for value in starts if math.isfinite(value)), default=0.0)
-
-
-def _close(best: Summary | None, other: Summary, rounding: float) -> bool:
-    """Return whether a solver cannot be told from the best, over the seeds or but by rounding."""
-    if best is None or other is best:
-        return False
-    if other.median - best.median <= rounding:
-        return True
-    if len(best.values) < 2:
-        return False
-    low, high = paired_interval(best.values, other.values)
-    return low <= 0 <= high
+def _close(best: Summary | None, found: Sequence[Summary], smallest: float) -> list[bool]:
+    """Return of which solvers the median difference from the best may be zero."""
+    if best is None:
+        return [False] * len(found)
+    others = np.array([summary.values for summary in found])
+    low, high = intervals(differences(best.values, others, smallest))
+    return [
+        bool(near) and summary is not best
+        for near, summary in zip((low <= 0) & (high >= 0), found, strict=True)
+    ]

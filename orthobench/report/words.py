@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MISSING = "-"
@@ -33,6 +33,26 @@ def number(value: float) -> str:
         return f"{value:.0f}" if whole else f"{value:.{digits}f}"
     mantissa, exponent = f"{value:.2e}".split("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+def probability(p: float) -> str:
+    """Return a p-value with its sign: ``p = 0.031``, ``p < 0.001``."""
+    if p < 0.001:
+        return "p < 0.001"
+    rounds_up_to_the_level = p < 0.05 <= float(f"{p:.2g}")
+    return "p < 0.05" if rounds_up_to_the_level else f"p = {p:.2g}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: ``1 seed``, ``5 seeds``."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names as a list in a sentence: ``a, b and c``, ``a, b, c, d, e and 7 others``."""
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} others"]
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def count(value: float) -> str:

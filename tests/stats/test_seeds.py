@@ -7,19 +7,24 @@ import sys
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stats.seeds import (
+    RESAMPLES,
+    ROWS,
+    contrast,
+    expanded_level,
     final,
     interval,
-    paired_interval,
+    intervals,
     quantiles,
     spread,
     spread_name,
+    summaries,
     summarize,
 )
 from orthobench.stopping import Ending
@@ -67,27 +72,96 @@ class TestQuantiles:
         assert spread_name(4) == "25 to 75 %"
 
 
+def coverage(n, draw, median, samples, level=0.95):
+    low, high = intervals(draw(np.random.default_rng(n), (samples, n)), level)
+    return np.mean((low <= median) & (median <= high))
+
+
+def normal(rng, size):
+    return rng.standard_normal(size)
+
+
+def lognormal(rng, size):
+    return rng.lognormal(size=size)
+
+
 class TestInterval:
-    @pytest.mark.parametrize("n", [5, 9, 15, 21])
+    @pytest.mark.parametrize("n", [5, 7, 9, 15, 25])
     def test_is_that_of_all_resamples(self, n):
         # a resample's median is at most the k-th value where most of its n draws are
         x = np.sort(np.random.default_rng(3).normal(size=n))
         at_most = scipy.stats.binom.sf((n - 1) // 2, n, np.arange(1, n + 1) / n)
-        exact = x[np.searchsorted(at_most, [0.025, 0.975])]
+        tail = (1 - expanded_level(0.95, n)) / 2
+        exact = x[np.searchsorted(at_most, [tail, 1 - tail])]
         assert interval(x) == pytest.approx(tuple(exact), abs=1e-12)
 
-    def test_covers_the_median_as_often_as_it_says(self):
-        rng = np.random.default_rng(11)
-        hits = [
-            low <= 0 <= high for low, high in (interval(rng.normal(size=21)) for _ in range(150))
-        ]
-        assert 0.88 <= np.mean(hits) <= 1
+    @pytest.mark.parametrize("n", [2, 5, 10])
+    def test_is_scipys_with_the_level_expanded(self, n):
+        x = np.sort(np.random.default_rng(n).normal(size=n))
+        found = scipy.stats.bootstrap(
+            (x,),
+            np.median,
+            confidence_level=expanded_level(0.95, n),
+            n_resamples=RESAMPLES,
+            method="percentile",
+            random_state=np.random.default_rng(0),
+        ).confidence_interval
+        assert interval(x) == pytest.approx(tuple(found), rel=1e-14)
+
+    @pytest.mark.parametrize("n", [3, 5, 20])
+    def test_expands_the_level_as_students_t_expands_the_normal_interval(self, n):
+        z = scipy.stats.norm.ppf((1 + expanded_level(0.9, n)) / 2)
+        assert z * math.sqrt((n - 1) / n) == pytest.approx(scipy.stats.t.ppf(0.95, n - 1))
+
+    @pytest.mark.parametrize("n", [5, 7, 9, 21])
+    def test_covers_as_often_as_its_order_statistics_do(self, n):
+        # for odd n its ends are order statistics, and these cover any continuous median alike
+        x = np.arange(n, dtype=np.float64)
+        low, high = map(round, interval(x))
+        below = scipy.stats.binom(n, 0.5)
+        exact = below.cdf(high) - below.cdf(low)
+        for draw, median in ((normal, 0), (lognormal, 1)):
+            assert coverage(n, draw, median, 1000) == pytest.approx(exact, abs=0.03)
+        assert exact > 0.93
+
+    @pytest.mark.parametrize(("draw", "median"), [(normal, 0), (lognormal, 1)])
+    @pytest.mark.parametrize("n", [10, 20])
+    def test_covers_the_median_as_often_as_it_says(self, n, draw, median):
+        assert 0.93 <= coverage(n, draw, median, 1000) <= 0.99
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("draw", "median"), [(normal, 0), (lognormal, 1)])
+    @pytest.mark.parametrize("n", range(5, 51))
+    def test_covers_at_its_level_for_any_number_of_seeds(self, n, draw, median):
+        assert 0.925 <= coverage(n, draw, median, 10_000) <= 0.99
+
+    def test_covers_at_other_levels_too(self):
+        assert 0.88 <= coverage(20, normal, 0, 1000, level=0.9) <= 0.94
+
+    @given(st.data())
+    @settings(max_examples=30)
+    def test_of_a_row_does_not_depend_on_the_others(self, data):
+        n = data.draw(st.integers(1, 8))
+        values = finite | st.sampled_from([INF, -INF])
+        rows = data.draw(hnp.arrays(np.float64, (data.draw(st.integers(1, 5)), n), elements=values))
+        low, high = intervals(rows)
+        assert [interval(row) for row in rows] == list(zip(low, high, strict=True))
+
+    def test_of_many_rows_are_found_in_parts(self):
+        rows = np.random.default_rng(0).normal(size=(2 * ROWS + 3, 4))
+        low, high = intervals(rows)
+        for place in (0, ROWS - 1, ROWS, 2 * ROWS + 2):
+            assert (low[place], high[place]) == interval(rows[place])
 
     @given(samples)
     def test_lies_within_the_values_and_repeats(self, x):
         low, high = interval(x)
         assert x.min() <= low <= high <= x.max()
         assert interval(x) == (low, high)
+
+    def test_does_not_depend_on_the_order_of_seeds(self):
+        x = np.random.default_rng(5).normal(size=9)
+        assert interval(x) == interval(x[::-1])
 
     def test_is_infinite_above_with_failures(self):
         low, high = interval([1.0, 2.0, 3.0, 4.0, INF])
@@ -99,11 +173,28 @@ class TestInterval:
         assert interval([2.5]) == (2.5, 2.5)
         assert interval([INF]) == (INF, INF)
 
-    def test_paired_removes_what_the_seeds_share(self):
+
+class TestContrast:
+    def test_of_equal_solvers_is_no_contrast(self):
+        x = np.random.default_rng(1).lognormal(size=8)
+        assert contrast(x, x, np.divide) == (1, (1, 1))
+        assert contrast(x, x, np.subtract) == (0, (0, 0))
+
+    def test_removes_what_the_seeds_share(self):
         hard = np.array([1.0, 10.0, 100.0, 1000.0, 10_000.0])
-        low, high = paired_interval(hard, hard + np.array([0.1, 0.2, 0.1, 0.3, 0.2]))
-        assert 0.1 - 1e-9 <= low <= high <= 0.3 + 1e-9
-        assert paired_interval(hard, [1.5, INF, INF, INF, INF])[1] == INF
+        value, (low, high) = contrast(2 * hard, hard, np.divide)
+        assert (value, low, high) == (2, 2, 2)
+
+    def test_is_the_contrast_of_medians(self):
+        value, (low, high) = contrast([4.0, 2.0, 9.0], [1.0, 5.0, 2.0], np.subtract)
+        assert value == 4 - 2
+        assert low < value < high
+
+    def test_is_infinite_above_with_failures(self):
+        value, (low, high) = contrast([2.0, 3.0, 2.0, INF, 2.5], np.full(5, 2.0**-30), np.divide)
+        assert value == 2.5 * 2**30
+        assert 2 * 2**30 <= low <= value
+        assert high == INF
 
 
 class TestSummary:
@@ -136,6 +227,12 @@ class TestSummary:
         assert s.reasons == {"done: the judge did not report loss": [0]}
         assert summarize([record([])], "gap").n_failed == 1
 
+    def test_of_several_solvers_are_those_of_each(self):
+        first = [record([(1, y)], seed) for seed, y in enumerate([4.0, 1.0, 2.0, 8.0])]
+        second = [record([(1, 3.0)], 1), record([(1, 5.0)], 3)]
+        alone = [summarize(runs, "gap", range(4)) for runs in (first, second)]
+        assert summaries([first, second], "gap") == alone
+
     def test_needs_runs(self):
         with pytest.raises(ValueError, match="no runs"):
             summarize([], "gap")
@@ -147,7 +244,8 @@ class TestSummary:
 def test_heavy_packages_are_not_imported_with_the_modules():
     report = "orthobench.report"
     modules = "orthobench.stats.seeds, orthobench.stats.curves, orthobench.tuning, "
-    modules += f"{report}.terminal.table, {report}.figures.save, {report}.terminal.progress"
+    modules += f"orthobench.stats.ranks, {report}.findings, {report}.terminal.table, "
+    modules += f"{report}.figures.save, {report}.terminal.progress"
     code = f"import sys, {modules}; print([m for m in ('scipy', 'matplotlib', 'rich', 'pandas', "
     code += "'numba') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -29,7 +29,7 @@ def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
     seen, shown = {mark(r) for r in ranked}, symbols(ascii_only)
     meanings = {
         "best": "smallest median, of equal ones the fastest; no run failed",
-        "close": "no clear difference from it over these seeds",
+        "close": "the median difference from it may be zero (95 % interval)",
         "failed": "runs failed; each counts as infinite",
     }
     told = [f"{shown[name]} {text}" for name, text in meanings.items() if name in seen]

@@ -46,8 +46,8 @@ def rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
         median; None stands for infinity, which is what a failed run counts as. ``samples``,
         ``steps``, ``flops``, ``seconds`` (clock and reading) and ``metrics`` are medians over
         the runs that did not fail. ``best`` marks the smallest median among the solvers of
-        which no run failed, and ``close`` those that cannot be told from it: the 95 % interval
-        of the median difference, seed by seed, contains zero, or only rounding tells them apart.
+        which no run failed, and ``close`` those of which the 95 % interval of the median
+        difference from it, seed by seed, contains zero; rounding makes no difference.
     """
     return [_row(ranked) for ranked in rank(entries)]
 
