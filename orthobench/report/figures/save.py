@@ -14,9 +14,10 @@ from orthobench.errors import unknown
 from orthobench.report.figures.gallery import gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
 from orthobench.report.figures.sheet import figure, metadata, on_paper
+from orthobench.report.findings import Family
 from orthobench.report.plots.collection import across, exhibited, of_problem
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
-from orthobench.report.plots.panel import Plot
+from orthobench.report.plots.panel import Key, Panel, Plot
 from orthobench.report.style import Style, styles
 from orthobench.tuning import Entry
 
@@ -59,6 +60,7 @@ def save_figures(
     formats: Sequence[str] = FORMATS,
     kinds: Sequence[str] | None = None,
     exhibits: Load | None = None,
+    found: Sequence[Family] | None = None,
 ) -> list[Path]:
     """Write the figures of a comparison, and the data that each shows.
 
@@ -79,6 +81,8 @@ def save_figures(
     exhibits : callable, optional
         Returns what runs exhibit: `orthobench.results.Results.exhibits`. Without it there are no
         pictures of exhibits.
+    found : sequence of Family, optional
+        What was found in each family, where that is known already.
 
     Returns
     -------
@@ -97,7 +101,9 @@ def save_figures(
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     looks = styles(entry.solver for entry in entries)
-    sheets = [_sheet(plot, looks, layout) for plot in _plots(entries)]
+    ranked = kinds is None or "ranks" in kinds
+    plots = [*_each(entries), *across(entries, found if ranked else ())]
+    sheets = [_sheet(plot, looks, layout) for plot in plots]
     for shown in exhibitions(entries, exhibits) if exhibits else ():
         sheets += _pictures(shown, looks, layout)
     paths: list[Path] = []
@@ -135,7 +141,7 @@ def slugs(labels: Iterable[str]) -> list[str]:
     return list(names)
 
 
-def table(plot: Plot, panels: Mapping[tuple[str, ...], Any]) -> list[list[Any]]:
+def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     """Return what a plot shows as the rows of a CSV file, numbers in full precision.
 
     Columns: the plot, the options of the panel, then those of
@@ -153,13 +159,13 @@ def table(plot: Plot, panels: Mapping[tuple[str, ...], Any]) -> list[list[Any]]:
     return head + [[plot.name, *key, *(row.get(c, "") for c in columns)] for key, row in found]
 
 
-def _plots(entries: Sequence[Entry]) -> list[Plot]:
+def _each(entries: Sequence[Entry]) -> list[Plot]:
+    """Return the plots of all problems that some solver takes part in."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         if not entry.refused:
             groups.setdefault(entry.problem, []).append(entry)
-    plots = [plot for group in groups.values() for plot in of_problem(group)]
-    return [*plots, *across(entries)]
+    return [plot for group in groups.values() for plot in of_problem(group)]
 
 
 def _pictures(shown: Exhibition, looks: Mapping[str, Style], layout: Layout) -> list[Sheet]:
