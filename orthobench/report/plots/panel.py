@@ -31,12 +31,15 @@ class Axis:
         Whether it is logarithmic as long as the reader chooses nothing else.
     categories : tuple of str
         Names of the positions 0, 1, ... of an axis that has no numbers.
+    ticks : tuple of float
+        Where it has its labels; wherever they fit, where there are none.
     """
 
     key: str
     label: str
     log: bool = True
     categories: tuple[str, ...] = ()
+    ticks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
