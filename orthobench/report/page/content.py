@@ -17,7 +17,8 @@ from orthobench.report.page.failed import Failed, Refused, failed, refused
 from orthobench.report.page.looks import Look, looks_of
 from orthobench.report.page.problems import Problem, problem
 from orthobench.report.page.summary import Verdict, verdict
-from orthobench.report.plots.collection import across, of_problem
+from orthobench.report.plots.collection import across, exhibited, of_problem
+from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.panel import Plot
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import styles
@@ -95,17 +96,26 @@ class Page:
         return re.sub(r"[^A-Za-z0-9._-]+", "-", self.suite).strip("-.") + ".toml"
 
 
-def page(results: Results) -> Page:
+def page(
+    results: Results,
+    ranked: Sequence[Ranked] | None = None,
+    found: Sequence[Family] | None = None,
+) -> Page:
     """Return all that the page of some results says.
 
     Parameters
     ----------
     results : Results
+    ranked : sequence of Ranked, optional
+        The entries, ranked, where that is done already.
+    found : sequence of Family, optional
+        What was found in each family, where that is known already.
     """
     entries, session = results.entries, results.session()
-    ranked = rank([entry for entry in entries if not entry.refused])
-    found = families(ranked)
-    problems, plots = _problems(entries, ranked, found)
+    ranking = rank(entries) if ranked is None else ranked
+    found = families(ranking) if found is None else found
+    ranked = [one for one in ranking if not one.entry.refused]
+    problems, plots = _problems(results, ranked, found)
     overall = across(entries, found)
     looks = looks_of(styles(entry.solver for entry in entries))
     everything = (*plots, *overall)
@@ -132,11 +142,11 @@ def page(results: Results) -> Page:
 
 
 def _problems(
-    entries: Sequence[Entry], ranked: Sequence[Ranked], families_found: Sequence[Family]
+    results: Results, ranked: Sequence[Ranked], families_found: Sequence[Family]
 ) -> tuple[tuple[Problem, ...], list[Plot]]:
     """Return the problems, and their plots in one list."""
     groups: dict[str, list[Entry]] = {}
-    for entry in entries:
+    for entry in results.entries:
         groups.setdefault(entry.problem, []).append(entry)
     standing: dict[str, list[Ranked]] = {}
     for one in ranked:
@@ -144,11 +154,13 @@ def _problems(
     made = sum(len(c) for family in families_found for c in family.comparisons.values())
     paired = made <= MOST_PAIRS
     of_family = {family.name: family for family in families_found}
+    shown = exhibitions(results.entries, results.exhibits)
+    pictures = {one.problem: exhibited([one]) for one in shown}
     plots: list[Plot] = []
     found: list[Problem] = []
     for number, (name, group) in enumerate(groups.items()):
         ranking = standing.get(name, [])
-        own = of_problem(group) if ranking else []
+        own = [*of_problem(group), *pictures.get(name, [])] if ranking else []
         places = range(len(plots), len(plots) + len(own))
         family = of_family.get(group[0].records[0].family)
         found.append(problem(number, group, ranking, family, places, paired))

@@ -191,6 +191,8 @@ def _axis(axis: Axis) -> dict[str, Any]:
     found: dict[str, Any] = {"key": axis.key, "label": clean(axis.label), "log": axis.log}
     if axis.categories:
         found["categories"] = [clean(name) for name in axis.categories]
+    if axis.ticks:
+        found["ticks"] = list(axis.ticks)
     return found
 
 

@@ -98,25 +98,29 @@ def table(ranked: Sequence[Ranked]) -> Table:
     ----------
     ranked : sequence of Ranked
     """
-    metrics = list(dict.fromkeys(name for r in ranked for name in r.metrics))
+    values = [r.metrics for r in ranked]
+    metrics = list(dict.fromkeys(name for of_one in values for name in of_one))
     columns = (
         *HEAD,
         *(Column(clean(name.replace("_", " ")), clean(name)) for name in metrics),
         Column("all parameters", "parameters", numeric=False),
     )
-    return Table(columns, tuple(_row(r, metrics) for r in ranked))
+    rows = (
+        _row(r, [of_one.get(name, math.nan) for name in metrics])
+        for r, of_one in zip(ranked, values, strict=True)
+    )
+    return Table(columns, tuple(rows))
 
 
-def _row(ranked: Ranked, metrics: Sequence[str]) -> tuple[Field, ...]:
+def _row(ranked: Ranked, metrics: Sequence[float]) -> tuple[Field, ...]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
     names = (first.family, entry.problem, entry.solver, chosen(entry))
-    found = ranked.metrics
     values = (
         summary.median, summary.low, summary.high, *summary.interval,
         len(entry.seeds), summary.n_failed,
         *(ranked.typical(AXES[axis]) for axis in ("steps", "samples", "flops", "seconds")),
-        *(found.get(name, math.nan) for name in metrics),
+        *metrics,
     )  # fmt: skip
     parameters = ", ".join(f"{name}={short(value)}" for name, value in first.parameters.items())
     return (

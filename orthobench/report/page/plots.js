@@ -186,7 +186,7 @@ class PlotView {
     const ticks = {};
     for (const name of ["xaxis", "yaxis"]) {
       const { type, range } = this.chart.layout[name];
-      if (type !== "log" || !(`${name}.range[0]` in changes || `${name}.range` in changes || `${name}.autorange` in changes)) continue;
+      if (type !== "log" || this.panel[name[0]].ticks || !(`${name}.range[0]` in changes || `${name}.range` in changes || `${name}.autorange` in changes)) continue;
       const fresh = { tickvals: null, ticktext: null, minor: null, ...logTicks(...range) };
       for (const [key, value] of Object.entries(fresh)) ticks[`${name}.${key}`] = value;
     }

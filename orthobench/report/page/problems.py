@@ -155,7 +155,7 @@ def problem(
         plural(seeds, "seed"),
         limits(first.budget),
     )
-    effort = "samples" if any(_typical(r, "samples") > 0 for r in ranked) else "steps"
+    effort = "steps" if any(_typical(r, "samples") == 0 for r in ranked) else "samples"
     label = entries[0].problem
     found = family.comparisons.get(label, ()) if family else ()
     return Problem(

@@ -129,19 +129,19 @@ function stairs(points, stepped) {
 
 /** A few markers along a line, so that lines differ without their colours; the chosen point. */
 function addMarkers(one, look, line, at, phase, view, found) {
-  const few = at.length <= 12 && one.chosen !== undefined;
-  const points = few ? at : marked(at, line.atX, phase, view.logX);
+  const points = at.length <= 12 ? at : marked(at, line.atX, phase, view.logX);
   if (!points.length || one.solver < 0) return;
   found.traces.push({
     type: "scatter", mode: "markers", hoverinfo: "skip", showlegend: false,
     x: points.map((i) => line.atX[i]), y: points.map((i) => line.atY[i]),
-    marker: markerOf(look, 8),
+    marker: markerOf(look, 8), cliponaxis: false,
   });
   found.sources.push(null);
   if (one.chosen === undefined || !at.includes(one.chosen)) return;
   found.traces.push({
     type: "scatter", mode: "markers", hoverinfo: "skip", showlegend: false,
     x: [line.atX[one.chosen]], y: [line.atY[one.chosen]],
+    cliponaxis: false,
     marker: { symbol: "circle-open", size: 17, color: INK, line: { color: INK, width: 1.8 } },
   });
   found.sources.push(null);
@@ -207,6 +207,7 @@ function addCrosses(one, panel, data, view, found) {
   found.high.push(...line.atY.filter((value) => value !== null));
   found.traces.push({
     type: "scatter", x: line.atX, y: line.atY, mode: "markers", hoverinfo: "none", showlegend: false,
+    cliponaxis: false,
     marker: { symbol: "x-thin", size: 9, color: look.colour, line: { color: look.colour, width: 2.2 } },
   });
   found.sources.push({ one, line });
@@ -233,8 +234,8 @@ function layoutOf(panel, view, found, more = {}) {
     });
   }
   return {
-    xaxis: axisOf(panel.x, view.logX, found.xs, 0.025, view.width / 7.5),
-    yaxis: axisOf(panel.y, view.logY, heights, 0.06, view.height / 8),
+    xaxis: axisOf(panel.x, view.logX, found.xs, 0.025, view.width / 7.5, false),
+    yaxis: axisOf(panel.y, view.logY, heights, 0.06, view.height / 8, true),
     shapes, annotations,
     font: { family: FAMILY, size: 12.5, color: INK },
     margin: { l: 10, r: 14, t: 10, b: 10 },
@@ -243,7 +244,7 @@ function layoutOf(panel, view, found, more = {}) {
   };
 }
 
-function axisOf(axis, log, values, margin, letters) {
+function axisOf(axis, log, values, margin, letters, zero) {
   const shared = {
     title: { text: wrapped(axis.label, letters), standoff: 8, font: { size: 13 } },
     automargin: true, zeroline: false, gridcolor: GRID, linecolor: "#8c959f", showline: true,
@@ -254,12 +255,13 @@ function axisOf(axis, log, values, margin, letters) {
     const range = [-0.6, places.length - 0.4];
     return { ...shared, type: "linear", tickvals: places, ticktext: axis.categories.map(plain), range, showgrid: false };
   }
-  if (!log) return { ...shared, type: "linear", range: linearRange(values, margin), separatethousands: true, exponentformat: "power" };
+  if (axis.ticks) Object.assign(shared, { tickvals: axis.ticks, ticktext: axis.ticks.map((value) => tick(value, false)) });
+  if (!log) return { ...shared, type: "linear", range: linearRange(values, margin, zero), separatethousands: true, exponentformat: "power" };
   const positive = values.filter((value) => value > 0);
   let [low, high] = [Math.log10(least(positive, 0.1)), Math.log10(greatest(positive, 1))];
   const pad = high > low ? Math.max(margin * (high - low), 0.02) : 0.5;
   [low, high] = [low - pad, high + pad];
-  return { ...shared, type: "log", range: [low, high], ...logTicks(low, high) };
+  return { ...shared, type: "log", range: [low, high], ...(axis.ticks ? {} : logTicks(low, high)) };
 }
 
 /** Ticks of a log axis: powers of ten, or within a few decades what lies between them as well. */
@@ -284,7 +286,7 @@ function multiples(low, high, steps) {
 
 /** A tick as text: 0.01, 1, 2,000; on axes that reach far, 10⁻², 1, 2·10³. */
 function tick(value, far) {
-  if (!far || (value >= 1 && value <= 100)) return String(value);
+  if (!far || (value >= 1 && value <= 100)) return value.toLocaleString("en", { maximumSignificantDigits: 6 });
   const [mantissa, exponent] = value.toExponential().split("e");
   const raised = [...String(Number(exponent))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join("");
   return mantissa === "1" ? `10${raised}` : `${mantissa}·10${raised}`;
@@ -301,11 +303,12 @@ function wrapped(text, most) {
   return lines.map(plain).join("<br>");
 }
 
-function linearRange(values, margin) {
+/** The range of a linear axis; from zero on, where that costs little of it. */
+function linearRange(values, margin, zero) {
   let [low, high] = [least(values, 0), greatest(values, 1)];
-  if (low > 0 && low < 0.4 * high) low = 0;
+  if (zero && low > 0 && low < 0.4 * high) low = 0;
   const pad = high > low ? margin * (high - low) : Math.abs(high) || 1;
-  return [low === 0 ? -0.3 * pad : low - pad, high + pad];
+  return [zero && low === 0 ? -0.3 * pad : low - pad, high + pad];
 }
 
 function least(values, otherwise) {

@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench.errors import UsageError
+from orthobench.report.findings import Family
 from orthobench.report.page.content import Page, page
 from orthobench.report.page.pack import packed
+from orthobench.report.ranking import Ranked
 from orthobench.report.words import clean
 from orthobench.results import Results
 
@@ -22,7 +25,13 @@ SCRIPTS = ("words.js", "load.js", "traces.js", "plots.js", "tables.js", "page.js
 """The parts of the page's script, in the order in which they need each other."""
 
 
-def write_page(results: Results, folder: Path) -> Path:
+def write_page(
+    results: Results,
+    folder: Path,
+    *,
+    ranked: Sequence[Ranked] | None = None,
+    found: Sequence[Family] | None = None,
+) -> Path:
     """Write the interactive page of some results: all of it, or nothing.
 
     Parameters
@@ -30,6 +39,10 @@ def write_page(results: Results, folder: Path) -> Path:
     results : Results
     folder : Path
         Made where it does not exist.
+    ranked : sequence of Ranked, optional
+        The entries, ranked, where that is done already: it takes a while.
+    found : sequence of Family, optional
+        What was found in each family, likewise.
 
     Returns
     -------
@@ -42,7 +55,7 @@ def write_page(results: Results, folder: Path) -> Path:
     UsageError
         Where jinja2 or plotly is missing, or the file cannot be written.
     """
-    text = rendered(page(results), _plotly())
+    text = rendered(page(results, ranked, found), _plotly())
     path = folder / "index.html"
     part = folder / f".{path.name}.part"
     try:

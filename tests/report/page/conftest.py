@@ -85,6 +85,9 @@ class Made(Results):
 
     facts: dict[str, Any] = field(default_factory=dict)
 
+    def exhibits(self, records):
+        return {record.key: {} for record in records}
+
     def session(self):
         return {
             "text": f"description = '{HOSTILE}'", "command": "/home/me/bin/orthobench run it",
