@@ -82,7 +82,6 @@ class PlotView {
   share(others) {
     for (const other of others) {
       if (other === this) continue;
-      other.build();
       this.plot.choices.forEach((choice, number) => {
         const theirs = other.plot.choices.findIndex((one) => one.name === choice.name);
         const place = other.plot.choices[theirs]?.options.indexOf(choice.options[this.places[number]]) ?? -1;

@@ -148,14 +148,15 @@ class Watched:
 
 @pytest.fixture(scope="session")
 def opened(chromium) -> Iterator[Callable[..., Watched]]:
-    """Return what opens a page from disk: ``opened(path, width=1440)``."""
+    """Return what opens a page from disk: ``opened(path, width=1440, before="script")``."""
     contexts = []
 
-    def opening(path: Path, width: int = 1440, **options: Any) -> Watched:
+    def opening(path: Path, width: int = 1440, before: str = "", **options: Any) -> Watched:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         page, troubles = context.new_page(), []
         page.set_default_timeout(30_000)
+        page.add_init_script(before)
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("console", lambda m: troubles.append(f"{m.type}: {m.text}"))
         page.on("request", lambda r: note(r.url))
