@@ -22,7 +22,9 @@ from orthobench.solver import Solver, State
 from orthobench.suite import PlannedSolver
 from orthobench.suite_file import from_table
 
-HOSTILE = '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x}'
+HOSTILE = (
+    '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'
+)
 
 ARGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -3,7 +3,9 @@
 import csv
 import io
 import itertools
+import re
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,9 @@ from orthobench.report.page import write_page
 from orthobench.report.plots.collection import of_problem
 from orthobench.tuning import choose
 
-HOSTILE = '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x}'
+HOSTILE = (
+    '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'
+)
 
 DRAWN = "figure => figure.querySelector('.chart').data.map(t => [t.x.length, t.x[1], t.y[1]])"
 
@@ -51,6 +55,13 @@ def quiet(request):
         assert shown.page.evaluate("window.hacked") is None
 
 
+def panel_of(results, *options):
+    """What the first plot of the page shows."""
+    problem = results.entries[0].problem
+    group = [entry for entry in results.entries if entry.problem == problem]
+    return of_problem(group)[0].panel(*options)
+
+
 def downloaded(page, button):
     with page.expect_download() as download:
         button.click()
@@ -72,6 +83,15 @@ def test_x_axis_and_metric_change_what_is_drawn(shown):
     )
     for place in (0, 1):
         selects.nth(place).select_option("0")
+
+
+def test_what_is_drawn_are_the_numbers_of_the_panel(shown, every):
+    lines = """figure => figure.querySelector('.chart').data.filter(t => t.mode === 'lines').map(
+        t => [t.x, t.y])"""
+    panel = panel_of(every)
+    for (x, y), series in zip(shown.figure.evaluate(lines), panel.series, strict=True):
+        assert x == pytest.approx(series.x.tolist(), rel=6e-5)
+        assert y == pytest.approx(series.y.tolist(), rel=6e-5)
 
 
 def test_axes_are_logarithmic_or_linear(shown):
@@ -172,9 +192,7 @@ def test_csv_is_the_panel_shown(shown, every):
     shown.figure.locator("select").first.select_option(label="flops")
     name, text = downloaded(shown.page, shown.figure.locator("button.csv"))
     assert name.endswith("-convergence-flops-suboptimality.csv")
-    problem = every.entries[0].problem
-    plot = of_problem([e for e in every.entries if e.problem == problem])[0]
-    wanted = list(plot.panel("flops", "suboptimality").rows())
+    wanted = list(panel_of(every, "flops", "suboptimality").rows())
     rows = list(csv.DictReader(io.StringIO(text)))
     assert list(rows[0]) == list(wanted[0])
     assert len(rows) == len(wanted)
@@ -191,6 +209,7 @@ def test_svg_is_a_picture_with_a_legend(shown):
     assert text.startswith("<svg")
     assert "batch-pca" in text
     assert "&#60;img src=x" in text
+    assert "&#60;b&#62;b&#60;/b&#62;" in text
     assert "<img" not in text
 
 
@@ -285,8 +304,13 @@ def test_links_open_what_they_lead_to_and_printing_opens_everything(opened, ever
     assert last.evaluate("details => details.open")
     watched.first_plot()
     last.evaluate("details => { details.open = false }")
+    page.evaluate(
+        "addEventListener('beforeprint', () => { window.closed_parts ="
+        " document.querySelectorAll('details.problem:not([open])').length; })"
+    )
     assert page.pdf().startswith(b"%PDF")
     assert page.locator(".js-plotly-plot").count() == page.locator("figure[data-plot]").count()
+    assert page.evaluate("window.closed_parts") == 0
     assert not last.evaluate("details => details.open")
     assert watched.troubles == []
 
@@ -302,6 +326,31 @@ def test_names_with_markup_are_text_everywhere(shown):
     figure = factors.locator("figure").first
     figure.scroll_into_view_if_needed()
     figure.locator(".main-svg").first.wait_for(state="attached")
+
+
+def test_markup_in_metrics_and_parameters_is_text_too(opened, runs, made, tmp_path):
+    records = [
+        replace(
+            r,
+            primary=HOSTILE,
+            tuned={HOSTILE: r.tuned["step"]},
+            trace=tuple(replace(m, metrics={**m.metrics, HOSTILE: 1.0}) for m in r.trace),
+        )
+        for step in (1.0, 2.0)
+        for r in runs(HOSTILE, step, seeds=2, problem=HOSTILE, tuned={"step": step})
+    ]
+    watched = opened(write_page(made(records), tmp_path))
+    figure = watched.first_plot()
+    assert figure.locator(".ytitle").text_content().replace(" ", "") == HOSTILE.replace(" ", "")
+    tuning = watched.page.locator("figure[data-plot]", has_text="Tuning")
+    tuning.scroll_into_view_if_needed()
+    tuning.locator(".main-svg").first.wait_for(state="attached")
+    assert tuning.locator(".xtitle").text_content().replace(" ", "") == HOSTILE.replace(" ", "")
+    name, text = downloaded(watched.page, tuning.locator("button.csv"))
+    assert re.fullmatch(r"[a-z0-9.-]+\.csv", name)
+    assert {row["solver"] for row in csv.DictReader(io.StringIO(text))} == {HOSTILE}
+    assert watched.page.evaluate("window.hacked") is None
+    assert watched.troubles == []
 
 
 def test_on_a_phone_nothing_scrolls_sideways(opened, every_page):
