@@ -132,8 +132,10 @@ class TestKinds:
         entries = choose(
             runs("msg", 0.1) + runs("a", 0.2, problem="q") + runs("msg", 1, problem="q")
         )
-        save_figures(entries, tmp_path, formats=["csv"], kinds=["convergence"])
+        save_figures(entries, tmp_path, formats=["png"], kinds=["convergence"])
         assert seen == [styles(["a", "msg"])] * 2
+        save_figures(entries, tmp_path, formats=["csv"], kinds=["convergence"])
+        assert len(seen) == 2  # data alone need no drawing
 
 
 class TestTables:
