@@ -89,7 +89,7 @@ class TestFormats:
 
         kinds = ("convergence", "ecdf")
         first = [p.read_bytes() for p in save_figures(entries, tmp_path / "a", kinds=kinds)]
-        with mpl.rc_context({"lines.linewidth": 7, "font.size": 30, "figure.dpi": 30}):
+        with mpl.rc_context({"axes.labelpad": 30, "grid.alpha": 0.1, "figure.dpi": 30}):
             again = [p.read_bytes() for p in save_figures(entries, tmp_path / "b", kinds=kinds)]
         assert first == again
 

@@ -77,6 +77,12 @@ def test_a_solver_that_mostly_failed_is_infinite_there(records):
     assert np.isfinite(msg.y).tolist() == [True, False, True]
 
 
+def test_a_missing_run_is_infinite(records):
+    missing = [r for r in records if (r.solver, r.seed, r.settings["k"]) != ("msg", 2, 4)]
+    _, median, low, high = sweeps(choose(missing))[0].points("msg", "gap")[1]
+    assert 0 < low < median < high == math.inf
+
+
 def test_a_solver_that_takes_no_part_is_not_in_it(records):
     refusal = {"status": Ending.REFUSED, "reason": "solves k = 1 only", "trace": ()}
     refused = [replace(r, **refusal) if r.solver == "msg" else r for r in records]
