@@ -23,7 +23,7 @@ from orthobench.report.terminal.progress import Progress
 from orthobench.results import Results
 from orthobench.solver import AnySolver, Solver
 from orthobench.stopping import Budget, Rule
-from orthobench.store import Store
+from orthobench.store import FILE, Store
 from orthobench.suite import Planned, Suite
 from orthobench.suite_file import from_table, load
 from orthobench.threads import limited
@@ -213,7 +213,7 @@ def find_path(suite: str | Path) -> Path:
 
 def default_store(suite: Suite) -> Path:
     """Return where a suite's store is, where nobody names one."""
-    return RESULTS / suite.name / "results.sqlite"
+    return RESULTS / suite.name / FILE
 
 
 def _refuse_idle(planned: Sequence[Planned]) -> None:

@@ -13,6 +13,14 @@ from orthobench import environment
 from orthobench.datasets import cache_folder
 from orthobench.registry import catalogue
 
+EXTRAS = {
+    "report": ("jinja2", "plotly"),
+    "export": ("pandas", "pyarrow"),
+    "data": ("rdata",),
+    "dask": ("distributed",),
+}
+"""What each extra of the distribution brings; without one of them that extra does not work."""
+
 
 def examine() -> dict[str, Any]:
     """Return the environment, the plugins and the data cache, and the problems found."""
@@ -21,6 +29,10 @@ def examine() -> dict[str, Any]:
     cache = cache_folder()
     return {
         "environment": snapshot,
+        "extras": {
+            extra: {name: environment.version(name) for name in names}
+            for extra, names in EXTRAS.items()
+        },
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
         "solvers": len(registry.solvers),
         "problems_known": len(registry.problems),
@@ -40,6 +52,7 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
         "processor": f"{environment['cpu']}, {environment['cores']} cores",
         "load": environment["load"],
         "packages": packages,
+        **{f"[{extra}]": _extra(extra, versions) for extra, versions in report["extras"].items()},
         "BLAS": "; ".join(_blas(pool) for pool in environment["blas"]),
         "plugins": ", ".join(report["plugins"]),
         "catalogue": f"{report['solvers']} solvers, {report['problems_known']} problems",
@@ -51,6 +64,13 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
         yield f"{click.style('problem     ', bold=True, fg='red')}{problem}"
     if not report["problems"]:
         yield "no problems found"
+
+
+def _extra(extra: str, versions: Mapping[str, str | None]) -> str:
+    absent = [name for name, version in versions.items() if version is None]
+    if absent:
+        return f"lacks {', '.join(absent)}: pip install 'orthobench[{extra}]'"
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _blas(pool: Mapping[str, Any]) -> str:

@@ -48,12 +48,10 @@ def write(results: Results, path: Path) -> None:
 
 
 def write_csv(results: Results, file: TextIO) -> None:
-    """Write CSV with one row a checkpoint; columns are those of `Results.to_pandas`."""
-    rows = list(results.rows())
-    columns = dict.fromkeys(column for row in rows for column in row)
-    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    """Write CSV with one row a checkpoint; with the columns of `Results.to_pandas`."""
+    writer = csv.DictWriter(file, results.columns(), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(results.rows())
 
 
 def _csv(results: Results, path: Path) -> None:

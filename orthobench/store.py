@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -26,6 +27,9 @@ from orthobench.solver import Work
 from orthobench.stopping import Ending, Stop
 from orthobench.suite import Level, Planned, Suite
 from orthobench.trace import Mark
+
+FILE = "results.sqlite"
+"""What a store is called that nobody gave a name."""
 
 
 class Store:
@@ -183,14 +187,14 @@ class Store:
     def records(self, suite: str) -> list[Record]:
         """Return every planned cell of a suite, in its order; those not run yet are missing."""
         query = (
-            "SELECT plan.key, plan.problem, plan.family, plan.primary_metric, plan.tuned_by,"
-            " plan.solver, plan.content, plan.tuned, plan.levels, cell.id,"
+            "SELECT cell.id, plan.key, plan.problem, plan.family, plan.primary_metric,"
+            " plan.tuned_by, plan.solver, plan.content, plan.tuned, plan.levels,"
             " cell.checksum, cell.status, cell.reason, cell.traceback"
             " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position"
         )
-        with self._reported():
-            traces = self._traces(suite)
-            return [_record(row, traces) for row in self._read(query, (suite,))]
+        with self._snapshot():
+            rows = self._read(query, (suite,))
+            return [_record(row, self._trace(cell=row[0])) for row in rows]
 
     def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
         """Return what the cells with these keys exhibit, by name; empty where they do nothing.
@@ -219,24 +223,34 @@ class Store:
             message = f"exhibit {what} {error}; remove the cell, or restore a copy"
             raise StoreError(f"the store {self.path}: {message}") from error
 
-    def _traces(self, suite: str) -> dict[int, tuple[Mark, ...]]:
-        cells = "(SELECT cell.id FROM cell JOIN plan ON plan.key = cell.key WHERE plan.suite = ?)"
-        metrics: dict[tuple[int, int], dict[str, float]] = {}
-        query = f"SELECT cell, number, name, value FROM metric WHERE cell IN {cells}"  # noqa: S608
-        for cell, number, name, value in self._read(query, (suite,)):
-            metrics.setdefault((cell, number), {})[name] = math.nan if value is None else value
-        traces: dict[int, list[Mark]] = {}
-        query = f"SELECT * FROM mark WHERE cell IN {cells} ORDER BY cell, number"  # noqa: S608
-        for cell, number, steps, samples, flops, seconds, reading in self._read(query, (suite,)):
-            judged = metrics.get((cell, number), {})
-            mark = Mark(seconds, reading, Work(steps, samples, flops), judged)
-            traces.setdefault(cell, []).append(mark)
-        return {cell: tuple(marks) for cell, marks in traces.items()}
+    def _trace(self, cell: int | None) -> tuple[Mark, ...]:
+        # a cell at a time: the rows of all of them take many times the memory of what they say
+        judged: dict[int, dict[str, float]] = {}
+        query = "SELECT number, name, value FROM metric WHERE cell = ? ORDER BY number, name"
+        for number, name, value in self._read(query, (cell,)):
+            metrics = judged.setdefault(number, {})
+            metrics[sys.intern(name)] = math.nan if value is None else value
+        counts = "number, steps, samples, flops, seconds, reading"
+        query = f"SELECT {counts} FROM mark WHERE cell = ? ORDER BY number"  # noqa: S608
+        return tuple(
+            Mark(seconds, reading, Work(*work), judged.get(number, {}))
+            for number, *work, seconds, reading in self._read(query, (cell,))
+        )
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         # all at once: a cursor that is left open outlives the connection
         with self._reported():
             return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Read all as it is at one time, whatever another process writes meanwhile."""
+        with self._reported():
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.rollback()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -309,10 +323,10 @@ def _write_exhibits(
     )
 
 
-def _record(row: tuple[Any, ...], traces: Mapping[int, tuple[Mark, ...]]) -> Record:
-    key, problem, family, primary, tuned_by, solver, content, tuned, levels, cell, told, *stop = row
+def _record(row: tuple[Any, ...], trace: tuple[Mark, ...]) -> Record:
+    cell, key, problem, family, primary, tuned_by, solver, content, tuned, levels, told, *stop = row
     status, reason, traceback = stop if cell is not None else ("missing", "not run yet", "")
-    trace, settings = traces.get(cell, ()), json.loads(content)
+    settings = json.loads(content)
     if told and told != checksum(key, Stop(Ending(status), reason), trace):
         seed = settings["seed"]
         raise ValueError(f"{solver} on {problem}, seed {seed}, is not what was written")

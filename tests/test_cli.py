@@ -54,6 +54,8 @@ def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path
     pictures = list(folder.rglob("*.png"))
     assert len(pictures) == 1
     assert all(str(p.relative_to(tmp_path)) in result.stdout for p in pictures)
+    store = folder.relative_to(tmp_path) / "results.sqlite"
+    assert result.stdout.splitlines()[-1] == f"orthobench report {store} writes the page about it"
 
 
 def test_running_again_does_no_solver_work(call, suite, monkeypatch):
@@ -145,6 +147,7 @@ def test_export_writes_every_checkpoint(call, suite, tmp_path):
     rows = list(csv.DictReader(io.StringIO(call("export", store).stdout)))
     assert {row["solver"] for row in rows} == {"oja", "incremental-pca"}
     assert sum(row["number"] == "0" for row in rows) == 6
+    assert {row["problem.k"] for row in rows} == {"2"}
     call("export", store, "-o", "out.jsonl")
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     assert len(lines) == len(rows)
@@ -154,7 +157,9 @@ def test_export_writes_every_checkpoint(call, suite, tmp_path):
 
 def test_a_store_can_be_shown(call, suite):
     call("run", str(suite), "--no-figures")
-    assert "digits k=2" in call("show", "orthobench-results/small/results.sqlite").stdout
+    shown = call("show", "orthobench-results/small/results.sqlite").stdout
+    assert "digits k=2" in shown
+    assert call("show", "orthobench-results/small").stdout == shown
 
 
 @pytest.mark.parametrize("name", ["msg", "digits", "quickstart"])

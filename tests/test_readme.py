@@ -22,10 +22,15 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 
+def solving():
+    """The blocks that solve a problem; each leaves its solution as U."""
+    return [code for code in blocks("python") if "ob.solve(" in code]
+
+
 def test_python_runs():
     names = {}
     sizes = []
-    for code in blocks("python"):
+    for code in solving():
         exec(code, names)  # noqa: S102 - the README's own code
         U = names["U"]
         sizes.append(U.shape)
@@ -37,6 +42,36 @@ def test_python_runs():
     assert max(nearest) < 0.2
     H = np.diag(np.arange(6.0))
     assert np.trace(U.T @ H @ U @ H) == pytest.approx(np.sum(np.arange(6.0) ** 2))
+
+
+COMPARISON = """
+seeds = 2
+[budget]
+samples = 100
+[[problem]]
+name = "digits"
+k = 4
+[[solver]]
+name = "oja"
+[[solver]]
+name = "incremental-pca"
+"""
+
+
+@pytest.mark.skipif(not hasattr(orthobench, "plots"), reason="there is no orthobench.plots")
+def test_the_comparison_is_a_frame_and_a_plot(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    path = tmp_path / "quickstart.toml"
+    path.write_text(COMPARISON)
+    orthobench.run(path, quiet=True)
+    (code,) = [code for code in blocks("python") if code not in solving()]
+    names = {}
+    exec(code, names)  # noqa: S102 - the README's own code
+    names["plt"].close("all")
+    assert names["table"].shape == (2, 2)
+    assert names["table"].notna().all(axis=None)
+    assert len(names["ax"].lines) >= 2
 
 
 def test_the_suites_are_valid():

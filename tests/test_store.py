@@ -58,6 +58,13 @@ def test_records_come_back_as_they_were(path, suite):
         assert record.seed == p.cell.seed
 
 
+def test_records_share_the_names_of_their_metrics(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        marks = [mark for record in store.records("toys") for mark in record.trace]
+    assert len({id(name) for mark in marks for name in mark.metrics}) == 3
+
+
 def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
     fill(path, suite)
     with Store(path) as store:
@@ -86,6 +93,23 @@ def test_a_cell_is_written_once(path, suite):
         assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
         store.add(session, planned[0].cell, Executed(Stop(Ending.ERROR, "late")))
         assert store.records("toys")[0].status is not Ending.ERROR
+
+
+def test_records_are_those_of_one_time(path, suite, monkeypatch):
+    planned = fill(path, suite)
+    real = Store._trace
+
+    def meanwhile(store, cell):
+        monkeypatch.setattr(Store, "_trace", real)
+        with Store(path) as other:
+            other.discard(p.cell.key for p in planned)
+        return real(store, cell)
+
+    with Store(path) as store:
+        expected = store.records("toys")
+        monkeypatch.setattr(Store, "_trace", meanwhile)
+        assert store.records("toys") == expected
+        assert all(record.status is Ending.MISSING for record in store.records("toys"))
 
 
 def test_discarded_cells_are_gone_with_their_traces(path, suite):

@@ -45,8 +45,8 @@ class Standing:
     factors : mapping
         For each problem, its median over that of the best, or where there is none over the
         smallest; 1 where only rounding tells them apart, NaN where that is no number (a median
-        that is not positive), infinite where its median is. Below 1 where it had the smaller
-        median, but failed runs.
+        that is not above rounding), infinite where its median is. Below 1 where it had the
+        smaller median, but failed runs.
     failed, planned : int
         Runs, of the chosen trials.
     """
@@ -99,6 +99,7 @@ class _Field:
     comparisons: tuple[Comparison, ...]
     places: Mapping[str, int]
     ranks: Mapping[str, float]
+    rounding: float = 0.0
 
     @property
     def best(self) -> Ranked | None:
@@ -159,14 +160,15 @@ def _field(problem: str, ranked: Sequence[Ranked]) -> _Field:
     if not ranked:
         return _Field(problem, ranked, (), {}, {})
     names = [r.entry.solver for r in ranked]
-    medians = np.array([r.summary.median for r in ranked])
-    places = _places(medians, rounding([r.entry for r in ranked]))
+    smallest = rounding([r.entry for r in ranked])
+    places = _places(np.array([r.summary.median for r in ranked]), smallest)
     return _Field(
         problem,
         ranked,
         tuple(_compared(ranked)),
         dict(zip(names, places.tolist(), strict=True)),
         dict(zip(names, problem_ranks(places).tolist(), strict=True)),
+        smallest,
     )
 
 
@@ -221,7 +223,7 @@ def _factor(ranked: Ranked, field: _Field) -> float:
         return math.inf
     if field.places[ranked.entry.solver] == field.places[best.entry.solver]:
         return 1.0
-    return median / least if min(median, least) > 0 else math.nan
+    return median / least if min(median, least) > field.rounding else math.nan
 
 
 def _ranks(standings: Sequence[Standing], fields: Sequence[_Field]) -> Ranks | None:
@@ -302,7 +304,6 @@ def _ranking(
 def _failures(standings: Sequence[Standing]) -> list[str]:
     if not standings:
         return []
-    failed = [
-        f"{clean(s.solver)} {s.failed} of {plural(s.planned, 'run')}" for s in standings if s.failed
-    ]
+    worst = sorted((s for s in standings if s.failed), key=lambda s: -s.failed)
+    failed = [f"{clean(s.solver)} {s.failed} of {plural(s.planned, 'run')}" for s in worst]
     return [f"Failed: {listed(failed)}." if failed else "No run failed."]

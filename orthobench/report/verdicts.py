@@ -124,13 +124,14 @@ def factor(ranked: Sequence[Ranked]) -> Contrast | None:
     -------
     (float, (float, float)) or None
         With its 95 % interval; None where there are not both, only one seed, or a value that is
-        not positive.
+        not above rounding.
     """
     _, best, rest = _split(ranked)
     if best is None or not rest:
         return None
     a, b = best.summary.values, rest[0].summary.values
-    return contrast(b, a, np.divide) if len(a) > 1 and min(*a, *b) > 0 else None
+    told = len(a) > 1 and min(*a, *b) > rounding([r.entry for r in ranked])
+    return contrast(b, a, np.divide) if told else None
 
 
 def _split(ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], Ranked | None, Sequence[Ranked]]:
@@ -190,8 +191,8 @@ def _margin(best: Ranked, other: Ranked, smallest: float, times: Contrast | None
         _, ends = contrast(other.summary.values, best.summary.values, np.subtract)
         return f"{that} {number(apart)} higher ({_interval(ends)})"
     if max(abs(1 - ratio) for ratio in (times[0], *times[1])) < NEAR:
-        return f"{that} less than {NEAR:.1%} higher"
-    return f"{that} {_three(times[0])} times as high ({_interval(map(_three, times[1]))})"
+        return f"{that} less than {100 * NEAR:g} % higher"
+    return f"{that} {number(_three(times[0]))} times as high ({_interval(map(_three, times[1]))})"
 
 
 def _sure(best: Ranked, comparisons: Sequence[Comparison]) -> str:

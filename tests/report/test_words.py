@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.report.words import clean, count, duration, number, si
+from orthobench.report.words import clean, count, duration, listed, number, plural, probability, si
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,29 @@ def test_clean_text_is_one_printable_line(text):
 
 def test_clean_takes_the_escape_out():
     assert clean("a\x1b[31m\n  b") == "a [31m b"
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (1.0, "p = 1"), (0.0312, "p = 0.031"), (0.0009, "p < 0.001"), (0.001, "p = 0.001"),
+        (0.05, "p = 0.05"), (0.0499, "p < 0.05"), (0.0501, "p = 0.05"), (0.0, "p < 0.001"),
+    ],
+)  # fmt: skip
+def test_probabilities(p, text):
+    assert probability(p) == text
+
+
+def test_counts_with_nouns():
+    assert plural(1, "seed") == "1 seed"
+    assert plural(0, "seed") == "0 seeds"
+    assert plural(1200, "run") == "1,200 runs"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcdef", "a, b, c, d, e and f"),
+     ("abcdefg", "a, b, c, d, e and 2 others")],
+)  # fmt: skip
+def test_lists(names, text):
+    assert listed(list(names)) == text

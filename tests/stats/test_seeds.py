@@ -96,17 +96,27 @@ class TestInterval:
         assert interval(x) == pytest.approx(tuple(exact), abs=1e-12)
 
     @pytest.mark.parametrize("n", [2, 5, 10])
-    def test_is_scipys_with_the_level_expanded(self, n):
-        x = np.sort(np.random.default_rng(n).normal(size=n))
-        found = scipy.stats.bootstrap(
-            (x,),
-            np.median,
-            confidence_level=expanded_level(0.95, n),
-            n_resamples=RESAMPLES,
-            method="percentile",
-            random_state=np.random.default_rng(0),
-        ).confidence_interval
-        assert interval(x) == pytest.approx(tuple(found), rel=1e-14)
+    def test_is_scipys_with_the_level_expanded_and_the_resamples_mirrored(self, n):
+        def medians(values):
+            return scipy.stats.bootstrap(
+                (np.sort(values),),
+                np.median,
+                n_resamples=RESAMPLES // 2,
+                method="percentile",
+                random_state=np.random.default_rng(0),
+            ).bootstrap_distribution
+
+        x = np.random.default_rng(n).normal(size=n)
+        tail = (1 - expanded_level(0.95, n)) / 2
+        both = np.append(medians(x), -medians(-x))
+        assert interval(x) == pytest.approx(tuple(np.quantile(both, [tail, 1 - tail])), rel=1e-14)
+
+    @given(
+        hnp.arrays(np.float64, st.integers(1, 9), elements=finite | st.sampled_from([-INF, INF]))
+    )
+    def test_changes_sign_with_the_values(self, x):
+        low, high = interval(x)
+        assert interval(-x) == pytest.approx((-high, -low), rel=1e-12, abs=1e-12)
 
     @pytest.mark.parametrize("n", [3, 5, 20])
     def test_expands_the_level_as_students_t_expands_the_normal_interval(self, n):

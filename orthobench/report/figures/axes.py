@@ -66,7 +66,7 @@ def label_ticks(ax: Axes, ticks: Sequence[float]) -> None:
     labels: list[str] = []
     free = -math.inf
     for place, tick in zip(inches, ticks, strict=True):
-        text = plain(tick)
+        text = plain(tick, ticks[-1])
         half = width(text, size) / 2
         fits = place - half > free
         labels.append(text if fits else "")
@@ -91,9 +91,9 @@ def room(ax: Axes) -> tuple[float, float, float, float]:
     ----------
     ax : matplotlib Axes
     """
-    from matplotlib.ticker import FixedFormatter
+    from matplotlib.ticker import FixedLocator
 
-    fixed = isinstance(ax.xaxis.get_major_formatter(), FixedFormatter)
+    fixed = isinstance(ax.xaxis.get_major_locator(), FixedLocator)
     if fixed and any(label.get_rotation() for label in ax.get_xticklabels()):
         return _measured(ax)
     x, y = (font_size(f"{which}tick.labelsize") for which in "xy")
@@ -193,10 +193,10 @@ def _log_ticks(ax: Axes, which: str, low: float, high: float) -> None:
     if decades > 2:
         fits = _fits(ax, which, [power(low), power(high)])
         axis.set_major_locator(LogLocator(numticks=_count(fits, 3, 9)))
-        axis.set_major_formatter(power)
+        axis.set_major_formatter(lambda value, _: power(value))
         return
-    fits = _fits(ax, which, [plain(float(f"{end:.1g}")) for end in (low, high)])
-    axis.set_major_formatter(plain)
+    fits = _fits(ax, which, [plain(float(f"{end:.1g}"), high) for end in (low, high)])
+    axis.set_major_formatter(lambda value, _: plain(value, high))
     for subs, distance in SUBS.items():
         if fits * distance > decades and _ticks(low, high, subs) > (1 if decades > 0.9 else 2):
             axis.set_major_locator(LogLocator(subs=subs))
@@ -216,10 +216,10 @@ def _ticks(low: float, high: float, subs: Sequence[int]) -> int:
 def _even_ticks(ax: Axes, which: str, low: float, high: float) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    fits = _fits(ax, which, [plain(float(f"{end:.2g}")) for end in (low, high)])
+    fits = _fits(ax, which, [plain(float(f"{end:.2g}"), high) for end in (low, high)])
     axis = ax.xaxis if which == "x" else ax.yaxis
     axis.set_major_locator(MaxNLocator(_count(fits, 2, 7), steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(plain)
+    axis.set_major_formatter(lambda value, _: plain(value, high))
 
 
 def _count(fits: float, least: int, most: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
-from orthobench.report.figures.text import fitted, power, shown, width
+from orthobench.report.figures.text import balanced, fitted, power, shown, width
 from orthobench.report.plots.floor import TINY, Floor, floor_of
 from orthobench.report.plots.panel import Panel, Series
 from orthobench.report.plots.spacing import along
@@ -55,7 +55,7 @@ def draw(ax: Axes, panel: Panel, looks: Mapping[str, Style], among: Sequence[Pan
         What stands beside it: panels of the same y get one scale, and references that occur in
         several the same dashes.
     """
-    panels = [panel, *(other for other in among if other is not panel)]
+    panels = among if any(other is panel for other in among) else [panel, *among]
     alike = [other for other in panels if other.y.key == panel.y.key]
     floor = _floor(alike)
     _frame(ax, panel)
@@ -70,6 +70,14 @@ def draw(ax: Axes, panel: Panel, looks: Mapping[str, Style], among: Sequence[Pan
         _draw(ax, panel, number, look, floor)
     if floor is not None and floor.zeros:
         _note_floor(ax, floor)
+
+
+def label(ax: Axes, which: str, text: str) -> None:
+    """Label the ``"x"`` or ``"y"`` axis, on as many lines as its length demands."""
+    lines = balanced(text, max(extent(ax, which), 1.0), font_size("axes.labelsize"))
+    ax.set(**{f"{which}label": "\n".join(lines)})
+    own = ax.xaxis if which == "x" else ax.yaxis
+    own.label.set(color=INK, parse_math=False)
 
 
 def line(style: Style) -> dict[str, Any]:
@@ -218,21 +226,15 @@ def _name_categories(ax: Axes, names: Sequence[str]) -> None:
     tilted = max((width(word, size) for word in words), default=0.0) > room
     tilted = tilted or max(len(fitted(name, room, size)) for name in names) > 2
     lines = [fitted(name, 1.4 if tilted else room, size, 2) for name in names]
-    turned: dict[str, Any] = (
-        {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"} if tilted else {}
-    )
+    turned: dict[str, Any] = {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"}
     labels = ["\n".join(parts) for parts in lines]
-    ax.set_xticks(range(len(names)), labels, **turned, parse_math=False)
+    ax.set_xticks(range(len(names)), labels, **(turned if tilted else {}), parse_math=False)
 
 
 def _frame(ax: Axes, panel: Panel) -> None:
     """Label the axes and give them the look of all figures."""
-    for which, axis in (("x", panel.x), ("y", panel.y)):
-        inches, size = extent(ax, which), font_size("axes.labelsize")
-        label = "\n".join(fitted(axis.label, max(inches, 1.0), size))
-        ax.set(**{f"{which}label": label})
-        own = ax.xaxis if which == "x" else ax.yaxis
-        own.label.set(color=INK, parse_math=False)
+    label(ax, "x", panel.x.label)
+    label(ax, "y", panel.y.label)
     ax.grid(visible=True, which="major", color=GRID)
     ax.set_axisbelow(True)
     ax.tick_params(which="both", colors=MUTED, width=0.7)

@@ -6,12 +6,11 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import unknown
-from orthobench.report.figures.gallery import gallery, pages
+from orthobench.report.figures.gallery import Page, gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
 from orthobench.report.figures.sheet import figure, metadata, on_paper
 from orthobench.report.findings import Family
@@ -43,13 +42,13 @@ class Sheet:
     about : tuple of str
         What a reader must know.
     draw : callable
-        Returns the figure, and what it shows as the rows of a CSV file.
+        Returns the figure, where it is wanted, and what it shows as the rows of a CSV file.
     """
 
     name: str
     kind: str
     about: tuple[str, ...]
-    draw: Callable[[], tuple[Figure, list[list[Any]]]]
+    draw: Callable[[bool], tuple[Figure | None, list[list[Any]]]]
 
 
 def save_figures(
@@ -171,28 +170,36 @@ def _each(entries: Sequence[Entry]) -> list[Plot]:
 def _pictures(shown: Exhibition, looks: Mapping[str, Style], layout: Layout) -> list[Sheet]:
     """Return the figures of what the solutions of a problem exhibit."""
     sheets = [_sheet(plot, looks, layout) for plot in exhibited([shown])]
-    for page in pages(shown, layout.columns):
-        draw = partial(lambda page: (gallery(page, layout), page.table()), page)
-        sheets.append(Sheet(page.name, "images", page.about, draw))
-    return sheets
+    return sheets + [_album(page, layout) for page in pages(shown, layout.columns)]
+
+
+def _album(page: Page, layout: Layout) -> Sheet:
+    def draw(wanted: bool) -> tuple[Figure | None, list[list[Any]]]:
+        return gallery(page, layout) if wanted else None, page.table()
+
+    return Sheet(page.name, "images", page.about, draw)
 
 
 def _sheet(plot: Plot, looks: Mapping[str, Style], layout: Layout) -> Sheet:
-    def draw() -> tuple[Figure, list[list[Any]]]:
+    def draw(wanted: bool) -> tuple[Figure | None, list[list[Any]]]:
         panels = on_paper(plot)
-        return figure(plot, looks, layout, panels), table(plot, panels)
+        return figure(plot, looks, layout, panels) if wanted else None, table(plot, panels)
 
     return Sheet(plot.name, plot.kind, plot.about, draw)
 
 
 def _saved(stem: Path, sheet: Sheet, formats: Sequence[str], layout: Layout) -> list[Path]:
-    fig, rows = sheet.draw()
+    fig, rows = sheet.draw(any(kind != "csv" for kind in formats))
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in formats]
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):
-            if kind != "csv":
+            if kind == "csv":
+                _write(path, rows)
+            elif fig is not None:
                 fig.savefig(path, metadata=metadata(sheet.name, sheet.about, kind))
-                continue
-            with path.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows(rows)
     return paths
+
+
+def _write(path: Path, rows: Sequence[Sequence[Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthobench.report.figures.axes import TITLE_PAD, extent, font_size, room
-from orthobench.report.figures.drawing import INK, MUTED, draw, line, reference, references
+from orthobench.report.figures.drawing import INK, MUTED, draw, label, line, reference, references
 from orthobench.report.figures.layouts import SCREEN, Layout
 from orthobench.report.figures.text import LINE, fitted, shown, width
 from orthobench.report.plots.panel import Key, Panel, Plot
@@ -68,13 +68,17 @@ def figure(
         fig = blank(wide, 4.0)
         axes = _axes(fig, len(panels), beside, layout)
         every = list(panels.values())
-        for i, (ax, (key, panel)) in enumerate(zip(axes, panels.items(), strict=True)):
+        for i, (ax, panel) in enumerate(zip(axes, every, strict=True)):
             draw(ax, panel, looks, every)
             if i % beside and every[i - 1].y == panel.y:
                 ax.set_ylabel("")
-            _entitle(ax, _options(plot, key, panel), layout)
+            _entitle(ax, panel.title, layout)
         above = heading(plot.name, plot.about, wide, layout)
-        _arrange(fig, axes, beside, height_of(above), _legend(fig, every, looks, layout), layout)
+        legend = _legend(fig, every, looks, layout)
+        _arrange(fig, axes, beside, height_of(above), legend, layout)
+        for ax, panel in zip(axes, every, strict=True):
+            label(ax, "x", panel.x.label)  # now that its length is known
+        _arrange(fig, axes, beside, height_of(above), legend, layout)
         write_heading(fig, above, layout)
     return fig
 
@@ -140,14 +144,6 @@ def _axes(fig: Figure, panels: int, beside: int, layout: Layout) -> list[Axes]:
     ]
 
 
-def _options(plot: Plot, key: Key, panel: Panel) -> str:
-    """Return what was chosen for a panel, where neither its axes nor the title say so."""
-    told = f"{plot.name}\n{panel.x.label}\n{panel.y.label}".casefold()
-    axes = (panel.x.key, panel.y.key)
-    options = (option for option in key if option not in axes and option.casefold() not in told)
-    return " · ".join(options)
-
-
 def _entitle(ax: Axes, text: str, layout: Layout) -> None:
     """Write what a panel is of above it; a single one on paper has it in its caption."""
     if not text or not (layout.titled or len(ax.figure.axes) > 1):
@@ -184,15 +180,15 @@ def _handles(
     every = {(one.solver, one.label): None for panel in panels for one in panel.series}
     room -= (HANDLE + PAD + 1) * layout.small / 72
     found = []
-    for solver, label in sorted(every, key=lambda who: (not who[0], *who)):
-        look = line(looks[solver]) if solver else reference(dashes[label])
-        text = "\n".join(fitted(label, room, layout.small, 3))
+    for solver, name in sorted(every, key=lambda who: (not who[0], *who)):
+        look = line(looks[solver]) if solver else reference(dashes[name])
+        text = "\n".join(fitted(name, room, layout.small, 3))
         found.append(Line2D([], [], **look, label=shown(text)))
     return found
 
 
 def _columns(handles: Sequence[Line2D], wide: float, layout: Layout) -> int:
-    """Return how many columns of a legend fit; no column is much shorter than the others."""
+    """Return how many columns of a legend fit, filled evenly."""
     size = layout.small / 72
     labels = [str(handle.get_label()).split("\n") for handle in handles]
     widths = [max(width(part, layout.small) for part in parts) for parts in labels]
@@ -200,7 +196,8 @@ def _columns(handles: Sequence[Line2D], wide: float, layout: Layout) -> int:
         groups = np.array_split(widths, columns)
         needed = sum(float(group.max()) + (HANDLE + PAD + BETWEEN) * size for group in groups)
         if needed - BETWEEN * size <= wide - 2 * layout.margin:
-            return columns
+            rows = -(-len(handles) // columns)
+            return -(-len(handles) // rows)
     return 1
 
 

@@ -11,6 +11,9 @@ from orthobench.report.words import clean
 LINE = 1.25
 """From one line of text to the next, in font sizes."""
 
+MOST, LARGE = 1e6, 1e4
+"""Numbers have all their digits up to the first, or else up to the second, on axes beyond it."""
+
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -80,6 +83,22 @@ def fitted(
     ]
 
 
+def balanced(text: str, inches: float, size: float) -> list[str]:
+    """Return `text` in as few lines as fit, of about the same width.
+
+    Parameters
+    ----------
+    text : str
+    inches : float
+    size : float
+        Of the font, in points.
+    """
+    lines = fitted(text, inches, size)
+    while len(narrower := fitted(text, 0.95 * inches, size)) == len(lines) > 1:
+        lines, inches = narrower, 0.95 * inches
+    return lines
+
+
 def _broken(word: str, inches: float, size: float, bold: bool) -> list[str]:
     """Return a word in parts that are no wider than this, of one letter at least."""
     parts = []
@@ -93,17 +112,16 @@ def _broken(word: str, inches: float, size: float, bold: bool) -> list[str]:
     return [*parts, word]
 
 
-def plain(value: float, position: object = None) -> str:
+def plain(value: float, most: float = MOST) -> str:
     """Return a number as a tick shows it: ``0.05``, ``20,000``, ``3×10⁸``.
 
     Parameters
     ----------
     value : float
-    position : object
-        Unused: matplotlib gives it.
+    most : float
+        The largest number on the axis: all of them are written alike.
     """
-    del position
-    if value == 0 or 1e-4 <= abs(value) < 1e5:
+    if value == 0 or 1e-4 <= abs(value) < (MOST if most <= MOST else LARGE):
         text = f"{value:,.6g}"
     else:
         mantissa, exponent = f"{value:.5e}".split("e")
@@ -112,16 +130,13 @@ def plain(value: float, position: object = None) -> str:
     return text.replace("-", "−")
 
 
-def power(value: float, position: object = None) -> str:
+def power(value: float) -> str:
     """Return a power of ten as a tick shows it: ``10⁻⁸``.
 
     Parameters
     ----------
     value : float
-    position : object
-        Unused: matplotlib gives it.
     """
-    del position
     return f"10{_raised(round(math.log10(value)))}"
 
 

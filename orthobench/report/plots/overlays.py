@@ -79,6 +79,7 @@ def overlay_panel(overlay: Overlay) -> Panel:
         Axis("x", x, log=False),
         Axis("y", y, log=False),
         tuple(_series(solver, label, curve) for solver, label, curve in lines),
+        title=overlay.name,
     )
 
 

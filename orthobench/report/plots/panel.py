@@ -92,6 +92,8 @@ class Panel:
         Where vertical lines stand.
     band : str
         What the bands are, in words: ``"25 to 75 %"``; empty where there are none.
+    title : str
+        What stands above it, where its axes do not say all.
     """
 
     x: Axis
@@ -100,6 +102,7 @@ class Panel:
     stepped: bool = False
     rules: tuple[float, ...] = ()
     band: str = ""
+    title: str = ""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one row for each point, as a CSV file has them."""

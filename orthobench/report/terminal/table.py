@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthobench.harness import VIOLATION
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.terminal import notes
-from orthobench.report.words import clean, count, duration, limits, number, short, si
+from orthobench.report.terminal.columns import CURVE, FOLD, Column, columns, curve_column
+from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
+from orthobench.report.words import clean, limits, short
 from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import (
-    spread_name,
-)
+from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
-
-FOLD = 4
-"""Columns of at least this rank go before solver names are folded onto two lines."""
-
-FIRST = ("rank", "density", "explained_variance_ratio")
-"""Secondary metrics that a table shows before others."""
-
-EXTRAS = 3
-"""Most secondary metrics in a table; the rows have all."""
+    from rich.text import Text
 
 
-def rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> list[dict[str, Any]]:
     """Return the comparison as plain rows that `json.dumps` takes, best first in each problem.
 
     Parameters
     ----------
     entries : sequence of Entry
+    ranked : sequence of Ranked, optional
+        What `rank` returned of them, where that is at hand.
 
     Returns
     -------
@@ -49,40 +41,37 @@ def rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
         which no run failed, and ``close`` those of which the 95 % interval of the median
         difference from it, seed by seed, contains zero; rounding makes no difference.
     """
-    return [_row(ranked) for ranked in rank(entries)]
+    return [_row(one) for one in (rank(entries) if ranked is None else ranked)]
 
 
-def show(entries: Sequence[Entry], console: Console | None = None) -> None:
+def show(
+    entries: Sequence[Entry],
+    console: Console | None = None,
+    ranked: Sequence[Ranked] | None = None,
+) -> None:
     """Print a table for each problem, with what failed and how parameters were tuned.
 
-    Columns that do not fit the console's width are left out, and named below the table.
+    A small curve shows the median of the metric along the run. Columns that do not fit the
+    console's width are left out, and named below the table.
 
     Parameters
     ----------
     entries : sequence of Entry
     console : rich Console, optional
         Standard output by default.
+    ranked : sequence of Ranked, optional
+        What `rank` returned of them, where that is at hand.
     """
     from rich.console import Console
 
     console = console or Console()
-    for problem in dict.fromkeys(entry.problem for entry in entries):
-        group = [entry for entry in entries if entry.problem == problem]
+    groups: dict[str, list[Ranked]] = {}
+    for one in rank(entries) if ranked is None else ranked:
+        groups.setdefault(one.entry.problem, []).append(one)
+    for group in groups.values():
         console.print()
         for part in _parts(group, console):
             console.print(part)
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column of the table.
-
-    A narrow terminal has no room for those of the highest `rank`; rank 0 always stays.
-    """
-
-    title: str
-    cell: Callable[[Ranked], str]
-    rank: int = 0
 
 
 def _row(ranked: Ranked) -> dict[str, Any]:
@@ -119,18 +108,24 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _parts(entries: Sequence[Entry], console: Console) -> list[RenderableType]:
+def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     """Return title, table and notes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
-    ranked = rank([entry for entry in entries if not entry.refused])
+    entries = [r.entry for r in group]
+    ranked = [r for r in group if not r.entry.refused]
     entry, first = entries[0], entries[0].records[0]
     seeds = f"{len(entry.seeds)} seed{'s' * (len(entry.seeds) > 1)}"
     parts = (first.family, f"final {first.primary.replace('_', ' ')}", seeds, limits(first.budget))
     about = "  " + ", ".join(part for part in parts if part)
-    columns, left_out = _fitting(ranked, console)
-    told = [*notes.legend(ranked, console.options.ascii_only), *notes.tuning(ranked)]
+    ascii_only = console.options.ascii_only
+    curves = sparklines([r.entry for r in ranked]) if ranked else None
+    shown, left_out = _fitting(ranked, curves, console)
+    told = notes.legend(ranked, ascii_only)
+    if curves and any(column.title == CURVE for column in shown):
+        told.append(curves.note(ascii_only))
+    told += notes.tuning(ranked)
     told += [notes.refusal(entry) for entry in entries if entry.refused]
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)
@@ -139,71 +134,51 @@ def _parts(entries: Sequence[Entry], console: Console) -> list[RenderableType]:
     below = [(note, "dim") for note in told] + [(line, "red") for line in failed]
     return [
         Text.assemble((clean(entry.problem), "bold"), (about, "dim")),
-        *([_table(columns, ranked, console)] if ranked else []),
+        *([_table(shown, ranked, console)] if ranked else []),
         *(Padding(Text(text, style=style), (0, 0, 0, 2), expand=False) for text, style in below),
     ]
 
 
-def _fitting(ranked: Sequence[Ranked], console: Console) -> tuple[list[_Column], list[_Column]]:
-    """Return the columns that fit the console's width, and those that do not."""
+def _fitting(
+    ranked: Sequence[Ranked], curves: Sparklines | None, console: Console
+) -> tuple[list[Column], list[Column]]:
+    """Return the columns that fit the console's width, and those that do not.
+
+    What room is left the curves have.
+    """
     from rich.measure import Measurement
 
     if not ranked:
         return [], []
-    columns, left_out = _columns(ranked, console.options.ascii_only), list[_Column]()
+    ascii_only = console.options.ascii_only
+    shown, left_out = columns(ranked, ascii_only), list[Column]()
+    if curves:
+        shown.insert(0, curve_column(ranked, curves, NARROW, ascii_only))
     unlimited = console.options.update(max_width=10_000)
     while True:
-        table = _table(columns, ranked, console)
-        last = max(columns, key=lambda column: column.rank)
-        width = Measurement.get(console, unlimited, table)
-        needed = width.maximum if last.rank >= FOLD else width.minimum
+        width = Measurement.get(console, unlimited, _table(shown, ranked, console)).maximum
+        last = max(shown, key=lambda column: column.rank)
+        needed = width - (0 if last.rank >= FOLD else _foldable(ranked))
         if needed <= console.width or not last.rank:
-            return columns, left_out
+            break
         left_out.insert(0, last)
-        columns.remove(last)
+        shown.remove(last)
+    if curves and shown[0].title == CURVE:
+        room = min(WIDE, NARROW + max(0, console.width - width))
+        shown[0] = curve_column(ranked, curves, room, ascii_only)
+    return shown, left_out
 
 
-def _columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[_Column]:
-    def typical(name: str) -> Callable[[Ranked], float]:
-        return lambda r: r.typical(AXES[name])
+def _foldable(ranked: Sequence[Ranked]) -> int:
+    """Return by how many characters names get narrower where they are folded between words."""
+    from rich.cells import cell_len
 
-    samples, steps, seconds, flops = map(typical, ("samples", "steps", "seconds", "flops"))
-    streaming = not any(samples(r) == 0 for r in ranked)
-    runs = len(ranked[0].entry.seeds)
-    columns = [
-        _Column("median" if runs > 1 else "value", lambda r: number(r.summary.median)),
-        _Column(f"[{spread_name(runs)}]", _spread, rank=3),
-        _Column("samples", lambda r: count(samples(r)), rank=2 if streaming else 4),
-        _Column("time", lambda r: duration(seconds(r), ascii_only), rank=1),
-        _Column("runs", lambda r: r.ok),
-        _Column("flops", lambda r: si(flops(r)), rank=4 if streaming else 2),
-    ]
-    if not any(samples(r) > 0 for r in ranked):
-        columns[2] = _Column("steps", lambda r: count(steps(r)), rank=4)
-    if runs == 1:
-        del columns[1]
-    return columns + [_extra(name, 5 + i) for i, name in enumerate(_extras(ranked))]
+    names = [_name(r.entry).plain for r in ranked]
+    words = (word for name in names for word in name.split())
+    return max(map(cell_len, names)) - max(map(cell_len, words))
 
 
-def _extra(name: str, rank: int) -> _Column:
-    def cell(ranked: Ranked) -> str:
-        return number(ranked.metrics.get(name, math.nan))
-
-    return _Column(name.replace("_", "\n"), cell, rank)
-
-
-def _extras(ranked: Sequence[Ranked]) -> list[str]:
-    first = ranked[0].entry.records[0]
-    names = dict.fromkeys(name for r in ranked for name in r.metrics)
-    rest = [n for n in names if n not in {first.primary, first.tuned_by, VIOLATION, *FIRST}]
-    return [*(name for name in FIRST if name in names), *rest][:EXTRAS]
-
-
-def _spread(ranked: Ranked) -> str:
-    return f"[{number(ranked.summary.low)}, {number(ranked.summary.high)}]"
-
-
-def _table(columns: Sequence[_Column], ranked: Sequence[Ranked], console: Console) -> Table:
+def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -213,22 +188,18 @@ def _table(columns: Sequence[_Column], ranked: Sequence[Ranked], console: Consol
     )
     table.add_column("", no_wrap=True)
     table.add_column("solver", overflow="fold", vertical="bottom")
-    for column in columns:
-        title = Text(column.title, justify="right")
-        table.add_column(title, justify="right", no_wrap=True, vertical="bottom")
-    for r in ranked:
+    for column in shown:
+        title = Text(column.title, justify=column.justify)
+        table.add_column(title, justify=column.justify, no_wrap=True, vertical="bottom")
+    symbols = notes.symbols(console.options.ascii_only)
+    for i, r in enumerate(ranked):
         style = "bold" if r.best else "dim" if not r.summary.n_ok else ""
-        cells = [Text(column.cell(r)) for column in columns]
-        table.add_row(
-            notes.symbols(console.options.ascii_only)[notes.mark(r)],
-            _name(r.entry),
-            *cells,
-            style=style,
-        )
+        cells = [Text(column.texts[i]) for column in shown]
+        table.add_row(symbols[notes.mark(r)], _name(r.entry), *cells, style=style)
     return table
 
 
-def _name(entry: Entry) -> RenderableType:
+def _name(entry: Entry) -> Text:
     from rich.text import Text
 
     chosen = "".join(f" {clean(name)}={clean(short(v))}" for name, v in entry.chosen.items())

@@ -108,9 +108,10 @@ class TestShow:
     def test_says_at_80_columns_what_matters(self, runs):
         records = runs("grassmannian-sgd", 0.3, tuned={"step": 2.0}) + runs("oja", 0.5)
         shown = text(choose(records))
-        assert "★  grassmannian-sgd step=2" in shown
+        assert re.search(r"★  grassmannian-sgd step=2  [▁-█]{8,} +\d", shown)
+        assert "curve: median gap, ▁ " in shown
+        assert "over 1 to 4,000 samples" in shown
         assert "[25 to 75 %]" in shown
-        assert "4,000" in shown
         assert "400 ms" in shown
         assert "5/5" in shown
         assert "rank" in shown
@@ -120,13 +121,18 @@ class TestShow:
         assert "*| a" in shown
         assert "* smallest median, of equal ones the fastest; no run failed" in shown
 
+    def test_marks_who_may_be_as_good_as_the_best(self, runs):
+        shown = text(choose(runs("a", 0.3) + runs("b", 0.3 * (1 + 1e-15))), 160)
+        assert "≈  b" in shown
+        assert "≈ the median difference from it may be zero (95 % interval)" in shown
+
     def test_names_failures_with_their_reasons(self, runs):
         entries = choose(runs("oja", 0.5, failed=2) + runs("msg", 0.3, failed=5) + runs("ok", 1))
         shown = text(entries, 120)
         assert "oja: diverged: the solution at step 7 is not finite (seeds 0, 1)" in shown
         assert "msg: diverged: the solution at step 7 is not finite (all seeds)" in shown
         assert "3/5" in shown
-        assert re.search(r"✗  msg +inf +\[inf, inf\]", shown)
+        assert re.search(r"✗  msg +[▁-█]+ +inf +\[inf, inf\]", shown)
 
     def test_who_takes_no_part_is_named_below_and_not_ranked(self, runs):
         refusal = {"status": Ending.REFUSED, "reason": "solves m = N only"}
@@ -157,7 +163,7 @@ class TestShow:
         records = runs("oja", 0.5) + runs("givens", 0.3, samples=False)
         shown = text(choose(records), 56)
         assert re.search(r"median .*time +runs +flops\n", shown)
-        assert "no room for samples" in shown
+        assert re.search(r"no room for .*samples", shown)
 
     def test_names_failures_of_trials_that_were_not_chosen(self, runs):
         good = runs("a", 0.3, tuned={"step": 1.0})
@@ -205,6 +211,33 @@ class TestShow:
         assert "★  [bold]x[/bold]" in shown
         assert "[/]: error: KeyError('[x]') (all seeds)" in shown
         assert "\x1b" not in shown
+
+    def test_samples_that_differ_are_kept_before_the_spread(self, runs):
+        records = runs("grassmannian-sgd step=2", 0.3)
+        fewer = [replace(r, trace=r.trace[:-1]) for r in runs("oja", 0.5)]
+        assert re.search(r"median +samples +time +runs\n", text(choose(records + fewer), 60))
+
+    @pytest.mark.parametrize("width", range(50, 90, 3))
+    def test_folds_names_between_words_only(self, runs, width):
+        records = runs("givens-streaming-sparse-pca", 0.3, tuned={"gamma": 0.06})
+        shown = text(choose(records + runs("oja", 0.5)), width)
+        assert "givens-streaming-sparse-pca" in shown
+        assert "gamma=0.06" in shown
+        assert "…" not in shown
+
+    def test_curves_take_the_room_that_is_left(self, runs):
+        entries = choose(runs("a", 0.3) + runs("b", 0.5))
+        curves = {w: re.findall("[▁-█]{3,}", text(entries, w)) for w in (55, 75, 90, 200)}
+        widths = {w: {len(curve) for curve in found} for w, found in curves.items()}
+        assert widths[55] == set()
+        assert widths[75] == {13}
+        assert widths[200] == {24}
+        assert "curve" not in text(entries, 40).split("no room for")[0]
+
+    def test_curves_are_ascii_where_the_console_is(self, runs):
+        shown = text(choose(runs("a", 0.3) + runs("b", 0.5)), 120, "ascii")
+        assert re.search(r"\| a +\| [-.:=+*#@]{8,}", shown)
+        assert "curve: median gap, . " in shown
 
     def test_shows_steps_where_no_samples_are_drawn(self, runs):
         shown = text(choose(runs("pgd", 0.1, samples=False)))

@@ -5,26 +5,22 @@ Exit code 0 says done, 1 that a cell failed, 2 that the call or what it names is
 
 from __future__ import annotations
 
-import itertools
-import json
 import re
+import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from orthobench._version import __version__
-
-if TYPE_CHECKING:
-    from orthobench.results import Results
+from orthobench.cli.output import AS_JSON, print_facts, show_results
+from orthobench.cli.reporting import report
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 
 
 def size(text: str) -> int:
@@ -62,6 +58,7 @@ def main() -> None:
     orthobench run SUITE           a named suite, or a TOML file
     orthobench run -p "npy-pca path=X.npy k=4"
                                    every solver that can, on your own data
+    orthobench report STORE        the page about what was run
     """  # noqa: D301 - click reads the backspace
 
 
@@ -134,7 +131,8 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
         **changes: Any) -> None:  # fmt: skip
     """Run SUITE (default: quickstart), or what of it is not in its store yet.
 
-    Prints a table for each problem, and the paths of the figures and of the store.
+    Prints a table for each problem, and the paths of the figures and of the store, of which
+    `orthobench report` makes a page.
     """
     from orthobench import api
     from orthobench.adhoc import changed
@@ -144,7 +142,7 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
     known = changed(suite, **changes)
     path = store or api.default_store(known)
     if explain:
-        _print(api.explained(known, path, retry=retry), as_json, explained_lines)
+        print_facts(api.explained(known, path, retry=retry), as_json, explained_lines)
         return
     limits = Limits(timeout, memory_limit, isolate)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -156,7 +154,9 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
     except KeyboardInterrupt:
         click.echo(f"interrupted; finished cells are in {path}, run again to go on", err=True)
         sys.exit(INTERRUPTED)
-    _show_results(results, path.parent if figures else None, as_json)
+    show_results(results, path.parent if figures else None, as_json)
+    if not as_json:
+        click.echo(f"orthobench report {shlex.quote(str(path))} writes the page about it")
     sys.exit(FAILED if results.failures else 0)
 
 
@@ -170,7 +170,7 @@ def list_(kind: str | None, as_json: bool) -> None:
 
     facts = listing.facts(catalogue())
     wanted = facts if kind is None else {kind: facts[kind]}
-    _print(wanted, as_json, listing.tables)
+    print_facts(wanted, as_json, listing.tables)
 
 
 @main.command()
@@ -178,16 +178,20 @@ def list_(kind: str | None, as_json: bool) -> None:
 @click.option("--suite", help="Which suite of a store.  [default: the latest]")
 @AS_JSON
 def show(name: str, suite: str | None, as_json: bool) -> None:
-    """Show a solver, a problem or a suite by NAME, or the results in a store by its path."""
-    if Path(name).is_file():
-        from orthobench.results import Results
+    """Show a solver, a problem or a suite by NAME, or the results in a store by its path.
 
-        _show_results(Results.read(Path(name), suite), None, as_json)
+    The path may also be that of the folder that holds results.sqlite. Failed runs are shown, and
+    are no failure of this command.
+    """
+    from orthobench.results import Results, store_at
+
+    if store_at(Path(name)).is_file():
+        show_results(Results.read(name, suite), None, as_json)
     else:
         from orthobench.registry import catalogue
         from orthobench.report.terminal import listing
 
-        _print(listing.details(catalogue(), name), as_json, listing.page)
+        print_facts(listing.details(catalogue(), name), as_json, listing.page)
 
 
 @main.command()
@@ -229,52 +233,9 @@ def doctor(as_json: bool) -> None:
     """Check the installation: versions, BLAS, threads, data cache, plugins and their errors."""
     from orthobench import doctor as checks
 
-    report = checks.examine()
-    _print(report, as_json, checks.lines)
-    sys.exit(FAILED if report["problems"] else 0)
+    found = checks.examine()
+    print_facts(found, as_json, checks.lines)
+    sys.exit(FAILED if found["problems"] else 0)
 
 
-def _print(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str]]) -> None:
-    if as_json:
-        click.echo(json.dumps(facts, indent=2, default=str))
-        return
-    for line in as_text(facts):
-        click.echo(line)
-
-
-def _show_results(results: Results, folder: Path | None, as_json: bool) -> None:
-    from orthobench.report.terminal import table
-
-    entries = results.entries
-    figures = [] if folder is None else _figures(results, folder)
-    paths = [str(path) for path in [*figures, results.path]]
-    if as_json:
-        facts = {"suite": results.suite, "table": table.rows(entries), "files": paths}
-        click.echo(json.dumps(facts, indent=2, default=str))
-        return
-    table.show(entries)
-    click.echo()
-    for line in _written(figures):
-        click.echo(line)
-    click.echo(results.path)
-
-
-def _written(figures: Sequence[Path]) -> Iterator[str]:
-    """Yield a line for each figure, with the formats that it was written in."""
-    for stem, paths in itertools.groupby(figures, key=lambda path: path.with_suffix("")):
-        first, *others = [path.suffix for path in paths]
-        also = f" (also {', '.join(others)})" if others else ""
-        yield f"{stem}{first}{also}"
-
-
-def _figures(results: Results, folder: Path) -> list[Path]:
-    from orthobench.report.figures.save import OF_A_RUN, save_figures
-
-    return save_figures(
-        results.entries, folder / "figures", formats=("png", "svg", "csv"), kinds=OF_A_RUN,
-        exhibits=results.exhibits,
-    )  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()
+main.add_command(report)

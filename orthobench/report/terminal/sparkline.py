@@ -1,0 +1,134 @@
+"""Small curves made of characters: a metric along the run, a line for each solver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.floor import Floor, floor_of
+from orthobench.report.plots.panel import Panel
+from orthobench.report.words import clean, count, duration, number, si
+from orthobench.tuning import Entry
+
+BLOCKS, FAILED = "▁▂▃▄▅▆▇█", "✗"
+
+ASCII_BLOCKS, ASCII_FAILED = ".:-=+*#@", "x"
+"""For consoles without block characters: the darker, the larger."""
+
+NARROW, WIDE = 8, 24
+"""Fewest and most characters of a curve."""
+
+RANGES: Mapping[str, Callable[[float, float], str]] = {
+    "samples": lambda low, high: f"{count(low)} to {count(high)} samples",
+    "steps": lambda low, high: f"{count(low)} to {count(high)} steps",
+    "flops": lambda low, high: f"{si(low)} to {si(high)} flops",
+    "seconds": lambda low, high: f"{duration(low)} to {duration(high)}",
+}
+
+
+@dataclass(frozen=True)
+class Sparklines:
+    """The curves of one problem, all on the same two logarithmic scales.
+
+    Attributes
+    ----------
+    panel : Panel
+        What is drawn: the medians over seeds.
+    floor : Floor
+        What counts as zero, and where that is drawn.
+    x, y : (float, float)
+        The ends of the scales.
+    """
+
+    panel: Panel
+    floor: Floor
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def line(self, solver: str, width: int, ascii_only: bool = False) -> str:
+        """Return the curve of a solver.
+
+        Each character shows the median at the end of its part of the run; it is blank where the
+        curve has not begun, or has ended. A cross stands where the median run failed.
+
+        Parameters
+        ----------
+        solver : str
+            Its label.
+        width : int
+            Characters.
+        ascii_only : bool
+            Whether the console has no block characters.
+
+        Returns
+        -------
+        str
+            With `width` characters.
+        """
+        blocks = ASCII_BLOCKS if ascii_only else BLOCKS
+        failed = ASCII_FAILED if ascii_only else FAILED
+        series = next(one for one in self.panel.series if one.solver == solver)
+        if not len(series.x):
+            return " " * width
+        edges = np.geomspace(*self.x, width + 1)
+        edges[[0, -1]] = self.x
+        last = np.searchsorted(series.x, edges[1:], side="right") - 1
+        shown = [
+            self._block(series.y[i], blocks, failed) if i >= 0 and begin <= series.x[-1] else " "
+            for i, begin in zip(last.tolist(), edges, strict=False)
+        ]
+        text = "".join(shown)
+        cut = text.find(failed)
+        return text if cut < 0 else text[: cut + 1].ljust(width)
+
+    def _block(self, value: float, blocks: str, failed: str) -> str:
+        if not math.isfinite(value):
+            return failed
+        low, high = self.y
+        if value <= self.floor.zero or low == high:
+            return blocks[0]
+        height = math.log(value / low) / math.log(high / low)
+        return blocks[min(int(height * len(blocks)), len(blocks) - 1)]
+
+    def note(self, ascii_only: bool = False) -> str:
+        """Return what the curves show, and the ends of their scales."""
+        blocks = ASCII_BLOCKS if ascii_only else BLOCKS
+        metric = clean(self.panel.y.key.replace("_", " "))
+        lowest = "0" if self.floor.zeros else number(self.y[0])
+        over = RANGES[self.panel.x.key](*self.x)
+        return (
+            f"curve: median {metric}, {blocks[0]} {lowest} to {blocks[-1]} {number(self.y[1])}, "
+            f"over {over.replace('µ', 'u') if ascii_only else over}; log scales, "
+            "the same in every row"
+        )
+
+
+def sparklines(entries: Sequence[Entry]) -> Sparklines | None:
+    """Return the curves of one problem, or None where no solver has any.
+
+    What they show is what the first panel of `orthobench.report.plots.convergence.convergence`
+    does.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of one problem, at least one that takes part.
+    """
+    panel = convergence(entries).panel()
+    drawn = [series for series in panel.series if np.isfinite(series.y).any()]
+    if not any(len(series.x) > 1 for series in drawn):
+        return None
+    floor = floor_of([series.y for series in drawn])
+    y = [floor.raised(series.y) for series in drawn]
+    return Sparklines(panel, floor, _ends([series.x for series in drawn]), _ends(y))
+
+
+def _ends(parts: Sequence[Array]) -> tuple[float, float]:
+    values = np.concatenate(parts)
+    values = values[np.isfinite(values)]
+    return float(values.min()), float(values.max())

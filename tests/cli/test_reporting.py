@@ -1,0 +1,162 @@
+"""`orthobench report`: what it writes and prints, and what it refuses before it begins."""
+
+import json
+import math
+import shutil
+import sys
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from orthobench import api
+from orthobench.cli import main
+from orthobench.suite_file import from_table
+
+TABLE = {
+    "seeds": 2,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace"}],
+    "solver": [{"name": "power"}, {"name": "power", "fault": "raise"}],
+}
+
+
+@pytest.fixture(scope="module")
+def filled(toys, tmp_path_factory):
+    """A store of two suites; in both, the runs of one solver failed."""
+    path = tmp_path_factory.mktemp("filled") / "results.sqlite"
+    for name in ("first", "second"):
+        api.run(from_table(TABLE, name, toys.registry), path, quiet=True)
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    path = tmp_path / "kept" / "results.sqlite"
+    path.parent.mkdir()
+    return shutil.copy(filled, path)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is printed of a family."""
+
+    name: str
+    sentences: tuple[str, ...]
+    factors: dict[str, float]
+
+
+@pytest.fixture
+def called(monkeypatch):
+    """What the makers of pages, figures and findings were called with, instead of their work."""
+    calls = {}
+
+    def write_page(results, folder):
+        calls["page"] = (results.suite, folder)
+        (folder / "index.html").write_text("a page")
+        return folder / "index.html"
+
+    def save_figures(entries, folder, **options):
+        calls["figures"] = (folder, {
+            **options, "exhibits": callable(options["exhibits"]), "found": len(options["found"]),
+        })  # fmt: skip
+        return [folder / f"a.{kind}" for kind in options["formats"]]
+
+    def families(ranked):
+        said = (f"{ranked[0].entry.solver} wins on leading-subspace.", "a [bold]name\x1b[31m")
+        return [Found("toys", (*said, 100 * "long "), {"leading-subspace": math.inf})]
+
+    page = SimpleNamespace(write_page=write_page)
+    monkeypatch.setitem(sys.modules, "orthobench.report.page", page)
+    monkeypatch.setattr("orthobench.report.figures.save.save_figures", save_figures)
+    monkeypatch.setattr("orthobench.report.findings.families", families)
+    return calls
+
+
+def call(*words, code=0):
+    result = CliRunner().invoke(main, ["report", *map(str, words)])
+    assert result.exit_code == code, result.output + str(result.exception)
+    return result
+
+
+@pytest.mark.parametrize("place", ["file", "folder"])
+def test_the_page_goes_beside_the_store_and_failed_runs_are_no_failure(store, called, place):
+    shown = call(store if place == "file" else store.parent).stdout
+    folder = store.parent / "report"
+    assert called == {"page": ("second", folder)}
+    assert "ZeroDivisionError" in shown
+    assert "power wins on leading-subspace." in shown
+    assert "a [bold]name [31m" in shown
+    assert max(map(len, shown.replace(str(folder), "").splitlines())) <= 80
+    assert shown.splitlines()[-1] == str(folder / "index.html")
+
+
+def test_a_suite_and_a_folder_can_be_named(store, called, tmp_path):
+    call(store, "--suite", "first", "--out", tmp_path / "a" / "b")
+    assert called["page"] == ("first", tmp_path / "a" / "b")
+
+
+def test_a_style_writes_the_figures_too(store, called):
+    shown = call(store, "--style", "one-column", "--format", "svg", "--format", "pdf").stdout
+    folder = store.parent / "report" / "figures"
+    options = {
+        "style": "one-column", "formats": ("svg", "pdf", "csv"), "exhibits": True, "found": 1,
+    }  # fmt: skip
+    assert called["figures"] == (folder, options)
+    assert shown.splitlines()[-1] == f"{folder / 'a.svg'} (also .pdf, .csv)"
+    call(store, "--style", "screen")
+    assert called["figures"][1]["formats"] == ("svg", "pdf", "png", "csv")
+
+
+def test_facts_are_also_json(store, called):
+    facts = json.loads(call(store, "--json", "--style", "screen").stdout)
+    assert facts.keys() == {"suite", "families", "table", "files"}
+    assert facts["families"][0]["factors"] == {"leading-subspace": None}
+    assert facts["families"][0]["sentences"][0] == "power wins on leading-subspace."
+    assert [row["runs"]["failed"] for row in facts["table"]] == [0, 2]
+    assert [file.rpartition(".")[2] for file in facts["files"]] == [
+        "html", "svg", "pdf", "png", "csv",
+    ]  # fmt: skip
+
+
+def test_the_page_is_opened_where_that_is_wanted(store, called, monkeypatch):
+    opened = []
+    monkeypatch.setattr(click, "launch", opened.append)
+    call(store)
+    assert not opened
+    call(store, "--open")
+    assert opened == [(store.parent / "report" / "index.html").as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing.sqlite"], "there is no store nothing.sqlite"),
+        (["STORE", "--suite", "frist"], "did you mean 'first'"),
+        (["STORE", "--out", "STORE"], "is a file"),
+        (["STORE", "--out", "STORE/below"], "cannot write the report to"),
+        (["STORE", "--format", "svg"], "--style"),
+        (["STORE", "--style", "three-column"], "two-column"),
+    ],
+)
+def test_wrong_calls_exit_with_2_and_write_nothing(store, called, words, said):
+    before = sorted(store.parent.rglob("*"))
+    result = call(*(word.replace("STORE", str(store)) for word in words), code=2)
+    assert said in " ".join(result.stderr.split())
+    assert "Traceback" not in result.output
+    assert not called
+    assert sorted(store.parent.rglob("*")) == before
+
+
+def test_an_empty_folder_holds_no_store(tmp_path):
+    said = call(tmp_path, code=2).stderr
+    assert f"there is no store {tmp_path / 'results.sqlite'}" in said
+
+
+def test_a_file_in_the_way_is_said_and_left(store, called):
+    (store.parent / "report").write_text("my notes")
+    assert "name another with --out" in call(store, code=2).stderr
+    assert (store.parent / "report").read_text() == "my notes"
+    assert not called

@@ -1,0 +1,133 @@
+"""Curves of characters: heights and places are those of the panel, on one scale for all rows."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthobench.report.plots.floor import floor_of
+from orthobench.report.plots.panel import Axis, Panel, Series
+from orthobench.report.terminal.sparkline import ASCII_BLOCKS, BLOCKS, Sparklines, sparklines
+from orthobench.stopping import Ending
+from orthobench.tuning import choose
+
+X = np.geomspace(1, 1e8, 801)
+FALLING = np.minimum(10**-0.5, 1 / X)
+LEAST = np.full(801, 10**-8.5)
+
+
+def drawn(**curves):
+    """Sparklines of named curves, each an array over X or a pair of arrays."""
+    pairs = {n: c if isinstance(c, tuple) else (X, np.asarray(c)) for n, c in curves.items()}
+    panel = Panel(
+        Axis("samples", "samples"),
+        Axis("gap", "gap"),
+        tuple(Series(name, x, y, solver=name) for name, (x, y) in pairs.items()),
+    )
+    floor = floor_of([y for _, y in pairs.values()])
+    y = np.concatenate([floor.raised(y) for _, y in pairs.values()])
+    y = y[np.isfinite(y)]
+    return Sparklines(panel, floor, (1.0, 1e8), (y.min(), y.max()))
+
+
+def test_a_power_law_is_a_staircase():
+    assert drawn(a=FALLING, least=LEAST).line("a", 8) == BLOCKS[::-1]
+
+
+def test_all_rows_have_the_same_scale():
+    lines = drawn(a=FALLING, b=np.full(801, 0.3), c=np.full(801, 1e-4), least=LEAST)
+    assert lines.line("a", 8) == BLOCKS[::-1]
+    assert lines.line("b", 5) == "█████"
+    assert lines.line("c", 5) == "▅▅▅▅▅"
+    assert lines.line("least", 5) == "▁▁▁▁▁"
+
+
+def test_the_last_character_is_the_last_value():
+    falling = np.where(X < 1e8, 1.0, 1e-9)
+    assert drawn(a=falling).line("a", 6) == "█████▁"
+
+
+def test_a_curve_is_blank_where_it_has_not_begun_or_has_ended():
+    some = (X > 1.1e2) & (X < 0.9e6)
+    lines = drawn(a=(X[some], FALLING[some]), top=FALLING, least=LEAST)
+    assert lines.line("a", 8) == "  ▆▅▄▃  "
+
+
+def test_a_single_point_stands_where_it_is():
+    lines = drawn(a=1 / X, b=(np.array([10**4.5]), np.array([1e-8])), c=(np.empty(0), np.empty(0)))
+    assert lines.line("b", 8) == "    ▁   "
+    assert lines.line("c", 8) == " " * 8
+
+
+@pytest.mark.parametrize(("ascii_only", "expected"), [(False, "████✗   "), (True, "@@@@x   ")])
+def test_a_cross_stands_where_the_median_run_failed(ascii_only, expected):
+    lines = drawn(a=np.where(X < 10**4.5, 1.0, math.inf), b=1 / X)
+    assert lines.line("a", 8, ascii_only) == expected
+
+
+def test_zeros_are_at_the_floor_and_do_not_squeeze_the_rest():
+    lines = drawn(a=np.where(X < 1e4, FALLING, 0.0), b=np.where(X < 1e4, 0.3, 2e-4))
+    assert lines.line("a", 8) == "▇▅▃▁▁▁▁▁"
+    assert lines.line("b", 8) == "███▂▂▂▂▂"
+    assert "▁ 0 to █ 0.316," in lines.note()
+
+
+def test_the_note_says_what_is_shown_and_the_ends_of_the_scales():
+    assert drawn(a=1 / X).note() == (
+        "curve: median gap, ▁ 1.00e-8 to █ 1, over 1 to 100,000,000 samples; log scales, "
+        "the same in every row"
+    )
+
+
+@pytest.mark.parametrize("key", ["samples", "steps", "flops", "seconds"])
+def test_the_note_is_ascii_where_the_console_is_whatever_the_axis(key):
+    lines = drawn(a=1 / X)
+    lines = replace(lines, x=(1e-5, 10), panel=replace(lines.panel, x=Axis(key, key)))
+    assert lines.note(ascii_only=True).isascii()
+    assert "10" in lines.note()
+
+
+positive = st.floats(1e-12, 1e12)
+
+
+@given(st.lists(positive, min_size=2, max_size=40), st.integers(1, 40))
+def test_heights_are_ordered_as_the_values(values, width):
+    falling = np.sort(np.array(values))[::-1]
+    x = np.geomspace(1, 1e8, len(falling))
+    lines = drawn(a=(x, falling))
+    shown = lines.line("a", width)
+    assert len(shown) == width
+    assert set(shown) <= set(BLOCKS)
+    assert list(shown) == sorted(shown, reverse=True)
+    ascii_shown = lines.line("a", width, ascii_only=True)
+    assert ascii_shown == shown.translate(str.maketrans(BLOCKS, ASCII_BLOCKS))
+
+
+def test_runs_are_drawn_as_the_convergence_plot_draws_them(runs):
+    entries = choose(runs("a", 0.3) + runs("b", 0.01, failed=3) + runs("c", 0.2, failed=5))
+    lines = sparklines(entries)
+    assert lines.x == (1, 4000)
+    assert [series.solver for series in lines.panel.series] == ["a", "b", "c"]
+    assert lines.panel.x.key == "samples"
+    assert lines.panel.y.key == "gap"
+    assert lines.line("a", 10)[0] in "▇█"
+    assert lines.line("b", 10)[-1] in "▁▂"
+
+
+def test_a_median_run_that_failed_early_has_a_cross(runs):
+    early = [
+        replace(r, trace=r.trace[:4] if r.status is Ending.DIVERGED else r.trace)
+        for r in runs("a", 0.3, failed=3)
+    ]
+    line = sparklines(choose(early)).line("a", 20)
+    assert line.rstrip().endswith("✗")
+    assert 3 < len(line.rstrip()) < 12
+
+
+def test_without_two_points_there_is_no_curve(runs):
+    short = [replace(r, trace=r.trace[-1:]) for r in runs("a", 0.3)]
+    assert sparklines(choose(short)) is None
+    assert sparklines(choose([replace(r, trace=()) for r in short])) is None
