@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from orthobench.record import Record
 from orthobench.report.findings import Family, sentence
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.ranking import Ranked
@@ -81,7 +82,7 @@ class Problem:
 
     Attributes
     ----------
-    id, label, name, family, metric : str
+    id, label, name : str
         Its anchor, its label as entries have it, and what is shown of it.
     facts : tuple of str
         Family, metric, seeds and budget.
@@ -107,8 +108,6 @@ class Problem:
     id: str
     label: str
     name: str
-    family: str
-    metric: str
     facts: tuple[str, ...]
     spread: str
     effort: str
@@ -149,12 +148,6 @@ def problem(
     first = entries[0].records[0]
     metric = axis_label(first.primary)
     seeds = len(entries[0].seeds)
-    facts = (
-        clean(first.family),
-        f"final {metric}, smaller is better",
-        plural(seeds, "seed"),
-        limits(first.budget),
-    )
     effort = "steps" if any(_typical(r, "samples") == 0 for r in ranked) else "samples"
     label = entries[0].problem
     found = family.comparisons.get(label, ()) if family else ()
@@ -162,9 +155,7 @@ def problem(
         id=f"problem-{number_of}",
         label=label,
         name=clean(label),
-        family=clean(first.family),
-        metric=metric,
-        facts=tuple(fact for fact in facts if fact),
+        facts=_facts(first, metric, seeds),
         spread=spread_name(seeds),
         effort=effort,
         rows=tuple(_row(r, effort) for r in ranked),
@@ -176,6 +167,12 @@ def problem(
         absent=_absent(entries),
         plots=tuple(plots),
     )
+
+
+def _facts(record: Record, metric: str, seeds: int) -> tuple[str, ...]:
+    goal = f"final {metric}, smaller is better"
+    facts = (clean(record.family), goal, plural(seeds, "seed"), limits(record.budget))
+    return tuple(fact for fact in facts if fact)
 
 
 def mark(ranked: Ranked) -> str:
