@@ -107,8 +107,10 @@ class TestGallery:
         assert sorted(cells) == [(name, f"band {i}") for name in names for i in range(8)]
         assert all(list(page.references) == ["truth"] for page in found)
 
-    @pytest.mark.parametrize("style", LAYOUTS)
-    @pytest.mark.parametrize("shape", [(6, 8), (1, 300), (300, 1), (40, 10)])
+    @pytest.mark.parametrize(("shape", "style"), [
+        ((6, 8), "screen"), ((1, 300), "screen"),
+        ((300, 1), "one-column"), ((40, 10), "two-column"),
+    ])  # fmt: skip
     def test_nothing_overlaps_or_leaves_the_page(self, three, runs, shape, style):
         failed = runs("meg", 1.0, failed=5) + runs("long solver name " * 3, 1.0)
         every = choose([r for e in three for r in e.records] + failed)

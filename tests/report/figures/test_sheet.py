@@ -45,11 +45,14 @@ def boxes(fig, layout):
         return found + [legend.get_window_extent() for legend in fig.legends]
 
 
-CASES = [("plain", 4), ("long names", 2), ("categories", 3), ("titles", 1)]
+CASES = [
+    ("plain", 4, "screen"), ("long names", 2, "screen"), ("titles", 1, "screen"),
+    ("long names", 1, "one-column"), ("titles", 2, "one-column"),
+    ("long names", 3, "two-column"), ("categories", 3, "two-column"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("style", LAYOUTS)
-@pytest.mark.parametrize(("kind", "panels"), CASES)
+@pytest.mark.parametrize(("kind", "panels", "style"), CASES)
 def test_nothing_overlaps_or_leaves_the_figure(style, panels, kind):
     layout = LAYOUTS[style]
     solvers = [LONG.format(i) for i in range(9)] if kind == "long names" else ["a", "b"]
