@@ -112,6 +112,29 @@ def save_figures(
     return paths
 
 
+def save_plot(
+    plot: Plot, stem: Path, *, style: str = "screen", formats: Sequence[str] = FORMATS
+) -> list[Path]:
+    """Write one plot; its solvers look as `styles` makes them look among themselves.
+
+    Parameters
+    ----------
+    plot : Plot
+    stem : Path
+        The files without their suffix.
+    style, formats
+        As of `save_figures`.
+
+    Returns
+    -------
+    list of Path
+    """
+    panels = on_paper(plot).values()
+    looks = styles(series.solver for panel in panels for series in panel.series if series.solver)
+    layout = layout_of(style)
+    return _saved(stem, _sheet(plot, looks, layout), formats, layout)
+
+
 def stems(sheets: Sequence[Sheet]) -> list[str]:
     """Return the names of files, without their suffix: with the kind where two have one name.
 

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
 from orthobench.report.figures.layouts import LAYOUTS
-from orthobench.report.figures.save import FORMATS, OF_A_RUN, save_figures, slugs, table
+from orthobench.report.figures.save import (
+    FORMATS,
+    OF_A_RUN,
+    save_figures,
+    save_plot,
+    slugs,
+    table,
+)
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.panel import Axis, Panel, Plot, Series
 from orthobench.report.style import styles
@@ -198,6 +205,13 @@ class TestNames:
             assert 0 < len(name) < 100
             assert not set(name) & set('/\\:*?"<>|= \x00')
             assert name[0] not in ".-"
+
+
+def test_one_plot_is_saved_as_among_all_of_them(entries, tmp_path):
+    kinds = ["convergence"]
+    several = save_figures(entries, tmp_path / "all", kinds=kinds, formats=["svg", "csv"])
+    one = save_plot(convergence(entries), tmp_path / several[0].stem, formats=["svg", "csv"])
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in several]
 
 
 def test_the_global_state_of_matplotlib_is_left_alone(entries, tmp_path):
