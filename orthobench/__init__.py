@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from orthobench._version import __version__
 
 if TYPE_CHECKING:
+    from orthobench import plots
     from orthobench.api import run, solve
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.gmm import gmm_tensor
@@ -45,6 +46,7 @@ __all__ = [
     "gmm_tensor",
     "orthogonal_group",
     "orthogonal_tensor",
+    "plots",
     "run",
     "solve",
     "sparse_pca",
@@ -76,6 +78,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # loaded on first use (PEP 562), so that the command line starts without what it does not need
+    if name == "plots":
+        return import_module("orthobench.plots")
     if name not in _HOMES:
         raise AttributeError(f"module 'orthobench' has no attribute {name!r}")
     return getattr(import_module(f"orthobench.{_HOMES[name]}"), name)

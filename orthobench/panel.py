@@ -31,12 +31,15 @@ class Axis:
         Whether it is logarithmic as long as the reader chooses nothing else.
     categories : tuple of str
         Names of the positions 0, 1, ... of an axis that has no numbers.
+    ticks : tuple of float
+        Where it has its labels; wherever they fit, where there are none.
     """
 
     key: str
     label: str
     log: bool = True
     categories: tuple[str, ...] = ()
+    ticks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class Panel:
         Where vertical lines stand.
     band : str
         What the bands are, in words: ``"25 to 75 %"``; empty where there are none.
+    title : str
+        What stands above it, where its axes do not say all.
     """
 
     x: Axis
@@ -97,6 +102,7 @@ class Panel:
     stepped: bool = False
     rules: tuple[float, ...] = ()
     band: str = ""
+    title: str = ""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one row for each point, as a CSV file has them."""

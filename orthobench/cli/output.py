@@ -82,6 +82,9 @@ def under_way(quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
-    from orthobench.report.figures.save import save_figures
+    from orthobench.report.figures.save import OF_A_RUN, save_figures
 
-    return save_figures(results.entries, folder / "figures", exhibits=results.exhibits)
+    return save_figures(
+        results.entries, folder / "figures", formats=("png", "svg", "csv"), kinds=OF_A_RUN,
+        exhibits=results.exhibits,
+    )  # fmt: skip

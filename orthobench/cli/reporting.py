@@ -55,6 +55,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     Failed runs are reported, and are no failure of this command: its exit code is 0 then.
     """
     from orthobench.report.findings import families
+    from orthobench.report.page import write_page
     from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
     from orthobench.results import Results
@@ -69,7 +70,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
         ranked = rank(results.entries)
         found = families(ranked)
         say("writing the page")
-        page = _page(results, folder)
+        page = write_page(results, folder, ranked=ranked, found=found)
         say("drawing the figures")
         figures = _figures(results, folder, found, style, formats or FORMATS) if style else []
     if as_json:
@@ -98,12 +99,6 @@ def _made(folder: Path) -> Path:
         message = f"cannot write the report to {folder}: {error.strerror}; name another with --out"
         raise UsageError(message) from None
     return folder
-
-
-def _page(results: Results, folder: Path) -> Path:
-    from orthobench.report.page import write_page
-
-    return write_page(results, folder)
 
 
 def _figures(

@@ -3,9 +3,7 @@
 import json
 import math
 import shutil
-import sys
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -53,7 +51,9 @@ def called(monkeypatch):
     """What the makers of pages, figures and findings were called with, instead of their work."""
     calls = {}
 
-    def write_page(results, folder):
+    def write_page(results, folder, *, ranked, found):
+        assert ranked[0].entry in results.entries
+        assert found
         calls["page"] = (results.suite, folder)
         (folder / "index.html").write_text("a page")
         return folder / "index.html"
@@ -68,8 +68,7 @@ def called(monkeypatch):
         said = (f"{ranked[0].entry.solver} wins on leading-subspace.", "a [bold]name\x1b[31m")
         return [Found("toys", (*said, 100 * "long "), {"leading-subspace": math.inf})]
 
-    page = SimpleNamespace(write_page=write_page)
-    monkeypatch.setitem(sys.modules, "orthobench.report.page", page)
+    monkeypatch.setattr("orthobench.report.page.write_page", write_page)
     monkeypatch.setattr("orthobench.report.figures.save.save_figures", save_figures)
     monkeypatch.setattr("orthobench.report.findings.families", families)
     return calls

@@ -1,15 +1,17 @@
-"""Synthetic records, as a store would return them."""
+"""Synthetic records and exhibits, as a store would return them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
 
+from orthobench.exhibits import Curve, Exhibit, Image
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stopping import Ending
 from orthobench.trace import Mark
+from orthobench.tuning import Entry, choose
 
 
 def _record(
@@ -56,3 +58,41 @@ def runs() -> Callable[..., list[Record]]:
         ]
 
     return make
+
+
+def _exhibit(solver: str, seed: int) -> dict[str, Exhibit]:
+    rates = ("false positives", "true positives")
+    rng = np.random.default_rng([seed, *map(ord, solver)])
+    truth = np.random.default_rng(seed).standard_normal((6, 8))
+    x = np.linspace(0, 1, 40)
+    bands = ("band 1", "band 2")
+    return {
+        "truth": Image(truth, reference=True),
+        **{name: Image(rng.standard_normal((6, 8)), signed=True) for name in bands},
+        "map": Image(rng.random((6, 8))),
+        "ROC": Curve(x, x ** rng.uniform(0.1, 0.9), *rates),
+        "chance": Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]), *rates, reference=True),
+    }
+
+
+def _load(records: Iterable[Record]) -> dict[str, dict[str, Exhibit]]:
+    return {record.key: _exhibit(record.solver, record.seed) for record in records}
+
+
+@pytest.fixture
+def exhibit() -> Callable[[str, int], dict[str, Exhibit]]:
+    """Return what gives the exhibits of a solver and seed: images, a curve and references."""
+    return _exhibit
+
+
+@pytest.fixture
+def load() -> Callable[[Iterable[Record]], dict[str, dict[str, Exhibit]]]:
+    """Return what loads the exhibits of records."""
+    return _load
+
+
+@pytest.fixture
+def three(runs: Callable[..., list[Record]]) -> list[Entry]:
+    """Return the entries of three solvers on one problem."""
+    solvers = enumerate(("hooi", "pgd", "spgd"))
+    return choose([r for i, s in solvers for r in runs(s, 0.1 * i + 1)])

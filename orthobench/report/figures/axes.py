@@ -1,108 +1,226 @@
-"""Log axes that stay readable: where the floor is, which limits, which ticks."""
+"""Axes that stay readable: which limits, which ticks, at any size."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.report.figures.text import LINE, plain, power, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-TINY = 1e-16
-"""Not above this is zero on every axis."""
+SUBS = {(1, 2, 3, 5): 0.176, (1, 2, 5): 0.301, (1, 3): 0.477, (1,): 1.0}
+"""Ticks in each decade, and the least distance between two of them, in decades."""
 
-ROUNDING = 1e-12
-"""Below this part of the largest value, a value may be a zero with rounding errors."""
+TITLE_PAD = 0.6
+"""Between a panel and its title, in font sizes."""
 
-GAP = 1e3
-"""Such values are zeros where nothing lies between them and this many times as much."""
+MOST = {"x": 7, "y": 8}
+"""Most labels of an axis."""
 
 
-@dataclass(frozen=True)
-class Floor:
-    """Where a log axis ends, and what is drawn there.
+def scale(
+    ax: Axes, which: str, parts: Sequence[Array], margin: float = 0.06, *, log: bool = True
+) -> None:
+    """Set scale, limits and ticks of the ``"x"`` or ``"y"`` axis, around all finite values.
 
-    A method may hit zero, or the rounding error of zero, at once, while others are still
-    orders of magnitude above it. To scale, such points would squeeze all curves into a
-    fraction of the axis; they are drawn on its lower edge. Curves that approach zero gradually
-    are drawn to scale, down to `TINY`.
-
-    Attributes
+    Parameters
     ----------
-    zero : float
-        Values not above this count as zero.
-    at : float
-        Where they are drawn.
-    zeros : bool
-        Whether there are any.
+    ax : matplotlib Axes
+        Of its final size, or nearly so: there are as many ticks as have room for their labels.
+    which : str
+    parts : sequence of ndarray
+        The values.
+    margin : float
+        Room beyond the values at both ends, as a part of what they span.
+    log : bool
+        Whether it is logarithmic; values that are not positive have no place then.
     """
-
-    zero: float
-    at: float
-    zeros: bool
-
-    def raised(self, values: Array) -> Array:
-        """Return `values` with the zeros at the floor."""
-        return np.where(values <= self.zero, self.at, values)
-
-
-def floor_of(parts: Sequence[Array]) -> Floor:
-    """Return the floor for all values of an axis."""
     values = np.concatenate([np.empty(0), *parts])
-    values = np.sort(values[np.isfinite(values)])
-    positive = values[values > TINY]
-    if not len(positive):
-        return Floor(TINY, TINY, len(values) > 0)
-    zero = TINY
-    gaps = np.flatnonzero(positive[1:] > GAP * positive[:-1])
-    below = [positive[i] for i in gaps if positive[i] < ROUNDING * positive[-1]]
-    if below:
-        zero = 10.0 ** math.ceil(math.log10(below[-1]))
-    least = positive[positive > zero][0]
-    return Floor(zero, float(least) / 3, bool(values[0] <= zero))
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    low, high = _limits(values, margin, log)
+    ax.set(**{f"{which}scale": "log" if log else "linear", f"{which}lim": (low, high)})
+    (_log_ticks if log else _even_ticks)(ax, which, low, high)
 
 
-def scale(ax: Axes, which: str, parts: Sequence[Array], margin: float = 0.06) -> float:
-    """Make the ``"x"`` or ``"y"`` axis logarithmic, with limits around all finite values.
+def label_ticks(ax: Axes, ticks: Sequence[float]) -> None:
+    """Put ticks of the x axis at these values, with labels where two do not overlap.
 
-    Returns the upper limit.
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        With its limits set.
+    ticks : sequence of float
+        Ascending.
     """
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import NullLocator
 
-    values = np.concatenate([np.empty(0), *parts])
-    values = values[np.isfinite(values) & (values > 0)]
-    low, high = (float(values.min()), float(values.max())) if len(values) else (0.1, 1.0)
-    pad = max(margin * math.log10(high / low), 0.02) if high > low else 0.5
-    low, high = low / 10**pad, high * 10**pad
-    axis = ax.xaxis if which == "x" else ax.yaxis
-    ax.set(**{f"{which}scale": "log", f"{which}lim": (low, high)})
-    axis.set_minor_formatter(NullFormatter())
-    _ticks(axis, math.log10(high / low))
-    return high
+    size = font_size("xtick.labelsize")
+    inches = _places(ax.xaxis, ticks) * extent(ax, "x")
+    labels: list[str] = []
+    free = -math.inf
+    for place, tick in zip(inches, ticks, strict=True):
+        text = plain(tick, ticks[-1])
+        half = width(text, size) / 2
+        fits = place - half > free
+        labels.append(text if fits else "")
+        free = place + half + 0.4 * size / 72 if fits else free
+    ax.set_xticks(list(ticks), labels)
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
-def _ticks(axis: Axis, decades: float) -> None:
+def extent(ax: Axes, which: str) -> float:
+    """Return how long an axis is, in inches."""
+    pixels = ax.bbox.width if which == "x" else ax.bbox.height
+    return float(pixels / ax.figure.dpi)
+
+
+def room(ax: Axes) -> tuple[float, float, float, float]:
+    """Return the room that ticks and labels need: left, below, right, above an axis, in inches.
+
+    Computed from the widths of the texts, which is ten times as fast as having them laid out;
+    that is left to matplotlib where they are tilted.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    """
+    from matplotlib.ticker import FixedLocator
+
+    fixed = isinstance(ax.xaxis.get_major_locator(), FixedLocator)
+    if fixed and any(label.get_rotation() for label in ax.get_xticklabels()):
+        return _measured(ax)
+    x, y = (font_size(f"{which}tick.labelsize") for which in "xy")
+    columns, rows = (_labels(axis) for axis in (ax.xaxis, ax.yaxis))
+    left = _tick("y") + max((width(text, y) for text, _ in rows), default=0.0)
+    left += _label(ax.get_ylabel(), font_size("axes.labelsize"))
+    halves = [(at * extent(ax, "x"), width(text, x) / 2) for text, at in columns]
+    right = max((at + half - extent(ax, "x") for at, half in halves), default=0.0)
+    left = max(left, *(half - at for at, half in halves), 0.0)
+    lines = max((text.count("\n") + 1 for text, _ in columns), default=0)
+    below = (
+        _tick("x") + lines * LINE * x / 72 + _label(ax.get_xlabel(), font_size("axes.labelsize"))
+    )
+    size = font_size("axes.titlesize")
+    lines = len(ax.get_title().splitlines())
+    above = max(0.6 * y / 72, lines and (lines * LINE + TITLE_PAD) * size / 72)
+    return left, below, max(right, 0.0), above
+
+
+def _measured(ax: Axes) -> tuple[float, float, float, float]:
+    tight, box = ax.get_tightbbox(), ax.get_window_extent()
+    if tight is None:
+        return 0.0, 0.0, 0.0, 0.0
+    pixels = (box.x0 - tight.x0, box.y0 - tight.y0, tight.x1 - box.x1, tight.y1 - box.y1)
+    left, below, right, above = (max(0.0, float(part)) / ax.figure.dpi for part in pixels)
+    return left, below, right, above
+
+
+def _tick(which: str) -> float:
+    return float(sum(_set(f"{which}tick.major.{part}") for part in ("size", "pad"))) / 72
+
+
+def _label(text: str, size: float) -> float:
+    lines = len(text.splitlines())
+    return (lines * LINE * size + float(_set("axes.labelpad"))) / 72 if lines else 0.0
+
+
+def _labels(axis: Axis) -> list[tuple[str, float]]:
+    """Return the labels of an axis, with their places as parts of its length."""
+    low, high = sorted(axis.get_view_interval())
+    at = [float(place) for place in axis.get_majorticklocs() if low <= place <= high]
+    return list(zip(axis.get_major_formatter().format_ticks(at), _places(axis, at), strict=True))
+
+
+def _places(axis: Axis, values: Sequence[float] | Array) -> Array:
+    """Return where values stand on an axis, as parts of its length."""
+    ends = axis.get_view_interval()
+    seen = axis.get_transform().transform(np.array([*ends, *values], dtype=np.float64))
+    return np.asarray((seen[2:] - seen[0]) / (seen[1] - seen[0]))
+
+
+def font_size(setting: str) -> float:
+    """Return a font size that matplotlib is set to, in points.
+
+    Parameters
+    ----------
+    setting : str
+        Such as ``"axes.labelsize"``.
+    """
+    from matplotlib.font_manager import FontProperties
+
+    return float(FontProperties(size=_set(setting)).get_size_in_points())
+
+
+def _set(setting: str) -> Any:
+    import matplotlib as mpl
+
+    return cast("Mapping[str, Any]", mpl.rcParams)[setting]
+
+
+def _limits(values: Array, margin: float, log: bool) -> tuple[float, float]:
+    if not len(values):
+        return (0.1, 1.0) if log else (0.0, 1.0)
+    low, high = float(values.min()), float(values.max())
+    if log:
+        pad = max(margin * math.log10(high / low), 0.02) if high > low else 0.5
+        return low / 10**pad, high * 10**pad
+    pad = margin * (high - low) or 0.1 * abs(high) or 1.0
+    return low - pad, high + pad
+
+
+def _fits(ax: Axes, which: str, texts: Sequence[str]) -> float:
+    """Return how many labels like these have room."""
+    size = font_size(f"{which}tick.labelsize")
+    if which == "y":
+        return extent(ax, which) * 72 / (1.8 * size)
+    widest = max(width(text, size) for text in texts)
+    return extent(ax, which) / (widest + size / 72)
+
+
+def _log_ticks(ax: Axes, which: str, low: float, high: float) -> None:
     """Set ticks so that each axis has some with labels, also within one decade."""
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+    axis, decades = ax.xaxis if which == "x" else ax.yaxis, math.log10(high / low)
+    axis.set_minor_formatter(NullFormatter())
     if decades > 2:
-        axis.set_major_locator(LogLocator(numticks=9))
+        fits = _fits(ax, which, [power(low), power(high)])
+        axis.set_major_locator(LogLocator(numticks=_count(fits, 3, 9)))
+        axis.set_major_formatter(lambda value, _: power(value))
         return
-    axis.set_major_formatter(_plain)
-    if decades > 0.9:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
-    else:
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axis.set_minor_locator(NullLocator())
+    fits = _fits(ax, which, [plain(float(f"{end:.1g}"), high) for end in (low, high)])
+    axis.set_major_formatter(lambda value, _: plain(value, high))
+    for subs, distance in SUBS.items():
+        if fits * distance > decades and _ticks(low, high, subs) > (1 if decades > 0.9 else 2):
+            axis.set_major_locator(LogLocator(subs=subs))
+            return
+    ratio = high / low
+    ends = {n: math.log10(ratio / (ratio - (ratio - 1) / n)) for n in (5, 4, 3)}
+    most = next((n for n, distance in ends.items() if fits * distance > decades), 2)
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+    axis.set_minor_locator(NullLocator())
 
 
-def _plain(value: float, position: float) -> str:
-    del position
-    return f"{value:,.6g}" if 1e-4 <= value < 1e7 else f"{value:.6g}"
+def _ticks(low: float, high: float, subs: Sequence[int]) -> int:
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return sum(low <= sub * 10.0**exponent <= high for exponent in exponents for sub in subs)
+
+
+def _even_ticks(ax: Axes, which: str, low: float, high: float) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    fits = _fits(ax, which, [plain(float(f"{end:.2g}"), high) for end in (low, high)])
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_major_locator(MaxNLocator(_count(fits, 2, 7), steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(lambda value, _: plain(value, high))
+
+
+def _count(fits: float, least: int, most: int) -> int:
+    return int(min(max(fits, least), most))

@@ -1,166 +1,253 @@
-"""How curves are drawn into one axis: line, marker, band, crosses, and the axis itself."""
+"""How a panel is drawn into one matplotlib axis: lines, bands, crosses, and the axis itself."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.report.figures.axes import Floor, floor_of, scale
+from orthobench.panel import Panel, Series
+from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
+from orthobench.report.figures.text import balanced, fitted, power, shown, width
+from orthobench.report.plots.floor import TINY, Floor, floor_of
+from orthobench.report.plots.spacing import along
 from orthobench.report.style import Style
-from orthobench.report.words import short
-from orthobench.stats.curves import Curve, curve
-from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LABELS = {
-    "samples": "samples",
-    "seconds": "time (s), clock + reading",
-    "flops": "floating-point operations",
-    "steps": "steps",
-}
-
-COSTS = ("flops", "seconds")
-"""The axes that say what a result costs, whatever the method."""
-
 INK = "#1a1a1a"
 MUTED = "#5c5c5c"
+FAINT = "#9a9a9a"
 GRID = "#e4e4e4"
 
+DASHES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)))
+"""Of references, one after the other."""
 
-@dataclass(frozen=True)
-class Drawn:
-    """One curve as drawn.
+MARKS = 6
+"""Markers along a line with more than twice as many points."""
 
-    Attributes
+SIZES = {"P": 1.25, "*": 1.65}
+"""What makes a marker as large as the others look."""
+
+TILT = 30
+"""Of names below an axis that do not fit side by side, in degrees."""
+
+
+def draw(ax: Axes, panel: Panel, looks: Mapping[str, Style], among: Sequence[Panel] = ()) -> None:
+    """Draw a panel into an axis: any axis, empty or not.
+
+    A line with the markers of its solver for each series, a band or bars around it, crosses where
+    failed runs ended, a ring around the chosen point, vertical rules. On a log axis, what is
+    numerically zero stands on the lower edge, and a note says so
+    (`orthobench.report.plots.floor.Floor`). Sizes are those that matplotlib is set to.
+
+    Parameters
     ----------
-    entry : Entry
-    style : Style
-    curve : Curve
-        As measured; on the axis, zeros stand at its floor.
+    ax : matplotlib Axes
+    panel : Panel
+    looks : mapping
+        The style of each solver.
+    among : sequence of Panel
+        What stands beside it: panels of the same y get one scale, and references that occur in
+        several the same dashes.
     """
-
-    entry: Entry
-    style: Style
-    curve: Curve
-
-
-def legend_label(entry: Entry) -> str:
-    """Return how the legend calls a solver: its chosen parameters, and its failures."""
-    chosen = ", ".join(f"{name}={short(value)}" for name, value in entry.chosen.items())
-    failed = len(entry.seeds) - sum(not record.status.failed for record in entry.records)
-    parts = [entry.solver, f"({chosen})" if chosen else ""]
-    parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]
-    return visible(" ".join(part for part in parts if part))
-
-
-def visible(label: str) -> str:
-    """Return a label that legends show: matplotlib hides those with a leading underscore."""
-    return f" {label}" if label.startswith("_") else label
-
-
-def curves(
-    entries: Sequence[Entry], x: str, metric: str, looks: Mapping[str, Style]
-) -> list[Drawn]:
-    """Return the curve of each entry against `x`, with its style."""
-    return [
-        Drawn(entry, looks[entry.solver], curve(entry.records, x, metric, entry.seeds))
-        for entry in entries
-    ]
-
-
-def panel(
-    ax: Axes, drawn: Sequence[Drawn], x: str, metric: str, everything: Sequence[Drawn]
-) -> None:
-    """Draw curves into an axis whose floor and height leave room for `everything`."""
-    floor = floor_of([part for d in everything for part in (d.curve.median, d.curve.low)])
-    frame(ax, LABELS[x], metric.replace("_", " "))
-    scale(ax, "x", [item.curve.x for item in drawn], 0.03)
-    scale(ax, "y", [floor.raised(part) for part in _heights(everything)])
-    for i, item in enumerate(drawn):
-        _draw(ax, item, floor, i / len(drawn))
-    if floor.zeros:
+    panels = among if any(other is panel for other in among) else [panel, *among]
+    alike = [other for other in panels if other.y.key == panel.y.key]
+    floor = _floor(alike)
+    _frame(ax, panel)
+    _across(ax, panel)
+    heights = [_raised(part, floor) for other in alike for part in _heights(other)]
+    scale(ax, "y", heights, log=floor is not None)
+    for at in panel.rules:
+        ax.axvline(at, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
+    dashes = references(panels)
+    for number, one in enumerate(panel.series):
+        look = line(looks[one.solver]) if one.solver else reference(dashes[one.label])
+        _draw(ax, panel, number, look, floor)
+    if floor is not None and floor.zeros:
         _note_floor(ax, floor)
 
 
-def _heights(drawn: Sequence[Drawn]) -> list[Array]:
-    """Return what the y axis must show: the medians, and the bands unless they are far above."""
-    medians = [item.curve.median for item in drawn]
-    finite = [m[np.isfinite(m)] for m in medians]
-    most = 10 * max((float(m.max()) for m in finite if len(m)), default=math.inf)
-    bands = [c for item in drawn for c in (item.curve.low, item.curve.high)]
-    ends = [np.array([y for _, y in item.curve.ends]) for item in drawn]
-    return [*medians, *(part[part <= most] for part in (*bands, *ends))]
-
-
-def frame(ax: Axes, xlabel: str, ylabel: str) -> None:
-    """Label an axis and give it the look of all figures."""
-    ax.set_xlabel(xlabel, color=INK, fontsize=10.5, parse_math=False)
-    ax.set_ylabel(ylabel, color=INK, fontsize=10.5, parse_math=False)
-    ax.grid(visible=True, which="major", color=GRID, linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.tick_params(which="both", colors=MUTED, labelsize=9.5, width=0.7)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color("#9a9a9a")
-
-
-def _draw(ax: Axes, item: Drawn, floor: Floor, phase: float) -> None:
-    """Draw line, band and crosses; the band has no place where its upper end is infinite."""
-    c, style = item.curve, item.style
-    low, high = floor.raised(c.low), floor.raised(c.high)
-    banded = np.isfinite(high).tolist()
-    ax.fill_between(c.x, low, high, where=banded, color=style.colour, alpha=0.13, linewidth=0)
-    finite = np.isfinite(c.median)
-    ax.plot(
-        c.x,
-        np.where(finite, floor.raised(c.median), math.nan),
-        **line(style),
-        markevery=_marked(c.x[finite], np.flatnonzero(finite), phase),
-        label=legend_label(item.entry),
-    )
-    for x, y in c.ends:
-        at = float(floor.raised(np.array(y)))
-        ax.plot(x, at, "x", markersize=7, markeredgewidth=1.8, color=style.colour, zorder=4)
+def label(ax: Axes, which: str, text: str) -> None:
+    """Label the ``"x"`` or ``"y"`` axis, on as many lines as its length demands."""
+    lines = balanced(text, max(extent(ax, which), 1.0), font_size("axes.labelsize"))
+    ax.set(**{f"{which}label": "\n".join(lines)})
+    own = ax.xaxis if which == "x" else ax.yaxis
+    own.label.set(color=INK, parse_math=False)
 
 
 def line(style: Style) -> dict[str, Any]:
     """Return a style as the keywords of a matplotlib line."""
+    import matplotlib as mpl
+
+    size, thickness = mpl.rcParams["lines.markersize"], mpl.rcParams["lines.linewidth"]
     return {
-        "color": style.colour, "linestyle": style.line, "linewidth": 1.8, "marker": style.marker,
-        "markersize": {"P": 7.5, "*": 10.0}.get(style.marker, 6.0),
-        "markeredgecolor": "white", "markeredgewidth": 0.7,
+        "color": style.colour, "linestyle": style.line, "linewidth": thickness,
+        "marker": style.marker, "markersize": size * SIZES.get(style.marker, 1.0),
+        "markeredgecolor": "white", "markeredgewidth": 0.4 * thickness,
     }  # fmt: skip
 
 
-def _marked(x: Array, index: Any, phase: float, count: int = 6) -> list[int]:
-    """Return where to put markers: evenly on a log axis, shifted by `phase`, and at the end."""
-    if not len(x):
-        return []
-    span = np.log(x[-1] / x[0])
-    at = x[0] * np.exp(span * (np.arange(count) + phase) / count)
-    nearest = np.minimum(np.searchsorted(x, at), len(x) - 1)
-    return sorted({int(index[i]) for i in [*nearest, -1]})
+def reference(dashes: tuple[int, tuple[float, ...]]) -> dict[str, Any]:
+    """Return the keywords of a reference's line: grey, dashed, below all others."""
+    import matplotlib as mpl
+
+    thickness = 0.72 * mpl.rcParams["lines.linewidth"]
+    return {"color": MUTED, "linestyle": dashes, "linewidth": thickness, "zorder": 1.5}
+
+
+def references(panels: Sequence[Panel]) -> dict[str, tuple[int, tuple[float, ...]]]:
+    """Return the dashes of each reference by its label, the same in all panels."""
+    names = dict.fromkeys(one.label for p in panels for one in p.series if not one.solver)
+    return {name: DASHES[i % len(DASHES)] for i, name in enumerate(names)}
+
+
+def _draw(
+    ax: Axes, panel: Panel, number: int, look: Mapping[str, Any], floor: Floor | None
+) -> None:
+    """Draw one series: band or bars, line, crosses, and a ring around the chosen point."""
+    one = panel.series[number]
+    x, y = _placed(panel, number), _raised(one.y, floor)
+    y[~np.isfinite(one.y) | (panel.x.log & (x <= 0))] = math.nan
+    there = np.isfinite(y)
+    _spread(ax, panel, one, x, there, look["color"], floor)
+    if panel.x.categories:
+        look = {**look, "linestyle": "none"}
+    steps = "steps-post" if panel.stepped else "default"
+    marks = _marked(ax, x, y, there, number / len(panel.series))
+    ax.plot(x, y, **look, label=shown(one.label), drawstyle=steps, markevery=marks)
+    for at, end in one.crosses:
+        height = float(_raised(np.array([end]), floor)[0])
+        _sign(ax, at, height, "x", 1.15, color=look["color"], zorder=4)
+    if one.chosen is not None and there[one.chosen]:
+        at, height = float(x[one.chosen]), float(y[one.chosen])
+        _sign(ax, at, height, "o", 2.2, markeredgecolor=look["color"], markerfacecolor="none")
+
+
+def _sign(ax: Axes, x: float, y: float, marker: str, size: float, **more: Any) -> None:
+    import matplotlib as mpl
+
+    points, thickness = mpl.rcParams["lines.markersize"], mpl.rcParams["lines.linewidth"]
+    ax.plot([x], [y], marker, markersize=size * points, markeredgewidth=thickness, **more)
+
+
+def _spread(
+    ax: Axes, panel: Panel, one: Series, x: Array, there: Any, colour: str, floor: Floor | None
+) -> None:
+    """Draw the band, which has no place where an end is infinite; bars where points are alone."""
+    import matplotlib as mpl
+
+    if one.low is None or one.high is None:
+        return
+    low, high = _raised(one.low, floor), _raised(one.high, floor)
+    banded = there & np.isfinite(low) & np.isfinite(high)
+    if panel.x.categories or there.sum() == 1:
+        thickness = mpl.rcParams["lines.linewidth"]
+        ax.vlines(x[banded], low[banded], high[banded], color=colour, linewidth=thickness)
+        return
+    step: Literal["post"] | None = "post" if panel.stepped else None
+    ax.fill_between(
+        x, low, high, where=banded.tolist(), step=step, color=colour, alpha=0.13, linewidth=0
+    )
+
+
+def _placed(panel: Panel, number: int) -> Array:
+    """Return where the points stand: side by side where several series have the same category."""
+    x = panel.series[number].x.astype(np.float64)
+    if not panel.x.categories:
+        return x
+    every = np.concatenate([np.unique(one.x) for one in panel.series])
+    if len(np.unique(every)) == len(every):
+        return x
+    count = len(panel.series)
+    return np.asarray(x + 0.6 * (number - (count - 1) / 2) / count)
+
+
+def _marked(ax: Axes, x: Array, y: Array, there: Any, phase: float) -> list[int]:
+    """Return where to put markers: everywhere, or evenly along a long line and at its end.
+
+    Shifted by `phase`, so that the markers of two lines do not hide each other.
+    """
+    index = np.flatnonzero(there)
+    if len(index) <= 2 * MARKS:
+        return [int(i) for i in index]
+    seen = [np.log(x[index]) if ax.get_xscale() == "log" else x[index]]
+    seen += [np.log(y[index]) if ax.get_yscale() == "log" else y[index]]
+    marks = along(seen[0], seen[1], (np.arange(MARKS) + phase) / MARKS)
+    return sorted({int(index[i]) for i in [*marks, -1]})
+
+
+def _floor(alike: Sequence[Panel]) -> Floor | None:
+    """Return the floor of a log axis; None where y is linear, or mostly below zero."""
+    parts = [part for panel in alike for one in panel.series for part in (one.y, one.low)]
+    values = [part for part in parts if part is not None]
+    finite = np.concatenate([np.empty(0), *values])
+    finite = finite[np.isfinite(finite)]
+    negative = len(finite) > 0 and -finite.min() > max(finite.max(), TINY)
+    return floor_of(values) if alike[0].y.log and not negative else None
+
+
+def _raised(values: Array, floor: Floor | None) -> Array:
+    return np.array(values if floor is None else floor.raised(values), dtype=np.float64)
+
+
+def _heights(panel: Panel) -> list[Array]:
+    """Return what the y axis must show: the lines, and the bands unless they are far above."""
+    lines = [one.y for one in panel.series]
+    finite = [y[np.isfinite(y)] for y in lines]
+    most = max((float(y.max()) for y in finite if len(y)), default=math.inf)
+    most = 10 * most if most > 0 and panel.y.log else math.inf
+    around = [part for one in panel.series for part in (one.low, one.high) if part is not None]
+    around += [np.array([y for _, y in one.crosses]) for one in panel.series]
+    return [*lines, *(part[part <= most] for part in around)]
+
+
+def _across(ax: Axes, panel: Panel) -> None:
+    """Set the x axis: limits around all points, and its ticks."""
+    if panel.x.categories:
+        _name_categories(ax, panel.x.categories)
+        return
+    parts = [one.x for one in panel.series]
+    parts += [np.array([x for x, _ in one.crosses]) for one in panel.series]
+    scale(ax, "x", [*parts, np.array(panel.rules)], 0.03, log=panel.x.log)
+    if panel.x.ticks:
+        label_ticks(ax, panel.x.ticks)
+
+
+def _name_categories(ax: Axes, names: Sequence[str]) -> None:
+    """Write names below an axis: side by side where they fit, or else tilted."""
+    size, room = font_size("xtick.labelsize"), 0.92 * extent(ax, "x") / len(names)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    words = (word for name in names for word in name.split())
+    tilted = max((width(word, size) for word in words), default=0.0) > room
+    tilted = tilted or max(len(fitted(name, room, size)) for name in names) > 2
+    lines = [fitted(name, 1.4 if tilted else room, size, 2) for name in names]
+    turned: dict[str, Any] = {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"}
+    labels = ["\n".join(parts) for parts in lines]
+    ax.set_xticks(range(len(names)), labels, **(turned if tilted else {}), parse_math=False)
+
+
+def _frame(ax: Axes, panel: Panel) -> None:
+    """Label the axes and give them the look of all figures."""
+    label(ax, "x", panel.x.label)
+    label(ax, "y", panel.y.label)
+    ax.grid(visible=True, which="major", color=GRID)
+    ax.set_axisbelow(True)
+    ax.tick_params(which="both", colors=MUTED, width=0.7)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(FAINT)
 
 
 def _note_floor(ax: Axes, floor: Floor) -> None:
-    ax.axhline(floor.at, color="#9a9a9a", linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
+    ax.axhline(floor.at, color=FAINT, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
     ax.annotate(
-        f"0, or below {floor.zero:.0e}".replace("e-0", "e-"),
-        (0, floor.at),
-        xycoords=("axes fraction", "data"),
-        xytext=(5, 4),
-        textcoords="offset points",
-        ha="left",
-        va="bottom",
-        fontsize=8.5,
-        color=MUTED,
-        style="italic",
-    )
+        f"0, or below {power(floor.zero)}", (0, floor.at),
+        xycoords=("axes fraction", "data"), xytext=(5, 3), textcoords="offset points",
+        ha="left", va="bottom", fontsize=font_size("ytick.labelsize"), color=MUTED, style="italic",
+    )  # fmt: skip

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from orthobench.exhibits import Image, Values
-from orthobench.report.figures.drawing import INK, MUTED, legend_label
-from orthobench.report.figures.sheet import LINE, blank, footnotes, heading, wrapped
+from orthobench.report.figures.drawing import INK, MUTED
+from orthobench.report.figures.layouts import SCREEN, Layout
+from orthobench.report.figures.sheet import blank, heading, height_of, write_heading
+from orthobench.report.figures.text import LINE, fitted
 from orthobench.report.plots.exhibits import Exhibition
+from orthobench.report.plots.labels import legend_label
 from orthobench.tuning import Entry
 
 if TYPE_CHECKING:
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ROWS, COLUMNS = 8, 6
-"""Most solvers and most images beside each other on a page."""
+ROWS = 8
+"""Most solvers on a page."""
 
 SIDE = 512
 """Longest side in pixels at which an image is drawn; larger ones are averaged over blocks."""
@@ -38,13 +41,6 @@ COLOURS = {False: "viridis", True: "RdBu_r"}
 
 NOTHING = "#d4d4d4"
 """The colour of pixels without a value."""
-
-WIDTH, NARROWEST, CELL = 14.0, 8.0, 2.6
-"""Of the widest page, of the narrowest, and of the widest cell, in inches."""
-
-LABELS, MARGIN, GAP = 2.0, 0.25, 0.14
-"""The room for the solvers' names, the left margin of these, and between cells, in inches."""
-
 
 Line: TypeAlias = tuple[Entry | None, list[tuple[str, Image | None]]]
 """A row of cells: whose it is, nobody's where it is of references; images by name, or none."""
@@ -65,6 +61,8 @@ class Page:
         Names of the solvers' images.
     rows : sequence of (Entry, mapping)
         The solvers, and the images of each by name.
+    most : int
+        Most images side by side.
     """
 
     name: str
@@ -72,6 +70,7 @@ class Page:
     references: Mapping[str, Image]
     columns: Sequence[str]
     rows: Sequence[tuple[Entry, Mapping[str, Image]]]
+    most: int
 
     @property
     def images(self) -> list[tuple[str, str, Image]]:
@@ -88,7 +87,7 @@ class Page:
         """The rows of cells, references first."""
         found: list[Line] = [
             (None, [(name, self.references[name]) for name in names])
-            for names in _parts(list(self.references), COLUMNS)
+            for names in _parts(list(self.references), self.most)
         ]
         return found + [
             (who, [(name, own.get(name)) for name in self.columns]) for who, own in self.rows
@@ -97,7 +96,7 @@ class Page:
     @property
     def titles(self) -> list[Sequence[str]]:
         """The names above the first rows: those of references, and above the first solver."""
-        found = _parts(list(self.references), COLUMNS)
+        found = _parts(list(self.references), self.most)
         return [*found, self.columns] if self.rows else found
 
     @property
@@ -105,59 +104,67 @@ class Page:
         """Cells side by side."""
         return max(map(len, self.titles))
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What a reader must know: who is not shown, and what the colours mean."""
+        images = [image for _, _, image in self.images]
+        return (*self.shown.about(*_scales(images)), *self.shown.absent)
 
-def pages(shown: Exhibition) -> list[Page]:
+    def table(self) -> list[list[Any]]:
+        """Return what the page shows as the rows of a CSV file: one for each row of pixels."""
+        drawn = [(solver, name, reduced(image.values)) for solver, name, image in self.images]
+        width = max(values.shape[1] for _, _, values in drawn)
+        head: list[list[Any]] = [["problem", "seed", "solver", "image", "row", *range(width)]]
+        return head + [
+            [self.shown.problem, self.shown.seed, solver, name, row, *(f"{v:.6g}" for v in line)]
+            for solver, name, values in drawn
+            for row, line in enumerate(values.tolist())
+        ]
+
+
+def pages(shown: Exhibition, columns: int = SCREEN.columns) -> list[Page]:
     """Return the pages on which the images fit; references are on every one.
 
     Parameters
     ----------
     shown : Exhibition
+    columns : int
+        Most images side by side.
     """
     references, names = shown.references(Image), shown.names(Image)
     label = f"{shown.problem}: images"
     if not names:
-        return [Page(label, shown, references, [], [])] if references else []
-    parts = list(itertools.product(_parts(shown.own(Image), ROWS), _parts(names, COLUMNS)))
+        return [Page(label, shown, references, [], [], columns)] if references else []
+    parts = list(itertools.product(_parts(shown.own(Image), ROWS), _parts(names, columns)))
     return [
-        Page(f"{label}{_number(i, len(parts))}", shown, references, columns, some)
-        for i, (some, columns) in enumerate(parts, 1)
+        Page(f"{label}{_number(i, len(parts))}", shown, references, some_names, some, columns)
+        for i, (some, some_names) in enumerate(parts, 1)
     ]
 
 
-def gallery(page: Page, note: str) -> tuple[Figure, list[list[Any]]]:
+def gallery(page: Page, layout: Layout = SCREEN) -> Figure:
     """Draw a page: references first, then a row for each solver.
 
     Parameters
     ----------
     page : Page
-    note : str
-        What else the reader should know; stands under the title.
-
-    Returns
-    -------
-    Figure
-    list of list
-        What it shows, as the rows of a CSV file: one for each row of pixels.
+    layout : Layout
     """
-    images = [image for _, _, image in page.images]
-    room = _width(page) - 2 * MARGIN
-    about = wrapped(page.shown.about(*_scales(images), note), room)
-    notes = [part for text in page.shown.absent for part in wrapped(text, room)]
-    layout = _layout(page, len(about), len(notes))
-    fig = blank(layout.width, layout.height)
-    heading(fig, page.name, about, MARGIN / layout.width)
-    footnotes(fig, notes, MARGIN / layout.width)
-    for i, (entry, row) in enumerate(page.lines):
-        titles = page.titles[i] if i < len(page.titles) else ()
-        if entry or not i:
-            _label(fig, layout.box(i, 0), entry)
-        for column, (name, image) in enumerate(row):
-            title = _fitted(name, layout.cell[0]) if titles else ""
-            draw_image(fig.add_axes(layout.box(i, column)), image, title)
-    return fig, _table(page)
+    with layout.applied():
+        above = heading(page.name, page.about, _width(page, layout), layout)
+        grid = _grid(page, layout, height_of(above))
+        fig = blank(grid.width, grid.height)
+        write_heading(fig, above, layout)
+        for i, (entry, row) in enumerate(page.lines):
+            if entry or not i:
+                _label(fig, grid.box(i, 0), entry, layout)
+            for column, (name, image) in enumerate(row):
+                title = _title(name, grid.cell[0], layout) if i < len(page.titles) else ""
+                draw_image(fig.add_axes(grid.box(i, column)), image, title)
+    return fig
 
 
-def draw_image(ax: Axes, image: Image | None, title: str) -> None:
+def draw_image(ax: Axes, image: Image | None, title: str = "") -> None:
     """Draw an image into an axis of its own, on a scale of its own.
 
     Parameters
@@ -169,7 +176,8 @@ def draw_image(ax: Axes, image: Image | None, title: str) -> None:
     """
     import matplotlib as mpl
 
-    ax.set_title(title, fontsize=9.5, color=INK, pad=4, parse_math=False)
+    size = mpl.rcParams["font.size"]
+    ax.set_title(title, fontsize=size, color=INK, pad=0.4 * size, parse_math=False)
     ax.set(xticks=[], yticks=[], anchor="N")
     if image is None:
         ax.set_axis_off()
@@ -227,7 +235,7 @@ def reduced(values: Values) -> Values:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _Grid:
     """Where the cells of a page are, in inches.
 
     Attributes
@@ -236,7 +244,8 @@ class _Layout:
         Of the page.
     cell : (float, float)
         Width and height of a cell, with the gap to the next.
-    top : float
+    gap : float
+    left, top : float
         Where the first row begins.
     titled : mapping
         The room that the titles of a row need, by its number.
@@ -245,6 +254,8 @@ class _Layout:
     width: float
     height: float
     cell: tuple[float, float]
+    gap: float
+    left: float
     top: float
     titled: Mapping[int, float]
 
@@ -252,54 +263,58 @@ class _Layout:
         """Return left, bottom, width and height of a cell, as fractions of the page."""
         wide, high = self.cell
         titles = sum(room for at, room in self.titled.items() if at <= row)
-        bottom = self.height - self.top - titles - (row + 1) * high + GAP
-        left = LABELS + column * wide
+        bottom = self.height - self.top - titles - (row + 1) * high + self.gap
         return (
-            left / self.width, bottom / self.height,
-            (wide - GAP) / self.width, (high - GAP) / self.height,
+            (self.left + column * wide) / self.width, bottom / self.height,
+            (wide - self.gap) / self.width, (high - self.gap) / self.height,
         )  # fmt: skip
 
 
-def _layout(page: Page, about: int, notes: int) -> _Layout:
-    """Return the layout of a page with this many lines above and below its rows."""
-    cell = _cell(page)
-    titled = {i: 0.1 + LINE * _lines(names, cell[0]) for i, names in enumerate(page.titles)}
-    top = 0.55 + LINE * about
+def _grid(page: Page, layout: Layout, above: float) -> _Grid:
+    """Return where the cells of a page are, below so much text."""
+    cell, line = _cell(page, layout), LINE * layout.small / 72
+    titled = {
+        i: 0.6 * line + line * max(_title(name, cell[0], layout).count("\n") + 1 for name in names)
+        for i, names in enumerate(page.titles)
+    }
+    top = layout.margin + above
     rows = len(page.titles) - bool(page.rows) + len(page.rows)
-    height = top + sum(titled.values()) + rows * cell[1] + LINE * notes + 0.15
-    return _Layout(_width(page), height, cell, top, titled)
+    height = top + sum(titled.values()) + rows * cell[1] - layout.gap / 2 + layout.margin
+    return _Grid(_width(page, layout), height, cell, layout.gap / 2, layout.names, top, titled)
 
 
-def _width(page: Page) -> float:
-    return max(NARROWEST, LABELS + page.across * _cell(page)[0])
+def _width(page: Page, layout: Layout) -> float:
+    cells = page.across * _cell(page, layout)[0] - layout.gap / 2
+    needed = layout.names + cells + layout.margin
+    return max(layout.widths[0], min(needed, layout.widths[-1]))
 
 
-def _cell(page: Page) -> tuple[float, float]:
+def _cell(page: Page, layout: Layout) -> tuple[float, float]:
     """Return width and height of the cells: the widest that fit, as high as the images need."""
-    wide = min(CELL, (WIDTH - LABELS) / page.across)
+    gap = layout.gap / 2
+    room = layout.widths[-1] - layout.names - layout.margin + gap
+    wide = min(layout.cell, room / page.across)
     shapes = [image.values.shape for _, _, image in page.images]
     tallest = max(height / width for height, width in shapes)
-    return wide, (wide - GAP) * min(max(tallest, 0.4), 1.25) + GAP
+    return wide, (wide - gap) * min(max(tallest, 0.4), 1.25) + gap
 
 
-def _fitted(name: str, wide: float) -> str:
+def _title(name: str, wide: float, layout: Layout) -> str:
     """Return a name on at most three lines of this width."""
-    return "\n".join(wrapped(name, wide - 2 * GAP, 3))
+    return "\n".join(fitted(name, wide - layout.gap, layout.small, 3))
 
 
-def _lines(names: Sequence[str], wide: float) -> int:
-    return max(_fitted(name, wide).count("\n") + 1 for name in names)
-
-
-def _label(fig: Figure, box: tuple[float, float, float, float], entry: Entry | None) -> None:
+def _label(
+    fig: Figure, box: tuple[float, float, float, float], entry: Entry | None, layout: Layout
+) -> None:
     """Write what a row is of, beside its first cell."""
-    left, bottom, _, height = box
-    at = left * MARGIN / LABELS, bottom + height
-    name = legend_label(entry).strip() if entry else "the same for all"
-    text = "\n".join(wrapped(name, LABELS - MARGIN - GAP))
+    _, bottom, _, height = box
+    name = legend_label(entry) if entry else "the same for all"
+    text = "\n".join(fitted(name, layout.names - layout.margin - layout.gap / 2, layout.small))
     fig.text(
-        *at, text, ha="left", va="top", color=INK if entry else MUTED, fontsize=9.5,
-        style="normal" if entry else "italic", parse_math=False,
+        layout.margin / fig.get_figwidth(), bottom + height, text, ha="left", va="top",
+        color=INK if entry else MUTED, style="normal" if entry else "italic",
+        fontsize=layout.small, parse_math=False,
     )  # fmt: skip
 
 
@@ -311,17 +326,6 @@ def _scales(images: Sequence[Image]) -> list[str]:
     return [
         f"each image on a scale of its own, percentiles {low} to {high}{around}",
         *([f"means over blocks of pixels where there are more than {SIDE}"] if large else []),
-    ]
-
-
-def _table(page: Page) -> list[list[Any]]:
-    drawn = [(solver, name, reduced(image.values)) for solver, name, image in page.images]
-    width = max(values.shape[1] for _, _, values in drawn)
-    head: list[list[Any]] = [["problem", "seed", "solver", "image", "row", *range(width)]]
-    return head + [
-        [page.shown.problem, page.shown.seed, solver, name, row, *(f"{v:.6g}" for v in line)]
-        for solver, name, values in drawn
-        for row, line in enumerate(values.tolist())
     ]
 
 

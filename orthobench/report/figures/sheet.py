@@ -1,146 +1,255 @@
-"""One sheet of paper: panels side by side, a title above, a legend and notes below."""
+"""One figure of a plot: its panels side by side or stacked, a title above, a legend below."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from orthobench.report.figures.drawing import INK, MUTED, line
+import numpy as np
+
+from orthobench.panel import Key, Panel, Plot
+from orthobench.report.figures.axes import TITLE_PAD, extent, font_size, room
+from orthobench.report.figures.drawing import INK, MUTED, draw, label, line, reference, references
+from orthobench.report.figures.layouts import SCREEN, Layout
+from orthobench.report.figures.text import LINE, fitted, shown, width
 from orthobench.report.style import Style
-from orthobench.report.words import clean, limits
-from orthobench.stats.seeds import spread_name
-from orthobench.tuning import Entry
+from orthobench.report.words import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
+HANDLE, PAD, BETWEEN = 2.8, 0.6, 1.2
+"""Of a legend: length of its lines, room to their labels and between columns, in font sizes."""
 
-WIDTHS = {1: 8.0, 2: 11.0, 3: 14.0}
-"""Of a sheet in inches, by the panels side by side."""
-
-PANEL, BETWEEN = 3.08, 0.95
-"""Height of a panel, and the room between two, in inches."""
-
-LETTERS = 14
-"""Of small text on an inch."""
-
-LINE = 0.17
-"""From one line of small text to the next, in inches."""
+MOST_COLUMNS = 4
+"""Of a legend."""
 
 
-def across(panels: int) -> int:
-    """Return how many panels stand side by side."""
-    return 2 if panels == 4 else min(panels, 3)
-
-
-def sheet(
-    handles: Sequence[Line2D], panels: int, above: float = 0.80, below: float = 0.0
-) -> tuple[Figure, Sequence[Axes], int]:
-    """Return a figure with panels, room for the legend, and the legend's columns.
+def on_paper(plot: Plot) -> dict[Key, Panel]:
+    """Return the panels that a plot has on paper, by their options.
 
     Parameters
     ----------
-    handles : sequence of Line2D
-        What the legend will show.
-    panels : int
-    above, below : float
-        Room for the title, and for notes below the legend, in inches.
+    plot : Plot
     """
-    beside = across(panels)
-    width, high = WIDTHS[beside], -(-panels // beside)
-    columns = _columns([str(handle.get_label()) for handle in handles], width)
-    rows = -(-len(handles) // columns)
-    foot = 0.77 + 0.22 * rows + below
-    height = above + high * (PANEL + BETWEEN) - BETWEEN + foot
-    fig = blank(width, height)
-    axes: list[Axes] = list(fig.subplots(high, beside, squeeze=False).flat)
-    fig.subplots_adjust(
-        left={1: 0.1, 2: 0.08, 3: 0.065}[beside], right=0.985, top=1 - above / height,
-        bottom=foot / height, wspace=0.26 if beside > 2 else 0.17, hspace=BETWEEN / PANEL,
-    )  # fmt: skip
-    for ax in axes[panels:]:
-        ax.remove()
-    return fig, axes[:panels], columns
+    keys = list(plot.sheet) or [next(plot.keys())]
+    return {key: plot.draw(key) for key in keys}
 
 
-def blank(width: float, height: float) -> Figure:
+def figure(
+    plot: Plot,
+    looks: Mapping[str, Style],
+    layout: Layout = SCREEN,
+    panels: Mapping[Key, Panel] | None = None,
+) -> Figure:
+    """Draw a plot as it stands on paper.
+
+    Parameters
+    ----------
+    plot : Plot
+    looks : mapping
+        The style of each solver.
+    layout : Layout
+    panels : mapping, optional
+        Where they are at hand: `on_paper`.
+
+    Returns
+    -------
+    Figure
+        With an Agg canvas; within `Layout.applied`, its ``savefig`` writes every format.
+    """
+    panels = panels or on_paper(plot)
+    beside = layout.across(len(panels))
+    with layout.applied():
+        wide = layout.widths[beside - 1]
+        fig = blank(wide, 4.0)
+        axes = _axes(fig, len(panels), beside, layout)
+        every = list(panels.values())
+        for i, (ax, panel) in enumerate(zip(axes, every, strict=True)):
+            draw(ax, panel, looks, every)
+            if i % beside and every[i - 1].y == panel.y:
+                ax.set_ylabel("")
+            _entitle(ax, panel.title, layout)
+        above = heading(plot.name, plot.about, wide, layout)
+        legend = _legend(fig, every, looks, layout)
+        _arrange(fig, axes, beside, height_of(above), legend, layout)
+        for ax, panel in zip(axes, every, strict=True):
+            label(ax, "x", panel.x.label)  # now that its length is known
+        _arrange(fig, axes, beside, height_of(above), legend, layout)
+        write_heading(fig, above, layout)
+    return fig
+
+
+def blank(wide: float, high: float) -> Figure:
     """Return an empty figure of a size in inches, with an Agg canvas."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    fig = Figure(figsize=(width, height), facecolor="white")
+    fig = Figure(figsize=(wide, high), facecolor="white")
     FigureCanvasAgg(fig)
     return fig
 
 
-def title(
-    fig: Figure, entries: Sequence[Entry], note: str, text: str, *, banded: bool = True
+def heading(
+    title: str, about: Sequence[str], wide: float, layout: Layout
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the lines of text that stand above a figure, with how they look.
+
+    Parameters
+    ----------
+    title : str
+    about : sequence of str
+        What a reader must know.
+    wide : float
+        The figure's width.
+    layout : Layout
+    """
+    if not layout.titled:
+        return []
+    room = wide - 2 * layout.margin
+    bold = {"fontsize": layout.title, "fontweight": "bold", "color": INK}
+    small = {"fontsize": layout.small, "color": MUTED}
+    lines = [(text, bold) for text in fitted(title, room, layout.title, 3, bold=True)]
+    return lines + [(text, small) for text in fitted(" · ".join(about), room, layout.small)]
+
+
+def height_of(above: Sequence[tuple[str, Mapping[str, Any]]]) -> float:
+    """Return how high the lines of a heading are, in inches."""
+    return sum(LINE * float(look["fontsize"]) / 72 for _, look in above)
+
+
+def write_heading(
+    fig: Figure, above: Sequence[tuple[str, Mapping[str, Any]]], layout: Layout
 ) -> None:
-    """Write a title, and below it families, budgets, seeds, what the band is, and a note."""
-    runs = len(entries[0].seeds)
-    families = {record.family for entry in entries for record in entry.records}
-    band = f", band: {spread_name(runs)}" if banded else ""
-    over = f"median over {runs} seeds{band}" if runs > 1 else "one seed"
-    failed = any(record.status.failed for entry in entries for record in entry.records)
-    crosses = "× where a run failed" if failed else ""
-    budgets = {limits(record.budget) for entry in entries for record in entry.records}
-    parts = (*sorted(families), *sorted(budgets), over, crosses, note)
-    heading(fig, text, [" · ".join(part for part in parts if part)], fig.subplotpars.left)
+    """Write lines of text at the upper left of a figure."""
+    high = fig.get_figheight()
+    at = high - layout.margin
+    for text, look in above:
+        fig.text(
+            layout.margin / fig.get_figwidth(), at / high, text, va="top", parse_math=False, **look
+        )
+        at -= LINE * look["fontsize"] / 72
 
 
-def heading(fig: Figure, text: str, about: Sequence[str], left: float) -> None:
-    """Write a title, and lines of small text below it, at this fraction of the width."""
-    height = fig.get_figheight()
-    fig.text(
-        left, 1 - 0.20 / height, clean(text), parse_math=False,
-        fontsize=14, fontweight="bold", color=INK, va="top",
+def _axes(fig: Figure, panels: int, beside: int, layout: Layout) -> list[Axes]:
+    """Return axes of about their final size."""
+    wide, high = fig.get_size_inches()
+    about = wide / beside - 6 * layout.text / 72
+    return [
+        fig.add_axes((0.1, 0.1, about / wide, layout.height / high), label=str(i))
+        for i in range(panels)
+    ]
+
+
+def _entitle(ax: Axes, text: str, layout: Layout) -> None:
+    """Write what a panel is of above it; a single one on paper has it in its caption."""
+    if not text or not (layout.titled or len(ax.figure.axes) > 1):
+        return
+    size = font_size("axes.titlesize")
+    lines = fitted(text, extent(ax, "x"), size)
+    ax.set_title("\n".join(lines), color=MUTED, parse_math=False, pad=TITLE_PAD * size)
+
+
+def _legend(
+    fig: Figure, panels: Sequence[Panel], looks: Mapping[str, Style], layout: Layout
+) -> Legend | None:
+    """Draw the legend with as many columns as fit; none where the x axis names all of it."""
+    handles = _handles(panels, looks, fig.get_figwidth() - 2 * layout.margin, layout)
+    named = {shown(name) for panel in panels for name in panel.x.categories}
+    if not handles or named >= {str(handle.get_label()) for handle in handles}:
+        return None
+    legend = fig.legend(
+        handles=handles, loc="lower center", ncols=_columns(handles, fig.get_figwidth(), layout),
+        frameon=False, borderpad=0, borderaxespad=0, handlelength=HANDLE, handletextpad=PAD,
+        columnspacing=BETWEEN, labelcolor=INK,
     )  # fmt: skip
-    for i, words in enumerate(about):
-        at = 1 - (0.48 + LINE * i) / height
-        fig.text(left, at, words, parse_math=False, fontsize=9.5, color=MUTED, va="top")
+    legend.set_in_layout(False)
+    return legend
 
 
-def footnotes(fig: Figure, lines: Sequence[str], left: float) -> None:
-    """Write lines of small text at the lower edge, `LINE` inches each."""
-    for i, words in enumerate(reversed(lines)):
-        at = (0.08 + LINE * i) / fig.get_figheight()
-        fig.text(left, at, words, parse_math=False, fontsize=9, color=MUTED, va="bottom")
-
-
-def wrapped(text: str, inches: float, most: int | None = None) -> list[str]:
-    """Return `text` in lines that are no wider than this in small letters, at most so many."""
-    return textwrap.wrap(text, max(5, int(inches * LETTERS)), max_lines=most, placeholder=" ...")
-
-
-def legend(fig: Figure, handles: Sequence[Line2D], columns: int, below: float = 0.0) -> None:
-    """Draw the legend below the panels, `below` inches above the lower edge."""
-    drawn = fig.legend(
-        handles=list(handles),
-        loc="lower center",
-        bbox_to_anchor=(0.53, 0.012 + below / fig.get_figheight()),
-        ncols=columns,
-        frameon=False,
-        fontsize=9.5,
-        handlelength=3.4,
-        columnspacing=2.0,
-        labelcolor=INK,
-    )
-    for text in drawn.get_texts():
-        text.set_parse_math(False)
-
-
-def handle(label: str, style: Style) -> Line2D:
-    """Return what a legend shows of a solver."""
+def _handles(
+    panels: Sequence[Panel], looks: Mapping[str, Style], room: float, layout: Layout
+) -> list[Line2D]:
+    """Return what the legend shows: solvers by name, then references."""
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], label=label, **line(style))
+    dashes = references(panels)
+    every = {(one.solver, one.label): None for panel in panels for one in panel.series}
+    room -= (HANDLE + PAD + 1) * layout.small / 72
+    found = []
+    for solver, name in sorted(every, key=lambda who: (not who[0], *who)):
+        look = line(looks[solver]) if solver else reference(dashes[name])
+        text = "\n".join(fitted(name, room, layout.small, 3))
+        found.append(Line2D([], [], **look, label=shown(text)))
+    return found
 
 
-def _columns(labels: Sequence[str], width: float) -> int:
-    """Return how many legend columns fit the figure's width, filled evenly."""
-    fit = max(1, min(4, int(12 * min(width, 11)) // (max(map(len, labels)) + 11)))
-    rows = -(-len(labels) // fit)
-    return -(-len(labels) // rows)
+def _columns(handles: Sequence[Line2D], wide: float, layout: Layout) -> int:
+    """Return how many columns of a legend fit, filled evenly."""
+    size = layout.small / 72
+    labels = [str(handle.get_label()).split("\n") for handle in handles]
+    widths = [max(width(part, layout.small) for part in parts) for parts in labels]
+    for columns in range(min(MOST_COLUMNS, len(handles)), 1, -1):
+        groups = np.array_split(widths, columns)
+        needed = sum(float(group.max()) + (HANDLE + PAD + BETWEEN) * size for group in groups)
+        if needed - BETWEEN * size <= wide - 2 * layout.margin:
+            rows = -(-len(handles) // columns)
+            return -(-len(handles) // rows)
+    return 1
+
+
+def _arrange(
+    fig: Figure,
+    axes: Sequence[Axes],
+    beside: int,
+    above: float,
+    legend: Legend | None,
+    layout: Layout,
+) -> None:
+    """Make the figure as high as needed, and put the axes where nothing overlaps."""
+    around = [room(ax) for ax in axes]
+    columns = [around[i::beside] for i in range(beside)]
+    rows = [around[i : i + beside] for i in range(0, len(axes), beside)]
+    left, right = ([max(part[side] for part in c) for c in columns] for side in (0, 2))
+    below, over = ([max(part[side] for part in r) for r in rows] for side in (1, 3))
+    wide, gaps = fig.get_figwidth(), layout.gap * (beside - 1)
+    panel = (wide - 2 * layout.margin - gaps - sum(left) - sum(right)) / beside
+    head = layout.margin + (above + layout.away if above else 0.0)
+    foot = layout.margin + (_height(legend) + layout.away if legend else 0.0)
+    rowed = sum(below) + sum(over) + len(rows) * (layout.height + layout.gap) - layout.gap
+    high = head + rowed + foot
+    fig.set_size_inches(wide, high)
+    for i, ax in enumerate(axes):
+        row, column = divmod(i, beside)
+        x = layout.margin + sum(left[: column + 1]) + sum(right[:column])
+        y = head + sum(over[: row + 1]) + sum(below[:row]) + layout.height
+        x, y = x + column * (panel + layout.gap), y + row * (layout.height + layout.gap)
+        ax.set_position((x / wide, 1 - y / high, panel / wide, layout.height / high))
+    if legend:
+        legend.set_bbox_to_anchor((0.5, layout.margin / high))
+
+
+def _height(legend: Legend | None) -> float:
+    if legend is None:
+        return 0.0
+    return float(legend.get_window_extent().height) / legend.figure.dpi
+
+
+def metadata(plot_name: str, about: Sequence[str], kind: str) -> dict[str, Any]:
+    """Return what a file says of itself: its title and what a reader must know, but no date.
+
+    Parameters
+    ----------
+    plot_name : str
+    about : sequence of str
+    kind : str
+        ``"png"``, ``"svg"`` or ``"pdf"``.
+    """
+    title, text = clean(plot_name), clean(" · ".join(about))
+    if kind == "pdf":
+        return {"Title": title, "Subject": text, "CreationDate": None}
+    undated = {"Date": None} if kind == "svg" else {}
+    return {"Title": title, "Description": text, **undated}

@@ -8,8 +8,12 @@ from orthobench.panel import Plot
 from orthobench.report.findings import Family, families
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.ecdf import targets_reached
+from orthobench.report.plots.exhibits import Exhibition
+from orthobench.report.plots.overlays import curves
 from orthobench.report.plots.profiles import profile
 from orthobench.report.plots.ranks import ranks
+from orthobench.report.plots.sweeps import sweep, sweeps
+from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.report.ranking import rank
 from orthobench.tuning import Entry
@@ -31,7 +35,8 @@ def across(entries: Sequence[Entry], found: Sequence[Family] | None = None) -> l
     """Return the plots that compare solvers over all problems of a suite.
 
     For each family in which at least two solvers take part: their mean ranks, where there are
-    enough problems, performance profiles and ECDFs.
+    enough problems, performance profiles and ECDFs. Then trade-offs, where problems are compared
+    at levels, and sweeps, where they differ in one number.
 
     Parameters
     ----------
@@ -50,4 +55,16 @@ def across(entries: Sequence[Entry], found: Sequence[Family] | None = None) -> l
             continue
         plots += [ranks(ranks_of[name])] if name in ranks_of else []
         plots += [profile(group), targets_reached(group)]
-    return plots
+    return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries))]
+
+
+def exhibited(shown: Sequence[Exhibition]) -> list[Plot]:
+    """Return the plots of what solutions look like, where these are curves.
+
+    Parameters
+    ----------
+    shown : sequence of Exhibition
+        What the solvers show of each problem: `orthobench.report.plots.exhibits.exhibitions`.
+    """
+    plots = (curves(one) for one in shown)
+    return [plot for plot in plots if plot is not None]

@@ -62,8 +62,8 @@ class Exhibition:
         """Return the names of what solvers show of their own, in the order they come in."""
         return list(dict.fromkeys(name for _, own in self.own(kind) for name in own))
 
-    def about(self, *more: str) -> str:
-        """Return what a reader must know of all of it, in one line."""
+    def about(self, *more: str) -> tuple[str, ...]:
+        """Return what a reader must know of all of it."""
         records = [record for entry in self.entries for record in entry.records]
         families = sorted({record.family for record in records})
         budgets = sorted({limits(record.budget) for record in records})
@@ -71,7 +71,7 @@ class Exhibition:
         which = f"seed {self.seed}"
         if runs > 1:
             which += f", where the solvers are nearest to their medians over {runs} seeds"
-        return " · ".join(part for part in (*families, *budgets, which, *more) if part)
+        return tuple(part for part in (*families, *budgets, which, *more) if part)
 
 
 def exhibitions(entries: Sequence[Entry], load: Load) -> list[Exhibition]:

@@ -5,25 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orthobench.identity import canonical
-from orthobench.report.figures.axes import scale
-from orthobench.report.figures.drawing import COSTS, LABELS, frame, line
-from orthobench.report.figures.sheet import handle, legend, sheet, title
-from orthobench.report.style import Style
+from orthobench.panel import Axis, Key, Panel, Plot, Series
+from orthobench.report.plots.labels import COSTS, about, axis_label
+from orthobench.report.words import clean
 from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import final, metric_of, spread
+from orthobench.stats.seeds import final, metric_of, spread, spread_name
 from orthobench.tuning import Entry
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FEWEST = 3
 """Fewest values of a parameter that make a sweep."""
+
+DECADE = 10.0
+"""From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
 
 
 @dataclass(frozen=True)
@@ -46,25 +43,28 @@ class Sweep:
     @property
     def solvers(self) -> list[str]:
         """The solvers that take part in any of the problems."""
-        return list(dict.fromkeys(e.solver for group in self.entries.values() for e in group))
+        return list(dict.fromkeys(entry.solver for entry in self.all))
+
+    @property
+    def all(self) -> list[Entry]:
+        """The entries of all values."""
+        return [entry for group in self.entries.values() for entry in group]
 
     def points(self, solver: str, value: str) -> list[tuple[float, float, float, float]]:
-        """Return parameter, median, low and high of a final value, where the median is finite.
+        """Return parameter, median, low and high of a final value; infinite where runs failed.
 
         Parameters
         ----------
         solver : str
         value : str
-            A metric, ``"flops"`` or ``"seconds"``.
+            A metric, or one of `orthobench.stats.curves.AXES`.
         """
-        found: list[tuple[float, float, float, float]] = []
-        for at, group in self.entries.items():
-            for entry in group:
-                if entry.solver == solver:
-                    median, low, high = _spread(entry, value)
-                    if math.isfinite(median):
-                        found.append((at, median, low, high))
-        return found
+        return [
+            (at, *_spread(entry, value))
+            for at, group in self.entries.items()
+            for entry in group
+            if entry.solver == solver
+        ]
 
 
 def sweeps(entries: Sequence[Entry]) -> list[Sweep]:
@@ -92,65 +92,61 @@ def sweeps(entries: Sequence[Entry]) -> list[Sweep]:
     ]
 
 
-def plot_sweep(ax: Axes, sweep: Sweep, y: str, looks: Mapping[str, Style]) -> None:
-    """Draw one panel: medians over the seeds, with a band, against the parameter.
+def sweep(found: Sweep) -> Plot:
+    """Return the plot of final values against a parameter: the metrics, and what they cost.
 
     Parameters
     ----------
-    ax : matplotlib Axes
-    sweep : Sweep
+    found : Sweep
+    """
+    records = [record for entry in found.all for record in entry.records]
+    primary = records[0].primary
+    metrics = (name for r in records for mark in r.trace[-1:] for name in mark.metrics)
+
+    def draw(key: Key) -> Panel:
+        return sweep_panel(found, key[0])
+
+    return Plot(
+        name=found.name,
+        kind="sweep",
+        choices={"y": tuple(dict.fromkeys((primary, *COSTS, *metrics)))},
+        draw=draw,
+        sheet=[(option,) for option in (primary, *COSTS)],
+        about=about(found.all),
+    )
+
+
+def sweep_panel(found: Sweep, y: str) -> Panel:
+    """Return a panel: the medians of all solvers, with bands over their seeds.
+
+    Parameters
+    ----------
+    found : Sweep
     y : str
-        A metric, ``"flops"`` or ``"seconds"``.
-    looks : mapping
-        The style of each solver.
+        A metric, ``"flops"``, ``"seconds"``, ``"samples"`` or ``"steps"``.
     """
-    from matplotlib.ticker import NullLocator
-
-    frame(ax, sweep.parameter.replace("_", " "), LABELS.get(y, y.replace("_", " ")))
-    lines = {solver: np.array(sweep.points(solver, y)).reshape(-1, 4) for solver in sweep.solvers}
-    scale(ax, "x", [points[:, 0] for points in lines.values()], 0.04)
-    scale(ax, "y", [points[:, 1:].ravel() for points in lines.values()])
-    ax.set_xticks(list(sweep.entries), [f"{value:,g}" for value in sweep.entries])
-    ax.xaxis.set_minor_locator(NullLocator())
-    for solver, points in lines.items():
-        x, median, low, high = points.T
-        ax.plot(x, median, **line(looks[solver]), label=solver)
-        ax.fill_between(x, low, high, color=looks[solver].colour, alpha=0.13, linewidth=0)
+    values = tuple(float(value) for value in found.entries)
+    log = values[0] > 0 and values[-1] >= DECADE * values[0]
+    seeds = max(len(entry.seeds) for entry in found.all)
+    return Panel(
+        Axis(found.parameter, axis_label(found.parameter), log, ticks=values),
+        Axis(y, axis_label(y)),
+        tuple(_series(found, solver, y) for solver in found.solvers),
+        band=spread_name(seeds) if seeds > 1 else "",
+    )
 
 
-def sweep_figure(
-    sweep: Sweep, looks: Mapping[str, Style], note: str
-) -> tuple[Figure, list[list[Any]]]:
-    """Draw what each solver reaches, and its costs, against a parameter of the problem.
+def _series(found: Sweep, solver: str, y: str) -> Series:
+    x, median, low, high = np.array(found.points(solver, y), dtype=np.float64).T
+    return Series(_label(found, solver), x, median, low, high, solver=solver)
 
-    Parameters
-    ----------
-    sweep : Sweep
-    looks : mapping
-        The style of each solver.
-    note : str
-        What else the reader should know; stands under the title.
 
-    Returns
-    -------
-    Figure
-    list of list
-        What it shows, as the rows of a CSV file.
-    """
-    entries = [entry for group in sweep.entries.values() for entry in group]
-    panels = (entries[0].records[0].primary, *COSTS)
-    handles = [handle(solver, looks[solver]) for solver in sweep.solvers]
-    fig, axes, columns = sheet(handles, len(panels))
-    for ax, y in zip(axes, panels, strict=True):
-        plot_sweep(ax, sweep, y, looks)
-    title(fig, entries, note, sweep.name)
-    legend(fig, handles, columns)
-    rows: list[list[Any]] = [["sweep", "solver", sweep.parameter, "value", "median", "low", "high"]]
-    for solver in sweep.solvers:
-        for y in panels:
-            for at, *values in sweep.points(solver, y):
-                rows.append([sweep.name, solver, repr(at), y, *map(repr, values)])
-    return fig, rows
+def _label(found: Sweep, solver: str) -> str:
+    """Return a solver with the runs that failed, over all values."""
+    own = [entry for entry in found.all if entry.solver == solver]
+    planned = sum(len(entry.seeds) for entry in own)
+    done = sum(not record.status.failed for entry in own for record in entry.records)
+    return clean(f"{solver} (failed {planned - done} of {planned})" if done < planned else solver)
 
 
 def _spread(entry: Entry, value: str) -> tuple[float, float, float]:

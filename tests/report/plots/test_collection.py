@@ -5,15 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from orthobench.report.findings import Family
 from orthobench.report.plots import collection
 from orthobench.report.plots.collection import across, of_problem
 from orthobench.stopping import Ending
 from orthobench.tuning import choose
 
 RANKS = SimpleNamespace(mean={"a": 1.0, "b": 2.0}, problems=9, p=0.01, critical_difference=0.5)
-PCA = Family("PCA", ("digits k=4",), (), RANKS, ())
-TUCKER = Family("Tucker", ("t",), (), None, ())
+PCA = SimpleNamespace(name="PCA", ranks=RANKS)
+TUCKER = SimpleNamespace(name="Tucker", ranks=None)
 
 
 @pytest.fixture

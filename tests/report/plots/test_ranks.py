@@ -12,7 +12,7 @@ from orthobench.report.plots.ranks import ranks
 def family(p=0.01, cd=1.2):
     mean = {"x": 1.2, "y": 2.0, "z": 2.8}
     found = SimpleNamespace(mean=mean, problems=12, p=p, critical_difference=cd)
-    return Family("PCA", ("a", "b"), (), found, ())
+    return Family("PCA", ("a", "b"), (), found, (), {}, {})
 
 
 def test_each_solver_has_a_bar_of_one_critical_difference():
@@ -50,4 +50,4 @@ def test_says_that_no_difference_is_shown(p):
 
 def test_refuses_a_family_without_ranks():
     with pytest.raises(ValueError, match="not ranked over so few problems"):
-        ranks(Family("PCA", ("a",), (), None, ()))
+        ranks(Family("PCA", ("a",), (), None, (), {}, {}))

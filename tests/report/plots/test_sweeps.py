@@ -1,12 +1,13 @@
 """Sweeps: problems that differ in one number, with the medians of their final values."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from orthobench.report.figures.save import save_figures
-from orthobench.report.plots.sweeps import sweeps
+from orthobench.report.plots.collection import across
+from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.stopping import Ending
 from orthobench.suite import Level
 from orthobench.tuning import choose
@@ -30,10 +31,10 @@ def records(runs):
 
 def test_problems_that_differ_in_one_number_are_a_sweep(records):
     found = sweeps(choose(records))
-    assert [sweep.name for sweep in found] == [
+    assert [one.name for one in found] == [
         "digits scaling=common against k", "digits scaling=none against k",
     ]  # fmt: skip
-    assert [list(sweep.entries) for sweep in found] == [[1, 4, 8]] * 2
+    assert [list(one.entries) for one in found] == [[1, 4, 8]] * 2
     assert found[0].solvers == ["oja", "msg"]
 
 
@@ -42,16 +43,16 @@ def test_two_values_are_no_sweep(records):
 
 
 def test_points_are_medians_over_the_seeds(records):
-    sweep = sweeps(choose(records))[0]
+    found = sweeps(choose(records))[0]
     finals = [
         r.trace[-1].metrics["gap"]
         for r in records
         if r.solver == "oja" and r.settings == {"k": 4, "scaling": "common", "shuffled": False}
     ]
-    at, median, low, high = sweep.points("oja", "gap")[1]
+    at, median, low, high = found.points("oja", "gap")[1]
     assert (at, median) == (4, pytest.approx(np.median(finals)))
     assert (low, high) == (min(finals), max(finals))
-    assert [point[1] for point in sweep.points("oja", "flops")] == [600 * 4000] * 3
+    assert [point[1] for point in found.points("oja", "flops")] == [600 * 4000] * 3
 
 
 def test_each_level_has_a_sweep_of_its_own(records):
@@ -61,15 +62,25 @@ def test_each_level_has_a_sweep_of_its_own(records):
     assert found[0].name == "digits scaling=common against k, rank <= 9"
 
 
-def test_a_solver_that_mostly_failed_has_no_point_there(records):
+def test_a_solver_that_mostly_failed_is_infinite_there(records):
     broken = [
         replace(r, status=Ending.ERROR)
         if r.solver == "msg" and r.settings["k"] == 4 and r.seed < 2
         else r
         for r in records
     ]
-    sweep = sweeps(choose(broken))[0]
-    assert [point[0] for point in sweep.points("msg", "gap")] == [1, 8]
+    found = sweeps(choose(broken))[0]
+    medians = {point[0]: point[1] for point in found.points("msg", "gap")}
+    assert medians[4] == math.inf > max(medians[1], medians[8])
+    (msg,) = [one for one in sweep(found).panel().series if one.solver == "msg"]
+    assert msg.label == "msg (failed 2 of 9)"
+    assert np.isfinite(msg.y).tolist() == [True, False, True]
+
+
+def test_a_missing_run_is_infinite(records):
+    missing = [r for r in records if (r.solver, r.seed, r.settings["k"]) != ("msg", 2, 4)]
+    _, median, low, high = sweeps(choose(missing))[0].points("msg", "gap")[1]
+    assert 0 < low < median < high == math.inf
 
 
 def test_a_solver_that_takes_no_part_is_not_in_it(records):
@@ -78,9 +89,29 @@ def test_a_solver_that_takes_no_part_is_not_in_it(records):
     assert sweeps(choose(refused))[0].solvers == ["oja"]
 
 
-def test_figures_come_with_their_data(records, tmp_path):
-    names = {path.name for path in save_figures(choose(records), tmp_path, formats=["csv", "png"])}
-    assert {"digits-scaling-none-against-k.csv", "digits-scaling-none-against-k.png"} < names
-    rows = (tmp_path / "digits-scaling-none-against-k.csv").read_text().splitlines()
-    assert rows[0] == "sweep,solver,k,value,median,low,high"
-    assert len(rows) == 1 + 2 * 3 * 3
+def test_the_plot_has_a_panel_for_each_metric_and_cost(records):
+    plots = [plot for plot in across(choose(records), ()) if plot.kind == "sweep"]
+    assert [plot.name for plot in plots] == [
+        "digits scaling=common against k", "digits scaling=none against k",
+    ]  # fmt: skip
+    plot = plots[1]
+    assert plot.choices["y"] == ("gap", "flops", "seconds", "rank", "val", "constraint_violation")
+    assert plot.sheet == [("gap",), ("flops",), ("seconds",)]
+    panel = plot.panel("val")
+    assert (panel.x.key, panel.y.key) == ("k", "val")
+    assert panel.x.ticks == (1, 4, 8)
+    assert panel.band == "min to max"
+    points = sweeps(choose(records))[1].points("msg", "val")
+    (msg,) = [one for one in panel.series if one.solver == "msg"]
+    drawn = zip(msg.x, msg.y, msg.low, msg.high, strict=True)
+    assert [tuple(point) for point in drawn] == points
+    assert len(list(panel.rows())) == 2 * 3
+
+
+def test_a_parameter_over_decades_has_a_logarithmic_axis(records):
+    wide = {1: 1, 4: 30, 8: 100}
+    scaled = [replace(r, settings=r.settings | {"k": wide[r.settings["k"]]}) for r in records]
+    assert sweep(sweeps(choose(scaled))[0]).panel().x.log
+    assert not sweep(sweeps(choose(records))[0]).panel().x.log
+    zero = [replace(r, settings=r.settings | {"k": r.settings["k"] - 1}) for r in records]
+    assert not sweep(sweeps(choose(zero))[0]).panel().x.log

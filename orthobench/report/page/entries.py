@@ -1,0 +1,138 @@
+"""The table of all entries: a row for each solver on each problem, with all that is known of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orthobench.report.page.problems import chosen, mark
+from orthobench.report.ranking import Ranked
+from orthobench.report.words import clean, number, short
+from orthobench.stats.curves import AXES
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table.
+
+    Attributes
+    ----------
+    title : str
+    key : str
+        The same as a CSV file has it.
+    numeric : bool
+    """
+
+    title: str
+    key: str
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the table.
+
+    Attributes
+    ----------
+    text : str
+        As shown.
+    value : str
+        As sorted and as written to CSV, where that is not the text.
+    """
+
+    text: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """All entries.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    rows : tuple of tuple of Field
+        The first fields are family, problem and solver.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Field, ...], ...]
+
+    @property
+    def filters(self) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
+        """Title, column and names of what rows can be filtered by."""
+        found = []
+        for place, column in enumerate(self.columns[:3]):
+            names = tuple(dict.fromkeys(row[place].text for row in self.rows))
+            found.append((column.title, place, names))
+        return tuple(found)
+
+
+HEAD = (
+    Column("family", "family", numeric=False),
+    Column("problem", "problem", numeric=False),
+    Column("solver", "solver", numeric=False),
+    Column("chosen", "chosen", numeric=False),
+    Column("", "mark", numeric=False),
+    Column("median", "median"),
+    Column("low", "low"),
+    Column("high", "high"),
+    Column("95 % from", "interval_low"),
+    Column("95 % to", "interval_high"),
+    Column("runs", "runs"),
+    Column("failed", "failed"),
+    Column("steps", "steps"),
+    Column("samples", "samples"),
+    Column("flops", "flops"),
+    Column("seconds", "seconds"),
+)
+
+MARKS = {"best": "★ best", "close": "≈ close", "failed": "✗ failed", "": ""}
+
+
+def table(ranked: Sequence[Ranked]) -> Table:
+    """Return the table of all entries that take part.
+
+    Parameters
+    ----------
+    ranked : sequence of Ranked
+    """
+    values = [r.metrics for r in ranked]
+    metrics = list(dict.fromkeys(name for of_one in values for name in of_one))
+    columns = (
+        *HEAD,
+        *(Column(clean(name.replace("_", " ")), clean(name)) for name in metrics),
+        Column("all parameters", "parameters", numeric=False),
+    )
+    rows = (
+        _row(r, [of_one.get(name, math.nan) for name in metrics])
+        for r, of_one in zip(ranked, values, strict=True)
+    )
+    return Table(columns, tuple(rows))
+
+
+def _row(ranked: Ranked, metrics: Sequence[float]) -> tuple[Field, ...]:
+    entry, summary = ranked.entry, ranked.summary
+    first = entry.records[0]
+    names = (first.family, entry.problem, entry.solver, chosen(entry))
+    values = (
+        summary.median, summary.low, summary.high, *summary.interval,
+        len(entry.seeds), summary.n_failed,
+        *(ranked.typical(AXES[axis]) for axis in ("steps", "samples", "flops", "seconds")),
+        *metrics,
+    )  # fmt: skip
+    parameters = ", ".join(f"{name}={short(value)}" for name, value in first.parameters.items())
+    return (
+        *(Field(clean(name)) for name in names),
+        Field(MARKS[mark(ranked)]),
+        *map(_number, values),
+        Field(clean(parameters)),
+    )
+
+
+def _number(value: float) -> Field:
+    if math.isnan(value):
+        return Field("")
+    shown, exact = number(value), f"{value:.6g}"
+    return Field(shown, "" if shown == exact else exact)

@@ -1,0 +1,71 @@
+// The page: contents, links into closed parts, printing, start.
+
+/** Open the closed parts around an element, so that a link to it leads somewhere. */
+function reveal(target) {
+  for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+}
+
+function followLinks() {
+  const go = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    reveal(target);
+    target.scrollIntoView();
+  };
+  window.addEventListener("hashchange", go);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#"]');
+    if (link) reveal(document.getElementById(link.hash.slice(1)));
+  });
+  go();
+}
+
+function contents() {
+  const narrow = window.matchMedia("(max-width: 70rem)");
+  const details = document.querySelector("nav.contents details");
+  const fold = () => (details.open = !narrow.matches);
+  narrow.addEventListener("change", fold);
+  fold();
+  document.getElementById("find-problem")?.addEventListener("input", (event) => {
+    const wanted = event.target.value.trim().toLowerCase();
+    for (const item of document.querySelectorAll("#problem-list > li")) {
+      item.hidden = !item.textContent.toLowerCase().includes(wanted);
+    }
+  });
+}
+
+/** Before printing, everything is open and drawn, as wide as paper. */
+function printable() {
+  const PAPER = 680;
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    document.body.classList.add("printing");
+    opened = [...document.querySelectorAll("details.problem:not([open])")];
+    for (const one of opened) one.open = true;
+    for (const one of plots.all) {
+      if (one.dirty) one.update();
+      if (one.panel) Plotly.relayout(one.chart, { width: PAPER, height: 380, autosize: false });
+    }
+  });
+  window.addEventListener("afterprint", () => {
+    document.body.classList.remove("printing");
+    for (const one of opened) one.open = false;
+    for (const one of plots.all) if (one.panel) Plotly.relayout(one.chart, { width: null, height: null, autosize: true });
+  });
+}
+
+async function start() {
+  document.documentElement.classList.add("scripting");
+  contents();
+  followLinks();
+  sortableTable();
+  if (!("DecompressionStream" in window)) {
+    tell("This browser cannot unpack the plots; a newer one can. All text and tables are here.");
+    return;
+  }
+  const [data] = await Promise.all([inflated("data").then(JSON.parse), libraryLoaded()]);
+  watchPlots(data);
+  printable();
+}
+
+start().catch((error) => tell(`The plots cannot be drawn: ${error.message}. All text and tables are here.`));

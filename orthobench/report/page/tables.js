@@ -1,0 +1,82 @@
+// The table of all entries: sorting, filters, CSV.
+
+/** What a field is sorted by: numbers first, then infinity, then what is missing. */
+function sortKey(cell) {
+  const text = cell.dataset.v ?? cell.textContent;
+  if (text === "") return [2, 0];
+  const value = { inf: Infinity, "-inf": -Infinity }[text] ?? Number(text);
+  return Number.isFinite(value) ? [0, value] : [1, value];
+}
+
+/** Compare two keys; what is infinite or missing stays last in both directions. */
+function compared(a, b, sign) {
+  return a[0] - b[0] || (a[0] === 0 ? sign * (a[1] - b[1]) : 0);
+}
+
+function sortableTable() {
+  const table = document.getElementById("entries");
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  heads.forEach((head, place) => {
+    const button = element("button", { type: "button", onclick: () => sort(head, place) }, head.textContent);
+    head.replaceChildren(button);
+  });
+
+  function sort(head, place) {
+    const up = head.getAttribute("aria-sort") !== "ascending";
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const numeric = head.classList.contains("number");
+    const sign = up ? 1 : -1;
+    const rows = [...body.rows].map((row) => {
+      const cell = row.cells[place];
+      return { row, key: numeric ? sortKey(cell) : cell.textContent };
+    });
+    const texts = new Intl.Collator("en", { numeric: true });
+    rows.sort((a, b) => (numeric ? compared(a.key, b.key, sign) : sign * texts.compare(a.key, b.key)));
+    body.append(...rows.map(({ row }) => row));
+  }
+
+  filters(table, heads, body);
+}
+
+function filters(table, heads, body) {
+  const text = document.getElementById("filter-text");
+  const selects = [...document.querySelectorAll("select.filter")];
+  const count = document.getElementById("filter-count");
+
+  function filter() {
+    const wanted = text.value.trim().toLowerCase();
+    let shown = 0;
+    for (const row of body.rows) {
+      const fits = selects.every((one) => !one.value || row.cells[Number(one.dataset.column)].textContent === one.value);
+      row.hidden = !fits || !row.textContent.toLowerCase().includes(wanted);
+      shown += !row.hidden;
+    }
+    count.textContent = `${shown} of ${body.rows.length} rows`;
+    hideEmpty();
+  }
+
+  /** Columns that no shown row fills are hidden: metrics of other families. */
+  function hideEmpty() {
+    const rows = [...body.rows].filter((row) => !row.hidden);
+    heads.forEach((head, place) => {
+      const empty = rows.length > 0 && rows.every((row) => row.cells[place].textContent === "");
+      if (head.hidden === empty) return;
+      head.hidden = empty;
+      for (const row of body.rows) row.cells[place].hidden = empty;
+    });
+  }
+
+  function download() {
+    const rows = [...body.rows].filter((row) => !row.hidden);
+    const value = (cell) => cell.dataset.v ?? cell.textContent;
+    const named = rows.map((row) => Object.fromEntries(heads.map((head, i) => [head.dataset.key, value(row.cells[i])])));
+    save(`${slug(document.querySelector("h1").textContent, "table")}.csv`, csv(named), "text/csv");
+  }
+
+  text.addEventListener("input", filter);
+  for (const one of selects) one.addEventListener("change", filter);
+  document.getElementById("table-csv").addEventListener("click", download);
+  filter();
+}

@@ -1,0 +1,78 @@
+"""Axes: limits around the values, ticks with labels that have room."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from orthobench.report.figures.axes import label_ticks, room, scale
+
+
+def axis(width=4.0, height=3.0):
+    return Figure(figsize=(width, height)).add_axes((0, 0, 1, 1))
+
+
+class TestScale:
+    @settings(max_examples=40)
+    @given(st.floats(1e-15, 1e12), st.floats(1, 1e15), st.sampled_from("xy"), st.floats(1, 8))
+    def test_every_log_axis_has_ticks_with_labels_within_its_limits(self, low, ratio, which, size):
+        ax = axis(size, size)
+        scale(ax, which, [np.array([low, low * ratio])])
+        bottom, top = getattr(ax, f"get_{which}lim")()
+        assert 0 < bottom < low
+        assert top > low * ratio
+        own = getattr(ax, f"{which}axis")
+        ticks = [t for t in own.get_majorticklocs() if bottom <= t <= top]
+        labels = own.get_major_formatter().format_ticks(ticks)
+        assert len([text for text in labels if text]) >= 2
+        assert len(set(labels)) == len(labels)
+
+    @settings(max_examples=25)
+    @given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
+    def test_every_linear_axis_shows_all_values(self, low, span):
+        ax = axis()
+        scale(ax, "y", [np.array([low, low + span, np.inf])], log=False)
+        bottom, top = ax.get_ylim()
+        assert bottom < low <= low + span < top
+
+    @pytest.mark.parametrize("ratio", [3, 7, 11, 40, 90, 1e4, 1e12])
+    def test_labels_do_not_overlap_in_a_narrow_panel(self, ratio):
+        ax = axis(1.8)
+        scale(ax, "x", [np.array([7e7, 7e7 * ratio])])
+        ax.figure.draw_without_rendering()
+        boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
+        seen = sorted((b.x0, b.x1) for b in boxes if 0 < (b.x0 + b.x1) / 2 < ax.bbox.x1)
+        assert len(seen) >= 2
+        assert all(a[1] < b[0] for a, b in pairwise(seen))
+
+    def test_no_values_is_an_axis_all_the_same(self):
+        for log in (True, False):
+            scale(axis(), "x", [], log=log)
+
+
+def test_given_ticks_keep_only_labels_that_have_room():
+    ax = axis(2.5)
+    ticks = [10_000, 30_000, 50_000, 100_000, 200_000]
+    scale(ax, "x", [np.array(ticks)])
+    label_ticks(ax, ticks)
+    assert ax.get_xticks().tolist() == ticks
+    labels = [t.get_text() for t in ax.get_xticklabels()]
+    assert labels == ["10,000", "30,000", "", "100,000", ""]
+
+
+@pytest.mark.parametrize("names", [(), ("a-long-name-of-a-solver",) * 5])
+def test_the_room_computed_is_that_which_matplotlib_needs(names):
+    ax = Figure(figsize=(6, 5)).add_axes((0.3, 0.3, 0.5, 0.5))
+    scale(ax, "x", [np.array([1e-3, 1e4])], log=not names)
+    scale(ax, "y", [np.array([0.02, 0.3])])
+    ax.set(xlabel="time", ylabel="a label\nof two lines", title="title")
+    if names:
+        ax.set_xlim(-0.5, 4.5)
+        ax.set_xticks(range(5), names, rotation=30, ha="right", rotation_mode="anchor")
+    box, tight = ax.get_window_extent(), ax.get_tightbbox()
+    pixels = (box.x0 - tight.x0, box.y0 - tight.y0, tight.x1 - box.x1, tight.y1 - box.y1)
+    for computed, needed in zip(room(ax), np.array(pixels) / ax.figure.dpi, strict=True):
+        assert needed - 0.03 <= computed <= needed + 0.12

@@ -1,0 +1,176 @@
+"""Pages of real runs of every family and of made records, and a browser that opens them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.problem import Oracle
+from orthobench.registry import catalogue
+from orthobench.report.page import write_page
+from orthobench.results import Results
+from orthobench.samples import SampleOracle
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State
+from orthobench.suite import PlannedSolver
+from orthobench.suite_file import from_table
+
+HOSTILE = (
+    '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'
+)
+
+ARGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+SUITE: dict[str, Any] = {
+    "description": f"All families, small {HOSTILE}",
+    "seeds": 3,
+    "budget": {"samples": 300, "steps": 40},
+    "problem": [
+        {"name": "spiked-covariance", "n": 10, "k": [1, 2]},
+        {"name": "planted-sparse", "m": 2, "d": 20, "samples": 30, "nonzeros": 4, "test": 50,
+         "at": {}},
+        {"name": "odeco", "d": 5},
+        {"name": "gaussian-factor", "n": 8, "rank": 2, "true_rank": 2, "samples": 100,
+         "test": 100, "validation": 50, "label": f"factors {HOSTILE}"},
+        {"name": "procrustes", "n": 4, "rows": 8},
+    ],
+    "solver": [
+        {"name": "batch-pca"},
+        {"name": "oja", "step": {"tune": [0.5, 2.0, 8.0]}},
+        {"name": "oja", "label": f"oja {HOSTILE}", "step": 4.0},
+        {"name": "gpower"},
+        {"name": "givens-tensor"},
+        {"name": "tensor-power"},
+        {"name": "givens"},
+        {"name": "hooi"},
+    ],
+}  # fmt: skip
+
+
+@dataclass(kw_only=True, slots=True)
+class FailingState(State):
+    U: np.ndarray
+
+
+@dataclass(frozen=True)
+class Failing(Solver[SampleOracle, FailingState]):
+    """Breaks in its third step."""
+
+    name: ClassVar[str] = "failing"
+    needs: ClassVar[type[Oracle]] = SampleOracle
+
+    def init(self, oracle, rng):
+        return FailingState(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        state.work.steps += 1
+        if state.work.steps == 3:
+            raise ZeroDivisionError(f"broken {HOSTILE}")
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+@dataclass(frozen=True)
+class Made(Results):
+    """Results of made records, without a store."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def exhibits(self, records):
+        return {record.key: {} for record in records}
+
+    def session(self):
+        return {
+            "text": f"description = '{HOSTILE}'", "command": "/home/me/bin/orthobench run it",
+            "started": "2026-01-02T03:04:05+00:00", "ended": None,
+            "environment": {"orthobench": "0.1.0", "cpu": HOSTILE, "cores": 2, "git": None},
+            **self.facts,
+        }  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def every(tmp_path_factory) -> Results:
+    """Real runs of all families, one solver of which fails and many of which are refused."""
+    suite = from_table(SUITE, "every family", catalogue())
+    failing = PlannedSolver(Failing(), "failing", {}, ("orthobench", "0"))
+    suite = replace(suite, solvers=(*suite.solvers, failing))
+    return ob.run(suite, tmp_path_factory.mktemp("every") / "results.sqlite", quiet=True)
+
+
+@pytest.fixture(scope="session")
+def every_page(every, tmp_path_factory) -> Path:
+    return write_page(every, tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture
+def made() -> Callable[..., Results]:
+    """Return a maker of results from records: ``made(records, text=...)``."""
+    return lambda records, **facts: Made("suite", Path("results.sqlite"), records, facts)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The system's Chromium, driven by playwright."""
+    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.skip(f"there is no browser: none of {', '.join(names)} is on the path")
+    with sync.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=found, args=ARGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watched:
+    """A page in the browser, and all that it should not have done."""
+
+    page: Any
+    troubles: list[str]
+
+    def first_plot(self) -> Any:
+        """Bring the first plot into view, and return its figure once it is drawn."""
+        figure = self.page.locator("figure[data-plot]").first
+        figure.scroll_into_view_if_needed()
+        figure.locator(".main-svg").first.wait_for(state="attached")
+        return figure
+
+
+@pytest.fixture(scope="session")
+def opened(chromium) -> Iterator[Callable[..., Watched]]:
+    """Return what opens a page from disk: ``opened(path, width=1440, before="script")``."""
+    contexts = []
+
+    def opening(path: Path, width: int = 1440, before: str = "", **options: Any) -> Watched:
+        context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page, troubles = context.new_page(), []
+        page.set_default_timeout(30_000)
+        page.add_init_script(before)
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("console", lambda m: troubles.append(f"{m.type}: {m.text}"))
+        page.on("request", lambda r: note(r.url))
+        url = path.as_uri()
+
+        def note(asked: str) -> None:
+            if asked != url and not asked.startswith(("blob:", "data:")):
+                troubles.append(f"request: {asked}")
+
+        page.goto(url)
+        return Watched(page, troubles)
+
+    yield opening
+    for context in contexts:
+        context.close()

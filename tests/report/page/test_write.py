@@ -1,0 +1,134 @@
+"""The page as a file: complete, escaped, small, the same bytes each time, or not there at all."""
+
+import gzip
+import json
+import re
+from base64 import b64decode
+from dataclasses import replace
+
+import pytest
+
+from orthobench.errors import UsageError
+from orthobench.report.page import write, write_page
+from orthobench.stopping import Ending
+
+HOSTILE = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
+
+
+def unpacked(path, name):
+    found = re.search(rf'<script type="text/plain" id="{name}">(.*?)</script>', path.read_text())
+    return gzip.decompress(b64decode(found[1])).decode()
+
+
+def outside_scripts(path):
+    """The page without its own script and without what is packed."""
+    return re.sub(r"<script[ >].*?</script>", "", path.read_text(), flags=re.DOTALL)
+
+
+def test_names_are_never_markup(runs, made, tmp_path):
+    records = [
+        replace(r, reason=HOSTILE, family=HOSTILE, primary="gap", tuned={HOSTILE: HOSTILE})
+        for r in [*runs(HOSTILE, 1.0, problem=HOSTILE), *runs("b", 2.0, problem=HOSTILE, failed=2)]
+    ]
+    path = write_page(made(records, text=f"description = '{HOSTILE}'"), tmp_path)
+    text = outside_scripts(path)
+    assert "<img" not in text
+    assert "<script" not in text
+    assert text.count("&lt;img src=x onerror=&#34;") > 20
+    assert path.read_text().count("<script") == 3
+
+
+def test_all_failures_are_listed_with_their_reasons(every, every_page):
+    text = every_page.read_text()
+    section = text[text.index('id="failed"') : text.index('id="problems"')]
+    failed = [r for r in every.records if r.status is Ending.ERROR]
+    assert len(failed) == 9
+    assert "ZeroDivisionError" in section
+    assert section.count('<td class="bad">error</td>') == len({r.problem for r in failed})
+    assert "<b>9</b> failed runs" in text
+
+
+def test_who_takes_no_part_is_named_with_the_reason(every, every_page):
+    text = every_page.read_text()
+    section = text[text.index('id="refused"') : text.index('id="problems"')]
+    for reason in {record.reason for record in every.refused}:
+        assert reason.replace("'", "&#39;") in section
+    assert "Taking no part" in text
+
+
+def test_a_missing_run_is_a_failed_run(runs, made, tmp_path):
+    records = [*runs("a", 1.0, seeds=4), *runs("b", 2.0, seeds=3)]
+    text = write_page(made(records), tmp_path).read_text()
+    assert "there is no finished run" in text
+    assert "<b>1</b> failed run<" in text
+    assert "3/4" in text
+
+
+def test_without_failures_it_says_so(runs, made, tmp_path):
+    text = write_page(made(runs("a", 1.0)), tmp_path).read_text()
+    assert "No run failed, and none is missing." in text
+
+
+def test_a_problem_that_nobody_takes_is_shown_without_plots(record, made, tmp_path):
+    records = [
+        record("a", 0, 1.0),
+        replace(record("a", 0, 1.0, problem="p", status=Ending.REFUSED, reason="no"), trace=()),
+    ]
+    text = write_page(made(records), tmp_path).read_text()
+    assert "No solver takes part" in text
+
+
+def test_the_page_is_small_and_has_one_plotly(every_page):
+    assert every_page.stat().st_size < 3e6
+    assert unpacked(every_page, "plotly").startswith("/**\n* plotly.js")
+    assert every_page.read_text().count('id="plotly"') == 1
+    assert [p.name for p in every_page.parent.iterdir()] == ["index.html"]
+
+
+def test_equal_results_give_equal_bytes(every, every_page, tmp_path):
+    assert write_page(every, tmp_path).read_bytes() == every_page.read_bytes()
+
+
+def test_data_are_json_with_every_panel_of_every_plot(every_page):
+    data = json.loads(unpacked(every_page, "data"))
+    assert len(data["plots"]) >= 6
+    for plot in data["plots"]:
+        assert plot["panels"]
+        for panel in plot["panels"].values():
+            for one in panel["series"]:
+                assert len(data["pool"][one["x"]]) == len(data["pool"][one["y"]])
+
+
+def test_nothing_is_left_where_it_cannot_be_written(runs, made, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    results = made(runs("a", 1.0))
+    monkeypatch.setattr(write.os, "replace", full)
+    with pytest.raises(UsageError, match=r"cannot write .*index\.html: No space left on device"):
+        write_page(results, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_stays_as_it_was_where_a_new_one_fails(runs, made, tmp_path, monkeypatch):
+    results = made(runs("a", 1.0))
+    before = write_page(results, tmp_path).read_bytes()
+    monkeypatch.setattr(write, "rendered", lambda *_: "\ud800")
+    with pytest.raises(UnicodeEncodeError):
+        write_page(results, tmp_path)
+    assert (tmp_path / "index.html").read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_folder_that_is_a_file_is_named(runs, made, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"file/index\.html"):
+        write_page(made(runs("a", 1.0)), tmp_path / "file")
+
+
+@pytest.mark.parametrize("package", ["jinja2", "plotly.offline"])
+def test_missing_packages_are_named(runs, made, tmp_path, monkeypatch, package):
+    monkeypatch.setitem(__import__("sys").modules, package, None)
+    with pytest.raises(UsageError, match=r"pip install 'orthobench\[report\]'"):
+        write_page(made(runs("a", 1.0)), tmp_path)
+    assert list(tmp_path.iterdir()) == []

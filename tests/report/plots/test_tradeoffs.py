@@ -1,0 +1,103 @@
+"""Trade-offs: medians over seeds of what each trial reaches, and at what cost."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orthobench.report.plots.collection import across
+from orthobench.report.plots.tradeoffs import fronts, tradeoffs
+from orthobench.stopping import Ending
+from orthobench.suite import Level
+from orthobench.tuning import choose
+
+LEVELS = (Level("density", 0.2), Level("density", 0.6))
+DENSITIES = {0.1: 0.8, 0.2: 0.5, 0.4: 0.15}
+
+
+@pytest.fixture
+def entries(runs):
+    """Two solvers, three values of gamma each; the second is twice as good at each density."""
+    records = []
+    for solver, factor in (("givens", 2.0), ("gpower", 1.0)):
+        for gamma, density in DENSITIES.items():
+            for r in runs(solver, factor * gamma, seeds=3, samples=False, tuned={"gamma": gamma}):
+                trace = [
+                    replace(m, metrics={**m.metrics, "density": density + 0.01 * r.seed})
+                    for m in r.trace
+                ]
+                records.append(replace(r, trace=tuple(trace), levels=LEVELS))
+    return choose(records)
+
+
+def test_a_front_has_the_medians_of_every_trial(entries):
+    found = fronts(entries)
+    assert [front.solver for front in found] == ["givens", "gpower"]
+    for front in found:
+        assert [at["density"] for _, at in front.points] == pytest.approx([0.16, 0.51, 0.81])
+        assert [tuned["gamma"] for tuned, _ in front.points] == [0.4, 0.2, 0.1]
+    entry = next(e for e in entries if e.solver == "gpower")
+    trial = next(t for t in entry.trials if t.tuned == {"gamma": 0.2})
+    finals = [r.trace[-1].metrics["gap"] for r in trial.records]
+    assert found[1].points[1][1]["gap"] == pytest.approx(np.median(finals))
+    assert found[1].points[1][1]["flops"] == 600 * 4000
+
+
+def test_a_trial_that_mostly_failed_has_no_point_and_is_counted(entries):
+    broken = [
+        replace(r, status=Ending.ERROR) if r.tuned["gamma"] == 0.2 and r.seed < 2 else r
+        for trial in entries[0].trials
+        for r in trial.records
+    ]
+    (front,) = fronts(choose(broken))
+    assert [tuned["gamma"] for tuned, _ in front.points] == [0.4, 0.1]
+    assert front.label == "givens (failed 1 of 3 trials)"
+
+
+def test_the_panels_have_the_points_with_their_values_and_the_levels(entries):
+    (plot,) = tradeoffs(entries)
+    assert (plot.name, plot.kind) == ("digits k=4 by density", "tradeoff")
+    assert plot.choices == {"y": ("gap", "flops", "seconds")}
+    assert plot.sheet == [("gap",), ("flops",), ("seconds",)]
+    for y in ("gap", "flops", "seconds"):
+        panel = plot.panel(y)
+        assert (panel.x.key, panel.y.key, panel.rules) == ("density", y, (0.2, 0.6))
+        for series, front in zip(panel.series, fronts(entries), strict=True):
+            assert series.solver == front.solver
+            assert series.x.tolist() == [at["density"] for _, at in front.points]
+            assert series.y.tolist() == [at[y] for _, at in front.points]
+            assert series.notes == ("gamma=0.4", "gamma=0.2", "gamma=0.1")
+
+
+def test_rows_say_what_was_tuned(entries):
+    (plot,) = tradeoffs(entries)
+    rows = list(plot.panel("flops").rows())
+    assert len(rows) == 6
+    assert list(rows[0]) == ["solver", "label", "density", "flops", "note"]
+    assert rows[0]["note"] == "gamma=0.4"
+
+
+def test_an_axis_that_holds_a_zero_is_linear(entries):
+    (plot,) = tradeoffs(entries)
+    assert plot.panel().x.log
+    zero = [
+        replace(r, trace=tuple(replace(m, metrics=m.metrics | {"density": 0.0}) for m in r.trace))
+        for entry in entries
+        for trial in entry.trials
+        for r in trial.records
+    ]
+    (plot,) = tradeoffs(choose(zero))
+    assert not plot.panel().x.log
+
+
+def test_only_problems_with_levels_have_one_that_some_trial_ran_on(entries, runs):
+    plain = choose(runs("msg", 0.1, problem="faces"))
+    kinds = [plot.name for plot in across([*plain, *entries], ()) if plot.kind == "tradeoff"]
+    assert kinds == ["digits k=4 by density"]
+    failed = [
+        replace(r, status=Ending.ERROR, trace=())
+        for entry in entries
+        for trial in entry.trials
+        for r in trial.records
+    ]
+    assert tradeoffs(choose(failed)) == []
