@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pluggy
 
+from orthobench.claims import Paper
 from orthobench.problem import AnyProblem
 from orthobench.solver import AnySolver
 
@@ -42,3 +43,8 @@ def orthobench_problems() -> Iterable[type[AnyProblem]]:  # type: ignore[empty-b
 @hookspec
 def orthobench_suites() -> Iterable[Path]:  # type: ignore[empty-body]
     """Return the paths of the suites (TOML) of the plugin; a suite's name is its file's stem."""
+
+
+@hookspec
+def orthobench_claims() -> Iterable[Paper]:  # type: ignore[empty-body]
+    """Return the papers of the plugin, with their claims."""

@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from orthobench.errors import UsageError, unknown
+from orthobench.panel import Panel, Plot
 from orthobench.report.plots import collection
 from orthobench.report.plots.exhibits import exhibitions
-from orthobench.report.plots.panel import Panel, Plot
 from orthobench.report.style import styles
 from orthobench.results import Results
 from orthobench.tuning import Entry

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 import pluggy
 
 from orthobench import hookspecs
+from orthobench.claims import Paper
 from orthobench.errors import OrthobenchError, unknown
 from orthobench.parameters import make, parameters_of
 from orthobench.problem import AnyProblem, Problem
@@ -47,7 +48,7 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Provided(Generic[T]):
-    """A solver class, a problem class or a suite's path, and the plugin that brings it."""
+    """A solver class, a problem class, a suite's path or a paper, and the plugin that brings it."""
 
     item: T
     plugin: Plugin
@@ -59,7 +60,7 @@ class Registry:
 
     Attributes
     ----------
-    solvers, problems, suites : dict
+    solvers, problems, suites, papers : dict
         What can be used, each with its plugin.
     plugins : list of Plugin
         Those that work.
@@ -70,6 +71,7 @@ class Registry:
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
     problems: dict[str, Provided[type[AnyProblem]]] = field(default_factory=dict)
     suites: dict[str, Provided[Path]] = field(default_factory=dict)
+    papers: dict[str, Provided[Paper]] = field(default_factory=dict)
     plugins: list[Plugin] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
 
@@ -98,12 +100,15 @@ class Registry:
         solvers = _named(hooks.orthobench_solvers, _solver_name, plugin)
         problems = _named(hooks.orthobench_problems, _problem_name, plugin)
         suites = _named(hooks.orthobench_suites, _suite_name, plugin)
+        papers = _named(hooks.orthobench_claims, _paper_name, plugin)
         self._refuse_taken("solver", self.solvers, solvers, plugin)
         self._refuse_taken("problem", self.problems, problems, plugin)
         self._refuse_taken("suite", self.suites, suites, plugin)
+        self._refuse_taken("paper", self.papers, papers, plugin)
         self.solvers |= solvers
         self.problems |= problems
         self.suites |= suites
+        self.papers |= papers
         self.plugins.append(plugin)
 
     def solver(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnySolver:
@@ -145,6 +150,16 @@ class Registry:
             On an unknown name; suggests the nearest.
         """
         return self._find("suite", self.suites, name)
+
+    def paper(self, name: str) -> Paper:
+        """Return the paper of this name, with its claims.
+
+        Raises
+        ------
+        UsageError
+            On an unknown name; suggests the nearest.
+        """
+        return self._find("paper", self.papers, name)
 
     def _find(self, kind: str, known: Mapping[str, Provided[T]], name: str) -> T:
         if name in known:
@@ -223,6 +238,12 @@ def _suite_name(item: object) -> str:
     if not isinstance(item, Path):
         raise TypeError(f"{item!r} is not the path of a suite")
     return item.stem
+
+
+def _paper_name(item: object) -> str:
+    if not isinstance(item, Paper):
+        raise TypeError(f"{item!r} is not a Paper")
+    return item.name
 
 
 def _class_name(item: object, base: type, attributes: tuple[str, ...]) -> str:

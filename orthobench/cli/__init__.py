@@ -17,6 +17,7 @@ import click
 from orthobench._version import __version__
 from orthobench.cli.output import AS_JSON, print_facts, show_results
 from orthobench.cli.reporting import report
+from orthobench.cli.reproducing import reproduce
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130
 KINDS = ("solvers", "problems", "suites", "plugins")
@@ -225,6 +226,9 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
     with Store(store, create=True) as opened:
         for other in others:
             click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
+
+
+main.add_command(reproduce)
 
 
 @main.command()

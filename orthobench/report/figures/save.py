@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import unknown
+from orthobench.panel import Key, Panel, Plot
 from orthobench.report.figures.gallery import Page, gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
 from orthobench.report.figures.sheet import figure, metadata, on_paper
 from orthobench.report.findings import Family
 from orthobench.report.plots.collection import across, exhibited, of_problem
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
-from orthobench.report.plots.panel import Key, Panel, Plot
 from orthobench.report.style import Style, styles
 from orthobench.tuning import Entry
 
@@ -75,7 +75,7 @@ def save_figures(
     formats : sequence of str
         Any of `FORMATS`. Fonts are embedded: in PDF as TrueType, in SVG as shapes.
     kinds : sequence of str, optional
-        The kinds of plots to write, as `orthobench.report.plots.panel.Plot` has them, and
+        The kinds of plots to write, as `orthobench.panel.Plot` has them, and
         ``"images"``; all of them where it is not given.
     exhibits : callable, optional
         Returns what runs exhibit: `orthobench.results.Results.exhibits`. Without it there are no
@@ -167,7 +167,7 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     """Return what a plot shows as the rows of a CSV file, numbers in full precision.
 
     Columns: the plot, the options of the panel, then those of
-    `orthobench.report.plots.panel.Panel.rows`, empty where a panel has no such column.
+    `orthobench.panel.Panel.rows`, empty where a panel has no such column.
 
     Parameters
     ----------

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orthobench.panel import Key, Panel, Plot
 from orthobench.report.figures.axes import TITLE_PAD, extent, font_size, room
 from orthobench.report.figures.drawing import INK, MUTED, draw, label, line, reference, references
 from orthobench.report.figures.layouts import SCREEN, Layout
 from orthobench.report.figures.text import LINE, fitted, shown, width
-from orthobench.report.plots.panel import Key, Panel, Plot
 from orthobench.report.style import Style
 from orthobench.report.words import clean
 

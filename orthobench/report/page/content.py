@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from orthobench.panel import Plot
 from orthobench.report.findings import Family, families
 from orthobench.report.page.drawings import Drawings, drawings
 from orthobench.report.page.entries import Table, table
@@ -19,7 +20,6 @@ from orthobench.report.page.problems import Problem, problem
 from orthobench.report.page.summary import Verdict, verdict
 from orthobench.report.plots.collection import across, exhibited, of_problem
 from orthobench.report.plots.exhibits import exhibitions
-from orthobench.report.plots.panel import Plot
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import styles
 from orthobench.report.words import clean, plural

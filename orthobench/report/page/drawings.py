@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.panel import Axis, Panel, Plot, Series
 from orthobench.report.page.looks import Look
 from orthobench.report.page.pack import Pool, packed, thinned
 from orthobench.report.plots.floor import floor_of
-from orthobench.report.plots.panel import Axis, Panel, Plot, Series
 from orthobench.report.words import clean
 
 MOST_POINTS = 80

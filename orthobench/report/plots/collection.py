@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orthobench.panel import Plot
 from orthobench.report.findings import Family, families
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.ecdf import targets_reached
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.overlays import curves
-from orthobench.report.plots.panel import Plot
 from orthobench.report.plots.profiles import profile
 from orthobench.report.plots.ranks import ranks
 from orthobench.report.plots.sweeps import sweep, sweeps

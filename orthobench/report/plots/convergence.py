@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from orthobench.arrays import Array
+from orthobench.panel import Axis, Key, Panel, Plot, Series
 from orthobench.record import Record
 from orthobench.report.plots.labels import about, axis_label, legend_label
-from orthobench.report.plots.panel import Axis, Key, Panel, Plot, Series
 from orthobench.stats.curves import AXES, curve
 from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry

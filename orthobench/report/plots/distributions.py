@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.report.plots.panel import Axis, Panel, Series
+from orthobench.panel import Axis, Panel, Series
 from orthobench.report.words import clean, limits
 from orthobench.stats.profiles import Distribution, Runs
 from orthobench.tuning import Entry

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.exhibits import Curve, Values
+from orthobench.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.labels import legend_label
-from orthobench.report.plots.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.spacing import along
 from orthobench.report.words import clean
 from orthobench.tuning import Entry

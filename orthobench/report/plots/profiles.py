@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orthobench.errors import unknown
+from orthobench.panel import Axis, Key, Panel, Plot
 from orthobench.report.plots.distributions import costs, distribution_panel, small_print
-from orthobench.report.plots.panel import Axis, Key, Panel, Plot
 from orthobench.report.words import clean
 from orthobench.stats.profiles import Runs, gather, performance_profile
 from orthobench.tuning import Entry

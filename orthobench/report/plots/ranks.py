@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from orthobench.panel import Axis, Panel, Plot, Series
 from orthobench.report.findings import Family
-from orthobench.report.plots.panel import Axis, Panel, Plot, Series
 from orthobench.report.words import clean, number
 from orthobench.stats.paired import LEVEL
 from orthobench.stats.ranks import Ranks

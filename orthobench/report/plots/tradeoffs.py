@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthobench.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.labels import COSTS, about, axis_label
-from orthobench.report.plots.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.words import clean, short
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import final, metric_of, quantiles

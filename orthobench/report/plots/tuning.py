@@ -10,8 +10,8 @@ import numpy as np
 
 from orthobench.errors import unknown
 from orthobench.identity import canonical
+from orthobench.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.labels import axis_label, legend_label
-from orthobench.report.plots.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.words import clean, short
 from orthobench.stats.seeds import final, metric_of, spread, spread_name
 from orthobench.tuning import Entry, Trial

@@ -8,9 +8,9 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from orthobench.panel import Axis, Panel, Series
 from orthobench.report.figures.drawing import MUTED, draw
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.plots.panel import Axis, Panel, Series
 from orthobench.report.style import styles
 from orthobench.stats.curves import curve
 from orthobench.tuning import choose

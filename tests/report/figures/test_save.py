@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
+from orthobench.panel import Axis, Panel, Plot, Series
 from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import (
     FORMATS,
@@ -23,7 +24,6 @@ from orthobench.report.figures.save import (
     table,
 )
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.plots.panel import Axis, Panel, Plot, Series
 from orthobench.report.style import styles
 from orthobench.tuning import choose
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orthobench.panel import Axis, Panel, Series
 from orthobench.report.plots.floor import floor_of
-from orthobench.report.plots.panel import Axis, Panel, Series
 from orthobench.report.terminal.sparkline import ASCII_BLOCKS, BLOCKS, Sparklines, sparklines
 from orthobench.stopping import Ending
 from orthobench.tuning import choose

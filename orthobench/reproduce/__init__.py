@@ -1,0 +1,1 @@
+"""Papers reproduced: their suites run, their claims checked, their pages written."""

@@ -1,0 +1,115 @@
+"""The page of a paper: its claims against what was measured, in Markdown, with pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from orthobench import environment
+from orthobench.claims import Paper, Picture, Verdict
+from orthobench.datasets import cache_folder
+from orthobench.reproduce.check import Checked, measured
+from orthobench.reproduce.evidence import Runs
+
+SIGNS = {
+    Verdict.HOLDS: "✓ holds",
+    Verdict.FAILS: "✗ does not hold",
+    Verdict.UNDECIDED: "? not decided",
+    Verdict.UNTESTABLE: "– not testable here",
+}
+
+
+def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) -> list[Path]:
+    """Write ``README.md`` and its pictures into a folder; return their paths.
+
+    Parameters
+    ----------
+    paper : Paper
+    checked : sequence of Checked
+        All of its claims.
+    runs : Runs
+        On which they were checked.
+    folder : Path
+        Made where it is not there.
+    """
+    from orthobench.report.figures.save import save_plot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = [picture for picture in paper.pictures if not _absent(picture)]
+    paths = [
+        path
+        for picture in drawn
+        for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"])
+    ]
+    page = folder / "README.md"
+    page.write_text("\n".join(_page(paper, checked, drawn)) + "\n", encoding="utf-8")
+    return [page, *paths]
+
+
+def _page(paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture]) -> Iterator[str]:
+    yield f"# {paper.name}"
+    yield f"\n{paper.reference}\n"
+    yield from _counts(checked)
+    yield from _table(checked)
+    if paper.notes:
+        yield f"\n## What to know\n\n{paper.notes.strip()}"
+    yield from _sections(checked, drawn)
+    yield from _origin(paper, checked)
+
+
+def _counts(checked: Sequence[Checked]) -> Iterator[str]:
+    counts = {v: sum(c.found.verdict is v for c in checked) for v in Verdict}
+    parts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
+    yield f"Of {len(checked)} claims, {', '.join(parts)}.\n"
+
+
+def _table(checked: Sequence[Checked]) -> Iterator[str]:
+    yield "| source | the paper says | printed | measured here | verdict |"
+    yield "|---|---|---|---|---|"
+    for one in checked:
+        claim = one.claim
+        cells = (claim.source, claim.sentence, claim.printed, measured(one.found))
+        yield f"| {' | '.join(map(_cell, cells))} | {SIGNS[one.found.verdict]} |"
+
+
+def _sections(checked: Sequence[Checked], drawn: Sequence[Picture]) -> Iterator[str]:
+    """Yield a section for each figure, table or section of the paper, with its pictures."""
+    sources = dict.fromkeys([*(c.claim.source for c in checked), *(p.source for p in drawn)])
+    for source in sources:
+        yield f"\n## {source}"
+        for picture in drawn:
+            if picture.source == source:
+                yield f"\n![{_cell(picture.caption)}]({picture.name}.png)\n\n*{picture.caption}*"
+        for one in checked:
+            if one.claim.source == source:
+                yield f"\n{_told(one)}"
+
+
+def _told(one: Checked) -> str:
+    claim, found = one.claim, one.found
+    value = measured(found)
+    here = ": ".join(part for part in (value, found.text) if part)
+    parts = [f"**{SIGNS[found.verdict]}**: {claim.sentence}"]
+    parts += [f"Printed: {claim.printed}."] if claim.printed else []
+    parts += [f"Here {here}." if value else f"{here}."] if here and here != claim.reason else []
+    parts += [claim.reason] if claim.reason else []
+    return " ".join(parts)
+
+
+def _origin(paper: Paper, checked: Sequence[Checked]) -> Iterator[str]:
+    ran_on = environment.snapshot()
+    quick = " --quick" if any(one.quick for one in checked) else ""
+    yield "\n## How this page was made"
+    yield f"\n`orthobench reproduce {paper.name}{quick} --publish`, with orthobench "
+    packages = ("numpy", "scipy", "numba")
+    versions = ", ".join(f"{name} {ran_on['packages'][name]}" for name in packages)
+    yield f"{ran_on['orthobench']}, Python {ran_on['python']}, {versions}, on {ran_on['cpu']}."
+    yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` tells of other sizes."
+
+
+def _absent(picture: Picture) -> bool:
+    return any(not (cache_folder() / name).exists() for name in picture.data)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())

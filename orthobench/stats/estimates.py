@@ -1,0 +1,93 @@
+"""Estimates of claims: a value with its interval, and whether it lies where it should."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthobench.claims import Measurement, Verdict
+from orthobench.stats.seeds import interval, quantiles
+
+
+def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:
+    """Return whether what has this interval lies between two bounds.
+
+    It does where the whole interval does, it does not where none of it does; else it is not
+    decided.
+    """
+    if low <= ends[0] and ends[1] <= high:
+        return Verdict.HOLDS
+    if ends[1] < low or ends[0] > high:
+        return Verdict.FAILS
+    return Verdict.UNDECIDED
+
+
+def median_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that the median over the seeds lies between two bounds.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One for each seed.
+    low, high : float
+    text : str
+        What the values are.
+    """
+    median, ends = float(quantiles(values, 0.5)), interval(values)
+    return Measurement(decided(ends, low, high), median, ends, text)
+
+
+def ratio_within(
+    a: ArrayLike, b: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that the median over the seeds of a / b lies between two bounds; seeds are paired.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Positive.
+    low, high : float
+    text : str
+    """
+    ratios = np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64)
+    return median_within(ratios, low, high, text)
+
+
+def share_within(
+    hits: Sequence[bool], low: float = 0.0, high: float = 1.0, text: str = ""
+) -> Measurement:
+    """Check that the probability of a hit lies between two bounds.
+
+    Parameters
+    ----------
+    hits : sequence of bool
+        One for each seed.
+    low, high : float
+    text : str
+
+    Notes
+    -----
+    The interval is Wilson's, 95 % (Wilson 1927), as scipy computes it.
+    """
+    from scipy.stats import binomtest
+
+    found = binomtest(int(np.sum(hits)), len(hits))
+    ends = found.proportion_ci(0.95, method="wilson")
+    share, bounds = float(found.statistic), (float(ends.low), float(ends.high))
+    return Measurement(decided(bounds, low, high), share, bounds, text)
+
+
+def together(measurements: Sequence[Measurement], text: str = "") -> Measurement:
+    """Join the measurements of a claim that says several things: it holds where all do.
+
+    The value shown is that of the first one that does not hold, or of the first.
+    """
+    order = (Verdict.FAILS, Verdict.UNDECIDED, Verdict.UNTESTABLE, Verdict.HOLDS)
+    worst = min(measurements, key=lambda m: order.index(m.verdict))
+    each = "; ".join(f"{m.text}: {m.value:.3g}" for m in measurements)
+    return Measurement(worst.verdict, worst.value, worst.interval, text or each)

@@ -1,0 +1,17 @@
+"""Shalit and Chechik 2014: Efficient coordinate-descent through Givens rotations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orthobench.claims import Paper
+
+GIVENS_2014 = Paper(
+    name="givens-2014",
+    reference=(
+        "Uri Shalit and Gal Chechik: *Efficient coordinate-descent for orthogonal matrices "
+        "through Givens rotations*. International Conference on Machine Learning, 2014."
+    ),
+    claims=(),
+    suites=Path(__file__).parent / "suites",
+)
