@@ -57,8 +57,8 @@ _NOTES = """
   data of the paper's assumptions, E|x|² = 1 and a bounded fourth moment: all claims of Figure 3 use
   it but those that say *per feature*.
 - **Step sizes.** c/sqrt(t) with c tuned on validation data by the suboptimality averaged over the
-  run, as in the paper, one c for all splits. Its grid begins at c = 2^-12; here at 1/4: with smaller
-  steps MSG and Warmuth and Kuzmin's algorithm, from M = 0, do not reach the trace k until late, are
+  run, as in the paper, one c for all splits. The paper's grid begins at c = 2^-12, this one at 1/4:
+  with smaller steps MSG and Warmuth and Kuzmin's algorithm, from M = 0, reach the trace k late, are
   weighted empirical risk minimization until then, and keep ranks of hundreds. For Figures 1 and 2
   the paper gives no step sizes.
 - **Start.** M = 0, with tr M <= k until it is k for the first time, and = k from then on. The
@@ -70,7 +70,8 @@ _NOTES = """
 - **Estimated runtime** is the sum of k'², the paper's, with k' the size of the eigenproblem that a
   sample poses, one more than the rank kept, and k for Grassmannian SGD, which has none.
 - **Words.** Comparable: at most 1.5 times as much missed. Clearly behind: at least 1.3 times.
-  Slightly slower: up to twice. Almost as fast: up to 2.5 times. A handful: ten. Most: at least half.
+  Slightly slower: up to twice. Almost as fast: up to 2.5 times. A handful: ten. Most: at least
+  half.
 - **Corrected misprints**, claimed both as printed and as corrected: the factor of Theorem 1, the
   last test of Algorithm 2.
 """

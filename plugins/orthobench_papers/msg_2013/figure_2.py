@@ -144,7 +144,7 @@ CLAIMS = (
     Claim(
         "others-converge",
         "MSG, Warmuth and Kuzmin's algorithm and capped MSG with K = k + 1 converge towards the "
-        "optimum, after plateaus.",
+        "optimum.",
         "Figure 2",
         others_converge,
         suites=(SUITE,),
