@@ -22,7 +22,7 @@ TRAPPED = 1 / 6
 
 def five_ninths(evidence: Evidence) -> Measurement:
     """Check that incremental PCA ends at the wrong direction with probability 5/9, to .03."""
-    trials = 4000 if evidence.quick else 20_000
+    trials = 8000 if evidence.quick else 20_000
     instance = instance_of(catalogue().problem("incremental-trap"), evidence.seeds[0])
     oracle, solver = instance.oracle, catalogue().solver("incremental-pca")
     oracle.rewind(np.random.default_rng(evidence.seeds[0]))
@@ -55,7 +55,7 @@ def never_stuck(evidence: Evidence) -> Measurement:
 
 def without_a_spare_direction(evidence: Evidence) -> Measurement:
     """Check that most runs of capped MSG with K = k end at another subspace than the best."""
-    seeds = evidence.seeds[: 10 if evidence.quick else 40]
+    seeds = evidence.seeds[: 20 if evidence.quick else 40]
     found = []
     for k in KS:
         stuck = [_ends_stuck(k, seed, 3000 if evidence.quick else 10_000) for seed in seeds]

@@ -157,7 +157,7 @@ CLAIMS = (
         leave,
         known=Verdict.FAILS,
         reason=(
-            "Read as at most ten. Half of them stay for 16 iterations or longer with every step "
+            "Read as at most ten. Half of them stay for 15 iterations or more with every step "
             "size c/sqrt(t), c from 1/2 to 4: each iteration shifts the eigenvalue by 1/m of what "
             "it came with, where m directions share the shift, about as many as the rank."
         ),
