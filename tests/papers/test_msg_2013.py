@@ -141,6 +141,10 @@ class TestMNIST:
         assert incremental < capped < 2.5 * incremental
         assert 1 / 3 < entropic / msg < 3
 
+    def test_both_methods_that_rotate_the_basis_are_alike(self, evidence, k):
+        geodesic, polar = (self.median(evidence, k, who) for who in ("grassmannian-sgd", "oja"))
+        assert 0.7 < geodesic / polar < 1.4
+
     def test_warmuth_and_kuzmin_match_msg(self, evidence, k):
         found = [self.median(evidence, k, solver) for solver in ("warmuth-kuzmin", "msg")]
         assert found[0] < 1.3 * found[1]

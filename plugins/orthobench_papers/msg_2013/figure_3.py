@@ -71,7 +71,8 @@ CLAIMS = (
         "The incremental algorithm makes the most progress per iteration.",
         ends_at(OTHERS, "incremental-pca", low=1.0),
         fails=(
-            "MSG and Warmuth and Kuzmin's algorithm, with tuned steps, end below it for every k."
+            "MSG and Warmuth and Kuzmin's algorithm, with tuned steps, end below it for every k. For "
+            "k = 8 it is ahead for the first few hundred samples."
         ),
     ),
     _claim(
