@@ -53,6 +53,7 @@ class TestPaper:
             "warmuth-kuzmin-has-a-larger-rank",
             "warmuth-kuzmin-costs-as-much-as-erm",
             "grassmannian-beats-warmuth-kuzmin",
+            "grassmannian-is-behind-per-feature",
             "msg-costs-slightly-more",
             "per-feature-normalization",
         }
