@@ -163,7 +163,7 @@ CLAIMS = (
         reason=(
             "Averaged over the iterations capped MSG misses 2 to 5 times as much, with c of the "
             "step size c/sqrt(t) tuned from 1 to 16; on the paper's logarithmic axis of iterations "
-            "that is no large distance. At the end all three are at the optimum."
+            "that is no large distance. In the end all three are at the optimum, or near."
         ),
         suites=(SUITE,),
     ),
