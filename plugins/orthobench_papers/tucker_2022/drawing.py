@@ -43,5 +43,5 @@ def course(
 ) -> Series:
     """Return the median course of runs, times a factor."""
     found = curve(records, x, metric)
-    medians = (factor * part for part in (found.median, found.low, found.high))
-    return Series(label, found.x, *medians, solver)
+    middle, low, high = (factor * part for part in (found.median, found.low, found.high))
+    return Series(label, found.x, middle, low, high, solver)

@@ -44,6 +44,20 @@ def improvement(evidence: Evidence, levels: tuple[float, ...], tails: str = "") 
     return together(found)
 
 
+def robustness(evidence: Evidence) -> Measurement:
+    """Compare the errors after both phases with those of Phase I on as many samples."""
+    return together(
+        [
+            ratio_within(
+                errors(evidence, "II", level),
+                errors(evidence, "II", level, solver="shoevd"),
+                0, 1, text=f"both phases / Phase I alone, at {level:g}",
+            )
+            for level in LEVELS
+        ]
+    )  # fmt: skip
+
+
 def good(evidence: Evidence) -> Measurement:
     """Look at the errors after Phase II, in units of the largest there is, √(2r)."""
     return together(
@@ -133,14 +147,14 @@ CLAIMS = (
         "fourth moment 27).",
         "Figure 4", partial(improvement, levels=(0.1, 0.5, 1, 1.5), tails="heavy tails, "),
         suites=SUITES,
+        reason="At 1/SNR = 2 neither phase is ahead even so: see the picture.",
     ),
     Claim(
-        "phase-2-improves-with-most-noise",
-        "Phase II improves on HOEVD at 1/SNR = 2 (of factors with heavier tails: skewness 3, "
-        "fourth moment 27).",
-        "Figure 4", partial(improvement, levels=(2,), tails="heavy tails, "),
-        known=Verdict.FAILS, suites=SUITES,
-        reason="Even with such tails Phase II is worse than its start at this level.",
+        "robustness",
+        "Both phases are more robust to noise than HOEVD (here: on as many samples).",
+        "Figure 4", robustness, known=Verdict.FAILS, suites=SUITES,
+        reason="The paper compares the end of Phase II with its start, which has seen half of the "
+        "samples. Where Phase I goes on instead, from 1/SNR = 0.5 it ends nearer to the truth.",
     ),
     Claim(
         "phase-2-is-good",

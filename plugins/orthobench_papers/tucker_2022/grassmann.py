@@ -78,7 +78,7 @@ def curvatures(T: Array, Q: Array) -> Array:
     P, basis = projector(Q), tangents(Q)
     images = [hessian(T, P, D) for D in basis]
     form = np.array([[np.vdot(D, image) for image in images] for D in basis])
-    return np.linalg.eigvalsh(symmetrized(form))
+    return np.asarray(np.linalg.eigvalsh(symmetrized(form)), dtype=np.float64)
 
 
 def multipliers(T: Array, Q: Array, gamma: float) -> Array:
@@ -86,4 +86,4 @@ def multipliers(T: Array, Q: Array, gamma: float) -> Array:
     P, basis = projector(Q), tangents(Q)
     images = [differential(T, P, D, gamma) for D in basis]
     matrix = np.array([[np.vdot(D, image) for image in images] for D in basis])
-    return np.linalg.eigvals(matrix).real
+    return np.asarray(np.linalg.eigvals(matrix).real, dtype=np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -49,9 +50,7 @@ def remark_1(evidence: Evidence) -> Measurement:
 def gradient(evidence: Evidence) -> Measurement:
     """Compare equation 6 with central differences of F."""
     found = [
-        dense.deviation(
-            dense.gradient(T, Q), dense.differences(lambda Y, T=T: dense.objective(T, Y), Q)
-        )
+        dense.deviation(dense.gradient(T, Q), dense.differences(partial(dense.objective, T), Q))
         for T, Q, _ in tensors(evidence)
     ]
     return always_within(found, high=DIFFERENCES, text="largest relative deviation")

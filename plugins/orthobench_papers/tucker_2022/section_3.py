@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def first_step(
         instance = ob.symmetric_tucker(samples=X, order=order, rank=3)
         options = {"hoevd_steps": 0} if name == "spgd" else {}
         moved = led(name, instance, seed, Q, batch=BATCH, step=STEP, **options).go(1)
-        G = dense.differences(lambda Y, X=X, d=order: cost(X, d, Y), Q)
+        G = dense.differences(partial(cost, X, order), Q)
         expected = orthonormalize(Q + STEP * G / np.linalg.norm(G, axis=0))
         found.append(dense.distance(moved, expected))
     return found
@@ -68,7 +69,7 @@ def printed_factor(evidence: Evidence) -> Measurement:
     found = []
     for _, X, d, Q in batches(evidence):
         G = 2 * d / BATCH * X @ (X.T @ Q @ Q.T @ X) ** (d - 1) @ X.T @ Q
-        true = dense.differences(lambda Y, X=X, d=d: dense.batch_cost(X, d, Y), Q)
+        true = dense.differences(partial(dense.batch_cost, X, d), Q)
         found.append(np.vdot(G, true) / np.vdot(true, true))
     text = f"the gradient as printed over that of (12), with b = {BATCH}"
     return always_within(found, 1 - DIFFERENCES, 1 + DIFFERENCES, text)

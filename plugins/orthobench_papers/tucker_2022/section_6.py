@@ -28,7 +28,7 @@ GAMMA = 0.01
 
 TOLERANCE = 1e-8
 
-KOFIDIS_REGALIA = {
+KOFIDIS_REGALIA: dict[tuple[int, ...], float] = {
     (0, 0, 0, 0): 0.2883, (0, 0, 0, 1): -0.0031, (0, 0, 0, 2): 0.1973, (0, 0, 1, 1): -0.2485,
     (0, 0, 1, 2): -0.2939, (0, 0, 2, 2): 0.3847, (0, 1, 1, 1): 0.2972, (0, 1, 1, 2): 0.1862,
     (0, 1, 2, 2): 0.0919, (0, 2, 2, 2): -0.3619, (1, 1, 1, 1): 0.1241, (1, 1, 1, 2): -0.3420,
@@ -176,7 +176,8 @@ def unstable(evidence: Evidence) -> Measurement:
 
 def one_update_a_subspace(evidence: Evidence) -> Measurement:
     """Take ten steps from two bases of one subspace, by Algorithm 1 and by Algorithm 2."""
-    found, adaptive = [], []
+    found: list[float] = []
+    adaptive: list[float] = []
     for T, Q, rng in tensors(evidence):
         instance = ob.symmetric_tucker(tensor=T, rank=Q.shape[1])
         turned = Q @ random_point(Q.shape[1], Q.shape[1], rng)
@@ -194,8 +195,8 @@ def one_update_a_subspace(evidence: Evidence) -> Measurement:
 
 def oscillation(evidence: Evidence) -> Measurement:
     """Run Algorithm 1 with a huge and with a safe step on the tensor of Kofidis and Regalia."""
-    entries = {i: KOFIDIS_REGALIA[tuple(sorted(i))] for i in product(range(3), repeat=4)}
-    T = np.array(list(entries.values())).reshape((3,) * 4)
+    values = [KOFIDIS_REGALIA[tuple(sorted(at))] for at in product(range(3), repeat=4)]
+    T = np.array(values).reshape((3,) * 4)
     instance = ob.symmetric_tucker(tensor=T, rank=1)
     cycles, settled = [], 0
     for seed in evidence.seeds[:40]:

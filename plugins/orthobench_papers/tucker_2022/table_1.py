@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from math import log2
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ RANK, BATCH = 5, 50
 MOST = 2.0
 """At most so many times the numbers of a formula agree with it."""
 
-FULL = {"start": "random", "rule": "adagrad", "tolerance": 0}
+FULL: dict[str, Any] = {"start": "random", "rule": "adagrad", "tolerance": 0}
 """Algorithm 1 with the steps of Algorithm 2."""
 
 
@@ -64,7 +65,7 @@ def overheads(evidence: Evidence) -> Measurement:
     )
 
 
-def taken(instance: AnyInstance, name: str, **options: object) -> int:
+def taken(instance: AnyInstance, name: str, **options: Any) -> int:
     """Return the peak memory of ten steps beside the data, in numbers, once all is compiled."""
     led(name, instance, 0, **options).go(10)
     solver, oracle = catalogue().solver(name, options), instance.oracle
@@ -84,7 +85,7 @@ def storage(evidence: Evidence) -> Measurement:
     rng = np.random.default_rng(evidence.seeds[0])
     drawn = skewed(rng, 20 * BATCH, long).T
     samples = np.asfortranarray(skewed(rng, p, n).T)
-    cases = {
+    cases: dict[str, tuple[int, int, AnyInstance, str, dict[str, Any]]] = {
         "streaming": (
             long, long * BATCH, ob.symmetric_tucker(samples=drawn, order=3, rank=RANK),
             "spgd", {"batch": BATCH, "hoevd_steps": 0},
