@@ -14,9 +14,12 @@ from orthobench.stats.curves import curve
 from orthobench.stats.seeds import spread
 
 BAND = "25 to 75 % of the seeds"
+ABOUT = (f"Medians over the seeds; bands: {BAND}.",)
 
 
-def plot(name: str, panels: Mapping[str, Callable[[], Panel]]) -> Plot:
+def plot(
+    name: str, panels: Mapping[str, Callable[[], Panel]], about: tuple[str, ...] = ABOUT
+) -> Plot:
     """Return a plot of panels side by side, each drawn when it is needed."""
 
     def draw(key: Key) -> Panel:
@@ -28,7 +31,7 @@ def plot(name: str, panels: Mapping[str, Callable[[], Panel]]) -> Plot:
         choices={"panel": tuple(panels)},
         draw=draw,
         sheet=[(title,) for title in panels],
-        about=(f"Bands: {BAND}.",),
+        about=about,
     )
 
 

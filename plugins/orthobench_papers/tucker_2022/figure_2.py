@@ -205,12 +205,12 @@ def draw(evidence: Evidence) -> Plot:
             ("HOEVD", HOEVD),
             ("to a relative gradient of 1e-12", (IMPLICIT, *EXPLICIT)),
         ):
-            panels[f"order {order}, {title}"] = partial(panel, evidence, order, solvers)
+            panels[f"order {order}, {title}"] = partial(panel, evidence, order, solvers, title)
     return drawing.plot("Figure 2", panels)
 
 
-def panel(evidence: Evidence, order: int, solvers: Sequence[str]) -> Panel:
-    """Return the panel of one order."""
+def panel(evidence: Evidence, order: int, solvers: Sequence[str], title: str) -> Panel:
+    """Return the panel of one order, and one phase."""
     series = []
     for solver in solvers:
         places = [("figure-2", p) for p in PROBLEMS if p.startswith(f"order {order}")]
@@ -219,7 +219,8 @@ def panel(evidence: Evidence, order: int, solvers: Sequence[str]) -> Panel:
         sizes = [evidence.records(*place, solver)[0].settings["n"] for place in places]
         seconds = [evidence.finals(*place, solver, "seconds") for place in places]
         series.append(drawing.points(solver, solver, sizes, seconds))
-    x, y = Axis("n", "variables n"), Axis("seconds", "seconds, forming the tensor included")
+    x = Axis("n", f"variables n, order {order}")
+    y = Axis("seconds", f"seconds, {title}")
     return Panel(x, y, tuple(series), band=drawing.BAND)
 
 

@@ -30,6 +30,9 @@ STREAMS = {
 }
 
 
+TITLES = {"a": "(a) Phase I, HOEVD", "b": "(b) both phases"}
+
+
 def errors(evidence: Evidence, suite: str, solver: str) -> Array:
     """Return the paper's subspace errors at the end, seed by seed."""
     return PAPER * evidence.finals(suite, "pool", solver, "subspace_error")
@@ -93,8 +96,7 @@ def phases(evidence: Evidence) -> Measurement:
 
 def draw(evidence: Evidence) -> Plot:
     """Draw the error against seconds."""
-    titles = {"a": "(a) Phase I, HOEVD", "b": "(b) both phases"}
-    panels = {titles[part]: partial(panel, evidence, part) for part in STREAMS}
+    panels = {TITLES[part]: partial(panel, evidence, part) for part in STREAMS}
     return drawing.plot("Figure 3", panels)
 
 
@@ -113,7 +115,8 @@ def panel(evidence: Evidence, part: str) -> Panel:
     pca = float(np.median(errors(evidence, "figure-3-pca", "pca")))
     ends = np.array([min(s.x[0] for s in series), max(s.x[-1] for s in series)])
     level = Series("PCA of the covariance", ends, np.array([pca, pca]))
-    x, y = Axis("seconds", "seconds"), Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
+    x = Axis("seconds", f"seconds, {TITLES[part]}")
+    y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
     return Panel(x, y, (*series, level), band=drawing.BAND)
 
 

@@ -18,6 +18,9 @@ SUITES = ("figure-4",)
 
 LEVELS = (0.1, 0.5, 1, 1.5, 2)
 
+SKEWNESS = {"": 1.5, "heavy tails, ": 3.0}
+"""Of the factors, by how the labels of the suite begin."""
+
 GOOD = 0.15
 """A relatively good error is at most such a share of the largest there is."""
 
@@ -92,7 +95,7 @@ def panel(evidence: Evidence, tails: str) -> Panel:
         records = evidence.records("figure-4", f"{tails}phase II inverse_snr={level:g}", "spgd")
         label = f"1/SNR = {level:g}"
         series.append(drawing.course(label, label, records, "subspace_error", "steps", PAPER))
-    x = Axis("steps", "iterations")
+    x = Axis("steps", f"iterations, skewness {SKEWNESS[tails]:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
     return Panel(x, y, tuple(series), rules=(switch(evidence),), band=drawing.BAND)
 
@@ -118,7 +121,7 @@ def ends(evidence: Evidence, tails: str) -> Panel:
             ("Phase I on all samples", "II", "shoevd"),
         )
     ]
-    x = Axis("inverse_snr", "noise over signal, 1/SNR")
+    x = Axis("inverse_snr", f"noise over signal, 1/SNR, skewness {SKEWNESS[tails]:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
     return Panel(x, y, tuple(series), band=drawing.BAND)
 

@@ -178,7 +178,8 @@ def last_step(evidence: Evidence) -> Measurement:
 
 def draw(evidence: Evidence) -> Plot:
     """Draw cumulative returns in the last window."""
-    return drawing.plot("Figure 9", {"30 industries": partial(panel, evidence)})
+    about = ("One window of 16.",)
+    return drawing.plot("Figure 9", {"30 industries": partial(panel, evidence)}, about)
 
 
 def panel(evidence: Evidence) -> Panel:

@@ -87,6 +87,14 @@ def cube_as_printed(evidence: Evidence, rank: int) -> Measurement:
     return agree({rank: found}, CUBE, AGREE)
 
 
+def cp_beats(evidence: Evidence) -> Measurement:
+    """Divide CP's error with 27 components by Tucker's, of three factors."""
+    found = lowest(percent(evidence, CUBES[3], "cp", 3))
+    base = np.median(lowest(tucker(evidence, 3)))
+    text = f"CP / Tucker; {np.median(found):.2g} % against {base:.2g} %"
+    return median_within(found / base, high=1, text=text)
+
+
 def cp_rises(evidence: Evidence) -> Measurement:
     """Compare CP's errors with those of one factor less."""
     cells = [lowest(percent(evidence, "table-2-cp", "cp", rank)) for rank in RANKS]
@@ -169,7 +177,8 @@ def components_suffice(evidence: Evidence) -> Measurement:
 
 def draw(evidence: Evidence) -> Plot:
     """Draw the errors against the number of factors."""
-    return drawing.plot("Table 2", {"lowest relative error of five runs": partial(panel, evidence)})
+    about = ("Lowest errors of five runs each; dashed: what the paper prints.",)
+    return drawing.plot("Table 2", {"relative error": partial(panel, evidence)}, about)
 
 
 def panel(evidence: Evidence) -> Panel:
@@ -226,9 +235,10 @@ CLAIMS = (
         reason="Within a factor of ten, for r = 3 and 4.",
     ),
     Claim(
-        "cp-27-error", "The relative error of CP with r' = 27 components of r = 3 factors.",
-        "Table 2", partial(cube_as_printed, rank=3), printed="0.0025 %", known=Verdict.FAILS,
-        suites=("table-2-cp-cube-3",), reason=CUBE_REASON,
+        "cp-27-beats-tucker",
+        "For r = 3, CP with r' = 27 is a little more accurate than Tucker.",
+        "Table 2", cp_beats, printed="0.0025 against 0.0027 %", known=Verdict.FAILS,
+        suites=("table-2-cp-cube-3", "table-2-tucker"), reason=CUBE_REASON,
     ),
     Claim(
         "cp-64-error", "The relative error of CP with r' = 64 components of r = 4 factors.",
