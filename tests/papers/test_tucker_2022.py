@@ -124,7 +124,8 @@ FAST = [
     for c in part.CLAIMS
     if c.name
     in {
-        "best-core", "gradient", "batch-gradient", "batch-gradient-as-printed", "hoevd-gradient",
+        "best-core", "gradient", "implicit-objective", "batch-gradient", "batch-gradient-as-printed",
+        "hoevd-gradient",
         "implicit-hoevd", "core-of-samples", "objective-value", "objective-value-corrected",
         "one-update-a-subspace", "riemannian-gradient", "first-order-change",
     }
@@ -176,6 +177,13 @@ class TestBreaks:
 
         monkeypatch.setattr(hoevd, "hoevd_basis", trailing)
         assert self.red("implicit-hoevd", tmp_path)
+
+    def test_a_sum_in_place_of_a_mean(self, tmp_path, monkeypatch):
+        from orthobench.families import tucker_oracles
+
+        formed = tucker_oracles.moment_tensor
+        monkeypatch.setattr(tucker_oracles, "moment_tensor", lambda X, d: len(X) * formed(X, d))
+        assert self.red("implicit-objective", tmp_path)
 
     def test_a_core_of_the_wrong_samples(self, tmp_path, monkeypatch):
         from orthobench.families.tucker_judges import Measured

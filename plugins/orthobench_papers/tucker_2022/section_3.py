@@ -52,6 +52,19 @@ def hoevd_cost(X: Array, order: int, Q: Array) -> float:
     return float(np.sum(dense.multiplied(dense.moment(X, order), Q) ** 2))
 
 
+def equation_11(evidence: Evidence) -> Measurement:
+    """Compare F of samples with F of the tensor that explicit methods form of them."""
+    found = []
+    for _, X, order, Q in batches(evidence):
+        implicit = ob.symmetric_tucker(samples=X, order=order, rank=3)
+        formed = implicit.oracle.T  # type: ignore[attr-defined]
+        explicit = ob.symmetric_tucker(tensor=formed, rank=3)
+        values = [made.measure(ob.Solution(Q))["objective"] for made in (explicit, implicit)]
+        found += [values[0] / values[1], dense.batch_cost(X, order, Q) / values[1]]
+    text = "F of the tensor formed, and of the moment written out, over F of the samples"
+    return always_within(found, 1 - EXACT, 1 + EXACT, text)
+
+
 def equation_13(evidence: Evidence) -> Measurement:
     """Look at the first step of Algorithm 2 without Phase I."""
     text = "largest subspace error between spgd's step and one along central differences of (12)"
@@ -122,6 +135,11 @@ def core_of_samples(evidence: Evidence) -> Measurement:
 
 
 CLAIMS = (
+    Claim(
+        "implicit-objective",
+        "F of the moment is |(1/p) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²: no tensor need be formed.",
+        "equation 11", equation_11,
+    ),
     Claim(
         "batch-gradient",
         "The gradient of the cost of a batch is (2d/b²) X (X'QQ'X)^[d-1] X'Q (equation 13).",
