@@ -64,54 +64,67 @@ def gains(evidence: Evidence, problem: str, pair: tuple[str, str], value: str) -
     return second / first
 
 
+def speedups(evidence: Evidence, problem: str, pair: tuple[str, str]) -> Array:
+    """Return the seconds of the second solver over the median of the first, seed by seed."""
+    first, second = (evidence.finals("figure-2", problem, solver, "seconds") for solver in pair)
+    return second / np.median(first)
+
+
 def faster(evidence: Evidence) -> Measurement:
     """Compare seconds, those of HOEVD and of forming the tensor included."""
-    return together(
-        [
-            median_within(
-                gains(evidence, problem, (IMPLICIT, solver), "seconds"),
-                MUCH, text=f"{solver} / {IMPLICIT}, {problem}, seconds",
-            )
-            for problem in PROBLEMS
-            for solver in EXPLICIT
-        ],
-        f"least of the medians, over all methods and sizes, of how many times faster {IMPLICIT} is",
-    )  # fmt: skip
+    found = [
+        median_within(
+            speedups(evidence, problem, (IMPLICIT, solver)), MUCH, text=f"{solver}, {problem}"
+        )
+        for problem in PROBLEMS
+        for solver in EXPLICIT
+    ]
+    return least(found, f"how many times faster {IMPLICIT} is, least of the medians:")
 
 
 def hoevd_faster(evidence: Evidence) -> Measurement:
     """Compare seconds of HOEVD, that of forming the tensor included."""
-    return together(
-        [
-            median_within(
-                gains(evidence, problem, HOEVD, "seconds"),
-                MUCH, text=f"explicit / implicit HOEVD, {problem}",
-            )
-            for problem in PROBLEMS
-        ]
-    )  # fmt: skip
+    found = [
+        median_within(speedups(evidence, problem, HOEVD), MUCH, text=problem)
+        for problem in PROBLEMS
+    ]
+    each = ", ".join(f"{one.value:.3g} ({one.text})" for one in found)
+    return least(found, f"how many times faster implicit HOEVD is: {each}; least:")
+
+
+def least(found: Sequence[Measurement], text: str) -> Measurement:
+    """Return the least of several measurements that are to hold together."""
+    lowest = min(found, key=lambda one: one.value)
+    verdict = together(found).verdict
+    return Measurement(verdict, lowest.value, lowest.interval, f"{text} {lowest.text}")
+
+
+def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
+    """Ask whether the advantage in flops grows from the smallest to the largest tensors."""
+    ends = (f"order {order}, small", f"order {order}, large")
+    small, large = (gains(evidence, end, pair, "flops") for end in ends)
+    return ratio_within(large, small, 1, text=f"{pair[1]}, order {order}")
 
 
 def scales(evidence: Evidence) -> Measurement:
-    """Ask whether the advantage in flops grows from the smallest to the largest tensors."""
-    found = []
-    for order in (3, 4):
-        ends = (f"order {order}, small", f"order {order}, large")
-        for solver in EXPLICIT:
-            small, large = (gains(evidence, e, (IMPLICIT, solver), "flops") for e in ends)
-            found.append(ratio_within(large, small, 1, text=f"{solver}, order {order}"))
-    joined = together(found)
+    """Compare one method in both forms, from the smallest to the largest tensors."""
+    pairs = ((IMPLICIT, "pgd explicit"), HOEVD)
+    found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
     steps = {
         problem: float(np.median(evidence.finals("figure-2", problem, IMPLICIT, "steps")))
         for problem in PROBLEMS
     }
     counts = ", ".join(f"{count:.0f} ({problem})" for problem, count in steps.items())
-    return Measurement(
-        joined.verdict, joined.value, joined.interval,
-        "growth of explicit / implicit flops from the smallest to the largest n: "
-        f"{'; '.join(f'{one.text} {one.value:.2g}' for one in found)}; iterations of {IMPLICIT}: "
-        f"{counts}",
-    )  # fmt: skip
+    text = f"by how much explicit / implicit flops grow; iterations of {IMPLICIT}: {counts}; least:"
+    return least(found, text)
+
+
+def others_scale(evidence: Evidence) -> Measurement:
+    """Compare the other methods on the explicit tensor with the implicit one."""
+    pairs = [(IMPLICIT, solver) for solver in EXPLICIT[1:]]
+    found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
+    each = ", ".join(f"{one.value:.2g} ({one.text})" for one in found)
+    return least(found, f"by how much flops over those of {IMPLICIT} grow: {each}; least:")
 
 
 def further(evidence: Evidence) -> Measurement:
@@ -245,8 +258,18 @@ CLAIMS = (
         "Figure 2", faster, suites=SUITES,
     ),
     Claim(
-        "implicit-scales", "The implicit method is much more scalable in n.",
+        "implicit-scales",
+        "Without the tensor a method, HOEVD or PGD, is much more scalable in n than with it.",
         "Figure 2", scales, suites=SUITES,
+    ),
+    Claim(
+        "implicit-outscales-others",
+        "The implicit method is more scalable than HOOI, quasi-Newton and trust regions on the "
+        "explicit tensor.",
+        "Figure 2", others_scale, known=Verdict.UNDECIDED, suites=SUITES,
+        reason="It is, but for quasi-Newton at d = 3: from n = 50 to 200 its iterations fall as "
+        "fast as its flops an iteration rise against the implicit method's. What the formulae "
+        "promise for larger n does not show there yet.",
     ),
     Claim(
         "implicit-goes-further",
