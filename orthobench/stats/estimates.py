@@ -108,6 +108,30 @@ def share_within(
     return Measurement(decided(bounds, low, high), share, bounds, text)
 
 
+def always_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that every value lies between two bounds, as a theorem says: one outside refutes it.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        What is not finite lies outside.
+    low, high : float
+    text : str
+
+    Notes
+    -----
+    The value shown is the one that is farthest out, the interval the range of all of them.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    found = np.where(np.isfinite(found), found, math.inf)
+    ends = float(found.min()), float(found.max())
+    inside = low <= ends[0] and ends[1] <= high
+    value = ends[1] if math.isinf(low) or ends[1] - high > low - ends[0] else ends[0]
+    return Measurement(Verdict.HOLDS if inside else Verdict.FAILS, value, ends, text)
+
+
 def together(measurements: Sequence[Measurement], text: str = "") -> Measurement:
     """Join the measurements of a claim that says several things: it holds where all do.
 

@@ -13,6 +13,7 @@ from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.evidence import Runs
 from orthobench.stats.estimates import (
     mean_within,
+    always_within,
     median_within,
     ratio_within,
     share_within,
@@ -156,6 +157,14 @@ class TestEstimates:
         centre = (p + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
         assert found.interval == pytest.approx((centre - half, centre + half))
+
+    def test_one_value_outside_refutes_what_is_said_of_all(self):
+        assert always_within([1.0, 2.0, 3.0], 1, 3).verdict is Verdict.HOLDS
+        assert always_within([1.0, 2.0, 3.0], high=2.9).verdict is Verdict.FAILS
+        assert always_within([1.0, float("nan")], 0, 3).verdict is Verdict.FAILS
+        assert always_within([1.0, 2.0, 3.0], 0, 4).interval == (1, 3)
+        assert always_within([0.1, 2.0], low=0.5).value == 0.1
+        assert always_within([0.1, 2.0], high=3.0).value == 2.0
 
     def test_several_hold_together(self):
         good = Measurement(Verdict.HOLDS, 1.0, (1, 1), "a")
