@@ -59,7 +59,7 @@ def sign_as_printed(evidence: Evidence) -> Measurement:
 
 
 def sign_corrected(evidence: Evidence) -> Measurement:
-    """The same with the rotation of all solvers here, `orthobench.geometry.rotate`."""
+    """Turn by the rotation of all solvers here, `orthobench.geometry.rotate`."""
     hits = [_gains(seed, rotate) for seed in evidence.seeds[:TRIALS]]
     return share_within(hits, 0.99, 1, "steps that do not lower the objective, of 400")
 

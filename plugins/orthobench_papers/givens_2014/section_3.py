@@ -10,13 +10,20 @@ from orthobench.arrays import Array
 from orthobench.cell import instance_of
 from orthobench.claims import Claim, Evidence, Measurement, Verdict
 from orthobench.families.orthogonal_group import orthogonal_group
-from orthobench.families.symmetric_tensors import composed, contracted
+from orthobench.families.symmetric_tensors import contracted
 from orthobench.geometry import random_point
 from orthobench.problem import AnyInstance
 from orthobench.record import Record
 from orthobench.registry import catalogue
 from orthobench.stats.estimates import decided, share_within
-from orthobench_papers.givens_2014.trials import TRIALS, ended, instance, never_worse, nudged, stepped
+from orthobench_papers.givens_2014.trials import (
+    TRIALS,
+    ended,
+    instance,
+    never_worse,
+    nudged,
+    stepped,
+)
 
 PROBLEMS, METHODS = ("brockett", "procrustes", "ica"), ("algorithm 1", "algorithm 4")
 
@@ -77,7 +84,7 @@ def _tensor_steps(seed: int) -> list[bool]:
 
 
 def local_minima_hold(evidence: Evidence) -> Measurement:
-    """Begin next to strict local minima that are not global: does Algorithm 1 stay there?"""
+    """Begin next to strict local minima that are not global: Algorithm 1 should stay there."""
     hits = [_stays(seed) for seed in evidence.seeds[: 20 if evidence.quick else 100]]
     text = f"runs of Algorithm 1 that stay at a strict local minimum next to them, of {len(hits)}"
     return share_within(hits, 0.99, 1, text)
@@ -138,7 +145,9 @@ def sufficient_decrease(evidence: Evidence) -> Measurement:
 def _decreases(seed: int) -> bool:
     made = instance("brockett", seed, n=6)
     oracle = made.oracle
-    before, after = (state.U.copy() for state in stepped(catalogue().solver("givens"), oracle, seed, 1))
+    before, after = (
+        state.U.copy() for state in stepped(catalogue().solver("givens"), oracle, seed, 1)
+    )
     turned = np.flatnonzero(np.abs(after - before).max(axis=0))
     if len(turned) != 2:
         return False
@@ -180,7 +189,7 @@ def rate_corrected(evidence: Evidence) -> Measurement:
 
 
 class Gradients(NamedTuple):
-    """Squared gradients of Definition 1 along runs of Algorithm 1, over the corrected bound at T = 0.
+    """Squared gradients of Definition 1 along runs of Algorithm 1, over the bound at T = 0.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,4 +68,4 @@ def never_worse(values: Callable[[Any], float], states: Iterator[Any]) -> list[b
     """Return for each step whether a value that is minimized did not rise, but for rounding."""
     found = [values(state) for state in states]
     scale = max(map(abs, found))
-    return [after <= before + 1e-12 * scale for before, after in zip(found, found[1:], strict=False)]
+    return [after <= before + 1e-12 * scale for before, after in pairwise(found)]
