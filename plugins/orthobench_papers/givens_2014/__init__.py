@@ -24,9 +24,9 @@ NOTES = """
 - **Left open by the paper**: the penalty of Figure 1, what its gamma is relative to, which variant
   of the power method Figure 1 has, the distribution of the centres of the mixtures, the estimate of
   their variance, the restarts of the tensor power method. What was chosen stands with each claim.
-- **Loadings** are AU less the penalty at unit length, which gives the paper's numbers. Filled in the
-  pattern (Algorithm 6 of Journée et al. 2010, which needs the data as well), all methods explain
-  more, and Figure 1 comes out alike.
+- **Loadings** are AU less the penalty at unit length, which gives the paper's numbers. Filled in
+  the pattern (Algorithm 6 of Journée et al. 2010, which needs the data as well), all methods
+  explain more, and Figure 1 comes out alike.
 - **Flops** are additions and multiplications over all genes, as the paper counts them; the solvers
   here skip genes that cannot count, and do a small part of them.
 - The verdicts hold over two sets of seeds. Bounds are those of the sentences: "comparable" and

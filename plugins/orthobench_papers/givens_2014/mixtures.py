@@ -139,8 +139,7 @@ def _panel(evidence: Evidence, x: Axis, points: list[tuple[int, str]]) -> Panel:
     return Panel(x, Axis("nmi", "NMI", log=False), series, band=band(len(both[0][0])))
 
 
-ABOUT = ("20 components, variance 2; the power method is judged on its own factors, and made "
-         "orthonormal",)  # fmt: skip
+ABOUT = ("20 components, variance 2; the power method as it is, and with orthonormal factors",)
 
 SETTINGS = (
     "Centres from a Gaussian with inverse-Wishart covariance (d degrees of freedom, scale I, which "
@@ -178,7 +177,7 @@ OPTIMAL_CLAIM = Claim(
     "Figure 4",
     optimal_nmi,
     printed="0.97 (read off)",
-    reason="It is what the distribution of the centres, which the paper leaves open, was chosen by.",
+    reason="The distribution of the centres, which the paper leaves open, was chosen by it.",
     suites=(SUITE,),
 )
 
