@@ -35,8 +35,13 @@ def similar(m: int, density: float) -> Check:
     """Return the check that Givens explains at least 95 % of what the greedy method does."""
 
     def check(evidence: Evidence) -> Measurement:
-        givens, greedy = (_explained(evidence, s, m, density) for s in (GIVENS, GREEDY))
-        text = "explained variance of held-out samples, Givens / greedy"
+        givens, longer, greedy = (
+            _explained(evidence, s, m, density) for s in (GIVENS, LONGER, GREEDY)
+        )
+        text = (
+            "explained variance of held-out samples, Givens / greedy "
+            f"({np.median(longer / greedy):.3g} with 100 rotations a sample in place of m)"
+        )
         return ratio_within(givens, greedy, SIMILAR, np.inf, text)
 
     return check
@@ -89,25 +94,23 @@ def _flops_ratio(evidence: Evidence, m: int, density: float) -> Measurement:
         ]
         for solver in (GIVENS, GREEDY)
     )
-    text = f"flops to 95 % of the greedy method's variance, Givens / greedy, m = {m}"
+    text = f"flops to 95 % of greedy's final variance, Givens / greedy, m = {m}"
     return ratio_within(givens, greedy, 0, 1, text)
 
 
-def few_rotations_do(evidence: Evidence) -> Measurement:
-    """Compare m rotations a sample with 100, 10 m and more: the latter explain at most 5 % more."""
-    return together(
-        [
-            ratio_within(
-                _explained(evidence, GIVENS, m, density),
-                _explained(evidence, LONGER, m, density),
-                SIMILAR,
-                np.inf,
-                f"explained variance, m / 100 rotations, m = {m}, density <= {density:g}",
-            )
-            for m in COMPONENTS
-            for density in (0.05, 0.1)
-        ]
-    )
+def few_rotations_do(m: int) -> Check:
+    """Return the check that m rotations a sample explain at least 95 % of what 100 do."""
+
+    def check(evidence: Evidence) -> Measurement:
+        return together([_few_to_many(evidence, m, density) for density in (0.05, 0.1)])
+
+    return check
+
+
+def _few_to_many(evidence: Evidence, m: int, density: float) -> Measurement:
+    few, many = (_explained(evidence, s, m, density) for s in (GIVENS, LONGER))
+    text = f"explained variance with {m} / 100 rotations a sample, {density:.0%} density"
+    return ratio_within(few, many, SIMILAR, np.inf, text)
 
 
 def drawn(evidence: Evidence) -> Plot:
@@ -141,6 +144,8 @@ SIMILAR_KNOWN: Mapping[tuple[int, float], Verdict] = {}
 COMPARABLE_KNOWN: Mapping[int, Verdict] = {}
 
 FASTER_KNOWN: Mapping[float, Verdict] = {}
+
+FEW_KNOWN: Mapping[int, Verdict] = {}
 
 
 def _similar_claim(m: int, density: float) -> Claim:
@@ -184,6 +189,19 @@ def _comparable_claim(m: int) -> Claim:
     )
 
 
+def _few_rotations_claim(m: int) -> Claim:
+    return Claim(
+        f"few-rotations-do-m{m}",
+        f"Of the order of m rotations after each new sample are enough for good results: m = {m}.",
+        "appendix C",
+        few_rotations_do(m),
+        known=FEW_KNOWN.get(m, Verdict.HOLDS),
+        reason=STAND_IN,
+        suites=(SUITE,),
+        data=DATA,
+    )
+
+
 CLAIMS = (
     Claim(
         "figure-2-brains",
@@ -212,15 +230,7 @@ CLAIMS = (
         suites=(SUITE,),
         data=DATA,
     ),
-    Claim(
-        "few-rotations-do",
-        "Of the order of m rotations after each new sample are enough for good results.",
-        "appendix C",
-        few_rotations_do,
-        reason=STAND_IN,
-        suites=(SUITE,),
-        data=DATA,
-    ),
+    *(_few_rotations_claim(m) for m in COMPONENTS),
 )
 
 PICTURES = (
