@@ -9,13 +9,13 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.claims import Check, Claim, Evidence, Measurement, Picture, Verdict
 from orthobench.panel import Axis, Panel, Plot
-from orthobench.stats.estimates import ratio_within, together
+from orthobench.stats.estimates import median_within, ratio_within, together
 from orthobench_papers.givens_2014.drawing import along_flops, band, side_by_side
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to
 from orthobench_papers.givens_2014.section_4 import DATA
 
-SUITE = "figure-2"
-GIVENS, LONGER, GREEDY = "givens", "givens 100 rotations", "greedy"
+SUITE, ROTATIONS = "figure-2", "rotations"
+GIVENS, GREEDY = "givens", "greedy"
 COMPONENTS, DENSITIES = (3, 5, 10), (0.05, 0.1, 0.2)
 
 SIMILAR = 0.95
@@ -35,13 +35,8 @@ def similar(m: int, density: float) -> Check:
     """Return the check that Givens explains at least 95 % of what the greedy method does."""
 
     def check(evidence: Evidence) -> Measurement:
-        givens, longer, greedy = (
-            _explained(evidence, s, m, density) for s in (GIVENS, LONGER, GREEDY)
-        )
-        text = (
-            "explained variance of held-out samples, Givens / greedy "
-            f"({np.median(longer / greedy):.3g} with 100 rotations a sample in place of m)"
-        )
+        givens, greedy = (_explained(evidence, s, m, density) for s in (GIVENS, GREEDY))
+        text = "explained variance of held-out samples, Givens / greedy"
         return ratio_within(givens, greedy, SIMILAR, np.inf, text)
 
     return check
@@ -98,19 +93,19 @@ def _flops_ratio(evidence: Evidence, m: int, density: float) -> Measurement:
     return ratio_within(givens, greedy, 0, 1, text)
 
 
-def few_rotations_do(m: int) -> Check:
-    """Return the check that m rotations a sample explain at least 95 % of what 100 do."""
-
-    def check(evidence: Evidence) -> Measurement:
-        return together([_few_to_many(evidence, m, density) for density in (0.05, 0.1)])
-
-    return check
+def few_rotations_do(evidence: Evidence) -> Measurement:
+    """Compare m rotations a sample with 100: the mean over 3 m and 2 densities of each split."""
+    ratios = [_few_to_many(evidence, m, density) for m in COMPONENTS for density in DENSITIES[:2]]
+    text = "explained variance of held-out samples, m / 100 rotations a sample"
+    return median_within(np.mean(ratios, axis=0), SIMILAR, np.inf, text)
 
 
-def _few_to_many(evidence: Evidence, m: int, density: float) -> Measurement:
-    few, many = (_explained(evidence, s, m, density) for s in (GIVENS, LONGER))
-    text = f"explained variance with {m} / 100 rotations a sample, {density:.0%} density"
-    return ratio_within(few, many, SIMILAR, np.inf, text)
+def _few_to_many(evidence: Evidence, m: int, density: float) -> Array:
+    few, many = (
+        evidence.finals(ROTATIONS, problem(m, density), f"{how} rotations", EXPLAINED)
+        for how in ("m", "100")
+    )
+    return few / many
 
 
 def drawn(evidence: Evidence) -> Plot:
@@ -135,7 +130,7 @@ def _panel(evidence: Evidence, m: int, density: float) -> Panel:
 
 
 STAND_IN = (
-    "On prostate data (82 training samples, 20 held out, gamma out of 12 values chosen by training "
+    "On prostate data (82 training samples, 20 held out, gamma out of 14 values chosen by training "
     "variance at this density), which stand in for those of brains."
 )
 
@@ -144,8 +139,6 @@ SIMILAR_KNOWN: Mapping[tuple[int, float], Verdict] = {}
 COMPARABLE_KNOWN: Mapping[int, Verdict] = {}
 
 FASTER_KNOWN: Mapping[float, Verdict] = {}
-
-FEW_KNOWN: Mapping[int, Verdict] = {}
 
 
 def _similar_claim(m: int, density: float) -> Claim:
@@ -189,19 +182,6 @@ def _comparable_claim(m: int) -> Claim:
     )
 
 
-def _few_rotations_claim(m: int) -> Claim:
-    return Claim(
-        f"few-rotations-do-m{m}",
-        f"Of the order of m rotations after each new sample are enough for good results: m = {m}.",
-        "appendix C",
-        few_rotations_do(m),
-        known=FEW_KNOWN.get(m, Verdict.HOLDS),
-        reason=STAND_IN,
-        suites=(SUITE,),
-        data=DATA,
-    )
-
-
 CLAIMS = (
     Claim(
         "figure-2-brains",
@@ -230,7 +210,16 @@ CLAIMS = (
         suites=(SUITE,),
         data=DATA,
     ),
-    *(_few_rotations_claim(m) for m in COMPONENTS),
+    Claim(
+        "few-rotations-do",
+        "Of the order of m rotations after each new sample are enough for good results.",
+        "appendix C",
+        few_rotations_do,
+        known=Verdict.FAILS,
+        reason=STAND_IN,
+        suites=(ROTATIONS,),
+        data=DATA,
+    ),
 )
 
 PICTURES = (

@@ -7,7 +7,7 @@ checks here take the same runs as the suites, and judge the factors that deflati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -144,19 +144,29 @@ ABOUT = ("20 components, variance 2; the power method as it is, and with orthono
 SETTINGS = (
     "Centres from a Gaussian with inverse-Wishart covariance (d degrees of freedom, scale I, which "
     "the paper leaves open), noise variance from the least eigenvalue, Algorithm 3 in random "
-    "order, tensor power with L = N = 30 judged on its own factors."
+    "order, tensor power with L = N = 30 judged on its own factors. Cyclic order, and L = N = 10 "
+    "or 100, change the mean NMI at d = 100 by less than 0.001."
 )
 
 
-KNOWN: Mapping[str, Verdict] = {}
-"""Verdicts other than that the paper is right, by the name of the claim."""
+FAIL = {
+    "figure-3-200k-d50",
+    "figure-3-200k-d100",
+    "figure-3-200k-d200",
+    "figure-3-10k-d20",
+    "figure-3-200k-d100-bottom",
+    "figure-4-100k",
+    "figure-4-200k",
+    "larger-variance",
+}
+"""Claims that do not hold."""
 
 
 def _claim(
     name: str, sentence: str, source: str, check: Check, suite: str, more: str = ""
 ) -> Claim:
     reason = f"{SETTINGS} {more}" if more else SETTINGS
-    known = KNOWN.get(name, Verdict.HOLDS)
+    known = Verdict.FAILS if name in FAIL else Verdict.HOLDS
     return Claim(name, sentence, source, check, known=known, reason=reason, suites=(suite,))
 
 
