@@ -189,6 +189,7 @@ def wrong_signs_in_equation_11(patch):
         return c, -s
 
     patch.setattr(packed_tensor, "_best", best)
+    patch.setattr(packed_tensor, "turn", packed_tensor.turn.py_func)
     patch.setattr(packed_tensor, "try_pairs", packed_tensor.try_pairs.py_func)
 
 
