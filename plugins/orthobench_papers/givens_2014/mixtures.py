@@ -108,7 +108,7 @@ def draw_figure_3(evidence: Evidence) -> Plot:
     panels = {
         f"{samples:,} samples": _panel(
             evidence,
-            Axis("dimension", "dimension"),
+            Axis("dimension", "dimension", log=False),
             [(d, mixture(d, samples)) for d in DIMENSIONS],
         )
         for samples in (SAMPLES[0], SAMPLES[-1])
