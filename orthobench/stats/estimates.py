@@ -42,6 +42,32 @@ def median_within(
     return Measurement(decided(ends, low, high), median, ends, text)
 
 
+def mean_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that the expectation, of which the seeds give a sample each, lies between two bounds.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One for each seed, n >= 2.
+    low, high : float
+    text : str
+        What the values are.
+
+    Notes
+    -----
+    The interval is Student's, 95 %: for what a theorem says of an expectation, which the median of
+    skewed values is not.
+    """
+    from scipy.stats import sem, t
+
+    array = np.asarray(values, dtype=np.float64)
+    mean, half = float(array.mean()), float(t.ppf(0.975, len(array) - 1) * sem(array))
+    ends = (mean - half, mean + half)
+    return Measurement(decided(ends, low, high), mean, ends, text)
+
+
 def ratio_within(
     a: ArrayLike, b: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
 ) -> Measurement:

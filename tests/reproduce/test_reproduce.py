@@ -11,7 +11,13 @@ from orthobench.errors import UsageError
 from orthobench.registry import Plugin, Provided, catalogue
 from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.evidence import Runs
-from orthobench.stats.estimates import median_within, ratio_within, share_within, together
+from orthobench.stats.estimates import (
+    mean_within,
+    median_within,
+    ratio_within,
+    share_within,
+    together,
+)
 
 SUITE = """
 seeds = {seeds}
@@ -134,6 +140,15 @@ class TestEstimates:
         found = ratio_within([2 * x for x in a], a, 1.99, 2.01)
         assert found.value == 2
         assert found.interval == (2, 2)
+
+    def test_a_mean_has_students_interval(self):
+        values = [1.0, 2.0, 3.0, 4.0]
+        half = 3.182446305284263 * (5 / 3) ** 0.5 / 2
+        found = mean_within(values, 0.0, 2.5 + half)
+        assert found.value == 2.5
+        assert found.interval == pytest.approx((2.5 - half, 2.5 + half))
+        assert mean_within(values, 2.4).verdict is Verdict.UNDECIDED
+        assert mean_within(values, high=0.4).verdict is Verdict.FAILS
 
     def test_a_share_has_wilsons_interval(self):
         found = share_within([True] * 5 + [False] * 4)
