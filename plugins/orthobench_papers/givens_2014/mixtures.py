@@ -7,7 +7,7 @@ checks here take the same runs as the suites, and judge the factors that deflati
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 import numpy as np
@@ -22,7 +22,7 @@ from orthobench.problem import AnyProblem
 from orthobench.registry import catalogue
 from orthobench.solution import Solution
 from orthobench.solver import AnySolver
-from orthobench.stats.estimates import decided, median_within
+from orthobench.stats.estimates import mean_within, median_within
 from orthobench_papers.givens_2014.drawing import band, over_seeds, side_by_side
 
 SUITE, MORE = "figures-3-4", "more-mixtures"
@@ -97,10 +97,7 @@ def optimal_nmi(evidence: Evidence) -> Measurement:
         evidence.finals(SUITE, mixture(100, samples), "givens", "optimal_nmi")
         for samples in SAMPLES
     ])  # fmt: skip
-    mean, half = float(found.mean()), 1.96 * float(found.std(ddof=1)) / np.sqrt(len(found))
-    ends = (mean - half, mean + half)
-    text = f"mean of {len(found)} mixtures at d = 100"
-    return Measurement(decided(ends, *OPTIMAL), mean, ends, text)
+    return mean_within(found, *OPTIMAL, f"mean of {len(found)} mixtures at d = 100")
 
 
 def draw_figure_3(evidence: Evidence) -> Plot:
@@ -149,24 +146,25 @@ SETTINGS = (
 )
 
 
-FAIL = {
-    "figure-3-200k-d50",
-    "figure-3-200k-d100",
-    "figure-3-200k-d200",
-    "figure-3-10k-d20",
-    "figure-3-200k-d100-bottom",
-    "figure-4-100k",
-    "figure-4-200k",
-    "larger-variance",
+KNOWN: Mapping[str, Verdict] = {
+    "figure-3-200k-d50": Verdict.FAILS,
+    "figure-3-200k-d100": Verdict.FAILS,
+    "figure-3-200k-d200": Verdict.FAILS,
+    "figure-3-10k-d20": Verdict.FAILS,
+    "figure-3-200k-d50-bottom": Verdict.UNDECIDED,
+    "figure-3-200k-d100-bottom": Verdict.FAILS,
+    "figure-4-100k": Verdict.FAILS,
+    "figure-4-200k": Verdict.FAILS,
+    "larger-variance": Verdict.FAILS,
 }
-"""Claims that do not hold."""
+"""Verdicts of claims that do not simply hold."""
 
 
 def _claim(
     name: str, sentence: str, source: str, check: Check, suite: str, more: str = ""
 ) -> Claim:
     reason = f"{SETTINGS} {more}" if more else SETTINGS
-    known = Verdict.FAILS if name in FAIL else Verdict.HOLDS
+    known = KNOWN.get(name, Verdict.HOLDS)
     return Claim(name, sentence, source, check, known=known, reason=reason, suites=(suite,))
 
 
@@ -218,7 +216,7 @@ def _claims() -> Iterator[Claim]:
             "Figure 3",
             givens_ahead(MORE, f"bottom d={d}"),
             MORE,
-            "Here the variance is from more eigenvalues, the other choice that the paper leaves.",
+            "Here the variance is from more eigenvalues, the other choice that the paper leaves; with it neither method is clearly ahead at d = 50.",
         )
     yield OPTIMAL_CLAIM
     for samples in SAMPLES[3:]:
