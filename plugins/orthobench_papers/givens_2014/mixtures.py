@@ -216,8 +216,8 @@ def _claims() -> Iterator[Claim]:
             "Figure 3",
             givens_ahead(MORE, f"bottom d={d}"),
             MORE,
-            "Here the variance is from more eigenvalues, the other choice that the paper leaves; with "
-            "it neither method is clearly ahead at d = 50.",
+            "Here the variance is from more eigenvalues, the other choice that the paper leaves; "
+            "with it neither method is clearly ahead at d = 50.",
         )
     yield OPTIMAL_CLAIM
     for samples in SAMPLES[3:]:
