@@ -12,8 +12,8 @@ from orthobench.registry import Plugin, Provided, catalogue
 from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.evidence import Runs
 from orthobench.stats.estimates import (
-    mean_within,
     always_within,
+    mean_within,
     median_within,
     ratio_within,
     share_within,
