@@ -198,7 +198,7 @@ class TestCommand:
         done = CliRunner().invoke(main, ["reproduce", "toy-2026", "--claim", "counted", *folder])
         assert done.exit_code == 0, done.output
         assert "A third of all" in done.output
-        assert "1 claims: 1 holds; all as published" in done.output
+        assert "1 claim: 1 holds; all as published" in done.output
         done = CliRunner().invoke(main, ["reproduce", "toy-2026", *folder])
         assert done.exit_code == 1
         assert "2 could not be checked" in done.output

@@ -84,7 +84,7 @@ CLAIMS = (
     ),
     _claim(
         "capped-msg-is-comparable-to-incremental",
-        "So is capped MSG with K = k + 1.",
+        "Capped MSG with K = k + 1 is comparable to the incremental algorithm per iteration.",
         ends_at(["capped-msg"], "incremental-pca", high=COMPARABLE),
     ),
     _claim(
@@ -94,7 +94,7 @@ CLAIMS = (
     ),
     _claim(
         "warmuth-kuzmin-drops",
-        "Its performance drops for higher k.",
+        "Warmuth and Kuzmin's algorithm drops in performance for higher k.",
         ends_at(["warmuth-kuzmin"], "msg", low=COMPARABLE, ks=HIGHER),
         fails=(
             "It matches MSG for every k. Steps c/sqrt(t) with c from 1/4 to 32, tuned as the paper "
@@ -104,7 +104,7 @@ CLAIMS = (
     ),
     _claim(
         "warmuth-kuzmin-drops-per-feature",
-        "The same where each feature is divided by its standard deviation.",
+        "For higher k Warmuth and Kuzmin's algorithm drops, each feature scaled by its deviation.",
         ends_at(["warmuth-kuzmin"], "msg", low=COMPARABLE, ks=HIGHER, suite=PER_FEATURE),
         PER_FEATURE,
         fails=(
@@ -127,7 +127,7 @@ CLAIMS = (
     ),
     _claim(
         "grassmannian-is-behind-per-feature",
-        "The same of capped MSG where each feature is divided by its standard deviation.",
+        "Grassmannian SGD is much worse than capped MSG, each feature scaled by its standard deviation.",
         ends_at(["capped-msg"], "grassmannian-sgd", high=1 / CLEARLY, suite=PER_FEATURE),
         PER_FEATURE,
         fails="There it is the other way round.",

@@ -113,7 +113,7 @@ CLAIMS = (
     ),
     Claim(
         "msg-costs-slightly-more",
-        "It is slightly worse.",
+        "MSG's runtime is only slightly worse than the incremental algorithm's.",
         "Figure 3",
         _costs(["msg"], INCREMENTAL, 1.0, SLIGHTLY),
         known=Verdict.FAILS,
@@ -131,7 +131,7 @@ CLAIMS = (
     ),
     Claim(
         "capped-msg-is-almost-as-fast",
-        "It is almost as fast as the incremental algorithm.",
+        "Capped MSG with K = k + 1 is almost as fast as the incremental algorithm.",
         "Figure 3",
         _costs(["capped-msg"], INCREMENTAL, 1.0, ALMOST),
         reason=(

@@ -78,7 +78,7 @@ CLAIMS = (
     ),
     Claim(
         "theorem-1-corrected",
-        "The same, with the terms of equation 3.5 summed up: it misses the optimum by at most "
+        "With the terms of equation 3.5 summed up, MSG misses the optimum by at most "
         "sqrt(k/T) in expectation.",
         "Theorem 1",
         corrected,
