@@ -293,7 +293,7 @@ CLAIMS = (
         "step-of-1000", "The step size for Algorithm 2 is c2 = 1000: a step along the gradient.",
         "section 4.2", power_iteration, printed="c2 = 1000", known=Verdict.FAILS,
         reason="So long a step forgets Q: it is the power iteration Q <- orth(∇F(Q)), up to a "
-        "thousandth. That this converges is no theorem of section 6 (see Remark 8).",
+        "hundredth. That this converges is no theorem of section 6 (see Remark 8).",
     ),
 )  # fmt: skip
 

@@ -143,7 +143,6 @@ CLAIMS = (
     Claim(
         "lower-rank-larger-gap", "As r decreases, the gap between the phases is more pronounced.",
         "Figure 5", gap_grows, suites=SUITES,
-        reason="From r = 4 to 3 the gap does not grow steadily; that of r = 2 is larger than all.",
     ),
 )  # fmt: skip
 
