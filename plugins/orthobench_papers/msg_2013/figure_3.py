@@ -127,7 +127,7 @@ CLAIMS = (
     ),
     _claim(
         "grassmannian-is-behind-per-feature",
-        "Grassmannian SGD is much worse than capped MSG, each feature scaled by its standard deviation.",
+        "Grassmannian SGD is much worse than capped MSG, each feature scaled by its deviation.",
         ends_at(["capped-msg"], "grassmannian-sgd", high=1 / CLEARLY, suite=PER_FEATURE),
         PER_FEATURE,
         fails="There it is the other way round.",
