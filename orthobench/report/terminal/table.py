@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.terminal import notes
-from orthobench.report.terminal.columns import CURVE, FOLD, Column, columns, curve_column
+from orthobench.report.terminal.columns import (
+    BETWEEN,
+    CURVE,
+    FOLD,
+    Column,
+    columns,
+    curve_column,
+)
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
 from orthobench.report.words import clean, limits, short
 from orthobench.stats.curves import AXES
@@ -155,14 +162,15 @@ def _fitting(
     if curves:
         shown.insert(0, curve_column(ranked, curves, NARROW, ascii_only))
     unlimited = console.options.update(max_width=10_000)
+    width = Measurement.get(console, unlimited, _table(shown, ranked, console)).maximum
     while True:
-        width = Measurement.get(console, unlimited, _table(shown, ranked, console)).maximum
         last = max(shown, key=lambda column: column.rank)
         needed = width - (0 if last.rank >= FOLD else _foldable(ranked))
         if needed <= console.width or not last.rank:
             break
         left_out.insert(0, last)
         shown.remove(last)
+        width -= last.width + BETWEEN  # measuring the table again takes a while
     if curves and shown[0].title == CURVE:
         room = min(WIDE, NARROW + max(0, console.width - width))
         shown[0] = curve_column(ranked, curves, room, ascii_only)
