@@ -15,10 +15,11 @@ from orthobench.report.page.drawings import Drawings, drawings
 from orthobench.report.page.entries import Table, table
 from orthobench.report.page.failed import Failed, Refused, failed, refused
 from orthobench.report.page.looks import Look, looks_of
+from orthobench.report.page.pictures import Gallery, galleries
 from orthobench.report.page.problems import Problem, problem
 from orthobench.report.page.summary import Verdict, verdict
 from orthobench.report.plots.collection import across, exhibited, of_problem
-from orthobench.report.plots.exhibits import exhibitions
+from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.plots.panel import Plot
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import styles
@@ -26,8 +27,11 @@ from orthobench.report.words import clean, plural
 from orthobench.results import Results
 from orthobench.tuning import Entry
 
-MOST_PAIRS = 5000
+MOST_PAIRS = 3000
 """Comparisons in one page; of more, only those with the best solver are told, in words."""
+
+DRAWN = 2_700_000
+"""Characters for the data of plots and for images in one page; the library takes 2 million more."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Page:
     looks : mapping
         How each solver looks.
     drawings : Drawings
+    galleries : mapping
+        The images of each problem that exhibits any, by its label.
     """
 
     suite: str
@@ -89,6 +95,7 @@ class Page:
     provenance: Provenance
     looks: Mapping[str, Look]
     drawings: Drawings
+    galleries: Mapping[str, Gallery]
 
     @property
     def file(self) -> str:
@@ -115,10 +122,12 @@ def page(
     ranking = rank(entries) if ranked is None else ranked
     found = families(ranking) if found is None else found
     ranked = [one for one in ranking if not one.entry.refused]
-    problems, plots = _problems(results, ranked, found)
+    shown = exhibitions(entries, results.exhibits)
+    problems, plots = _problems(entries, ranked, found, shown)
     overall = across(entries, found)
     looks = looks_of(styles(entry.solver for entry in entries))
     everything = (*plots, *overall)
+    drawn = drawings(everything, looks)
     suite = tomllib.loads(session["text"])
     fails = failed(results, ranked)
     ids = {group.label: group.id for group in problems}
@@ -137,16 +146,20 @@ def page(
         table=table(ranked),
         provenance=_provenance(results, session),
         looks=looks,
-        drawings=drawings(everything, looks),
+        drawings=drawn,
+        galleries=galleries(shown, DRAWN - len(drawn.data)),
     )
 
 
 def _problems(
-    results: Results, ranked: Sequence[Ranked], families_found: Sequence[Family]
+    entries: Sequence[Entry],
+    ranked: Sequence[Ranked],
+    families_found: Sequence[Family],
+    shown: Sequence[Exhibition],
 ) -> tuple[tuple[Problem, ...], list[Plot]]:
     """Return the problems, and their plots in one list."""
     groups: dict[str, list[Entry]] = {}
-    for entry in results.entries:
+    for entry in entries:
         groups.setdefault(entry.problem, []).append(entry)
     standing: dict[str, list[Ranked]] = {}
     for one in ranked:
@@ -154,7 +167,6 @@ def _problems(
     made = sum(len(c) for family in families_found for c in family.comparisons.values())
     paired = made <= MOST_PAIRS
     of_family = {family.name: family for family in families_found}
-    shown = exhibitions(results.entries, results.exhibits)
     pictures = {one.problem: exhibited([one]) for one in shown}
     plots: list[Plot] = []
     found: list[Problem] = []

@@ -27,10 +27,10 @@ FEWEST_POINTS = 24
 CURVES = 12_000
 """Curves in one page; each takes about half a millisecond to find."""
 
-NUMBERS = 500_000
+NUMBERS = 330_000
 """Numbers for curves in one page."""
 
-RUNS = 250_000
+RUNS = 150_000
 """Numbers for single runs in one page, beyond those for curves."""
 
 
