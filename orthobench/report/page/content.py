@@ -135,7 +135,7 @@ def page(
         suite=clean(results.suite),
         description=clean(suite.get("description", "")),
         date=_date(session),
-        counts=_counts(results),
+        counts=_counts(results, len(problems)),
         failures=sum(one.runs for one in fails),
         verdicts=tuple(verdict(family, entries, ranked, ids) for family in found),
         failed=fails,
@@ -180,13 +180,14 @@ def _problems(
     return tuple(found), plots
 
 
-def _counts(results: Results) -> tuple[str, ...]:
-    """Return how many problems, solvers, seeds and runs there are."""
-    nouns = {"problem": "problem", "solver": "solver", "seed": "seed", "key": "run"}
-    return tuple(
+def _counts(results: Results, problems: int) -> tuple[str, ...]:
+    """Return how many problems, solvers, seeds and runs there are; one at each level is one."""
+    nouns = {"solver": "solver", "seed": "seed", "key": "run"}
+    counts = (
         plural(len({getattr(record, field) for record in results.records}), noun)
         for field, noun in nouns.items()
     )
+    return (plural(problems, "problem"), *counts)
 
 
 def _date(session: Mapping[str, Any]) -> str:
@@ -216,16 +217,20 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
 
 
 def _command(command: str) -> str:
-    """Return the command without the folder of its program."""
+    """Return the command as its user may have typed it: without the folder of its program."""
     words = shlex.split(command)
-    return shlex.join([PurePath(words[0]).name, *words[1:]]) if words else ""
+    if not words:
+        return ""
+    program = PurePath(words[0]).name
+    module = program == "__main__.py"
+    return shlex.join([*(["python", "-m", "orthobench"] if module else [program]), *words[1:]])
 
 
 def _blas(pool: Mapping[str, Any]) -> str:
     parts = (pool.get("internal_api"), pool.get("version"), pool.get("architecture"))
     named = " ".join(str(part) for part in parts if part)
     threads = pool.get("num_threads")
-    return f"{named}, {threads} thread{'s' * (threads != 1)}"
+    return f"{named}, {plural(threads, 'thread')}" if threads else named
 
 
 def _git(state: Mapping[str, Any] | None) -> str:
