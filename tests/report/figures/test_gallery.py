@@ -13,7 +13,6 @@ from matplotlib.colors import to_hex
 import orthobench as ob
 from orthobench.cli import main
 from orthobench.exhibits import Image
-from orthobench.report.figures import gallery as galleries
 from orthobench.report.figures.gallery import gallery, pages
 from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import OF_A_RUN, save_figures
@@ -176,9 +175,7 @@ class TestScale:
     @given(st.integers(1, 40), st.integers(1, 40))
     def test_large_images_become_means_over_blocks(self, height, width):
         values = np.random.default_rng(0).standard_normal((height, width))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(galleries, "SIDE", 10)
-            small = reduced(values)
+        small = reduced(values, 10)
         step = -(-max(height, width) // 10)
         assert max(small.shape) <= 10
         for i, j in np.ndindex(small.shape):
