@@ -9,10 +9,10 @@ from orthobench.reproduce.publish import SIGNS
 
 REPORTS = Path(__file__).parents[2] / "reports"
 LARGEST = 300_000
-BUILT_IN = ["msg-2013", "givens-2014", "tucker-2022"]
+PUBLISHED = ["msg-2013", "tucker-2022"]
 
 
-@pytest.fixture(params=BUILT_IN)
+@pytest.fixture(params=PUBLISHED)
 def paper(request):
     return catalogue().paper(request.param)
 
