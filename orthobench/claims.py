@@ -28,6 +28,18 @@ class Verdict(Enum):
     UNDECIDED = "not decided"
     UNTESTABLE = "not testable here"
 
+    def counted(self, count: int) -> str:
+        """Return how many claims have this verdict, in words: ``14 do not hold``."""
+        return f"{count} {_COUNTED[self.value][count > 1]}"
+
+
+_COUNTED = {
+    "holds": ("holds", "hold"),
+    "does not hold": ("does not hold", "do not hold"),
+    "not decided": ("is not decided", "are not decided"),
+    "not testable here": ("is not testable here", "are not testable here"),
+}
+
 
 @dataclass(frozen=True)
 class Measurement:

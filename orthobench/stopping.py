@@ -42,7 +42,7 @@ class Ending(Enum):
     @property
     def failed(self) -> bool:
         """Whether the cell counts as a failure in every comparison."""
-        return self not in {Ending.DONE, Ending.TARGET, Ending.BUDGET}
+        return self not in (Ending.DONE, Ending.TARGET, Ending.BUDGET)
 
 
 @dataclass(frozen=True, slots=True)

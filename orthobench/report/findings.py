@@ -15,6 +15,7 @@ from orthobench.report.verdicts import (
     NEAR,
     beats_all,
     factor,
+    multiple,
     of_ranks,
     sentence,
     verdict,
@@ -255,15 +256,19 @@ def _how_sure(winners: Sequence[Standing], fields: Sequence[_Field]) -> list[str
     contested = [field for field in fields if field.comparisons]
     if not contested:
         return []
+    blind = [field for field in contested if field.comparisons[0].attainable >= LEVEL]
+    text = f"Shown to end lower than every other solver ({HOLM} on each problem): "
+    if len(blind) == len(contested):
+        one = all(len(field.ranked[0].entry.seeds) == 1 for field in contested)
+        why = "one seed shows no" if one else "the seeds are too few to show any"
+        return [f"{text}nobody, since {why} difference."]
     told: list[str] = []
     for s in winners:
         own = [field for field in contested if field.winner == s.solver]
         shown = sum(beats_all(field.comparisons, s.solver) for field in own)
         told += [f"{clean(s.solver)} on {shown} of its {s.wins}"] if shown else []
-    blind = sum(field.comparisons[0].attainable >= LEVEL for field in contested)
-    text = f"Shown to end lower than every other solver ({HOLM} on each problem): "
     text += listed(told) if told else "nobody, on any problem"
-    few = f"; on {blind} of them the seeds are too few to show any difference" if blind else ""
+    few = f"; on {len(blind)} the seeds are too few to show any difference" if blind else ""
     return [f"{text}{few}."]
 
 
@@ -273,7 +278,7 @@ def _how_much(solver: str, fields: Sequence[_Field]) -> list[str]:
     times = sorted(one[0] for one in found if one and math.isfinite(one[0]))
     if not times or len(times) < len(found) or times[-1] < 1 + NEAR:
         return []
-    span = dict.fromkeys(f"{end:.3g}" for end in (times[0], times[-1]))
+    span = dict.fromkeys(map(multiple, (times[0], times[-1])))
     where = f"Where {clean(solver)} is first, the median of the second is"
     return [f"{where} {' to '.join(span)} times as high."]
 
@@ -289,9 +294,9 @@ def _ranking(
         return ["Mean ranks are not tested: problems at several levels share their runs."]
     everywhere = plural(len(standings) - len(partial), "solver")
     if ranks is None:
-        needed = f"tests of ranks need {SOLVERS} solvers on {PROBLEMS} problems"
+        needed = f"tests of ranks need at least {SOLVERS} solvers on {PROBLEMS} problems"
         here = f"{everywhere} on all {plural(len(fields), 'problem')}"
-        return [f"Mean ranks show nothing yet: {needed}, here are {here}."]
+        return [f"Mean ranks are not tested: {needed}, here are {here}."]
     if not partial:
         return [of_ranks(ranks)]
     named = listed([f"{clean(s.solver)} ({s.problems})" for s in partial])

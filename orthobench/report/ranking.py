@@ -40,6 +40,13 @@ class Ranked:
     close: bool
 
     @property
+    def mark(self) -> str:
+        """What it is marked as: best, failed, close, or nothing."""
+        if self.best:
+            return "best"
+        return "failed" if self.summary.n_failed else "close" if self.close else ""
+
+    @property
     def ok(self) -> str:
         """Runs that did not fail, of those planned."""
         return f"{self.summary.n_ok}/{len(self.entry.seeds)}"

@@ -19,6 +19,9 @@ HOLM = f"paired Wilcoxon tests, p < {LEVEL} after Holm"
 NEAR = 1e-3
 """Medians that differ by a smaller part than this are not told as a factor."""
 
+FAR = 1e6
+"""Larger factors are told as more than this: a median near rounding says nothing of its own."""
+
 Contrast = tuple[float, tuple[float, float]]
 """A function of the medians of two solvers, with its 95 % interval."""
 
@@ -134,6 +137,11 @@ def factor(ranked: Sequence[Ranked]) -> Contrast | None:
     return contrast(b, a, np.divide) if told else None
 
 
+def multiple(factor: float) -> str:
+    """Return a factor as sentences tell it: ``1.05``, ``more than a million``."""
+    return number(_three(factor)) if factor <= FAR else "more than a million"
+
+
 def _split(ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], Ranked | None, Sequence[Ranked]]:
     """Return who comes before the best, with failed runs, the best, and who comes after."""
     place = next((i for i, r in enumerate(ranked) if r.best), None)
@@ -160,9 +168,11 @@ def verdict(ranked: Sequence[Ranked], comparisons: Sequence[Comparison]) -> str:
     if len(ranked) == 1:
         return f"{_name(best)} alone takes part; its median {_metric(best)} is {_median(best)}."
     first = f"{_name(best)} has the smallest median {_metric(best)}, {_median(best)}"
+    smallest = rounding([r.entry for r in ranked])
+    if 0 < abs(best.summary.median) <= smallest:
+        first += ", which is at rounding level"
     if ahead:
         first += ", of those of which no run failed"
-    smallest = rounding([r.entry for r in ranked])
     margin = _margin(best, rest[0], smallest, factor(ranked)) if rest else ""
     told = [f"{first}{margin}."]
     told += [f"{_name(r)} has a smaller one, but {_failed(r)}." for r in ahead]
@@ -192,7 +202,8 @@ def _margin(best: Ranked, other: Ranked, smallest: float, times: Contrast | None
         return f"{that} {number(apart)} higher ({_interval(ends)})"
     if max(abs(1 - ratio) for ratio in (times[0], *times[1])) < NEAR:
         return f"{that} less than {100 * NEAR:g} % higher"
-    return f"{that} {number(_three(times[0]))} times as high ({_interval(map(_three, times[1]))})"
+    interval = "" if times[0] > FAR else f" ({_interval(map(_three, times[1]))})"
+    return f"{that} {multiple(times[0])} times as high{interval}"
 
 
 def _sure(best: Ranked, comparisons: Sequence[Comparison]) -> str:

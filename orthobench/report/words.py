@@ -19,6 +19,11 @@ def short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def assigned(values: Mapping[str, Any], between: str = ", ") -> str:
+    """Return parameters with their values: ``step=2, K=9``."""
+    return clean(between.join(f"{name}={short(value)}" for name, value in values.items()))
+
+
 def number(value: float) -> str:
     """Return three significant digits: ``0.0123``, ``1.23e-3``, ``inf``; a dash for NaN."""
     if math.isnan(value):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from orthobench.claims import Verdict
+from orthobench.report.words import plural
 from orthobench.reproduce.check import Checked, measured
 
 COLOURS = {
@@ -42,12 +43,13 @@ def ending(checked: Sequence[Checked]) -> str:
     parts = []
     for verdict in Verdict:
         count = sum(c.found.verdict is verdict and not c.error for c in checked)
-        parts += [f"{count} {verdict.value}"] if count else []
+        parts += [verdict.counted(count)] if count else []
     errors = sum(bool(c.error) for c in checked)
     parts += [f"{errors} could not be checked"] if errors else []
     red = sum(c.red for c in checked)
     others = f"; {red} not as published" if red else "; all as published"
-    return f"{len(checked)} claims: {', '.join(parts)}{others}"
+    claims = plural(len(checked), "claim")
+    return f"{claims}: {', '.join(parts)}{others}"
 
 
 def _wrapped(text: str) -> list[str]:

@@ -8,8 +8,12 @@ from pathlib import Path
 from orthobench import environment
 from orthobench.claims import Paper, Picture, Verdict
 from orthobench.datasets import cache_folder
+from orthobench.report.words import listed
 from orthobench.reproduce.check import Checked, measured
 from orthobench.reproduce.evidence import Runs
+
+DPI = 100
+"""Of the pictures, which are to stay below 300 kB each."""
 
 SIGNS = {
     Verdict.HOLDS: "✓ holds",
@@ -39,7 +43,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     paths = [
         path
         for picture in drawn
-        for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"])
+        for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"], dpi=DPI)
     ]
     page = folder / "README.md"
     page.write_text("\n".join(_page(paper, checked, drawn)) + "\n", encoding="utf-8")
@@ -59,8 +63,8 @@ def _page(paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture]) ->
 
 def _counts(checked: Sequence[Checked]) -> Iterator[str]:
     counts = {v: sum(c.found.verdict is v for c in checked) for v in Verdict}
-    parts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
-    yield f"Of {len(checked)} claims, {', '.join(parts)}.\n"
+    parts = [v.counted(count) for v, count in counts.items() if count]
+    yield f"Of {len(checked)} claims, {listed(parts)}.\n"
 
 
 def _table(checked: Sequence[Checked]) -> Iterator[str]:

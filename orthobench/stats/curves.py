@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.arrays import Array
 from orthobench.errors import unknown
@@ -81,42 +83,145 @@ def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] =
     UsageError
         On an unknown `x`.
     """
-    if x not in AXES:
-        raise unknown("axis", x, AXES)
-    traces = [_series(record, x, metric) for record in records]
-    grid = _grid([at for at, _ in traces if len(at)])
-    rows = [
-        _aligned(at, values, grid, math.inf if record.status.failed else values[-1:])
-        for record, (at, values) in zip(records, traces, strict=True)
-    ]
-    missing = len(set(seeds) - {record.seed for record in records})
-    rows += [np.full(len(grid), math.inf)] * missing
-    ends = tuple(
-        (float(at[-1]), float(values[-1]))
-        for record, (at, values) in zip(records, traces, strict=True)
-        if record.status.failed and len(at)
-    )
-    if not len(grid):
-        return Curve(grid, grid, grid, grid, ends)
-    return Curve(grid, *spread(rows), ends)
+    return Traces(records, seeds).curve(x, metric)
 
 
-def _series(record: Record, x: str, metric: str) -> tuple[Array, Array]:
-    """Return the x and the values of a trace, ascending, up to where it leaves the constraint."""
-    points: list[tuple[float, float]] = []
-    started = False
-    for mark in record.trace:
-        value, here = mark.metrics.get(metric, math.nan), AXES[x](mark)
-        if not math.isfinite(value) or not mark.metrics.get(VIOLATION, 0.0) <= FEASIBLE:
-            break
-        if started:
-            points.append((here * (1 - 1e-6), points[-1][1]))
-        points.append((here, value))
-        started = mark.work.steps == 0 and here > 0
-    at, values = np.array(points, dtype=np.float64).reshape(-1, 2).T
+class Traces:
+    """The runs of one solver on one problem, as arrays.
+
+    What curves of several metrics share is found once: the grid, and where on it the checkpoints
+    are.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    seeds : iterable of int
+        The seeds planned; a missing run is infinite everywhere.
+    """
+
+    def __init__(self, records: Sequence[Record], seeds: Iterable[int] = ()) -> None:
+        self.records = records
+        self._missing = len(set(seeds) - {record.seed for record in records})
+        self._costs: dict[str, list[Array]] = {}
+        self._values: dict[str, list[Array]] = {}
+        self._alignments: dict[tuple[str, tuple[int, ...]], _Alignment] = {}
+
+    def costs(self, x: str) -> list[Array]:
+        """Return the costs at the checkpoints of each run: one of `AXES`."""
+        if x not in AXES:
+            raise unknown("axis", x, AXES)
+        if x not in self._costs:
+            self._costs[x] = self._read(AXES[x])
+        return self._costs[x]
+
+    def values(self, metric: str) -> list[Array]:
+        """Return a metric at the checkpoints of each run; NaN where the judge has none."""
+        if metric not in self._values:
+            self._values[metric] = self._read(lambda mark: mark.metrics.get(metric, math.nan))
+        return self._values[metric]
+
+    def curve(self, x: str, metric: str) -> Curve:
+        """Return a metric along the runs: see `curve`."""
+        values = self.values(metric)
+        lengths = tuple(map(_sound, values, self._feasible))
+        if (x, lengths) not in self._alignments:
+            self._alignments[x, lengths] = self._alignment(x, lengths)
+        at = self._alignments[x, lengths]
+        counted = [of_one[:n] for of_one, n in zip(values, lengths, strict=True)]
+        last = [(float(of_one[-1]) if len(of_one) else math.nan) for of_one in counted]
+        ends = tuple((at.last[i], last[i]) for i in at.failed)
+        if not len(at.grid):
+            return Curve(at.grid, at.grid, at.grid, at.grid, ends)
+        rows = at.interpolated(np.concatenate([*counted, [math.inf]]))
+        return Curve(at.grid, *spread(rows), ends)
+
+    @cached_property
+    def _feasible(self) -> list[int]:
+        """How many checkpoints of each run come before it leaves the constraint."""
+        violations = self._read(lambda mark: mark.metrics.get(VIOLATION, 0.0))
+        return [_before(of_one <= FEASIBLE) for of_one in violations]
+
+    def _read(self, value: Callable[[Mark], float]) -> list[Array]:
+        return [np.array([value(m) for m in r.trace], dtype=np.float64) for r in self.records]
+
+    def _alignment(self, x: str, lengths: Sequence[int]) -> _Alignment:
+        """Return where checkpoints are on one grid, of runs that count up to so many of them."""
+        parts = zip(self.records, self.costs(x), lengths, strict=True)
+        points = [_points(record, at[:n]) for record, at, n in parts]
+        grid = _grid([at for at, _ in points if len(at)])
+        nowhere, begin = sum(lengths), np.cumsum([0, *lengths])
+        here = np.full((len(points) + self._missing, len(grid)), nowhere)
+        there, weight = here.copy(), np.zeros(here.shape)
+        failed = [i for i, r in enumerate(self.records) if r.status.failed and lengths[i]]
+        for i, (at, place) in enumerate(points):
+            if len(at):
+                before, after, weight[i] = _between(at, grid)
+                here[i], there[i] = begin[i] + place[before], begin[i] + place[after]
+        for i in failed:
+            here[i, grid > points[i][0][-1]] = there[i, grid > points[i][0][-1]] = nowhere
+        last = [float(at[-1]) if len(at) else math.nan for at, _ in points]
+        return _Alignment(grid, here, there, weight, last, failed)
+
+
+@dataclass(frozen=True)
+class _Alignment:
+    """Where on one grid the checkpoints of R runs are; it does not depend on what was measured.
+
+    Attributes
+    ----------
+    grid : ndarray, shape (G,)
+    here, there : ndarray of int, shape (R, G)
+        The places of the checkpoints around each point of the grid, among those of all runs one
+        after the other; behind the last where there is none, since the run failed.
+    weight : ndarray, shape (R, G)
+        How far the point is from here to there, by the logarithm; 0 where the value here is held.
+    last : list of float
+        Where each run ended.
+    failed : list of int
+        The runs that failed.
+    """
+
+    grid: Array
+    here: NDArray[np.intp]
+    there: NDArray[np.intp]
+    weight: Array
+    last: list[float]
+    failed: list[int]
+
+    def interpolated(self, values: Array) -> Array:
+        """Return the values of all runs on the grid, shape (R, G)."""
+        found, after = values[self.here], values[self.there]
+        near = (found > 0) & (after > 0) & (found <= JUMP * after) & (after <= JUMP * found)
+        between = np.nonzero(near & (self.weight > 0))
+        weight = self.weight[between]
+        found[between] = found[between] ** (1 - weight) * after[between] ** weight
+        return found
+
+
+def _before(good: NDArray[np.bool_]) -> int:
+    """Return how many come before the first that is not good."""
+    return len(good) if good.all() else int(good.argmin())
+
+
+def _sound(values: Array, feasible: int) -> int:
+    """Return how many checkpoints count: finite, and before the run leaves the constraint."""
+    return _before(np.isfinite(values[:feasible]))
+
+
+def _points(record: Record, at: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Return the costs of the points of a trace, ascending, and whose value each of them has.
+
+    Before the first step is done there is a point more, where the start's value is held.
+    """
+    place = np.arange(len(at))
+    started = [m.work.steps == 0 and c > 0 for m, c in zip(record.trace, at.tolist(), strict=False)]
+    held = np.flatnonzero(started[:-1])
+    if len(held):
+        at = np.insert(at, held + 1, at[held + 1] * (1 - 1e-6))
+        place = np.insert(place, held + 1, held)
     at = np.maximum.accumulate(at)
-    last_of_equals = np.diff(at, append=math.inf) > 0
-    return at[last_of_equals], values[last_of_equals]
+    last_of_equals = np.append(at[1:] > at[:-1], True)[: len(at)]
+    return at[last_of_equals], place[last_of_equals]
 
 
 def _grid(xs: Sequence[Array]) -> Array:
@@ -132,19 +237,15 @@ def _grid(xs: Sequence[Array]) -> Array:
     return thinned
 
 
-def _aligned(at: Array, values: Array, grid: Array, after: float | Array) -> Array:
-    """Return a trace's values on a grid that begins no earlier than the trace."""
-    if not len(at):
-        return np.full(len(grid), math.inf)
-    here = np.searchsorted(at, grid, side="right") - 1
-    there = np.minimum(here + 1, len(at) - 1)
-    y0, y1 = values[here], values[there]
-    near = (y0 > 0) & (y1 > 0) & (y0 <= JUMP * y1) & (y1 <= JUMP * y0)
-    between = (there > here) & near & (at[here] > 0)
-    found = y0.copy()
-    weight = np.log(grid[between] / at[here[between]]) / np.log(
-        at[there[between]] / at[here[between]]
-    )
-    found[between] = y0[between] ** (1 - weight) * y1[between] ** weight
-    found[grid > at[-1]] = after
-    return found
+def _between(at: Array, grid: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return, for a grid that begins no earlier than a trace, the points around each of its own.
+
+    And how far it is from one to the other by the logarithm; 0 where that has no value.
+    """
+    before = np.searchsorted(at, grid, side="right") - 1
+    after = np.minimum(before + 1, len(at) - 1)
+    weight = np.zeros(len(grid))
+    apart = (after > before) & (at[before] > 0)
+    here, there = at[before[apart]], at[after[apart]]
+    weight[apart] = np.log(grid[apart] / here) / np.log(there / here)
+    return before, after, weight

@@ -42,6 +42,32 @@ def median_within(
     return Measurement(decided(ends, low, high), median, ends, text)
 
 
+def mean_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that the expectation, of which the seeds give a sample each, lies between two bounds.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One for each seed, n >= 2.
+    low, high : float
+    text : str
+        What the values are.
+
+    Notes
+    -----
+    The interval is Student's, 95 %: for what a theorem says of an expectation, which the median of
+    skewed values is not.
+    """
+    from scipy.stats import sem, t
+
+    array = np.asarray(values, dtype=np.float64)
+    mean, half = float(array.mean()), float(t.ppf(0.975, len(array) - 1) * sem(array))
+    ends = (mean - half, mean + half)
+    return Measurement(decided(ends, low, high), mean, ends, text)
+
+
 def ratio_within(
     a: ArrayLike, b: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
 ) -> Measurement:
@@ -80,6 +106,30 @@ def share_within(
     ends = found.proportion_ci(0.95, method="wilson")
     share, bounds = float(found.statistic), (float(ends.low), float(ends.high))
     return Measurement(decided(bounds, low, high), share, bounds, text)
+
+
+def always_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that every value lies between two bounds, as a theorem says: one outside refutes it.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        What is not finite lies outside.
+    low, high : float
+    text : str
+
+    Notes
+    -----
+    The value shown is the one that is farthest out, the interval the range of all of them.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    found = np.where(np.isfinite(found), found, math.inf)
+    ends = float(found.min()), float(found.max())
+    inside = low <= ends[0] and ends[1] <= high
+    value = ends[1] if math.isinf(low) or ends[1] - high > low - ends[0] else ends[0]
+    return Measurement(Verdict.HOLDS if inside else Verdict.FAILS, value, ends, text)
 
 
 def together(measurements: Sequence[Measurement], text: str = "") -> Measurement:

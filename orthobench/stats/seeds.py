@@ -105,7 +105,16 @@ def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
     ndarray
         As `numpy.quantile`; infinite where it lies between a finite value and an infinite one.
     """
-    return _restored(np.quantile(_bounded(values), q, axis=0))
+    # numpy.quantile spends ten times as long on finding out what it was given
+    ordered = np.sort(_bounded(values), axis=0)
+    at = np.asarray(q, dtype=np.float64) * (len(ordered) - 1)
+    before = np.floor(at).astype(np.intp)
+    below, above = ordered[before], ordered[np.minimum(before + 1, len(ordered) - 1)]
+    part = (at - before).reshape(at.shape + (1,) * (ordered.ndim - 1))
+    step = above - below
+    # from the nearer end, as numpy does, so that neither end is missed by rounding
+    found = np.where(part < 0.5, below + step * part, above - step * (1 - part))
+    return _restored(found)
 
 
 def spread(values: ArrayLike) -> tuple[Any, Any, Any]:
@@ -352,8 +361,8 @@ def _failure(seed: int, record: Record | None, metric: str) -> Failure:
 
 
 def _bounded(values: ArrayLike) -> Array:
-    finite = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=CEILING)
-    return np.clip(finite, -CEILING, CEILING)
+    # fmin and fmax pass over NaN
+    return np.fmax(np.fmin(np.asarray(values, dtype=np.float64), CEILING), -CEILING)
 
 
 def _restored(values: Array) -> Array:

@@ -40,13 +40,13 @@ def _record(
     )  # fmt: skip
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def record() -> Callable[..., Record]:
     """Return a maker of records: ``record(solver, seed, level, ...)``."""
     return _record
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def runs() -> Callable[..., list[Record]]:
     """Return a maker of a solver's runs: ``runs(solver, level, seeds=5, failed=0, ...)``."""
 
@@ -79,13 +79,13 @@ def _load(records: Iterable[Record]) -> dict[str, dict[str, Exhibit]]:
     return {record.key: _exhibit(record.solver, record.seed) for record in records}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def exhibit() -> Callable[[str, int], dict[str, Exhibit]]:
     """Return what gives the exhibits of a solver and seed: images, a curve and references."""
     return _exhibit
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def load() -> Callable[[Iterable[Record]], dict[str, dict[str, Exhibit]]]:
     """Return what loads the exhibits of records."""
     return _load

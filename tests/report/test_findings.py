@@ -207,6 +207,25 @@ class TestVerdict:
         records = ending("a", near(1.0, 9)) + ending("b", near(1.0001, 9))
         assert "that of the second, b, is less than 0.1 % higher." in found(records).verdicts["p"]
 
+    @pytest.mark.parametrize(
+        ("least", "words"),
+        [
+            (1e-8, "that of the second, b, is more than a million times as high. It"),
+            (1e-5, "that of the second, b, is 50000 times as high (95 % interval 50000 to 50000)"),
+            (1e-15, "gap, 1.00e-15 (95 % interval 1.00e-15 to 1.00e-15), which is at rounding "),
+        ],
+    )
+    def test_tells_no_factor_that_rounding_makes(self, ending, least, words):
+        family = found(ending("a", [least] * 7) + ending("b", [0.5] * 7))
+        assert words in family.verdicts["p"]
+
+    def test_tells_no_factor_that_rounding_makes_over_problems(self, ending):
+        records = [r for p in "pq" for r in ending("b", [0.5] * 7, p)]
+        records += ending("a", [0.25] * 7, "p") + ending("a", [1e-10] * 7, "q")
+        assert (
+            "Where a is first, the median of the second is 2 to more than a million times as high."
+        ) in found(records).sentences
+
     def test_says_who_is_ahead_with_failed_runs(self, ending):
         records = ending("lucky", [0.1] * 6 + [INF]) + ending("safe", [0.3] * 7)
         family = found(records)
@@ -270,16 +289,27 @@ class TestOverProblems:
         )
         assert much == "Where a is first, the median of the second is 2 to 4 times as high."
         assert ranks == (
-            "Mean ranks show nothing yet: tests of ranks need 3 solvers on 5 problems, here are "
-            "2 solvers on all 4 problems."
+            "Mean ranks are not tested: tests of ranks need at least 3 solvers on 5 problems, here "
+            "are 2 solvers on all 4 problems."
         )
         assert failed == "No run failed."
 
     def test_says_that_nothing_is_shown(self, ending):
         of_a = [r for p in "pq" for r in ending("a", near(1.0, 5), p)]
         of_b = [r for p in "pq" for r in ending("b", near(2.0, 5), p)]
-        nobody = "): nobody, on any problem; on 2 of them the seeds are too few to show any"
-        assert nobody in found(of_a + of_b).sentences[1]
+        told = found(of_a + of_b).sentences[1]
+        assert told.endswith("): nobody, since the seeds are too few to show any difference.")
+        of_a, of_b = ([r for p in "pq" for r in ending(s, [1.0], p)] for s in "ab")
+        assert "nobody, since one seed shows no difference." in found(of_a + of_b).sentences[1]
+
+    def test_says_on_how_many_problems_the_seeds_are_too_few(self, ending):
+        few = ending("a", near(1.0, 5), "p") + ending("b", near(2.0, 5), "p")
+        mixed = [1.0 + 0.1 * (-1) ** i for i in range(8)]
+        many = ending("a", [1.0] * 8, "q") + ending("b", mixed, "q")
+        told = found(few + many).sentences[1]
+        assert told.endswith(
+            "nobody, on any problem; on 1 the seeds are too few to show any difference."
+        )
 
     def test_says_that_every_solver_failed(self, ending):
         records = [r for p in "pq" for r in ending("a", [1.0, INF], p)]
@@ -330,8 +360,8 @@ class TestMeanRanks:
         family = found(self.fields(ending, 4))
         assert family.ranks is None
         assert (
-            "Mean ranks show nothing yet: tests of ranks need 3 solvers on 5 problems, here are "
-            "4 solvers on all 4 problems."
+            "Mean ranks are not tested: tests of ranks need at least 3 solvers on 5 problems, here "
+            "are 4 solvers on all 4 problems."
         ) in family.sentences
 
     def test_are_not_tested_over_levels_of_the_same_runs(self, ending):

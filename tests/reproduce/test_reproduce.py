@@ -11,7 +11,14 @@ from orthobench.errors import UsageError
 from orthobench.registry import Plugin, Provided, catalogue
 from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.evidence import Runs
-from orthobench.stats.estimates import median_within, ratio_within, share_within, together
+from orthobench.stats.estimates import (
+    always_within,
+    mean_within,
+    median_within,
+    ratio_within,
+    share_within,
+    together,
+)
 
 SUITE = """
 seeds = {seeds}
@@ -135,12 +142,29 @@ class TestEstimates:
         assert found.value == 2
         assert found.interval == (2, 2)
 
+    def test_a_mean_has_students_interval(self):
+        values = [1.0, 2.0, 3.0, 4.0]
+        half = 3.182446305284263 * (5 / 3) ** 0.5 / 2
+        found = mean_within(values, 0.0, 2.5 + half)
+        assert found.value == 2.5
+        assert found.interval == pytest.approx((2.5 - half, 2.5 + half))
+        assert mean_within(values, 2.4).verdict is Verdict.UNDECIDED
+        assert mean_within(values, high=0.4).verdict is Verdict.FAILS
+
     def test_a_share_has_wilsons_interval(self):
         found = share_within([True] * 5 + [False] * 4)
         p, n, z = 5 / 9, 9, 1.959963984540054
         centre = (p + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
         assert found.interval == pytest.approx((centre - half, centre + half))
+
+    def test_one_value_outside_refutes_what_is_said_of_all(self):
+        assert always_within([1.0, 2.0, 3.0], 1, 3).verdict is Verdict.HOLDS
+        assert always_within([1.0, 2.0, 3.0], high=2.9).verdict is Verdict.FAILS
+        assert always_within([1.0, float("nan")], 0, 3).verdict is Verdict.FAILS
+        assert always_within([1.0, 2.0, 3.0], 0, 4).interval == (1, 3)
+        assert always_within([0.1, 2.0], low=0.5).value == 0.1
+        assert always_within([0.1, 2.0], high=3.0).value == 2.0
 
     def test_several_hold_together(self):
         good = Measurement(Verdict.HOLDS, 1.0, (1, 1), "a")
@@ -174,7 +198,7 @@ class TestCommand:
         done = CliRunner().invoke(main, ["reproduce", "toy-2026", "--claim", "counted", *folder])
         assert done.exit_code == 0, done.output
         assert "A third of all" in done.output
-        assert "1 claims: 1 holds; all as published" in done.output
+        assert "1 claim: 1 holds; all as published" in done.output
         done = CliRunner().invoke(main, ["reproduce", "toy-2026", *folder])
         assert done.exit_code == 1
         assert "2 could not be checked" in done.output

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-import numpy as np
-
-from orthobench.exhibits import Image, Values
+from orthobench.exhibits import Image
 from orthobench.report.figures.drawing import INK, MUTED
 from orthobench.report.figures.layouts import SCREEN, Layout
 from orthobench.report.figures.sheet import blank, heading, height_of, write_heading
 from orthobench.report.figures.text import LINE, fitted
 from orthobench.report.plots.exhibits import Exhibition
+from orthobench.report.plots.images import COLOURS, NOTHING, fills, limits, reduced, scales
 from orthobench.report.plots.labels import legend_label
 from orthobench.tuning import Entry
 
@@ -26,21 +25,6 @@ T = TypeVar("T")
 
 ROWS = 8
 """Most solvers on a page."""
-
-SIDE = 512
-"""Longest side in pixels at which an image is drawn; larger ones are averaged over blocks."""
-
-SLIM = 4
-"""Images longer than this times their width fill their cell: their pixels are no squares."""
-
-PERCENTILES = (0.25, 99.75)
-"""What of the values of an image its colours span."""
-
-COLOURS = {False: "viridis", True: "RdBu_r"}
-"""Perceptually uniform; where zero is special, diverging from white."""
-
-NOTHING = "#d4d4d4"
-"""The colour of pixels without a value."""
 
 Line: TypeAlias = tuple[Entry | None, list[tuple[str, Image | None]]]
 """A row of cells: whose it is, nobody's where it is of references; images by name, or none."""
@@ -108,7 +92,7 @@ class Page:
     def about(self) -> tuple[str, ...]:
         """What a reader must know: who is not shown, and what the colours mean."""
         images = [image for _, _, image in self.images]
-        return (*self.shown.about(*_scales(images)), *self.shown.absent)
+        return (*self.shown.about(*scales(images)), *self.shown.absent)
 
     def table(self) -> list[list[Any]]:
         """Return what the page shows as the rows of a CSV file: one for each row of pixels."""
@@ -186,52 +170,10 @@ def draw_image(ax: Axes, image: Image | None, title: str = "") -> None:
     values = reduced(image.values)
     low, high = limits(values, image.signed)
     colours = mpl.colormaps[COLOURS[image.signed]].with_extremes(bad=NOTHING)
-    square = 1 / SLIM <= values.shape[0] / values.shape[1] <= SLIM
-    aspect: Literal["equal", "auto"] = "equal" if square else "auto"
+    aspect: Literal["equal", "auto"] = "auto" if fills(values) else "equal"
     ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect=aspect)
     for spine in ax.spines.values():
         spine.set(color="#b0b0b0", linewidth=0.6)
-
-
-def limits(values: Values, signed: bool) -> tuple[float, float]:
-    """Return the values at the ends of the colours: percentiles, or all where these are one.
-
-    Around zero where the image is signed.
-
-    Parameters
-    ----------
-    values : ndarray
-    signed : bool
-    """
-    there = values[np.isfinite(values)].astype(np.float64)
-    if signed:
-        there = np.concatenate([there, -there])
-    if not there.size:
-        return -1.0, 1.0
-    low, high = np.percentile(there, PERCENTILES).tolist()
-    if low == high:
-        low, high = float(there.min()), float(there.max())
-    if low == high:
-        low, high = low - (abs(low) or 1.0), high + (abs(high) or 1.0)
-    return (-high, high) if signed else (low, high)
-
-
-def reduced(values: Values) -> Values:
-    """Return an image of at most `SIDE` pixels a side: means over blocks, without gaps.
-
-    Parameters
-    ----------
-    values : ndarray, shape (height, width)
-    """
-    step = -(-max(values.shape) // SIDE)
-    if step == 1:
-        return values
-    padding = [(0, -length % step) for length in values.shape]
-    padded = np.pad(values.astype(np.float64), padding, constant_values=np.nan)
-    blocks = padded.reshape(padded.shape[0] // step, step, padded.shape[1] // step, step)
-    counts = np.isfinite(blocks).sum(axis=(1, 3))
-    sums = np.nansum(blocks, axis=(1, 3))
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 @dataclass(frozen=True)
@@ -316,17 +258,6 @@ def _label(
         color=INK if entry else MUTED, style="normal" if entry else "italic",
         fontsize=layout.small, parse_math=False,
     )  # fmt: skip
-
-
-def _scales(images: Sequence[Image]) -> list[str]:
-    """Return what the colours mean, and whether pixels were averaged."""
-    low, high = PERCENTILES
-    around = ", signed ones around zero" if any(image.signed for image in images) else ""
-    large = any(max(image.values.shape) > SIDE for image in images)
-    return [
-        f"each image on a scale of its own, percentiles {low} to {high}{around}",
-        *([f"means over blocks of pixels where there are more than {SIDE}"] if large else []),
-    ]
 
 
 def _number(page: int, pages: int) -> str:

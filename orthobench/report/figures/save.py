@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +113,12 @@ def save_figures(
 
 
 def save_plot(
-    plot: Plot, stem: Path, *, style: str = "screen", formats: Sequence[str] = FORMATS
+    plot: Plot,
+    stem: Path,
+    *,
+    style: str = "screen",
+    formats: Sequence[str] = FORMATS,
+    dpi: int | None = None,
 ) -> list[Path]:
     """Write one plot; its solvers look as `styles` makes them look among themselves.
 
@@ -124,6 +129,8 @@ def save_plot(
         The files without their suffix.
     style, formats
         As of `save_figures`.
+    dpi : int, optional
+        Pixels on an inch, instead of the style's.
 
     Returns
     -------
@@ -132,6 +139,7 @@ def save_plot(
     panels = on_paper(plot).values()
     looks = styles(series.solver for panel in panels for series in panel.series if series.solver)
     layout = layout_of(style)
+    layout = layout if dpi is None else replace(layout, dpi=dpi)
     return _saved(stem, _sheet(plot, looks, layout), formats, layout)
 
 

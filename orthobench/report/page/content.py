@@ -16,18 +16,22 @@ from orthobench.report.page.drawings import Drawings, drawings
 from orthobench.report.page.entries import Table, table
 from orthobench.report.page.failed import Failed, Refused, failed, refused
 from orthobench.report.page.looks import Look, looks_of
+from orthobench.report.page.pictures import Gallery, galleries
 from orthobench.report.page.problems import Problem, problem
 from orthobench.report.page.summary import Verdict, verdict
 from orthobench.report.plots.collection import across, exhibited, of_problem
-from orthobench.report.plots.exhibits import exhibitions
+from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import styles
 from orthobench.report.words import clean, plural
 from orthobench.results import Results
 from orthobench.tuning import Entry
 
-MOST_PAIRS = 5000
+MOST_PAIRS = 3000
 """Comparisons in one page; of more, only those with the best solver are told, in words."""
+
+DRAWN = 2_700_000
+"""Characters for the data of plots and for images in one page; the library takes 2 million more."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Page:
     looks : mapping
         How each solver looks.
     drawings : Drawings
+    galleries : mapping
+        The images of each problem that exhibits any, by its label.
     """
 
     suite: str
@@ -89,6 +95,7 @@ class Page:
     provenance: Provenance
     looks: Mapping[str, Look]
     drawings: Drawings
+    galleries: Mapping[str, Gallery]
 
     @property
     def file(self) -> str:
@@ -115,10 +122,12 @@ def page(
     ranking = rank(entries) if ranked is None else ranked
     found = families(ranking) if found is None else found
     ranked = [one for one in ranking if not one.entry.refused]
-    problems, plots = _problems(results, ranked, found)
+    shown = exhibitions(entries, results.exhibits)
+    problems, plots = _problems(entries, ranked, found, shown)
     overall = across(entries, found)
     looks = looks_of(styles(entry.solver for entry in entries))
     everything = (*plots, *overall)
+    drawn = drawings(everything, looks)
     suite = tomllib.loads(session["text"])
     fails = failed(results, ranked)
     ids = {group.label: group.id for group in problems}
@@ -126,7 +135,7 @@ def page(
         suite=clean(results.suite),
         description=clean(suite.get("description", "")),
         date=_date(session),
-        counts=_counts(results),
+        counts=_counts(results, len(problems)),
         failures=sum(one.runs for one in fails),
         verdicts=tuple(verdict(family, entries, ranked, ids) for family in found),
         failed=fails,
@@ -137,16 +146,20 @@ def page(
         table=table(ranked),
         provenance=_provenance(results, session),
         looks=looks,
-        drawings=drawings(everything, looks),
+        drawings=drawn,
+        galleries=galleries(shown, DRAWN - len(drawn.data)),
     )
 
 
 def _problems(
-    results: Results, ranked: Sequence[Ranked], families_found: Sequence[Family]
+    entries: Sequence[Entry],
+    ranked: Sequence[Ranked],
+    families_found: Sequence[Family],
+    shown: Sequence[Exhibition],
 ) -> tuple[tuple[Problem, ...], list[Plot]]:
     """Return the problems, and their plots in one list."""
     groups: dict[str, list[Entry]] = {}
-    for entry in results.entries:
+    for entry in entries:
         groups.setdefault(entry.problem, []).append(entry)
     standing: dict[str, list[Ranked]] = {}
     for one in ranked:
@@ -154,7 +167,6 @@ def _problems(
     made = sum(len(c) for family in families_found for c in family.comparisons.values())
     paired = made <= MOST_PAIRS
     of_family = {family.name: family for family in families_found}
-    shown = exhibitions(results.entries, results.exhibits)
     pictures = {one.problem: exhibited([one]) for one in shown}
     plots: list[Plot] = []
     found: list[Problem] = []
@@ -168,13 +180,14 @@ def _problems(
     return tuple(found), plots
 
 
-def _counts(results: Results) -> tuple[str, ...]:
-    """Return how many problems, solvers, seeds and runs there are."""
-    nouns = {"problem": "problem", "solver": "solver", "seed": "seed", "key": "run"}
-    return tuple(
+def _counts(results: Results, problems: int) -> tuple[str, ...]:
+    """Return how many problems, solvers, seeds and runs there are; one at each level is one."""
+    nouns = {"solver": "solver", "seed": "seed", "key": "run"}
+    counts = (
         plural(len({getattr(record, field) for record in results.records}), noun)
         for field, noun in nouns.items()
     )
+    return (plural(problems, "problem"), *counts)
 
 
 def _date(session: Mapping[str, Any]) -> str:
@@ -204,16 +217,20 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
 
 
 def _command(command: str) -> str:
-    """Return the command without the folder of its program."""
+    """Return the command as its user may have typed it: without the folder of its program."""
     words = shlex.split(command)
-    return shlex.join([PurePath(words[0]).name, *words[1:]]) if words else ""
+    if not words:
+        return ""
+    program = PurePath(words[0]).name
+    module = program == "__main__.py"
+    return shlex.join([*(["python", "-m", "orthobench"] if module else [program]), *words[1:]])
 
 
 def _blas(pool: Mapping[str, Any]) -> str:
     parts = (pool.get("internal_api"), pool.get("version"), pool.get("architecture"))
     named = " ".join(str(part) for part in parts if part)
     threads = pool.get("num_threads")
-    return f"{named}, {threads} thread{'s' * (threads != 1)}"
+    return f"{named}, {plural(threads, 'thread')}" if threads else named
 
 
 def _git(state: Mapping[str, Any] | None) -> str:

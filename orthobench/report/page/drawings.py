@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from orthobench.arrays import Array
 from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.report.page.looks import Look
+from orthobench.report.page.looks import REFERENCES, Look
 from orthobench.report.page.pack import Pool, packed, thinned
 from orthobench.report.plots.floor import floor_of
 from orthobench.report.words import clean
@@ -27,10 +27,10 @@ FEWEST_POINTS = 24
 CURVES = 12_000
 """Curves in one page; each takes about half a millisecond to find."""
 
-NUMBERS = 500_000
+NUMBERS = 330_000
 """Numbers for curves in one page."""
 
-RUNS = 250_000
+RUNS = 150_000
 """Numbers for single runs in one page, beyond those for curves."""
 
 
@@ -80,6 +80,7 @@ def drawings(plots: Sequence[Plot], looks: Mapping[str, Look]) -> Drawings:
         drawn.append((panel, as_values))
     without_runs = _add_runs(packer, drawn)
     head = {
+        "references": REFERENCES,
         "solvers": [_look(name, look) for name, look in looks.items()],
         "plots": [_plot(plot, panels) for plot, panels in zip(plots, found, strict=True)],
     }
@@ -103,10 +104,18 @@ class _Packer:
         lows = [part for s in panel.series for part in (s.y, s.low) if part is not None]
         floor = floor_of(lows)
         self.curves += len(panel.series)
+        references = itertools.cycle(range(-1, -1 - len(REFERENCES), -1))
+        solvers = [
+            self.solvers[one.solver] if one.solver in self.solvers else next(references)
+            for one in panel.series
+        ]
         return {
             "x": _axis(panel.x),
             "y": _axis(panel.y),
-            "series": [self.series(one, panel) for one in panel.series],
+            "series": [
+                self.series(one, panel) | {"solver": solver}
+                for one, solver in zip(panel.series, solvers, strict=True)
+            ],
             "stepped": panel.stepped,
             "rules": list(panel.rules),
             "band": panel.band,
@@ -120,7 +129,6 @@ class _Packer:
         kept = np.arange(len(one.x))[at]
         found: dict[str, Any] = {
             "label": clean(one.label),
-            "solver": self.solvers.get(one.solver, -1),
             "x": self.pool.place(one.x[at]),
             "y": self.pool.place(one.y[at]),
         }
@@ -157,7 +165,7 @@ def _by_importance(
     found = [
         (sum(at > 0 for at in place), sum(place), number, place)
         for number, plot in enumerate(plots)
-        for place in product(*(range(len(options)) for options in plot.choices.values()))
+        for place in itertools.product(*(range(len(options)) for options in plot.choices.values()))
     ]
     for _, _, number, place in sorted(found):
         options = list(plots[number].choices.values())

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orthobench.report.page.problems import chosen, mark
 from orthobench.report.ranking import Ranked
-from orthobench.report.words import clean, number, short
+from orthobench.report.words import assigned, clean, count, number, si
 from orthobench.stats.curves import AXES
 
 
@@ -88,6 +87,11 @@ HEAD = (
     Column("seconds", "seconds"),
 )
 
+COSTS: Mapping[str, Callable[[float], str]] = {
+    "steps": count, "samples": count, "flops": si, "seconds": number,
+}  # fmt: skip
+"""The columns of costs, and how their values are written."""
+
 MARKS = {"best": "★ best", "close": "≈ close", "failed": "✗ failed", "": ""}
 
 
@@ -115,24 +119,23 @@ def table(ranked: Sequence[Ranked]) -> Table:
 def _row(ranked: Ranked, metrics: Sequence[float]) -> tuple[Field, ...]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
-    names = (first.family, entry.problem, entry.solver, chosen(entry))
+    names = (first.family, entry.problem, entry.solver, assigned(entry.chosen))
     values = (
         summary.median, summary.low, summary.high, *summary.interval,
         len(entry.seeds), summary.n_failed,
-        *(ranked.typical(AXES[axis]) for axis in ("steps", "samples", "flops", "seconds")),
-        *metrics,
     )  # fmt: skip
-    parameters = ", ".join(f"{name}={short(value)}" for name, value in first.parameters.items())
     return (
         *(Field(clean(name)) for name in names),
-        Field(MARKS[mark(ranked)]),
+        Field(MARKS[ranked.mark]),
         *map(_number, values),
-        Field(clean(parameters)),
+        *(_number(ranked.typical(AXES[axis]), written) for axis, written in COSTS.items()),
+        *map(_number, metrics),
+        Field(assigned(first.parameters)),
     )
 
 
-def _number(value: float) -> Field:
+def _number(value: float, written: Callable[[float], str] = number) -> Field:
     if math.isnan(value):
         return Field("")
-    shown, exact = number(value), f"{value:.6g}"
+    shown, exact = written(value), f"{value:.6g}"
     return Field(shown, "" if shown == exact else exact)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from orthobench.report.ranking import Ranked
-from orthobench.report.words import clean, short
+from orthobench.report.words import assigned, clean
 from orthobench.results import Results
 from orthobench.tuning import Entry
 
@@ -67,7 +66,7 @@ def failed(results: Results, ranked: Iterable[Ranked]) -> tuple[Failed, ...]:
     groups: dict[tuple[str, str, str, bool, str, str], list[int]] = {}
     told = set[str]()
     for r in results.failures:
-        key = (r.problem, r.solver, _values(r.tuned), r.key in chosen, r.status.value, r.reason)
+        key = (r.problem, r.solver, assigned(r.tuned), r.key in chosen, r.status.value, r.reason)
         groups.setdefault(key, []).append(r.seed)
         told.add(r.key)
     for one in ranked:
@@ -75,7 +74,7 @@ def failed(results: Results, ranked: Iterable[Ranked]) -> tuple[Failed, ...]:
         known = {record.seed for record in entry.records if record.key in told}
         for failure in one.summary.failures:
             if failure.seed not in known:
-                values = _values(entry.chosen)
+                values = assigned(entry.chosen)
                 key = (entry.problem, entry.solver, values, True, failure.status, failure.reason)
                 groups.setdefault(key, []).append(failure.seed)
     return tuple(
@@ -97,10 +96,6 @@ def refused(entries: Sequence[Entry]) -> tuple[Refused, ...]:
     return tuple(
         Refused(reason, tuple(refusing), names) for (reason, names), refusing in solvers.items()
     )
-
-
-def _values(tuned: Mapping[str, Any]) -> str:
-    return clean(", ".join(f"{name}={short(value)}" for name, value in tuned.items()))
 
 
 def _listed(seeds: Iterable[int]) -> str:

@@ -10,6 +10,9 @@ from orthobench.report.style import Style
 WIDTH = 1.8
 """Of lines, in pixels; dashes are given in line widths."""
 
+REFERENCES = ("4px,3px", "1.5px,2.5px", "9px,3px,2px,3px")
+"""Dashes of references, which are of no solver, one after the other."""
+
 SYMBOLS = {
     "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
     "P": "cross", "*": "star", "<": "triangle-left", ">": "triangle-right",

@@ -162,7 +162,7 @@ class PlotView {
     const rows = this.panel.series.map((one, place) => {
       const name = element("span", { class: "name" }, one.label);
       const value = element("output", { "data-place": place });
-      if (one.solver < 0) return element("li", { class: "reference" }, sample(-1), name, value);
+      if (one.solver < 0) return element("li", { class: "reference" }, sample(one.solver), name, value);
       const box = element("input", { type: "checkbox", value: one.solver, onchange: () => switchSolvers([one.solver], box.checked) });
       return element("li", {}, element("label", {}, box, sample(one.solver), name), value);
     });

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from orthobench.record import Record
+from orthobench.report import remarks
 from orthobench.report.findings import Family, sentence
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import (
+    assigned,
     clean,
     count,
     duration,
@@ -17,7 +19,6 @@ from orthobench.report.words import (
     number,
     plural,
     probability,
-    short,
     si,
 )
 from orthobench.stats.curves import AXES
@@ -163,7 +164,7 @@ def problem(
         sentences=_against_best(found, ranked, metric),
         pairs=tuple(map(_pair, found)) if paired else (),
         compared=plural(len(found), "comparison"),
-        notes=tuple(_tuning(ranked)),
+        notes=tuple(remarks.tuning(ranked)),
         absent=_absent(entries),
         plots=tuple(plots),
     )
@@ -175,25 +176,13 @@ def _facts(record: Record, metric: str, seeds: int) -> tuple[str, ...]:
     return tuple(fact for fact in facts if fact)
 
 
-def mark(ranked: Ranked) -> str:
-    """Return what a row is marked as: best, failed, close, or nothing."""
-    if ranked.best:
-        return "best"
-    return "failed" if ranked.summary.n_failed else "close" if ranked.close else ""
-
-
-def chosen(entry: Entry) -> str:
-    """Return the tuned values chosen: ``step=2``."""
-    return clean(", ".join(f"{name}={short(value)}" for name, value in entry.chosen.items()))
-
-
 def _row(ranked: Ranked, effort: str) -> Row:
     summary = ranked.summary
     low, high = map(number, summary.interval)
     return Row(
-        mark=mark(ranked),
+        mark=ranked.mark,
         solver=ranked.entry.solver,
-        chosen=chosen(ranked.entry),
+        chosen=assigned(ranked.entry.chosen),
         median=number(summary.median),
         spread=f"{number(summary.low)} to {number(summary.high)}",
         interval=f"{low} to {high}",
@@ -228,39 +217,13 @@ def _pair(found: Comparison) -> Pair:
         f"{found.lower} / {found.equal} / {found.higher}",
         number(found.difference),
         f"{low} to {high}",
-        "1"
-        if found.adjusted >= 1
-        else probability(found.adjusted).removeprefix("p = ").removeprefix("p "),
+        _p(found.adjusted),
         found.lead or "",
     )
 
 
-def _tuning(ranked: Sequence[Ranked]) -> list[str]:
-    """Return how parameters were chosen, and which ended at the edge of their grid."""
-    tuned = [r.entry for r in ranked if len(r.entry.trials) > 1]
-    if not tuned:
-        return []
-    sizes = sorted({len(entry.trials) for entry in tuned})
-    trials = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    by = axis_label(tuned[0].records[0].tuned_by)
-    return [f"Parameters were chosen by {by}, from {trials} trials of each solver."] + [
-        f"{clean(entry.solver)}: {clean(name)}={clean(short(value))} is the {end} tried; "
-        "a better one may lie beyond."
-        for entry in tuned
-        for name, value, end in _edges(entry)
-    ]
-
-
-def _edges(entry: Entry) -> list[tuple[str, object, str]]:
-    found: list[tuple[str, object, str]] = []
-    for name, value in entry.chosen.items():
-        tried = {trial.tuned[name] for trial in entry.trials}
-        if len(tried) < 2 or not all(isinstance(v, (int, float)) for v in tried):
-            continue
-        end = {min(tried): "smallest", max(tried): "largest"}.get(value)
-        if end:
-            found.append((name, value, end))
-    return found
+def _p(adjusted: float) -> str:
+    return "1" if adjusted >= 1 else probability(adjusted).removeprefix("p ").removeprefix("= ")
 
 
 def _absent(entries: Sequence[Entry]) -> tuple[str, ...]:

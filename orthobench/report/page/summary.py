@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from orthobench.report.findings import Family, Standing
 from orthobench.report.ranking import Ranked
+from orthobench.report.verdicts import FAR
 from orthobench.report.words import clean, number
 from orthobench.tuning import Entry
 
@@ -184,4 +185,6 @@ def _cell(
 
 
 def _times(factor: float) -> str:
+    if factor > FAR:
+        return f"> {number(FAR)}"
     return f"{factor:.2f}" if factor < 9.995 else number(factor)

@@ -30,7 +30,7 @@ function drawn(panel, data, view) {
 }
 
 function lookOf(one, data) {
-  return data.solvers[one.solver] ?? { colour: GREY, dash: "4px,3px", symbol: "" };
+  return data.solvers[one.solver] ?? { colour: GREY, dash: data.references[-1 - one.solver], symbol: "" };
 }
 
 /** The arrays of a series, as measured and as shown. */

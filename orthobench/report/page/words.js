@@ -59,14 +59,14 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** The sample of a solver's line and marker. */
+/** The sample of a solver's line and marker; of a reference's line where it is negative. */
 function sample(solver) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("class", "key");
   svg.setAttribute("aria-hidden", "true");
   const use = document.createElementNS(space, "use");
-  use.setAttribute("href", solver < 0 ? "#key-reference" : `#key-${solver}`);
+  use.setAttribute("href", `#key-${solver < 0 ? `reference${solver}` : solver}`);
   svg.append(use);
   return svg;
 }

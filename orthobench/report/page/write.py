@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from orthobench.errors import UsageError
 from orthobench.report.findings import Family
 from orthobench.report.page.content import Page, page
+from orthobench.report.page.looks import REFERENCES
 from orthobench.report.page.pack import packed
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import clean
@@ -84,6 +85,7 @@ def rendered(content: Page, plotly: str) -> str:
         .get_template("page.html")
         .render(
             page=content,
+            references=REFERENCES,
             style=_own("page.css"),
             script=script,
             # only these two may run, whatever a name may hold

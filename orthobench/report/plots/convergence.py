@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from orthobench.arrays import Array
 from orthobench.panel import Axis, Key, Panel, Plot, Series
-from orthobench.record import Record
 from orthobench.report.plots.labels import about, axis_label, legend_label
-from orthobench.stats.curves import AXES, curve
+from orthobench.stats.curves import Traces
 from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry
 
@@ -26,10 +21,10 @@ def convergence(entries: Sequence[Entry]) -> Plot:
     """
     taking_part = [entry for entry in entries if not entry.refused]
     axes, metrics = _axes(taking_part), _metrics(taking_part)
+    traces = _traces(taking_part)
 
     def draw(key: Key) -> Panel:
-        x, metric = key
-        return convergence_panel(taking_part, x, metric)
+        return _panel(traces, *key)
 
     return Plot(
         name=entries[0].problem,
@@ -57,28 +52,30 @@ def convergence_panel(entries: Sequence[Entry], x: str, metric: str) -> Panel:
     UsageError
         On an unknown `x`.
     """
-    seeds = max((len(entry.seeds) for entry in entries), default=1)
+    return _panel(_traces(entries), x, metric)
+
+
+def _traces(entries: Sequence[Entry]) -> list[tuple[Entry, Traces]]:
+    return [(entry, Traces(entry.records, entry.seeds)) for entry in entries]
+
+
+def _panel(traces: Sequence[tuple[Entry, Traces]], x: str, metric: str) -> Panel:
+    seeds = max((len(entry.seeds) for entry, _ in traces), default=1)
     return Panel(
         Axis(x, axis_label(x)),
         Axis(metric, axis_label(metric)),
-        tuple(_series(entry, x, metric) for entry in entries),
+        tuple(_series(entry, runs, x, metric) for entry, runs in traces),
         band=spread_name(seeds) if seeds > 1 else "",
     )
 
 
-def _series(entry: Entry, x: str, metric: str) -> Series:
-    found = curve(entry.records, x, metric, entry.seeds)
-    runs = tuple(_run(record, x, metric) for record in entry.records if record.trace)
+def _series(entry: Entry, traces: Traces, x: str, metric: str) -> Series:
+    found = traces.curve(x, metric)
+    runs = zip(traces.costs(x), traces.values(metric), strict=True)
     return Series(
         legend_label(entry), found.x, found.median, found.low, found.high,
-        solver=entry.solver, crosses=found.ends, runs=runs,
+        solver=entry.solver, crosses=found.ends, runs=tuple(run for run in runs if len(run[0])),
     )  # fmt: skip
-
-
-def _run(record: Record, x: str, metric: str) -> tuple[Array, Array]:
-    at = [AXES[x](mark) for mark in record.trace]
-    values = [mark.metrics.get(metric, math.nan) for mark in record.trace]
-    return np.array(at, dtype=np.float64), np.array(values, dtype=np.float64)
 
 
 def _axes(entries: Sequence[Entry]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orthobench.report.words import clean, limits, short
+from orthobench.report.words import assigned, clean, limits
 from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry
 
@@ -26,7 +26,7 @@ def axis_label(key: str) -> str:
 
 def legend_label(entry: Entry) -> str:
     """Return how the legend calls a solver: its chosen parameters, and its failures."""
-    chosen = ", ".join(f"{name}={short(value)}" for name, value in entry.chosen.items())
+    chosen = assigned(entry.chosen)
     failed = len(entry.seeds) - sum(not record.status.failed for record in entry.records)
     parts = [entry.solver, f"({chosen})" if chosen else ""]
     parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]

@@ -10,7 +10,7 @@ import numpy as np
 
 from orthobench.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.labels import COSTS, about, axis_label
-from orthobench.report.words import clean, short
+from orthobench.report.words import assigned, clean
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import final, metric_of, quantiles
 from orthobench.tuning import Entry, Trial
@@ -128,10 +128,7 @@ def fronts(entries: Sequence[Entry]) -> list[Front]:
 
 def _series(front: Front, y: str) -> Series:
     places = np.array([(point[front.metric], point[y]) for _, point in front.points])
-    notes = tuple(
-        clean(", ".join(f"{name}={short(value)}" for name, value in tuned.items()))
-        for tuned, _ in front.points
-    )
+    notes = tuple(assigned(tuned) for tuned, _ in front.points)
     return Series(front.label, places[:, 0], places[:, 1], solver=front.solver, notes=notes)
 
 

@@ -12,7 +12,7 @@ from orthobench.errors import unknown
 from orthobench.identity import canonical
 from orthobench.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.labels import axis_label, legend_label
-from orthobench.report.words import clean, short
+from orthobench.report.words import assigned, clean, short
 from orthobench.stats.seeds import final, metric_of, spread, spread_name
 from orthobench.tuning import Entry, Trial
 
@@ -158,7 +158,7 @@ def _finals(entry: Entry, trial: Trial, metric: str) -> tuple[float, float, floa
 
 
 def _note(entry: Entry, trial: Trial) -> str:
-    parts = [f"{name}={short(value)}" for name, value in trial.tuned.items()]
+    parts = [assigned(trial.tuned)]
     failed = len(entry.seeds) - sum(not record.status.failed for record in trial.records)
     if failed:
         parts.append(f"failed {failed} of {len(entry.seeds)}")

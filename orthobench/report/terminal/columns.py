@@ -20,6 +20,9 @@ CURVE = "curve"
 FOLD = 5
 """Columns of at least this rank go before solver names are folded onto two lines."""
 
+BETWEEN = 2
+"""Characters between two columns."""
+
 FIRST = ("rank", "density", "explained_variance_ratio")
 """Secondary metrics that a table shows before others."""
 
@@ -45,6 +48,13 @@ class Column:
     texts: tuple[str, ...]
     rank: int = 0
     justify: Literal["left", "right"] = "right"
+
+    @property
+    def width(self) -> int:
+        """How many characters wide it is."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, (*self.title.split("\n"), *self.texts)))
 
 
 def columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[Column]:

@@ -1,4 +1,4 @@
-"""What stands below a table: what its marks mean, how parameters were chosen, what failed."""
+"""What stands below a table: what its marks mean, and what failed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from orthobench.record import Record
 from orthobench.report.ranking import Ranked
-from orthobench.report.words import clean, short
+from orthobench.report.words import assigned, clean, plural
 from orthobench.stopping import Ending
 from orthobench.tuning import Entry
-
-
-def mark(ranked: Ranked) -> str:
-    """Return what a row is marked as: best, failed, close, or nothing."""
-    if ranked.best:
-        return "best"
-    return "failed" if ranked.summary.n_failed else "close" if ranked.close else ""
 
 
 def symbols(ascii_only: bool) -> Mapping[str, str]:
@@ -26,7 +19,7 @@ def symbols(ascii_only: bool) -> Mapping[str, str]:
 
 def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
     """Return what the marks of a table mean, those that it has."""
-    seen, shown = {mark(r) for r in ranked}, symbols(ascii_only)
+    seen, shown = {r.mark for r in ranked}, symbols(ascii_only)
     meanings = {
         "best": "smallest median, of equal ones the fastest; no run failed",
         "close": "the median difference from it may be zero (95 % interval)",
@@ -34,32 +27,6 @@ def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
     }
     told = [f"{shown[name]} {text}" for name, text in meanings.items() if name in seen]
     return ["   ".join(told)] if told else []
-
-
-def tuning(ranked: Sequence[Ranked]) -> list[str]:
-    """Return how parameters were chosen, and which ended at the edge of their grid."""
-    tuned = [r.entry for r in ranked if len(r.entry.trials) > 1]
-    if not tuned:
-        return []
-    sizes = sorted({len(entry.trials) for entry in tuned})
-    trials = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    notes = [f"tuned on {tuned[0].records[0].tuned_by}, {trials} trials for each solver"]
-    return notes + [text for entry in tuned for text in _edges(entry)]
-
-
-def _edges(entry: Entry) -> list[str]:
-    notes: list[str] = []
-    for name, value in entry.chosen.items():
-        values = {trial.tuned[name] for trial in entry.trials}
-        if len(values) < 2 or not all(isinstance(v, (int, float)) for v in values):
-            continue
-        which = {min(values): "smallest", max(values): "largest"}.get(value)
-        if which:
-            notes.append(
-                f"{clean(entry.solver)}: {name}={short(value)} is the {which} tried; "
-                "a better one may lie beyond"
-            )
-    return notes
 
 
 def refusal(entry: Entry) -> str:
@@ -94,10 +61,9 @@ def _failures_not_chosen(entry: Entry) -> list[str]:
                 by_status.setdefault(record.status.value, []).append(record)
     lines: list[str] = []
     for status, records in by_status.items():
-        runs = f"{len(records)} run{'s' * (len(records) > 1)}"
-        values = dict.fromkeys(f"{n}={short(v)}" for r in records for n, v in r.tuned.items())
+        values = dict.fromkeys(assigned({n: v}) for r in records for n, v in r.tuned.items())
         lines.append(
-            f"{clean(entry.solver)}, not chosen {clean(' '.join(values))}: {status}: "
-            f"{clean(records[0].reason)} ({runs})"
+            f"{clean(entry.solver)}, not chosen {' '.join(values)}: {status}: "
+            f"{clean(records[0].reason)} ({plural(len(records), 'run')})"
         )
     return lines

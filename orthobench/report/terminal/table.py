@@ -6,11 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from orthobench.report import remarks
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.terminal import notes
-from orthobench.report.terminal.columns import CURVE, FOLD, Column, columns, curve_column
+from orthobench.report.terminal.columns import (
+    BETWEEN,
+    CURVE,
+    FOLD,
+    Column,
+    columns,
+    curve_column,
+)
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
-from orthobench.report.words import clean, limits, short
+from orthobench.report.words import assigned, clean, limits, plural
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import spread_name
 from orthobench.tuning import Entry, Trial
@@ -116,7 +124,7 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     entries = [r.entry for r in group]
     ranked = [r for r in group if not r.entry.refused]
     entry, first = entries[0], entries[0].records[0]
-    seeds = f"{len(entry.seeds)} seed{'s' * (len(entry.seeds) > 1)}"
+    seeds = plural(len(entry.seeds), "seed")
     parts = (first.family, f"final {first.primary.replace('_', ' ')}", seeds, limits(first.budget))
     about = "  " + ", ".join(part for part in parts if part)
     ascii_only = console.options.ascii_only
@@ -125,7 +133,7 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     told = notes.legend(ranked, ascii_only)
     if curves and any(column.title == CURVE for column in shown):
         told.append(curves.note(ascii_only))
-    told += notes.tuning(ranked)
+    told += remarks.tuning(ranked)
     told += [notes.refusal(entry) for entry in entries if entry.refused]
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)
@@ -155,14 +163,15 @@ def _fitting(
     if curves:
         shown.insert(0, curve_column(ranked, curves, NARROW, ascii_only))
     unlimited = console.options.update(max_width=10_000)
+    width = Measurement.get(console, unlimited, _table(shown, ranked, console)).maximum
     while True:
-        width = Measurement.get(console, unlimited, _table(shown, ranked, console)).maximum
         last = max(shown, key=lambda column: column.rank)
         needed = width - (0 if last.rank >= FOLD else _foldable(ranked))
         if needed <= console.width or not last.rank:
             break
         left_out.insert(0, last)
         shown.remove(last)
+        width -= last.width + BETWEEN  # measuring the table again takes a while
     if curves and shown[0].title == CURVE:
         room = min(WIDE, NARROW + max(0, console.width - width))
         shown[0] = curve_column(ranked, curves, room, ascii_only)
@@ -195,12 +204,12 @@ def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) 
     for i, r in enumerate(ranked):
         style = "bold" if r.best else "dim" if not r.summary.n_ok else ""
         cells = [Text(column.texts[i]) for column in shown]
-        table.add_row(symbols[notes.mark(r)], _name(r.entry), *cells, style=style)
+        table.add_row(symbols[r.mark], _name(r.entry), *cells, style=style)
     return table
 
 
 def _name(entry: Entry) -> Text:
     from rich.text import Text
 
-    chosen = "".join(f" {clean(name)}={clean(short(v))}" for name, v in entry.chosen.items())
-    return Text.assemble(clean(entry.solver), (chosen, "cyan"))
+    chosen = assigned(entry.chosen, " ")
+    return Text.assemble(clean(entry.solver), (f" {chosen}" if chosen else "", "cyan"))

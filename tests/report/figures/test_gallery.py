@@ -13,11 +13,11 @@ from matplotlib.colors import to_hex
 import orthobench as ob
 from orthobench.cli import main
 from orthobench.exhibits import Image
-from orthobench.report.figures import gallery as galleries
-from orthobench.report.figures.gallery import gallery, limits, pages, reduced
+from orthobench.report.figures.gallery import gallery, pages
 from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import OF_A_RUN, save_figures
 from orthobench.report.plots.exhibits import exhibitions, typical_seed
+from orthobench.report.plots.images import SIDE, limits, reduced
 from orthobench.suite_file import from_table
 from orthobench.tuning import choose
 
@@ -175,9 +175,7 @@ class TestScale:
     @given(st.integers(1, 40), st.integers(1, 40))
     def test_large_images_become_means_over_blocks(self, height, width):
         values = np.random.default_rng(0).standard_normal((height, width))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(galleries, "SIDE", 10)
-            small = reduced(values)
+        small = reduced(values, 10)
         step = -(-max(height, width) // 10)
         assert max(small.shape) <= 10
         for i, j in np.ndindex(small.shape):
@@ -185,11 +183,11 @@ class TestScale:
             assert small[i, j] == pytest.approx(block.mean())
 
     def test_gaps_are_left_out_of_means_and_stay_where_there_is_nothing_else(self):
-        values = np.ones((galleries.SIDE * 2, 2))
+        values = np.ones((SIDE * 2, 2))
         values[0, 0] = np.nan
         values[2:4] = np.nan
         small = reduced(values)
-        assert small.shape == (galleries.SIDE, 1)
+        assert small.shape == (SIDE, 1)
         assert small[0, 0] == 1
         assert np.isnan(small[1, 0])
 

@@ -86,9 +86,10 @@ class Made(Results):
     """Results of made records, without a store."""
 
     facts: dict[str, Any] = field(default_factory=dict)
+    load: Callable[..., Any] | None = None
 
     def exhibits(self, records):
-        return {record.key: {} for record in records}
+        return self.load(records) if self.load else {record.key: {} for record in records}
 
     def session(self):
         return {
@@ -113,10 +114,12 @@ def every_page(every, tmp_path_factory) -> Path:
     return write_page(every, tmp_path_factory.mktemp("page"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def made() -> Callable[..., Results]:
-    """Return a maker of results from records: ``made(records, text=...)``."""
-    return lambda records, **facts: Made("suite", Path("results.sqlite"), records, facts)
+    """Return a maker of results from records: ``made(records, load, text=...)``."""
+    return lambda records, load=None, **facts: Made(
+        "suite", Path("results.sqlite"), records, facts, load
+    )
 
 
 @pytest.fixture(scope="session")

@@ -293,16 +293,54 @@ def test_every_control_has_a_name_and_headings_are_in_order(shown):
     assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
 
 
-def test_links_open_what_they_lead_to_and_printing_opens_everything(opened, every_page):
-    watched = opened(every_page)
-    page = watched.page
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the summary"
-    last = page.locator("details.problem").last
+def test_links_open_what_they_lead_to(shown):
+    last = shown.page.locator("details.problem").last
     last.evaluate("details => { details.open = false }")
-    page.locator("#problem-list a").last.click()
+    shown.page.locator("#problem-list a").last.click()
     assert last.evaluate("details => details.open")
-    watched.first_plot()
+
+
+@pytest.fixture(scope="module")
+def exhibiting(opened, runs, exhibit, made, tmp_path_factory):
+    """A page of two problems with images and curves, and two references of these."""
+
+    def load(records):
+        shown = {r.key: exhibit(r.solver, r.seed) for r in records}
+        return {key: {**one, "other": one["chance"]} for key, one in shown.items()}
+
+    records = [r for p in "pq" for s in ("hooi", "pgd") for r in runs(s, 1.0, seeds=2, problem=p)]
+    return opened(write_page(made(records, load), tmp_path_factory.mktemp("exhibiting")))
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_summary(exhibiting):
+    exhibiting.page.keyboard.press("Tab")
+    assert exhibiting.page.evaluate("document.activeElement.textContent") == "Skip to the summary"
+
+
+def test_images_can_be_shown(exhibiting):
+    images = exhibiting.page.locator(".gallery img")
+    assert images.count() == 2 * (1 + 2 * 3)
+    assert images.evaluate_all("all => Promise.all(all.map(one => one.decode().then(() => true)))")
+
+
+def test_references_differ_in_their_dashes(exhibiting):
+    figure = exhibiting.page.locator("figure[data-plot]", has_text="Curves").first
+    figure.scroll_into_view_if_needed()
+    figure.locator(".main-svg").first.wait_for(state="attached")
+    dashes = "f => f.querySelector('.chart').data.slice(0, 2).map(t => t.line.dash)"
+    assert len(set(figure.evaluate(dashes))) == 2
+    uses = figure.locator(".legend .reference use").evaluate_all(
+        "all => all.map(use => use.href.baseVal)"
+    )
+    assert uses == ["#key-reference-1", "#key-reference-2"]
+    for href in uses:
+        assert exhibiting.page.locator(href).count() == 1
+
+
+def test_printing_opens_everything(exhibiting):
+    page = exhibiting.page
+    exhibiting.first_plot()
+    last = page.locator("details.problem").last
     last.evaluate("details => { details.open = false }")
     page.evaluate(
         "addEventListener('beforeprint', () => { window.closed_parts ="
@@ -312,7 +350,7 @@ def test_links_open_what_they_lead_to_and_printing_opens_everything(opened, ever
     assert page.locator(".js-plotly-plot").count() == page.locator("figure[data-plot]").count()
     assert page.evaluate("window.closed_parts") == 0
     assert not last.evaluate("details => details.open")
-    assert watched.troubles == []
+    assert exhibiting.troubles == []
 
 
 def test_names_with_markup_are_text_everywhere(shown):
@@ -379,6 +417,7 @@ def test_without_decompression_it_says_so(opened, every_page):
     assert watched.troubles == []
 
 
+@pytest.mark.slow
 def test_twenty_thousand_points_switch_axes_at_once(opened, runs, made, tmp_path):
     records = [r for i in range(10) for r in runs(f"s{i}", 1.0 + i, seeds=25, points=190)]
     assert len(choose(records)) == 10

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from orthobench.errors import UsageError
-from orthobench.report.page import write, write_page
+from orthobench.report.page import content, write, write_page
 from orthobench.stopping import Ending
 
 HOSTILE = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
@@ -132,3 +132,24 @@ def test_missing_packages_are_named(runs, made, tmp_path, monkeypatch, package):
     with pytest.raises(UsageError, match=r"pip install 'orthobench\[report\]'"):
         write_page(made(runs("a", 1.0)), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_images_stand_beside_each_other_with_names_and_words(runs, load, made, tmp_path):
+    records = [r for s in ("hooi", "pgd") for r in runs(s, 1.0, seeds=2)]
+    text = write_page(made(records, load), tmp_path).read_text()
+    gallery = text[text.index('<figure class="gallery">') : text.index('id="across"')]
+    assert gallery.count("<img ") == 1 + 2 * 3
+    assert gallery.count('decoding="async"') == 1 + 2 * 3
+    for alt in ("truth, the same for all", "band 1: hooi", "band 2: pgd", "map: pgd"):
+        assert f'alt="{alt}" width="8" height="6"' in gallery
+    assert "percentiles 0.25 to 99.75, signed ones around zero" in gallery
+    assert "left out" not in gallery
+
+
+def test_images_that_do_not_fit_are_left_out_and_said_to_be(
+    runs, load, made, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(content, "DRAWN", 0)
+    text = write_page(made(runs("hooi", 1.0, seeds=2), load), tmp_path).read_text()
+    assert "<img" not in text
+    assert "They are left out to keep this page small" in text

@@ -1,0 +1,38 @@
+"""What stands below a ranking on the page and in the terminal: how parameters were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from orthobench.report.ranking import Ranked
+from orthobench.report.words import assigned, clean
+from orthobench.tuning import Entry
+
+
+def tuning(ranked: Sequence[Ranked]) -> list[str]:
+    """Return how parameters were chosen, and which ended at the edge of what was tried.
+
+    Parameters
+    ----------
+    ranked : sequence of Ranked
+        Of one problem.
+    """
+    tuned = [r.entry for r in ranked if len(r.entry.trials) > 1]
+    if not tuned:
+        return []
+    sizes = sorted({len(entry.trials) for entry in tuned})
+    trials = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    by = clean(tuned[0].records[0].tuned_by.replace("_", " "))
+    first = f"parameters were chosen by {by}, from {trials} trials of each solver"
+    return [first, *(remark for entry in tuned for remark in _edges(entry))]
+
+
+def _edges(entry: Entry) -> Iterator[str]:
+    for name, value in entry.chosen.items():
+        tried = {trial.tuned[name] for trial in entry.trials}
+        if len(tried) < 2 or not all(isinstance(v, (int, float)) for v in tried):
+            continue
+        end = {min(tried): "smallest", max(tried): "largest"}.get(value)
+        if end:
+            what = f"{clean(entry.solver)}: {assigned({name: value})}"
+            yield f"{what} is the {end} tried; a better one may lie beyond"

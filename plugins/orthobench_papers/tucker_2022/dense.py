@@ -1,0 +1,87 @@
+"""Formulae of the paper written down as they are printed, on tensors with all their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from itertools import permutations
+from math import factorial, sqrt
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.geometry import subspace_error
+
+FINE = 1e-5
+"""Half the distance of central differences."""
+
+
+def symmetric(n: int, order: int, rng: np.random.Generator) -> Array:
+    """Return a symmetric tensor of Gaussian noise, shape (n,) * order."""
+    A = rng.standard_normal((n,) * order)
+    mean = sum(A.transpose(axes) for axes in permutations(range(order))) / factorial(order)
+    return np.asarray(mean)
+
+
+def moment(X: Array, order: int) -> Array:
+    """Return the moment (1) of samples (n, p), shape (n,) * order."""
+    powers = reduce(lambda T, _: np.einsum("...p,ip->...ip", T, X), range(order - 1), X)
+    return np.asarray(powers.mean(axis=-1))
+
+
+def multiplied(T: Array, *factors: Array) -> Array:
+    """Return T ·(Y_1, ..., Y_d), each Y (n, m) along one mode (Definition 3)."""
+    for Y in factors:
+        T = np.tensordot(T, Y, axes=([0], [0]))
+    return T
+
+
+def inner_but_first(A: Array, B: Array) -> Array:
+    """Return <A, B>_{-1}, the inner product over all modes but the first (Definition 6)."""
+    return np.asarray(A.reshape(len(A), -1) @ B.reshape(len(B), -1).T)
+
+
+def core(T: Array, Q: Array) -> Array:
+    """Return T ·(Q, ..., Q)."""
+    return multiplied(T, *[Q] * T.ndim)
+
+
+def objective(T: Array, Q: Array) -> float:
+    """Return F(Q) = |T ·(Q, ..., Q)|²."""
+    return float(np.sum(core(T, Q) ** 2))
+
+
+def gradient(T: Array, Q: Array) -> Array:
+    """Return the Euclidean gradient (6)."""
+    partial = multiplied(T, np.eye(len(T)), *[Q] * (T.ndim - 1))
+    return 2 * T.ndim * inner_but_first(partial, core(T, Q))
+
+
+def differences(f: Callable[[Array], float], Q: Array) -> Array:
+    """Return the gradient of `f` at `Q` by central differences."""
+    found = np.empty_like(Q)
+    for at in np.ndindex(*Q.shape):
+        step = np.zeros_like(Q)
+        step[at] = FINE
+        found[at] = (f(Q + step) - f(Q - step)) / (2 * FINE)
+    return found
+
+
+def orthonormal(A: Array) -> Array:
+    """Return qr(A, 0)."""
+    return np.linalg.qr(A)[0]
+
+
+def deviation(found: Array, true: Array) -> float:
+    """Return |found - true| / |true|."""
+    return float(np.linalg.norm(found - true) / np.linalg.norm(true))
+
+
+def distance(Q: Array, R: Array) -> float:
+    """Return |QQ' - RR'|, the subspace error of section 4.3, of bases of one rank."""
+    return sqrt(2) * subspace_error(Q, R)
+
+
+def batch_cost(X: Array, order: int, Q: Array) -> float:
+    """Return F_t(Q) of a batch (n, b), equation 12 with the moment written out."""
+    return float(np.sum(moment(Q.T @ X, order) ** 2))

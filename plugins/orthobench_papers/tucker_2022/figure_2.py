@@ -1,0 +1,307 @@
+"""Figure 2: implicit and explicit methods, as the number of variables grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.arrays import Array
+from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
+from orthobench.geometry import orthonormalize, random_point
+from orthobench.panel import Axis, Panel, Plot
+from orthobench.registry import catalogue
+from orthobench.stats.estimates import always_within, median_within, ratio_within, together
+from orthobench_papers.tucker_2022 import dense, drawing
+from orthobench_papers.tucker_2022.following import led
+
+PROBLEMS = (
+    "order 3, small", "order 3, medium", "order 3, large", "order 4, small", "order 4, large",
+)  # fmt: skip
+FURTHER = ("order 3, first", "order 3, second", "order 4, first", "order 4, second")
+"""Where implicit methods go on alone."""
+
+HOEVD = ("hoevd implicit", "hoevd explicit")
+IMPLICIT = "spgd implicit"
+EXPLICIT = ("pgd explicit", "hooi explicit", "quasi-newton explicit", "trust-region explicit")
+
+SAME = 1e-9
+"""Relative difference of two values of F that count as one."""
+
+MUCH = 2.0
+"""How many times faster what is much faster is, at least."""
+
+
+def reached(evidence: Evidence) -> Measurement:
+    """Look at the relative gradient where each method ends; half of it is the judge's rounding."""
+    found = [
+        evidence.finals("figure-2", problem, solver, "relative_gradient").max()
+        for problem in PROBLEMS
+        for solver in (IMPLICIT, *EXPLICIT)
+    ]
+    return always_within(found, high=2e-12, text="largest relative gradient, all methods and sizes")
+
+
+def one_value(evidence: Evidence) -> Measurement:
+    """Compare the values of F that the methods end at, seed by seed."""
+    found = []
+    for problem in PROBLEMS:
+        values = np.array(
+            [
+                evidence.finals("figure-2", problem, solver, "objective")
+                for solver in (IMPLICIT, *EXPLICIT)
+            ]
+        )
+        found.append(np.max(np.ptp(values, axis=0) / values.max(axis=0)))
+    return always_within(found, high=SAME, text="largest relative spread of F over five methods")
+
+
+def gains(evidence: Evidence, problem: str, pair: tuple[str, str], value: str) -> Array:
+    """Return by which factor a cost of the second solver is above that of the first."""
+    first, second = (evidence.finals("figure-2", problem, solver, value) for solver in pair)
+    return second / first
+
+
+def speedups(evidence: Evidence, problem: str, pair: tuple[str, str]) -> Array:
+    """Return the seconds of the second solver over the median of the first, seed by seed."""
+    first, second = (evidence.finals("figure-2", problem, solver, "seconds") for solver in pair)
+    return second / np.median(first)
+
+
+def faster(evidence: Evidence) -> Measurement:
+    """Compare seconds, those of HOEVD and of forming the tensor included."""
+    found = [
+        median_within(
+            speedups(evidence, problem, (IMPLICIT, solver)), MUCH, text=f"{solver}, {problem}"
+        )
+        for problem in PROBLEMS
+        for solver in EXPLICIT
+    ]
+    return least(found, f"how many times faster {IMPLICIT} is, least of the medians:")
+
+
+def hoevd_faster(evidence: Evidence) -> Measurement:
+    """Compare seconds of HOEVD, that of forming the tensor included."""
+    found = [
+        median_within(speedups(evidence, problem, HOEVD), MUCH, text=problem)
+        for problem in PROBLEMS
+    ]
+    each = ", ".join(f"{one.value:.3g} ({one.text})" for one in found)
+    return least(found, f"how many times faster implicit HOEVD is: {each}; least:")
+
+
+def least(found: Sequence[Measurement], text: str) -> Measurement:
+    """Return the least of several measurements that are to hold together."""
+    lowest = min(found, key=lambda one: one.value)
+    verdict = together(found).verdict
+    return Measurement(verdict, lowest.value, lowest.interval, f"{text} {lowest.text}")
+
+
+def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
+    """Ask whether the advantage in flops grows from the smallest to the largest tensors."""
+    ends = (f"order {order}, small", f"order {order}, large")
+    small, large = (gains(evidence, end, pair, "flops") for end in ends)
+    return ratio_within(large, small, 1, text=f"{pair[1]}, order {order}")
+
+
+def scales(evidence: Evidence) -> Measurement:
+    """Compare one method in both forms, from the smallest to the largest tensors."""
+    pairs = ((IMPLICIT, "pgd explicit"), HOEVD)
+    found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
+    steps = {
+        problem: float(np.median(evidence.finals("figure-2", problem, IMPLICIT, "steps")))
+        for problem in PROBLEMS
+    }
+    counts = ", ".join(f"{count:.0f} ({problem})" for problem, count in steps.items())
+    text = f"by how much explicit / implicit flops grow; iterations of {IMPLICIT}: {counts}; least:"
+    return least(found, text)
+
+
+def others_scale(evidence: Evidence) -> Measurement:
+    """Compare the other methods on the explicit tensor with the implicit one."""
+    pairs = [(IMPLICIT, solver) for solver in EXPLICIT[1:]]
+    found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
+    each = ", ".join(f"{one.value:.2g} ({one.text})" for one in found)
+    return least(found, f"by how much flops over those of {IMPLICIT} grow: {each}; least:")
+
+
+def further(evidence: Evidence) -> Measurement:
+    """Look at the relative gradient where the tensor would be too large, or large at least."""
+    found = [
+        evidence.finals("figure-2-large", problem, IMPLICIT, "relative_gradient").max()
+        for problem in FURTHER
+    ]
+    largest = evidence.records("figure-2-large", FURTHER[-1], IMPLICIT)[0].settings
+    explicit = catalogue().solver("pgd", {"form": "explicit"})
+    problem = catalogue().problem("nig-factor", {**largest})
+    refused = explicit.refuses(problem)
+    size = 8 * largest["n"] ** largest["order"] / 1e9
+    text = (
+        f"largest relative gradient up to n = {largest['n']}, d = {largest['order']}, where the "
+        f"tensor has {size:.3g} GB" + (" and explicit methods are refused" if refused else "")
+    )
+    return always_within(found, high=2e-12, text=text)
+
+
+def paired_paths(evidence: Evidence, adaptive: bool) -> list[float]:
+    """Return how far Algorithm 2 on all samples is from Algorithm 1 after some steps.
+
+    Algorithm 1 with column-wise AdaGrad, ten steps; or with the best of many scalar steps, one.
+    """
+    found = []
+    for seed in evidence.seeds[:6]:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((15, 3)) @ (rng.exponential(size=(3, 60)) - 1)
+        X += 0.1 * rng.standard_normal(X.shape)
+        Q = random_point(15, 3, rng)
+        for order in (3, 4):
+            instance = ob.symmetric_tucker(samples=X, order=order, rank=3, passes=10)
+            streamed = led("spgd", instance, seed, Q, batch=60, hoevd_steps=0, step=1.0)
+            if adaptive:
+                found.append(dense.distance(streamed.go(10), stepped(dense.moment(X, order), Q)))
+            else:
+                G = dense.gradient(dense.moment(X, order), Q)
+                moved = streamed.go(1)
+                steps = np.geomspace(1e-3, 1e3, 121) / np.linalg.norm(G)
+                ends = (orthonormalize(Q + gamma * G) for gamma in steps)
+                found.append(min(dense.distance(moved, end) for end in ends))
+    return found
+
+
+def stepped(T: Array, Q: Array, steps: int = 10) -> Array:
+    """Return the basis after steps of Algorithm 1 with column-wise AdaGrad, on the full tensor."""
+    squares = np.zeros(Q.shape[1])
+    for _ in range(steps):
+        G = dense.gradient(T, Q)
+        if not squares.any():
+            squares += (1e-5 * np.linalg.norm(G)) ** 2
+        squares += np.sum(G**2, axis=0)
+        Q = orthonormalize(Q + G / np.sqrt(squares))
+    return Q
+
+
+def matches_scalar(evidence: Evidence) -> Measurement:
+    """Look for a scalar step of Algorithm 1 that does what a step of Algorithm 2 does."""
+    text = "least subspace error after one step, over 121 scalar step sizes, median"
+    return median_within(paired_paths(evidence, adaptive=False), high=1e-8, text=text)
+
+
+def matches_adagrad(evidence: Evidence) -> Measurement:
+    """Compare the subspaces after ten steps."""
+    text = "largest subspace error after ten steps, Algorithm 1 with the same AdaGrad"
+    return always_within(paired_paths(evidence, adaptive=True), high=1e-7, text=text)
+
+
+def power_iteration(evidence: Evidence) -> Measurement:
+    """Compare a step with c2 = 1000 with orth(∇F), and with the length of the step."""
+    found = []
+    for seed in evidence.seeds[:10]:
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((15, 15)) @ (rng.exponential(size=(15, 60)) - 1)
+        Q = random_point(15, 3, rng)
+        instance = ob.symmetric_tucker(samples=X, order=3, rank=3)
+        moved = led("spgd", instance, seed, Q, batch=60, hoevd_steps=0, step=1000.0).go(1)
+        power = orthonormalize(dense.gradient(dense.moment(X, 3), Q))
+        found.append(dense.distance(moved, power) / dense.distance(moved, Q))
+    text = "distance of a step from that of the power iteration, relative to its length"
+    return median_within(found, low=0.1, text=text)
+
+
+def draw(evidence: Evidence) -> Plot:
+    """Draw seconds against n."""
+    panels = {}
+    for order in (3, 4):
+        for title, solvers in (
+            ("HOEVD", HOEVD),
+            ("to a relative gradient of 1e-12", (IMPLICIT, *EXPLICIT)),
+        ):
+            panels[f"order {order}, {title}"] = partial(panel, evidence, order, solvers, title)
+    return drawing.plot("Figure 2", panels)
+
+
+def panel(evidence: Evidence, order: int, solvers: Sequence[str], title: str) -> Panel:
+    """Return the panel of one order, and one phase."""
+    series = []
+    for solver in solvers:
+        places = [("figure-2", p) for p in PROBLEMS if p.startswith(f"order {order}")]
+        if solver.endswith("implicit"):
+            places += [("figure-2-large", p) for p in FURTHER if p.startswith(f"order {order}")]
+        sizes = [evidence.records(*place, solver)[0].settings["n"] for place in places]
+        seconds = [evidence.finals(*place, solver, "seconds") for place in places]
+        series.append(drawing.points(solver, solver, sizes, seconds))
+    x = Axis("n", f"variables n, order {order}")
+    y = Axis("seconds", f"seconds, {title}")
+    return Panel(x, y, tuple(series), band=drawing.BAND)
+
+
+SUITES = ("figure-2",)
+
+CLAIMS = (
+    Claim(
+        "all-converge", "All methods reach a relative gradient of 1e-12.",
+        "Figure 2", reached, suites=SUITES,
+    ),
+    Claim(
+        "one-value", "The methods solve one problem: they all end at one value of F.",
+        "Figure 2", one_value, suites=SUITES,
+    ),
+    Claim(
+        "implicit-hoevd-is-faster", "Implicit HOEVD is much faster than explicit HOEVD.",
+        "Figure 2", hoevd_faster, suites=SUITES,
+    ),
+    Claim(
+        "implicit-is-faster",
+        "Implicit SPGD is much faster than PGD, HOOI, quasi-Newton and trust regions on the "
+        "explicit tensor.",
+        "Figure 2", faster, suites=SUITES,
+    ),
+    Claim(
+        "implicit-scales",
+        "Without the tensor a method, HOEVD or PGD, is much more scalable in n than with it.",
+        "Figure 2", scales, suites=SUITES,
+    ),
+    Claim(
+        "implicit-outscales-others",
+        "The implicit method is more scalable than HOOI, quasi-Newton and trust regions on the "
+        "explicit tensor.",
+        "Figure 2", others_scale, known=Verdict.UNDECIDED, suites=SUITES,
+        reason="It is, but for quasi-Newton at d = 3: from n = 50 to 200 its iterations fall as "
+        "fast as its flops an iteration rise against the implicit method's. What the formulae "
+        "promise for larger n does not show there yet.",
+    ),
+    Claim(
+        "implicit-goes-further",
+        "Being tensor-free allows for higher dimensions than explicit methods can handle.",
+        "Figure 2", further, suites=("figure-2-large",),
+    ),
+    Claim(
+        "algorithm-2-matches",
+        "On all samples Algorithm 2 matches Algorithm 1 iteration by iteration.",
+        "section 4.2", matches_scalar, known=Verdict.FAILS,
+        reason="Algorithm 1 has scalar steps, Algorithm 2 AdaGrad for each column, and no scalar "
+        "step goes to the same subspace. It holds where both take the same steps: next claim.",
+    ),
+    Claim(
+        "algorithm-2-matches-with-adagrad",
+        "On all samples Algorithm 2 matches Algorithm 1 iteration by iteration (corrected: where "
+        "Algorithm 1 takes the same column-wise AdaGrad steps).",
+        "section 4.2", matches_adagrad,
+    ),
+    Claim(
+        "step-of-1000", "The step size for Algorithm 2 is c2 = 1000: a step along the gradient.",
+        "section 4.2", power_iteration, printed="c2 = 1000", known=Verdict.FAILS,
+        reason="So long a step forgets Q: it is the power iteration Q <- orth(∇F(Q)), up to a "
+        "hundredth. That this converges is no theorem of section 6 (see Remark 8).",
+    ),
+)  # fmt: skip
+
+PICTURES = (
+    Picture(
+        "figure-2", "Figure 2",
+        "Seconds against the number of variables: implicit methods, from samples, against explicit "
+        "ones, which form the tensor first. p = 5n, r = 5; HOEVD is the start of all others.",
+        draw,
+    ),
+)  # fmt: skip

@@ -1,0 +1,268 @@
+"""Section 6: projected gradient ascent converges, and never lowers F."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import log
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.arrays import Array
+from orthobench.claims import Claim, Evidence, Measurement
+from orthobench.geometry import random_point
+from orthobench.solver import Status
+from orthobench.stats.estimates import always_within, share_within
+from orthobench_papers.tucker_2022 import dense, grassmann
+from orthobench_papers.tucker_2022.following import Led, led
+from orthobench_papers.tucker_2022.section_2 import tensors
+
+SECOND = 1e-4
+"""What second differences leave of an identity."""
+
+STEP = 1e-3
+"""Half the distance of differences along geodesics."""
+
+GAMMA = 0.01
+"""Step of the formulae of section 6.3."""
+
+TOLERANCE = 1e-8
+
+KOFIDIS_REGALIA: dict[tuple[int, ...], float] = {
+    (0, 0, 0, 0): 0.2883, (0, 0, 0, 1): -0.0031, (0, 0, 0, 2): 0.1973, (0, 0, 1, 1): -0.2485,
+    (0, 0, 1, 2): -0.2939, (0, 0, 2, 2): 0.3847, (0, 1, 1, 1): 0.2972, (0, 1, 1, 2): 0.1862,
+    (0, 1, 2, 2): 0.0919, (0, 2, 2, 2): -0.3619, (1, 1, 1, 1): 0.1241, (1, 1, 1, 2): -0.3420,
+    (1, 1, 2, 2): 0.2127, (1, 2, 2, 2): 0.2727, (2, 2, 2, 2): -0.3054,
+}  # fmt: skip
+"""Kofidis and Regalia 2002, "On the best rank-1 approximation of higher-order supersymmetric
+tensors", Example 1."""
+
+
+def ascents(evidence: Evidence) -> list[tuple[Array, Led]]:
+    """Begin Algorithm 1 on random tensors at random points, with the longest safe step."""
+    return [
+        (
+            T,
+            led(
+                "pgd", ob.symmetric_tucker(tensor=T, rank=Q.shape[1]), 0, Q,
+                start="random", rule="constant", step=1.0, tolerance=TOLERANCE,
+            ),
+        )
+        for T, Q, _ in tensors(evidence, 3 if evidence.quick else 10)
+    ]  # fmt: skip
+
+
+def monotone(evidence: Evidence) -> Measurement:
+    """Follow F over 300 steps."""
+    least = []
+    for T, ascent in ascents(evidence):
+        values = [dense.objective(T, ascent.basis)]
+        values += [dense.objective(T, ascent.go(1)) for _ in range(300)]
+        least.append(np.min(np.diff(values)) / values[-1])
+    return always_within(least, low=-1e-14, text="least change of F in a step, relative to F")
+
+
+def convergent(evidence: Evidence) -> Measurement:
+    """Ask whether the gradient gets to a relative 1e-8 in 50,000 steps."""
+    found = []
+    for T, ascent in ascents(evidence):
+        Q = ascent.go(50_000)
+        slope = np.linalg.norm(grassmann.gradient(T, grassmann.projector(Q)))
+        found.append(slope / dense.objective(T, Q))
+    text = "largest |grad f| / f at the end, with gamma = 1 / (2d(d - 1) |mat(X)|_2²)"
+    return always_within(found, high=2 * TOLERANCE, text=text)
+
+
+def second_order(evidence: Evidence) -> Measurement:
+    """Look at the largest eigenvalue of the Hessian where ascents end."""
+    found = []
+    for T, ascent in ascents(evidence):
+        curvatures = grassmann.curvatures(T, ascent.go(50_000))
+        found.append(curvatures[-1] / np.abs(curvatures).max())
+    return always_within(
+        found, high=1e-6, text="largest eigenvalue of Hess f, relative to the largest in modulus"
+    )
+
+
+def riemannian_gradient(evidence: Evidence) -> Measurement:
+    """Compare equation 27 with differences of F along geodesics."""
+    found = []
+    for T, Q, _ in tensors(evidence):
+        G = grassmann.gradient(T, grassmann.projector(Q))
+        basis = grassmann.tangents(Q)
+        slopes = [
+            (along(T, Q, D, dense.FINE) - along(T, Q, D, -dense.FINE)) / (2 * dense.FINE)
+            for D in basis
+        ]
+        found.append(dense.deviation(np.array([np.vdot(G, D) for D in basis]), np.array(slopes)))
+    return always_within(found, high=1e-6, text="largest relative deviation")
+
+
+def riemannian_hessian(evidence: Evidence) -> Measurement:
+    """Compare equation 41 with second differences of F along geodesics."""
+    found = []
+    for T, Q, _ in tensors(evidence):
+        P, basis = grassmann.projector(Q), grassmann.tangents(Q)
+        middle = 2 * dense.objective(T, Q)
+        bends = [(along(T, Q, D, STEP) + along(T, Q, D, -STEP) - middle) / STEP**2 for D in basis]
+        forms = [np.vdot(D, grassmann.hessian(T, P, D)) for D in basis]
+        found.append(dense.deviation(np.array(forms), np.array(bends)))
+    return always_within(found, high=SECOND, text="largest relative deviation")
+
+
+def along(T: Array, Q: Array, D: Array, t: float) -> float:
+    """Return F at `t` of the geodesic from Q along D."""
+    return dense.objective(T, grassmann.geodesic(Q, D, t))
+
+
+def update_differential(evidence: Evidence) -> Measurement:
+    """Compare equation 42 with differences of the update along geodesics."""
+    found = []
+    for T, Q, _ in tensors(evidence):
+        P = grassmann.projector(Q)
+        for D in grassmann.tangents(Q):
+            ends = [
+                grassmann.update(T, grassmann.projector(grassmann.geodesic(Q, D, t)), GAMMA)
+                for t in (dense.FINE, -dense.FINE)
+            ]
+            formula = grassmann.differential(T, P, D, GAMMA)
+            found.append(dense.deviation(formula, (ends[0] - ends[1]) / (2 * dense.FINE)))
+    return always_within(found, high=1e-5, text="largest relative deviation")
+
+
+def first_order_change(evidence: Evidence) -> Measurement:
+    """Look how the remainder of equation 29 falls with the step, from 1e-3 to 1e-4."""
+    found = []
+    for T, Q, _ in tensors(evidence):
+        P = grassmann.projector(Q)
+        W, G = grassmann.w(T, P), grassmann.gradient(T, P)
+        rests = []
+        for gamma in (1e-3, 1e-4):
+            alpha = np.linalg.pinv(P + 2 * gamma * P @ W @ P, rcond=1e-10)
+            change = grassmann.update(T, P, gamma) - P
+            rests.append(np.linalg.norm(change - 4 * gamma * grassmann.symmetrized(G @ alpha)))
+        found.append(log(rests[0] / rests[1]) / log(10))
+    return always_within(found, low=1.9, text="least power of gamma with which the remainder falls")
+
+
+def saddle(rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return an orthogonally decomposable tensor, and a point between two of its components."""
+    n = 5
+    V, sizes = random_point(n, n, rng), rng.uniform(1, 2, size=n)
+    T = np.einsum("i,ai,bi,ci->abc", sizes, V, V, V)
+    q = V[:, :2] @ (1 / sizes[:2])
+    return T, (q / np.linalg.norm(q))[:, None]
+
+
+def unstable(evidence: Evidence) -> Measurement:
+    """Look at the update where a critical point is no maximum, and leave one with Algorithm 1."""
+    found, left = [], []
+    for seed in evidence.seeds[:10]:
+        rng = np.random.default_rng(seed)
+        T, q = saddle(rng)
+        if grassmann.curvatures(T, q)[-1] <= 0:
+            continue
+        found.append(grassmann.multipliers(T, q, GAMMA).max() - 1)
+        near = dense.orthonormal(q + 1e-6 * rng.standard_normal(q.shape))
+        options = {"start": "random", "rule": "constant", "step": 1.0}
+        end = led("pgd", ob.symmetric_tucker(tensor=T, rank=1), seed, near, **options).go(5000)
+        left.append(dense.distance(end, q))
+    text = (
+        f"least eigenvalue of D phi over 1, at {len(found)} saddles, with gamma = {GAMMA}; "
+        f"begun 1e-6 beside one Algorithm 1 ends at least {min(left):.2f} away"
+    )
+    return always_within(found, low=1e-6, text=text)
+
+
+def one_update_a_subspace(evidence: Evidence) -> Measurement:
+    """Take ten steps from two bases of one subspace, by Algorithm 1 and by Algorithm 2."""
+    found: list[float] = []
+    adaptive: list[float] = []
+    for T, Q, rng in tensors(evidence):
+        instance = ob.symmetric_tucker(tensor=T, rank=Q.shape[1])
+        turned = Q @ random_point(Q.shape[1], Q.shape[1], rng)
+        for rule, distances in (("constant", found), ("adagrad", adaptive)):
+            options = {"start": "random", "rule": rule, "step": 1.0, "tolerance": 0}
+            ends = [led("pgd", instance, 0, start, **options).go(10) for start in (Q, turned)]
+            distances.append(dense.distance(*ends))
+    text = (
+        "largest distance of the subspaces after ten steps of Algorithm 1 from two bases of one; "
+        f"with the column-wise AdaGrad of Algorithm 2 the median is {np.median(adaptive):.2g}: "
+        "neither theorem covers it"
+    )
+    return always_within(found, high=1e-7, text=text)
+
+
+def oscillation(evidence: Evidence) -> Measurement:
+    """Run Algorithm 1 with a huge and with a safe step on the tensor of Kofidis and Regalia."""
+    values = [KOFIDIS_REGALIA[tuple(sorted(at))] for at in product(range(3), repeat=4)]
+    T = np.array(values).reshape((3,) * 4)
+    instance = ob.symmetric_tucker(tensor=T, rank=1)
+    cycles, settled = [], 0
+    for seed in evidence.seeds[:40]:
+        options = {"start": "random", "rule": "constant"}
+        huge = led("pgd", instance, seed, step=1e6, **options)
+        huge.go(2000)
+        cycles.append("oscillates" in huge.state.reason)
+        safe = led("pgd", instance, seed, step=1.0, **options)
+        safe.go(20_000)
+        settled += safe.state.status is Status.CONVERGED
+    text = (
+        f"share of 40 starts that end in a cycle, steps of 1e6/L; with 1/L {settled} of 40 converge"
+    )
+    return share_within(cycles, low=0.5, text=text)
+
+
+CLAIMS = (
+    Claim(
+        "monotone", "With steps below some bound F never falls under Algorithm 1.",
+        "Theorem 6.1", monotone,
+    ),
+    Claim(
+        "convergent",
+        "With steps below some bound Algorithm 1 converges to a first-order critical point from "
+        "every start.",
+        "Theorem 6.1", convergent,
+    ),
+    Claim(
+        "second-order-critical",
+        "With small steps Algorithm 1 converges to a second-order critical point, from almost "
+        "every start.",
+        "Theorem 6.2", second_order,
+    ),
+    Claim(
+        "one-update-a-subspace",
+        "An update of the subspace does not depend on its basis.",
+        "Figure 10", one_update_a_subspace,
+    ),
+    Claim(
+        "oscillation",
+        "With steps going to infinity Algorithm 2 oscillates on some tensors.",
+        "Remark 8", oscillation,
+        reason="Algorithm 1 is meant. The tensor is Example 1 of Kofidis and Regalia (2002).",
+    ),
+    Claim(
+        "riemannian-gradient",
+        "grad f(P) = sym(2 (I - P) w(P) P) (equation 27).",
+        "Proposition 6.3", riemannian_gradient,
+    ),
+    Claim(
+        "first-order-change",
+        "P_{t+1} - P_t = 4 gamma sym(grad f(P) alpha(P)^+) + O(gamma²) (equation 29).",
+        "Lemma 6.4", first_order_change,
+    ),
+    Claim(
+        "riemannian-hessian",
+        "Hess f(P)[D] = 2 sym((I - P) v(P)[D] + w(P) D P - D w(P) P) (equation 41).",
+        "Proposition 6.6", riemannian_hessian,
+    ),
+    Claim(
+        "update-differential", "Equation 42 is the differential of the update.",
+        "Proposition 6.6", update_differential,
+    ),
+    Claim(
+        "unstable-saddles",
+        "Where Hess f has a positive eigenvalue the differential of the update has one above 1.",
+        "Lemma 6.7", unstable,
+    ),
+)  # fmt: skip
