@@ -43,7 +43,7 @@ def rank():
 
 def find():
     from orthobench.report.findings import families
-    families(had.ranked)
+    had.found = families(had.ranked)
 
 def table():
     from rich.console import Console
@@ -52,7 +52,7 @@ def table():
 
 def page():
     from orthobench.report.page import write_page
-    write_page(had.results, folder)
+    write_page(had.results, folder, ranked=had.ranked, found=had.found)
 
 facts, unit = {}, 1024**2 if sys.platform == "darwin" else 1024
 for stage in (read, choose, rank, find, table, page):

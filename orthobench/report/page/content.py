@@ -181,13 +181,17 @@ def _problems(
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
-    """Return how many problems, solvers, seeds and runs there are; one at each level is one."""
-    nouns = {"solver": "solver", "seed": "seed", "key": "run"}
-    counts = (
-        plural(len({getattr(record, field) for record in results.records}), noun)
-        for field, noun in nouns.items()
+    """Return how many problems, solvers, seeds and runs there are.
+
+    A problem is one at each level; a cell that its solver refused is no run.
+    """
+    records = results.records
+    return (
+        plural(problems, "problem"),
+        plural(len({record.solver for record in records}), "solver"),
+        plural(len({record.seed for record in records}), "seed"),
+        plural(len(records) - len(results.refused), "run"),
     )
-    return (plural(problems, "problem"), *counts)
 
 
 def _date(session: Mapping[str, Any]) -> str:

@@ -26,8 +26,8 @@ class Place:
     best, close, rank, failed : str
         Problems on which it is best, on which it cannot be told from the best, its mean rank,
         and its failed runs of those planned.
-    fails : bool
-        Whether any run failed.
+    fails, leads : bool
+        Whether any run failed; whether no solver is best on more problems, and it on any.
     """
 
     solver: str
@@ -36,6 +36,7 @@ class Place:
     rank: str
     failed: str
     fails: bool
+    leads: bool
 
 
 @dataclass(frozen=True)
@@ -145,11 +146,12 @@ def verdict(
         for problem in family.problems
     )
     absent = dict.fromkeys(solver for _, solver in reasons if solver not in solvers)
-    places = tuple(map(_place, family.standings))
+    most = max((standing.wins for standing in family.standings), default=0)
+    places = tuple(_place(standing, most) for standing in family.standings)
     return Verdict(family.name, family.sentences, places, solvers, matrix, tuple(absent))
 
 
-def _place(standing: Standing) -> Place:
+def _place(standing: Standing, most: int) -> Place:
     of_problems = f"of {standing.problems}"
     return Place(
         standing.solver,
@@ -158,6 +160,7 @@ def _place(standing: Standing) -> Place:
         f"{standing.rank:.2f}" if math.isfinite(standing.rank) else number(standing.rank),
         f"{standing.failed} of {standing.planned}",
         standing.failed > 0,
+        standing.wins == most > 0,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import pytest
 import orthobench as ob
 from orthobench.problem import Oracle
 from orthobench.registry import catalogue
-from orthobench.report.page import write_page
+from orthobench.report.page import write, write_page
 from orthobench.results import Results
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
@@ -98,6 +99,14 @@ class Made(Results):
             "environment": {"orthobench": "0.1.0", "cpu": HOSTILE, "cores": 2, "git": None},
             **self.facts,
         }  # fmt: skip
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library_packed_once() -> Iterator[None]:
+    """The same plotting library is in every page; compressing it is most of what a page takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write, "packed", lru_cache(maxsize=1)(write.packed))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -302,13 +302,23 @@ def test_links_open_what_they_lead_to(shown):
 
 @pytest.fixture(scope="module")
 def exhibiting(opened, runs, exhibit, made, tmp_path_factory):
-    """A page of two problems with images and curves, and two references of these."""
+    """A page of two problems with images, curves and two references, and one full of markup."""
 
     def load(records):
-        shown = {r.key: exhibit(r.solver, r.seed) for r in records}
+        shown = {r.key: exhibit(r.solver, r.seed) for r in records if r.problem in "pq"}
         return {key: {**one, "other": one["chance"]} for key, one in shown.items()}
 
     records = [r for p in "pq" for s in ("hooi", "pgd") for r in runs(s, 1.0, seeds=2, problem=p)]
+    records += [
+        replace(
+            r,
+            primary=HOSTILE,
+            tuned={HOSTILE: r.tuned["step"]},
+            trace=tuple(replace(m, metrics={**m.metrics, HOSTILE: 1.0}) for m in r.trace),
+        )
+        for step in (1.0, 2.0)
+        for r in runs(HOSTILE, step, seeds=2, problem=HOSTILE, tuned={"step": step})
+    ]
     return opened(write_page(made(records, load), tmp_path_factory.mktemp("exhibiting")))
 
 
@@ -366,38 +376,29 @@ def test_names_with_markup_are_text_everywhere(shown):
     figure.locator(".main-svg").first.wait_for(state="attached")
 
 
-def test_markup_in_metrics_and_parameters_is_text_too(opened, runs, made, tmp_path):
-    records = [
-        replace(
-            r,
-            primary=HOSTILE,
-            tuned={HOSTILE: r.tuned["step"]},
-            trace=tuple(replace(m, metrics={**m.metrics, HOSTILE: 1.0}) for m in r.trace),
-        )
-        for step in (1.0, 2.0)
-        for r in runs(HOSTILE, step, seeds=2, problem=HOSTILE, tuned={"step": step})
-    ]
-    watched = opened(write_page(made(records), tmp_path))
-    figure = watched.first_plot()
-    assert figure.locator(".ytitle").text_content().replace(" ", "") == HOSTILE.replace(" ", "")
-    tuning = watched.page.locator("figure[data-plot]", has_text="Tuning")
-    tuning.scroll_into_view_if_needed()
-    tuning.locator(".main-svg").first.wait_for(state="attached")
-    assert tuning.locator(".xtitle").text_content().replace(" ", "") == HOSTILE.replace(" ", "")
-    name, text = downloaded(watched.page, tuning.locator("button.csv"))
+def test_markup_in_metrics_and_parameters_is_text_too(exhibiting):
+    problem = exhibiting.page.locator("details.problem").last
+    problem.evaluate("details => { details.open = true }")
+    first, tuning = (problem.locator("figure[data-plot]").nth(i) for i in (0, 1))
+    for figure, axis in ((first, "y"), (tuning, "x")):
+        figure.scroll_into_view_if_needed()
+        figure.locator(".main-svg").first.wait_for(state="attached")
+        title = figure.locator(f".{axis}title").text_content()
+        assert title.replace(" ", "") == HOSTILE.replace(" ", "")
+    name, text = downloaded(exhibiting.page, tuning.locator("button.csv"))
     assert re.fullmatch(r"[a-z0-9.-]+\.csv", name)
     assert {row["solver"] for row in csv.DictReader(io.StringIO(text))} == {HOSTILE}
-    assert watched.page.evaluate("window.hacked") is None
-    assert watched.troubles == []
+    assert exhibiting.page.evaluate("window.hacked") is None
+    assert exhibiting.troubles == []
 
 
-def test_on_a_phone_nothing_scrolls_sideways(opened, every_page):
-    watched = opened(every_page, width=390, has_touch=True, is_mobile=True)
-    figure = watched.first_plot()
-    wide = "document.documentElement.scrollWidth"
-    assert watched.page.evaluate(wide) <= 390
-    assert figure.locator(".main-svg").first.bounding_box()["width"] <= 390
-    assert watched.troubles == []
+def test_on_a_phone_nothing_scrolls_sideways(shown):
+    shown.page.set_viewport_size({"width": 390, "height": 844})
+    shown.figure.scroll_into_view_if_needed()
+    shown.page.wait_for_timeout(500)
+    assert shown.figure.locator(".main-svg").first.bounding_box()["width"] <= 390
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= 390
+    shown.page.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_without_scripts_the_words_and_tables_stand(opened, every_page):

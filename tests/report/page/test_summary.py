@@ -91,3 +91,15 @@ def test_a_run_without_its_metric_is_a_failure(runs, made):
     results = made([replace(good, trace=trace), *rest])
     (one,) = failed(results, rank(results.entries))
     assert (one.seeds, one.reason) == ("0", "the judge did not report gap")
+
+
+def test_who_wins_leads_and_nobody_where_all_failed(runs):
+    shown = found([*runs("a", 1.0), *runs("b", 2.0)])
+    assert [place.leads for place in shown.places] == [True, False]
+    shown = found([*runs("a", 1.0, failed=5), *runs("b", 2.0, failed=5)])
+    assert [place.leads for place in shown.places] == [False, False]
+
+
+def test_a_factor_that_rounding_makes_is_told_as_large(runs):
+    shown = cells(found([*runs("a", 1e-9), *runs("b", 1.0)]))
+    assert shown["digits k=4", "b"].text == "> 1.00e6"

@@ -153,3 +153,22 @@ def test_images_that_do_not_fit_are_left_out_and_said_to_be(
     text = write_page(made(runs("hooi", 1.0, seeds=2), load), tmp_path).read_text()
     assert "<img" not in text
     assert "They are left out to keep this page small" in text
+
+
+def test_a_refused_cell_is_no_run(runs, made, tmp_path):
+    refused = [replace(r, status=Ending.REFUSED, reason="no", trace=()) for r in runs("b", 1.0)]
+    text = write_page(made([*runs("a", 1.0), *refused]), tmp_path).read_text()
+    assert "<li><b>2</b> solvers</li>" in text
+    assert "<li><b>5</b> runs</li>" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("/home/me/bin/orthobench run it", "orthobench run it"),
+        ("/home/me/orthobench/__main__.py run it", "python -m orthobench run it"),
+    ],
+)
+def test_the_command_is_what_its_user_types(runs, made, tmp_path, command, shown):
+    text = write_page(made(runs("a", 1.0), command=command), tmp_path).read_text()
+    assert f"<dt>command</dt><dd>{shown}</dd>" in text
