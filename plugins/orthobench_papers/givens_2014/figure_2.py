@@ -146,6 +146,7 @@ STAND_IN = (
 KNOWN: Mapping[str, Verdict] = {
     "figure-2-similar-m3-5-percent": Verdict.FAILS,
     "figure-2-similar-m3-10-percent": Verdict.FAILS,
+    "figure-2-similar-m10-10-percent": Verdict.UNDECIDED,
     "figure-2-faster-5-percent": Verdict.FAILS,
     "figure-2-faster-10-percent": Verdict.FAILS,
     "figure-2-only-few-components": Verdict.FAILS,
