@@ -112,35 +112,31 @@ def measure(
     timing: Timing,
     start: Start,
     tell: Callable[[str], None],
+    now: Callable[[], float] = time.monotonic,
 ) -> int:
     """Time cells in rounds until all are decided or the budget is spent; return the rounds.
 
     The observations are added to the cells' ``logs``.
     """
-    deadline = time.monotonic() + timing.budget
+    deadline = now() + timing.budget
     rounds = 0
     for number in count():
-        left = _undecided(cells, timing)
-        if not left or time.monotonic() > deadline:
+        if not (left := _undecided(cells, timing)) or now() > deadline:
             return rounds
         with ExitStack() as stack:
-            began = time.monotonic()
+            began = now()
             pair = _started(sides, start, stack, swapped=number % 2 == 1)
-            _warm_up(left, pair)
-            ready = time.monotonic()
+            sound = _warm_up(left, pair)
+            ready = now()
             # a pair is worth at least as much timing as it took to start
             for served in count():
-                if served >= ROUNDS and time.monotonic() - ready > ready - began:
+                if not sound or (served >= ROUNDS and now() - ready > ready - began):
                     break
-                left = _undecided(cells, timing)
-                if not left or time.monotonic() > deadline:
+                if not (left := _undecided(cells, timing)) or now() > deadline:
                     return rounds
                 tell(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
-                for cell in _round(left, pair, swapped=rounds % 2 == 1, deadline=deadline):
-                    cell.pairs.add(number)
+                sound = _round(left, pair, rounds % 2 == 1, number, lambda: now() > deadline)
                 rounds += 1
-                if not all(process.alive for process in pair):
-                    break
     raise AssertionError("there is always another number")
 
 
@@ -213,39 +209,50 @@ def _started(
     return pair
 
 
-def _warm_up(cells: Sequence[Timed], pair: tuple[Process, Process]) -> None:
-    """Compile and load in both processes what their copies will use."""
+def _warm_up(cells: Sequence[Timed], pair: tuple[Process, Process]) -> bool:
+    """Compile and load in both processes what their copies will use; return whether they live."""
     for cell in cells:
         for process, steps in zip(pair, cell.steps, strict=True):
             process.send("time", key=cell.key, steps=steps, runs=1)
-        try:
-            seconds = [process.receive()["seconds"][0] for process in pair]
-        except SideError as error:
-            cell.failed = f"cannot be timed: {error}"
-            continue
-        if not cell.runs:
+        seconds = [_first(process, cell) for process in pair]
+        if not cell.runs and not cell.failed:
             cell.runs = max(RUNS, math.ceil(SECONDS / max(min(seconds), 1e-6)))
+    return all(process.alive for process in pair)
+
+
+def _first(process: Process, cell: Timed) -> float:
+    try:
+        return float(process.receive()["seconds"][0])
+    except SideError as error:
+        cell.failed = f"cannot be timed: {error}"
+        return math.nan
 
 
 def _round(
-    cells: Sequence[Timed], pair: tuple[Process, Process], swapped: bool, deadline: float
-) -> list[Timed]:
-    """Add an observation to each cell, in fresh copies of both processes; return those."""
-    seen: list[Timed] = []
+    cells: Sequence[Timed],
+    pair: tuple[Process, Process],
+    swapped: bool,
+    number: int,
+    late: Callable[[], bool],
+) -> bool:
+    """Add an observation to each cell, in fresh copies of both processes.
+
+    Returns whether the processes can serve another round.
+    """
     for process in pair:
         process.ask("begin")
     for cell in cells:
-        if time.monotonic() > deadline:
+        if late():
             break
         try:
             _observe(cell, pair, swapped)
         except SideError as error:
             cell.failed = f"cannot be timed: {error}"
-            return seen
-        seen.append(cell)
+            return False
+        cell.pairs.add(number)
     for process in pair:
         process.ask("end")
-    return seen
+    return True
 
 
 def _observe(cell: Timed, pair: tuple[Process, Process], swapped: bool) -> None:

@@ -1,0 +1,225 @@
+"""Real processes on both sides: this installation against itself, and against defects."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import venv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orthobench.compare.comparison import Change, Question, Side, Tolerance
+from orthobench.compare.process import Process, SideError
+from orthobench.compare.run import Options, compare
+from orthobench.errors import UsageError
+
+HERE = Side("BASE", "environment", "here", Path(sys.executable))
+
+SUITE = """
+    seeds = 1
+    [[problem]]
+    name = "digits"
+    k = 2
+    budget = { samples = 200 }
+    [[solver]]
+    name = "oja"
+    step = 2.0
+    [[solver]]
+    name = "incremental-pca"
+"""
+
+
+@pytest.fixture
+def suite(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(textwrap.dedent(SUITE))
+    return path
+
+
+def head(tmp_path, defect=""):
+    """An environment with this one's packages, in which a defect is injected into a solver."""
+    folder = tmp_path / "head"
+    venv.EnvBuilder(symlinks=os.name == "posix").create(folder)
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    words = [python, "-c", "import site; print(site.getsitepackages()[0])"]
+    packages = Path(subprocess.check_output(words, text=True).strip())
+    paths = [path for path in sys.path if path and Path(path).is_dir()]
+    (packages / "here.pth").write_text("\n".join(paths))
+    (packages / "defect.py").write_text(DEFECT + textwrap.dedent(defect))
+    (packages / "zz_defect.pth").write_text("import defect\n")
+    return Side("HEAD", "environment", "there", python)
+
+
+DEFECT = """
+from orthobench.registry import Registry
+
+known = Registry.installed
+
+def installed():
+    found = known()
+    change(found.solvers)
+    return found
+
+Registry.installed = staticmethod(installed)
+"""
+"""Code that is run when a side's interpreter starts; `change` gets the solvers by name."""
+
+
+def compared(base, head, suite, **options):
+    settings = Options(suite=suite, budget=options.pop("budget", 0.0), **options)
+    found = compare(base, head, settings, lambda _: None)
+    return found, {
+        cell.solver: {asked: answer.change for asked, answer in cell.answers.items()}
+        for cell in found.compared
+    }
+
+
+def test_an_installation_compared_with_itself_shows_no_change(suite):
+    found, changes = compared(HERE, replace(HERE, name="HEAD"), suite)
+    assert not found.regressions()
+    assert list(changes) == ["oja step=2.0", "incremental-pca"]
+    for answers in changes.values():
+        assert answers[Question.RESULT] is Change.SAME
+        assert answers[Question.WORK] is Change.SAME
+        assert answers[Question.TIME] is Change.UNDECIDED
+    assert found.machine["cores"] == os.cpu_count()
+
+
+def test_a_suite_or_a_filter_that_does_not_exist_is_refused(suite):
+    with pytest.raises(UsageError, match="quickstar"):
+        compared(HERE, HERE, "quickstar")
+    with pytest.raises(UsageError, match="did you mean 'oja'"):
+        compared(HERE, HERE, suite, solvers=("ojo",))
+    with pytest.raises(UsageError, match="missing"):
+        compared(HERE, HERE, suite.with_name("missing.toml"))
+
+
+def test_what_only_one_side_has_is_told(suite, tmp_path):
+    without = head(tmp_path, "def change(solvers): del solvers['oja']")
+    _, changes = compared(HERE, without, suite)
+    assert changes["oja step=2.0"] == {Question.RESULT: Change.WORSE}
+    found, changes = compared(without, HERE, suite)
+    assert changes["oja step=2.0"] == {Question.RESULT: Change.NONE}
+    assert not found.regressions()
+
+
+@pytest.mark.slow
+def test_defects_of_result_and_work_are_always_found(suite, tmp_path):
+    worse = head(
+        tmp_path / "worse",
+        """
+        def change(solvers):
+            cls = solvers["oja"].item
+            init = cls.init
+            cls.init = lambda self, oracle, rng: init(replaced(self), oracle, rng)
+            advance = cls.advance
+            cls.advance = lambda self, o, s, n: advance(replaced(self), o, s, n)
+
+        def replaced(solver):
+            import dataclasses
+            return dataclasses.replace(solver, step=solver.step * 1e-3)
+        """,
+    )
+    _, changes = compared(HERE, worse, suite)
+    assert changes["oja step=2.0"][Question.RESULT] is Change.WORSE
+    assert changes["incremental-pca"][Question.RESULT] is Change.SAME
+    dearer = head(
+        tmp_path / "dearer",
+        """
+        def change(solvers):
+            cls = solvers["oja"].item
+            advance = cls.advance
+            def dearer(self, oracle, state, count):
+                flops = state.work.flops
+                advance(self, oracle, state, count)
+                state.work.flops += (state.work.flops - flops) // 20
+            cls.advance = dearer
+        """,
+    )
+    found, changes = compared(HERE, dearer, suite)
+    assert changes["oja step=2.0"][Question.WORK] is Change.WORSE
+    assert changes["oja step=2.0"][Question.RESULT] is Change.SAME
+    assert [cell.solver for cell, _ in found.regressions()] == ["oja step=2.0"]
+
+
+@pytest.mark.slow
+def test_runs_that_raise_hang_or_die_are_told_and_cost_no_other(suite, tmp_path):
+    for what in (
+        "raise ValueError('broken')",
+        "import os; os.kill(os.getpid(), 9)",
+        "while True: pass",
+    ):
+        defect = f"""
+        def advance(self, oracle, state, count):
+            {what}
+
+        def change(solvers):
+            solvers["oja"].item.advance = advance
+        """
+        side = head(tmp_path / what[:5], defect)
+        found, changes = compared(HERE, side, suite, patience=20.0)
+        assert changes["oja step=2.0"][Question.RESULT] is Change.WORSE, what
+        assert changes["incremental-pca"][Question.RESULT] is Change.SAME, what
+        said = found.compared[0].answers[Question.RESULT].said
+        assert "broken" in said or "SIGKILL" in said or "took longer" in said
+
+
+@pytest.mark.slow
+def test_a_solver_that_contradicts_itself_is_no_regression(suite, tmp_path):
+    defect = """
+        def change(solvers):
+            cls = solvers["oja"].item
+            init = cls.init
+            def random(self, oracle, rng):
+                import numpy as np
+                import dataclasses
+                chance = np.random.default_rng()
+                return init(dataclasses.replace(self, step=1 + chance.random()), oracle, rng)
+            cls.init = random
+            advance = cls.advance
+            def scattered(self, oracle, state, count):
+                import numpy as np
+                import dataclasses
+                step = 1 + np.random.default_rng().random()
+                advance(dataclasses.replace(self, step=step), oracle, state, count)
+            cls.advance = scattered
+        """
+    found, changes = compared(HERE, head(tmp_path, defect), suite)
+    assert changes["oja step=2.0"][Question.RESULT] is Change.NONE
+    assert "not reproducible" in found.compared[0].answers[Question.RESULT].said
+    assert changes["incremental-pca"][Question.RESULT] is Change.SAME
+
+
+@pytest.mark.slow
+def test_a_solver_that_takes_twice_as_long_is_found(suite, tmp_path):
+    defect = """
+        def change(solvers):
+            cls = solvers["oja"].item
+            advance = cls.advance
+            def slower(self, oracle, state, count):
+                import time
+                begin = time.process_time_ns()
+                advance(self, oracle, state, count)
+                end = 2 * time.process_time_ns() - begin
+                while time.process_time_ns() < end:
+                    pass
+            cls.advance = slower
+        """
+    _, changes = compared(HERE, head(tmp_path, defect), suite, budget=60.0)
+    assert changes["oja step=2.0"][Question.TIME] is Change.WORSE
+    assert changes["oja step=2.0"][Question.RESULT] is Change.SAME
+    assert changes["incremental-pca"][Question.TIME] is not Change.WORSE
+
+
+def test_a_process_tells_what_it_was_asked_in_vain():
+    with Process(HERE, "cpu", 1, 60.0) as process:
+        with pytest.raises(SideError, match="unknown suite 'nothing'"):
+            process.ask("suite", name="nothing")
+        assert "quickstart" not in process.ask("suite", name="quickstart")["text"][:5]
+        assert process.alive
+
+
+def test_a_tolerance_is_for_each_question():
+    assert Tolerance(0.1) == Tolerance(result=0.1, work=0.0, time=0.02)
