@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from orthobench.arrays import Array
 
-EFFECTS = 2.0 ** np.arange(-1, 6)
+EFFECTS: Array = 2.0 ** np.arange(-1, 6, dtype=np.float64)
 """The mixture, in standard deviations: equal weights, half to 32."""
 
 _STEP = 0.05
