@@ -1,6 +1,7 @@
-"""BASE against HEAD: is the result worse, is the work larger, is it slower?
+"""BASE against HEAD: whether the result is worse, the work larger, a unit of work slower.
 
-Data flow one way here too: `sides` says what BASE and HEAD are and builds their environments,
-`worker` runs in them, `interleave` times them side by side, `exact` compares what does not depend
-on a clock, `comparison` is what all of it gives, and `lines`, `markdown`, `junit` and `facts` tell it.
+Data flow one way here too. `naming` says what BASE and HEAD mean, `building` builds environments
+for them, and `sides` looks whether these really import what they are to compare. `worker` runs in
+them, `interleave` times them side by side, `exact` compares what does not depend on a clock.
+`comparison` is what all of it gives; `lines`, `markdown`, `junit` and `facts` tell it.
 """

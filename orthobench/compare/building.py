@@ -106,7 +106,9 @@ class Builder:
             wheel = source if source.is_file() else self._wheel(named, source)
         self.tell(f"{named}: making its environment")
         venv.EnvBuilder(symlinks=os.name != "nt").create(folder)
-        python = next(p for p in (folder / "bin/python", folder / "Scripts/python.exe") if p.exists())
+        python = next(
+            p for p in (folder / "bin/python", folder / "Scripts/python.exe") if p.exists()
+        )
         alone = [] if self.fresh else ["--no-deps", "--no-index"]
         beside = self._orthobench(named, wheel) if self.fresh else []
         self._pip(named, "--python", str(python), "install", *alone, str(wheel), *beside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,6 +175,5 @@ def _nothing(text: str, path: Path, repository: Repository | None) -> str:
         revision = f"no revision of {repository.root}{meant}"
         if repository.shallow:
             revision += ", which is a shallow clone: fetch the revision first"
-    there = f"{path} is" if path.exists() else "no path of"
-    neither: Callable[[str], str] = "{} a store, a wheel, an environment or a project".format
-    return f"{revision}; {neither(f'{there} not' if path.exists() else there)}"
+    kinds = "a store, a wheel, an environment or a project"
+    return f"{revision}; " + (f"{path} is not {kinds}" if path.exists() else f"no path of {kinds}")

@@ -77,4 +77,4 @@ def broken() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(*sys.argv[1:] or [None])))  # noqa: T201 - to whoever started this
+    print(json.dumps(main(sys.argv[1] if sys.argv[1:] else None)))  # noqa: T201 - to whoever started this
