@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from orthobench.compare.run import Options
 
 REGRESSION, NOTHING, INTERRUPTED = 1, 2, 130
-SUITE = "regression"
 QUESTIONS = ("result", "work", "time")
 CLOCKS = ("cpu", "wall")
 WIDEST = 100
@@ -44,10 +43,20 @@ def tolerance(text: str) -> dict[str, float]:
     return dict.fromkeys([asked] if equals else QUESTIONS, value)
 
 
+def suite_named(text: str) -> str | Path:
+    """Return a suite's name, or its file."""
+    return Path(text) if text.endswith(".toml") else text
+
+
 @click.command()
 @click.argument("base")
 @click.argument("head")
-@click.option("--suite", default=SUITE, show_default=True, help="Which cells: a name or a file.")
+@click.option(
+    "--suite",
+    type=suite_named,
+    metavar="NAME|FILE",
+    help="Which cells.  [default: regression; of a store, its latest]",
+)
 @click.option(
     "--tolerance",
     "tolerances",

@@ -62,10 +62,12 @@ def resolve(role: str, text: str, here: Path) -> Named:
     Raises
     ------
     UsageError
-        Where it is none of these, or both a path and a revision.
+        Where it is empty, none of these, or both a path and a revision.
     StoreError
         Where it is a database, but no store.
     """
+    if not text.strip():
+        raise UsageError(f"{role} is empty; name a revision, a folder, a wheel or a store")
     path = (here / Path(text).expanduser()).absolute()
     meant = next(_paths(text, path), None)
     repository = Repository.around(here)

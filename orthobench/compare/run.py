@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orthobench.compare.comparison import Comparison, Side, Tolerance
@@ -15,7 +15,7 @@ class Options:
 
     Attributes
     ----------
-    suite : str or Path
+    suite : str or Path, optional
     tolerance : Tolerance
     budget : float
         Seconds that the timing may take.
@@ -27,8 +27,8 @@ class Options:
         ``"cpu"`` or ``"wall"``.
     """
 
-    suite: str | Path
-    tolerance: Tolerance
+    suite: str | Path | None = None
+    tolerance: Tolerance = field(default_factory=Tolerance)
     budget: float = 120.0
     solvers: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
