@@ -24,9 +24,17 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="shell scripts")
 PYTHON = """#!/bin/sh
 # stands for "python -m venv FOLDER", and makes stand-ins for what is in it
 mkdir -p "$3/bin"
-printf '#!/bin/sh\\necho "$@" > "$LOG/pip"\\nexit ${PIP:-0}\\n' > "$3/bin/python"
-printf '#!/bin/sh\\nfor word; do echo "$word"; done > "$LOG/words"\\necho told; exit ${CODE:-0}\\n' \\
-    > "$3/bin/orthobench"
+cat > "$3/bin/python" << 'END'
+#!/bin/sh
+echo "$@" > "$LOG/pip"
+exit ${PIP:-0}
+END
+cat > "$3/bin/orthobench" << 'END'
+#!/bin/sh
+for word; do echo "$word"; done > "$LOG/words"
+echo told
+exit ${CODE:-0}
+END
 chmod +x "$3/bin/python" "$3/bin/orthobench"
 echo "$3" > "$LOG/environment"
 """
