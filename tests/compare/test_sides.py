@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from orthobench.compare import sides as module
-from orthobench.compare.building import Builder, missing_to_build, packages_here
+from orthobench.compare.building import Builder, Built, missing_to_build, packages_here
 from orthobench.compare.comparison import Side
 from orthobench.compare.fallback import fall_back
 from orthobench.compare.naming import Named
@@ -159,6 +159,20 @@ def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, mon
     assert sys.path == ["own", str(other), str(checkout)]
     fall_back([str(other)], ["_project.pth"])
     assert sys.path == ["own", str(other), str(checkout)]
+
+
+def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch):
+    # removed from HEAD, a module would still be found in the user's checkout
+    info = empty / "toy_plugin-9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-plugin\nVersion: 9\n")
+    (info / "RECORD").write_text("_toy.pth,,\ntoy_plugin-9.dist-info/METADATA,,\n")
+    monkeypatch.syspath_prepend(empty)
+    venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "env")
+    built = Built(empty / "env" / "bin" / "python", "toy_plugin")
+    Builder(empty, None, fresh=False, tell=lambda text: None)._shared(built)
+    (written,) = (empty / "env").rglob("_orthobench_fallback.pth")
+    assert written.read_text().endswith(", ['_toy.pth'])\n")
 
 
 def test_packages_here_are_those_that_this_interpreter_imports():
