@@ -1,0 +1,93 @@
+"""What a side shows of its cells: the curve of each, from a live run or from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.record import Record
+from orthobench.stopping import Ending
+
+Key: TypeAlias = "tuple[str, str, int]"
+"""Problem, solver with its tuned values, and seed: what makes two sides' cells the same cell."""
+
+COUNTS = ("steps", "samples", "flops")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One cell of one side.
+
+    Attributes
+    ----------
+    primary : str
+        The metric that is compared; smaller is better.
+    work : ndarray, shape (M, 3)
+        Steps, samples and flops at the checkpoints.
+    values : ndarray, shape (M,)
+        The primary metric there.
+    failed : str
+        Why the run is none; empty where it is one.
+    status : str
+        How it ended: a value of `Ending`.
+    """
+
+    primary: str
+    work: Array
+    values: Array
+    failed: str = ""
+    status: str = Ending.BUDGET.value
+
+    @classmethod
+    def of_reply(cls, reply: Mapping[str, Any]) -> Curve:
+        """Return the curve that a worker sent."""
+        table = np.array(reply["trace"], float).reshape(-1, len(COUNTS) + 1)
+        failed = f"{reply['status']}: {reply['reason']}" if reply["failed"] else ""
+        return cls(reply["primary"], table[:, :-1], table[:, -1], failed, reply["status"])
+
+    @classmethod
+    def of_record(cls, record: Record) -> Curve:
+        """Return the curve that a store has."""
+        work = [[m.work.steps, m.work.samples, m.work.flops] for m in record.trace]
+        values = [m.metrics[record.primary] for m in record.trace]
+        failed = f"{record.status.value}: {record.reason}" if record.status.failed else ""
+        table = np.array(work, float).reshape(-1, len(COUNTS))
+        return cls(record.primary, table, np.array(values), failed, record.status.value)
+
+    @classmethod
+    def without(cls, reason: str) -> Curve:
+        """Return the curve of a run that did not come to anything."""
+        return cls("", np.empty((0, len(COUNTS))), np.empty(0), reason, Ending.ERROR.value)
+
+    @property
+    def steps(self) -> int:
+        """Steps of the whole run."""
+        return int(self.work[-1, 0]) if len(self.work) else 0
+
+    @property
+    def samples(self) -> int:
+        """Samples of the whole run."""
+        return int(self.work[-1, 1]) if len(self.work) else 0
+
+    def equals(self, other: Curve) -> bool:
+        """Whether the same was measured, bit for bit."""
+        return (
+            np.array_equal(self.work, other.work)
+            and np.array_equal(self.values, other.values, equal_nan=True)
+            and self.failed == other.failed
+        )
+
+    @property
+    def settled(self) -> bool:
+        """Whether the run came to its own end: it converged, or met the suite's target."""
+        return not self.failed and self.status in (Ending.DONE.value, Ending.TARGET.value)
+
+
+def key_of(record: Record) -> Key:
+    """Return what makes the cell of a record the same cell on the other side."""
+    tuned = "".join(f" {name}={value}" for name, value in record.tuned.items())
+    return (record.problem, record.solver + tuned, record.seed)

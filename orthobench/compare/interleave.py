@@ -1,0 +1,263 @@
+"""Time side by side: A B B A ..., until each cell is decided.
+
+In a round, each cell that is not decided yet is timed in turns A B B A. What disturbs a machine
+only adds, so that the fastest run of either side counts, and the logarithm of their ratio is the
+round's one observation of the cell. Every round is served by fresh copies of the two sides'
+processes, with their memory in another order, and every few rounds by fresh processes: where code
+and data lie makes the same code some percent faster or slower, and a test that does not draw that
+anew takes it for a change. (Curtsinger and Berger 2013, "Stabilizer: statistically sound
+performance evaluation"; Kalibera and Jones 2013, "Rigorous benchmarking in reasonable time".)
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import count
+from statistics import median
+
+from orthobench.compare.comparison import Answer, Change, Side
+from orthobench.compare.process import Process, SideError
+from orthobench.stats import sequential
+
+ROUNDS = 4
+"""The least rounds that a pair of processes serves, and that decide anything of a cell."""
+
+PAIRS = 3
+"""Pairs of processes in which a cell has been timed before it is called slower."""
+
+SECONDS = 0.005
+"""The least seconds of one turn of a side; a cell that is faster runs several times in a turn."""
+
+RUNS = 2
+"""The least runs of a turn: the first finds the caches as the other side left them."""
+
+REACH = 0.1
+"""An observation that is farther from the tolerance than this counts as that far: a disturbance."""
+
+RATE = 0.05
+"""Of false discoveries among the cells that are called slower."""
+
+ENOUGH = math.log(1 / 0.05)
+"""Evidence that a cell is not slower beyond the tolerance, after which it is not timed any more."""
+
+
+@dataclass
+class Timed:
+    """A cell that is timed.
+
+    Attributes
+    ----------
+    key : str
+        The worker's.
+    steps : tuple of int
+        Of BASE's run and of HEAD's.
+    units : tuple of float
+        The units of work that these are.
+    runs : int
+        Runs in a turn of a side; 0 as long as that is not known.
+    logs : list of float
+        One for each round: the logarithm of HEAD's seconds for a unit of work over BASE's.
+    seconds : tuple of float
+        Seconds of a run of either side, in the latest round.
+    pairs : set of int
+        The pairs of processes that it was timed in.
+    failed : str
+        Why it cannot be timed.
+    """
+
+    key: str
+    steps: tuple[int, int]
+    units: tuple[float, float]
+    runs: int = 0
+    logs: list[float] = field(default_factory=list)
+    seconds: tuple[float, float] = (math.nan, math.nan)
+    pairs: set[int] = field(default_factory=set)
+    failed: str = ""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How to time.
+
+    Attributes
+    ----------
+    tolerance : float
+        The part of BASE's seconds by which HEAD's may be larger.
+    budget : float
+        Wall seconds for all rounds.
+    clock : str
+    threads : int
+    patience : float
+        Seconds that one request may take.
+    """
+
+    tolerance: float
+    budget: float
+    clock: str = "cpu"
+    threads: int = 1
+    patience: float = 600.0
+
+
+Start = Callable[[Side], Process]
+"""Starts a worker of a side, which is to reply when it has planned the cells."""
+
+
+def measure(
+    sides: tuple[Side, Side],
+    cells: Sequence[Timed],
+    timing: Timing,
+    start: Start,
+    tell: Callable[[str], None],
+) -> int:
+    """Time cells in rounds until all are decided or the budget is spent; return the rounds.
+
+    The observations are added to the cells' ``logs``.
+    """
+    deadline = time.monotonic() + timing.budget
+    rounds = 0
+    for number in count():
+        left = _undecided(cells, timing)
+        if not left or time.monotonic() > deadline:
+            return rounds
+        with ExitStack() as stack:
+            began = time.monotonic()
+            pair = _started(sides, start, stack, swapped=number % 2 == 1)
+            _warm_up(left, pair)
+            ready = time.monotonic()
+            # a pair is worth at least as much timing as it took to start
+            for served in count():
+                if served >= ROUNDS and time.monotonic() - ready > ready - began:
+                    break
+                left = _undecided(cells, timing)
+                if not left or time.monotonic() > deadline:
+                    return rounds
+                tell(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
+                for cell in _round(left, pair, swapped=rounds % 2 == 1, deadline=deadline):
+                    cell.pairs.add(number)
+                rounds += 1
+                if not all(process.alive for process in pair):
+                    break
+    raise AssertionError("there is always another number")
+
+
+def answers(cells: Sequence[Timed], timing: Timing) -> dict[str, Answer]:
+    """Return what the rounds say of each cell, by key."""
+    slower = _slower(cells, timing)
+    faster = sequential.discoveries([_evidence_of_faster(cell, timing) for cell in cells], RATE)
+    return {
+        cell.key: _answer(cell, timing, worse, better)
+        for cell, worse, better in zip(cells, slower, faster, strict=True)
+    }
+
+
+def _undecided(cells: Sequence[Timed], timing: Timing) -> list[Timed]:
+    return [
+        cell
+        for cell, found in zip(cells, _slower(cells, timing), strict=True)
+        if not (found or cell.failed or _not_slower(cell, timing))
+    ]
+
+
+def _slower(cells: Sequence[Timed], timing: Timing) -> list[bool]:
+    limit = math.log1p(timing.tolerance)
+    evidence = [
+        _evidence(cell.logs, limit) if len(cell.pairs) >= PAIRS else -math.inf for cell in cells
+    ]
+    return sequential.discoveries(evidence, RATE)
+
+
+def _not_slower(cell: Timed, timing: Timing) -> bool:
+    limit = math.log1p(timing.tolerance)
+    enough = _evidence([-x for x in cell.logs], -limit) >= ENOUGH
+    return enough and len(cell.logs) >= ROUNDS
+
+
+def _evidence_of_faster(cell: Timed, timing: Timing) -> float:
+    return _evidence([-x for x in cell.logs], math.log1p(timing.tolerance))
+
+
+def _evidence(logs: Sequence[float], limit: float) -> float:
+    return sequential.log_evidence(logs, limit, REACH)
+
+
+def _answer(cell: Timed, timing: Timing, worse: bool, better: bool) -> Answer:
+    if cell.failed:
+        return Answer(Change.NONE, said=cell.failed)
+    if not cell.logs:
+        return Answer(Change.UNDECIDED, said="the budget was spent before it was timed")
+    low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
+    ratio = math.exp(median(cell.logs))
+    if worse:
+        change = Change.WORSE
+    elif better:
+        change = Change.BETTER
+    else:
+        change = Change.SAME if _not_slower(cell, timing) else Change.UNDECIDED
+    old, new = (1e3 * seconds for seconds in cell.seconds)
+    said = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
+    return Answer(change, ratio, low, high, said)
+
+
+def _started(
+    sides: tuple[Side, Side], start: Start, stack: ExitStack, swapped: bool
+) -> tuple[Process, Process]:
+    """Start a process of each side; `swapped` says which first."""
+    first, second = (stack.enter_context(start(side)) for side in sides[:: -1 if swapped else 1])
+    pair = (second, first) if swapped else (first, second)
+    for process in pair:
+        process.receive()
+    return pair
+
+
+def _warm_up(cells: Sequence[Timed], pair: tuple[Process, Process]) -> None:
+    """Compile and load in both processes what their copies will use."""
+    for cell in cells:
+        for process, steps in zip(pair, cell.steps, strict=True):
+            process.send("time", key=cell.key, steps=steps, runs=1)
+        try:
+            seconds = [process.receive()["seconds"][0] for process in pair]
+        except SideError as error:
+            cell.failed = f"cannot be timed: {error}"
+            continue
+        if not cell.runs:
+            cell.runs = max(RUNS, math.ceil(SECONDS / max(min(seconds), 1e-6)))
+
+
+def _round(
+    cells: Sequence[Timed], pair: tuple[Process, Process], swapped: bool, deadline: float
+) -> list[Timed]:
+    """Add an observation to each cell, in fresh copies of both processes; return those."""
+    seen: list[Timed] = []
+    for process in pair:
+        process.ask("begin")
+    for cell in cells:
+        if time.monotonic() > deadline:
+            break
+        try:
+            _observe(cell, pair, swapped)
+        except SideError as error:
+            cell.failed = f"cannot be timed: {error}"
+            return seen
+        seen.append(cell)
+    for process in pair:
+        process.ask("end")
+    return seen
+
+
+def _observe(cell: Timed, pair: tuple[Process, Process], swapped: bool) -> None:
+    """Add the observation of turns A B B A, or B A A B in swapped rounds."""
+    turns: tuple[list[float], list[float]] = ([], [])
+    for side in (1, 0, 0, 1) if swapped else (0, 1, 1, 0):
+        reply = pair[side].ask("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
+        turns[side].extend(reply["seconds"])
+    cell.seconds = (min(turns[0]), min(turns[1]))
+    cell.logs.append(math.log(cell.seconds[1] / cell.seconds[0]) - _log_units(cell))
+
+
+def _log_units(cell: Timed) -> float:
+    base, head = cell.units
+    return math.log(head / base)

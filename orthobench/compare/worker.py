@@ -1,0 +1,224 @@
+"""One side of a comparison at work: run as a script by that side's interpreter.
+
+It is the comparing installation's file, so that both sides speak the same protocol; what it
+imports is the side's own orthobench. Requests and replies are JSON, one a line, over the standard
+streams; what solvers print goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import IO, Any
+
+DENSE = 1.02
+"""Ratio of checkpoints of the run that result and work are read from: targets to two percent."""
+
+ONE_PIECE = 1e18
+"""The same for runs that are timed: all steps at once, after the first."""
+
+CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
+
+
+class Worker:
+    """Answers requests about the cells of one suite.
+
+    Parameters
+    ----------
+    clock : str
+        ``"cpu"``, seconds of this process, or ``"wall"``.
+    """
+
+    def __init__(self, clock: str) -> None:
+        self._clock = CLOCKS[clock]
+        self._planned: dict[str, Any] = {}
+        self._steps: dict[str, int] = {}
+
+    def suite(self, name: str) -> dict[str, Any]:
+        """Return the text of a suite that is known here by name."""
+        from orthobench.registry import catalogue
+
+        return {"text": catalogue().suite(name).read_text(encoding="utf-8")}
+
+    def plan(self, text: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Plan every cell of a suite that can be planned here, and say why the others cannot."""
+        from orthobench._version import __version__
+        from orthobench.registry import catalogue
+
+        table = {**tomllib.loads(text), **changes}
+        cells, absent = [], []
+        for part in _parts(table):
+            try:
+                cells += list(self._planned_part(part, name))
+            except Exception as error:
+                absent.append({
+                    "problem": _called(part["problem"][0]),
+                    "solver": _called(part["solver"][0]),
+                    "reason": str(error),
+                })  # fmt: skip
+        broken = catalogue().broken
+        return {"cells": cells, "absent": absent, "broken": broken, "orthobench": __version__}
+
+    def _planned_part(self, part: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+        from orthobench.registry import catalogue
+        from orthobench.suite_file import from_table
+
+        for planned in from_table(part, name, catalogue()).plan():
+            tuned = "".join(f" {key}={value}" for key, value in planned.tuned.items())
+            cell = {
+                "problem": planned.problem,
+                "solver": planned.solver + tuned,
+                "seed": planned.cell.seed,
+            }
+            key = json.dumps(list(cell.values()))
+            self._planned[key] = planned.cell
+            refusal = planned.cell.solver.refuses(planned.cell.problem)
+            limits = sorted(planned.cell.budget.limits)
+            yield {**cell, "key": key, "refusal": refusal, "budget": limits}
+
+    def run(self, key: str) -> dict[str, Any]:
+        """Run a cell with checkpoints one percent apart, and return its curve."""
+        from orthobench import harness
+        from orthobench.cell import built
+        from orthobench.threads import limited
+
+        cell = self._planned[key]
+        with limited(cell.threads):
+            instance = built(cell)
+            outcome = harness.run(
+                instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=DENSE
+            )
+        self._steps[key] = outcome.work.steps
+        primary = cell.problem.primary
+        return {
+            "status": outcome.stop.status.value,
+            "failed": outcome.stop.status.failed,
+            "reason": outcome.stop.reason,
+            "primary": primary,
+            "trace": [
+                [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
+                for m in outcome.trace
+            ],
+        }
+
+    def time(self, key: str, steps: int, runs: int) -> dict[str, Any]:
+        """Run a cell some times, unjudged, and return the seconds of each run.
+
+        Those of ``init``, of `steps` steps and of reading the solution.
+        """
+        from orthobench.cell import built
+        from orthobench.threads import limited
+
+        cell = self._planned[key]
+        with limited(cell.threads):
+            instance = _unjudged(built(cell))
+            seconds = [self._seconds(cell, instance, steps) for _ in range(runs)]
+        return {"seconds": seconds}
+
+    def _seconds(self, cell: Any, instance: Any, steps: int) -> float:
+        from orthobench import harness
+        from orthobench.stopping import Budget
+
+        token = harness.CLOCK.set(self._clock)
+        try:
+            outcome = harness.run(
+                instance, cell.solver, Budget(steps=steps), cell.streams, ratio=ONE_PIECE
+            )
+        finally:
+            harness.CLOCK.reset(token)
+        if outcome.stop.status.failed:
+            raise RuntimeError(outcome.stop.reason)
+        last = outcome.trace[-1]
+        return last.seconds + last.reading
+
+
+def main(clock: str) -> None:
+    """Serve requests until standard input ends."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    worker = Worker(clock)
+    for line in sys.stdin:
+        request = json.loads(line)
+        match request.pop("do"):
+            case "begin":
+                _reply(replies, _begun())
+            case "end":
+                os._exit(0)
+            case do:
+                _reply(replies, _served(worker, do, request))
+
+
+def _begun() -> dict[str, Any]:
+    """Go on in a copy of this process, which answers from here; tell how the copy ended.
+
+    The copy has all that is imported and compiled, and its memory in another order: where its
+    arrays lie, which alone makes the same code some percent faster or slower, is drawn anew.
+    """
+    process = os.fork()
+    if process == 0:
+        _KEPT.extend(_scattered())
+        return {}
+    _, status = os.waitpid(process, 0)
+    return {"ended": os.waitstatus_to_exitcode(status)}
+
+
+def _scattered() -> Iterator[bytearray]:
+    chance = random.SystemRandom()
+    for _ in range(chance.randrange(200)):
+        yield bytearray(chance.randrange(1, 20_000))
+    for _ in range(chance.randrange(5)):
+        yield bytearray(chance.randrange(100_000, 4_000_000))
+
+
+_KEPT: list[bytearray] = []
+
+
+def _served(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = getattr(worker, do)(**request)
+    except Exception as error:
+        import traceback
+
+        where = "".join(traceback.format_exception(error))
+        return {"error": f"{type(error).__name__}: {error}", "traceback": where}
+    return answer
+
+
+def _reply(replies: IO[str], answer: dict[str, Any]) -> None:
+    replies.write(json.dumps(answer) + "\n")
+    replies.flush()
+
+
+def _parts(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a suite of its own for each pair of a problem and a solver.
+
+    One side may not know what the other brings; that costs the pair, and not the suite.
+    """
+    for problem in table.get("problem", []):
+        for solver in table.get("solver", []):
+            yield {**table, "problem": [problem], "solver": [solver]}
+
+
+def _called(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("label") or entry.get("name"))
+
+
+def _unjudged(instance: Any) -> Any:
+    """Return the instance with a judge that costs nothing."""
+    return replace(
+        instance,
+        measure=lambda _: {},
+        violation=lambda _: 0.0,
+        finish=lambda solution: solution,
+        exhibits=lambda _: {},
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
