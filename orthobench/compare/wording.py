@@ -17,7 +17,7 @@ ASKED = {
 }
 
 NOTHING = "nothing was compared"
-"""The verdict where no question of any cell has an answer: no gate may pass on that."""
+"""The verdict where no answer rests on both sides: no gate may pass on that."""
 
 SHORTENED = 12
 """Digits that are shown of a commit."""
@@ -29,9 +29,9 @@ def verdict(comparison: Comparison) -> str:
     ``no regression``, ``3 regressions: 1 of result, 2 of time``; with what remained open.
     """
     found = Counter(asked for _, asked in comparison.regressions())
-    changes = tally(comparison)
-    if changes.total() == changes[Change.NONE]:
+    if not any(_compared(a) for cell in comparison.compared for a in cell.answers.values()):
         return NOTHING
+    changes = tally(comparison)
     if found:
         parts = [f"{found[asked]} of {asked.value}" for asked in Question if found[asked]]
         said = f"{plural(found.total(), 'regression')}: {', '.join(parts)}"
@@ -140,6 +140,12 @@ def remarks(comparison: Comparison) -> list[str]:
     same = (base.kind, base.detail) == (head.kind, head.detail)
     alike = ["BASE and HEAD are the same: what differs is noise"] if same else []
     return [*alike, *(clean(note) for note in comparison.notes)]
+
+
+def _compared(answer: Answer) -> bool:
+    """Return whether an answer says anything of HEAD; that BASE failed does not."""
+    only_base_failed = answer.change is Change.BETTER and math.isnan(answer.ratio)
+    return answer.change is not Change.NONE and not only_base_failed
 
 
 def _size(value: float, sign: int) -> float:

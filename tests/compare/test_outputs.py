@@ -78,6 +78,11 @@ def test_the_verdict_counts_regressions_and_what_is_open():
     nothing = Answer(NONE, said="no")
     assert wording.verdict(comparison(cell("s", nothing, nothing, nothing))) == wording.NOTHING
     assert wording.verdict(comparison()) == wording.NOTHING
+    # as where BASE is too old for the suite, or its environment lacks something
+    base_fails = Answer(BETTER, said="BASE fails: error: TypeError")
+    assert wording.verdict(comparison(cell("s", nothing, base_fails, nothing))) == wording.NOTHING
+    head_fails = Answer(WORSE, said="HEAD fails: error: TypeError")
+    assert wording.verdict(comparison(cell("s", nothing, head_fails, nothing))).startswith("1 reg")
 
 
 @pytest.mark.parametrize(
