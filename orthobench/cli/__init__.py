@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from orthobench._version import __version__
+from orthobench.cli.comparing import compare
 from orthobench.cli.output import AS_JSON, print_facts, show_results
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
@@ -60,6 +61,7 @@ def main() -> None:
     orthobench run -p "npy-pca path=X.npy k=4"
                                    every solver that can, on your own data
     orthobench report STORE        the page about what was run
+    orthobench compare BASE HEAD   what a change made worse, or slower
     """  # noqa: D301 - click reads the backspace
 
 
@@ -228,6 +230,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
             click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
+main.add_command(compare)
 main.add_command(reproduce)
 
 

@@ -1,6 +1,8 @@
-"""BASE against HEAD: whether the result is worse, the work larger, or the time longer.
+"""BASE against HEAD: whether the result is worse, the work larger, a unit of work slower.
 
-Data flow one way here too: `sides` says what BASE and HEAD are and builds their environments,
-`worker` runs in them, `interleave` times them side by side, `exact` compares what does not depend
-on a clock, `comparison` is what all of it gives; `lines`, `markdown`, `junit` and `facts` tell it.
+Data flow one way here too. `naming` says what BASE and HEAD mean, `building` builds environments
+for them, and `sides` looks whether these really import what they are to compare. `worker` runs in
+a process of either, which `process` talks to; `shown` asks for the curve of every cell, or reads it
+from a store; `exact` compares what does not depend on a clock, `interleave` times both sides side
+by side. `comparison` is what all of it gives; `lines`, `markdown`, `junit` and `facts` tell it.
 """

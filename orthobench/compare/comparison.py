@@ -87,9 +87,10 @@ class Side:
     name : str
         As the user wrote it.
     kind : str
-        ``"revision"``, ``"wheel"``, ``"environment"`` or ``"store"``.
+        ``"revision"``, ``"folder"`` (a project as it is there, uncommitted changes included),
+        ``"wheel"``, ``"environment"`` or ``"store"``.
     detail : str
-        The commit, or the path.
+        The commit in full, or the path.
     python : Path, optional
         Interpreter of a live side.
     store : Path, optional

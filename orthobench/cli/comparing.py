@@ -1,0 +1,217 @@
+"""The command ``orthobench compare``."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orthobench.cli.output import AS_JSON, under_way
+
+if TYPE_CHECKING:
+    from orthobench.compare.comparison import Comparison
+    from orthobench.compare.run import Options
+
+REGRESSION, NOTHING, INTERRUPTED = 1, 2, 130
+QUESTIONS = ("result", "work", "time")
+CLOCKS = ("cpu", "wall")
+WIDEST = 100
+"""Columns that lines take at most."""
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def tolerance(text: str) -> dict[str, float]:
+    """Return the tolerances that ``5%``, ``0.05`` or ``time=0.05`` sets, by question."""
+    asked, equals, part = (word.strip() for word in text.rpartition("="))
+    if equals and asked not in QUESTIONS:
+        raise click.BadParameter(f"{asked!r} is none of {', '.join(QUESTIONS)}")
+    try:
+        value = float(part[:-1]) / 100 if part.endswith("%") else float(part)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise click.BadParameter(f"{part!r} is no part of BASE; write 0.05 or 5%")
+    return dict.fromkeys([asked] if equals else QUESTIONS, value)
+
+
+def suite_named(text: str) -> str | Path:
+    """Return a suite's name, or its file."""
+    return Path(text) if text.endswith(".toml") else text
+
+
+@click.command()
+@click.argument("base")
+@click.argument("head")
+@click.option(
+    "--suite",
+    type=suite_named,
+    metavar="NAME|FILE",
+    help="Which cells.  [default: regression; of a store, its latest]",
+)
+@click.option(
+    "--tolerance",
+    "tolerances",
+    type=tolerance,
+    multiple=True,
+    metavar="[QUESTION=]PART",
+    help="By what part of BASE a cell may be worse, as 0.05 or 5%, in every respect or as"
+    " result=, work= or time=. Repeatable.  [default: result=0 work=0 time=2%]",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the timing may take; what is not decided then stays undecided.",
+)
+@click.option(
+    "-s", "--solver", "solvers", multiple=True, metavar="NAME", help="Only this solver. Repeatable."
+)
+@click.option(
+    "-p",
+    "--problem",
+    "problems",
+    multiple=True,
+    metavar="NAME",
+    help="Only this problem. Repeatable.",
+)
+@click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
+@click.option(
+    "--clock",
+    type=click.Choice(CLOCKS),
+    default="cpu",
+    show_default=True,
+    help="What is timed with: processor time, or wall time.",
+)
+@click.option(
+    "--fresh-dependencies",
+    "fresh",
+    is_flag=True,
+    help="Install each side's dependencies anew, instead of sharing those of this environment.",
+)
+@click.option(
+    "--environments",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep the environments of revisions and wheels here, for the next time.",
+)
+@click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
+@click.option("--junit", type=FILE, help="Also write JUnit XML.")
+@click.option("--all", "every", is_flag=True, help="List every cell, not only what changed.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@AS_JSON
+def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fresh: bool,
+            environments: Path | None, markdown: Path | None, junit: Path | None, every: bool,
+            quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
+    """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
+
+    Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
+    a wheel, a Python environment, or a store. Revisions, folders and wheels are installed in
+    environments of their own. Results and work are compared exactly; times side by side in
+    interleaved processes, until each comparison is decided or the budget is spent.
+
+    Exit code 1 says that HEAD is worse than tolerated, 2 that nothing could be compared.
+
+    \b
+    orthobench compare main HEAD
+    orthobench compare v1.0 .            the last release, and what is in the working tree
+    orthobench compare old/results.sqlite new/results.sqlite
+    """  # noqa: D301 - click reads the backspace
+    from orthobench.compare.comparison import Tolerance
+    from orthobench.compare.run import Options
+
+    files = {"markdown": markdown, "junit": junit}
+    _refuse_unwritable(files)
+    given = {name: part for one in tolerances for name, part in one.items()}
+    options = Options(tolerance=Tolerance(**given), **chosen)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        comparison = _compared(base, head, options, environments, fresh, quiet or as_json)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    _write(comparison, files)
+    _print(comparison, every, as_json)
+    sys.exit(_exit_code(comparison))
+
+
+def _compared(
+    base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
+) -> Comparison:
+    from orthobench.compare import run
+    from orthobench.compare.sides import sides
+
+    with (
+        under_way(quiet) as tell,
+        sides(base, head, environments, fresh=fresh, tell=tell) as (first, second),
+    ):
+        return run.compare(first, second, options, tell)
+
+
+def _exit_code(comparison: Comparison) -> int:
+    from orthobench.compare import wording
+
+    if comparison.regressions():
+        return REGRESSION
+    return NOTHING if wording.verdict(comparison) == wording.NOTHING else 0
+
+
+def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
+    if as_json:
+        from orthobench.compare.facts import facts
+
+        click.echo(json.dumps(facts(comparison), indent=2))
+        return
+    from orthobench.compare.lines import lines
+
+    for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
+        click.echo(line)
+
+
+def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
+    """Refuse, before all that takes minutes, what could not be written after it."""
+    from orthobench.errors import UsageError
+
+    for option, path in files.items():
+        if path is None:
+            continue
+        if path.exists() and not path.is_file():
+            raise UsageError(f"cannot write {path}: not a regular file; name another --{option}")
+        try:
+            part = _part(path)
+            part.touch()
+            part.unlink()
+        except OSError as error:
+            message = f"cannot write {path}: {error.strerror}; name another with --{option}"
+            raise UsageError(message) from None
+
+
+def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
+    from orthobench.compare.junit import junit
+    from orthobench.compare.markdown import markdown
+    from orthobench.errors import UsageError
+
+    for option, text in {"markdown": markdown, "junit": junit}.items():
+        if path := files[option]:
+            part = _part(path)
+            try:
+                part.write_text(text(comparison), encoding="utf-8")
+                os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
+            except OSError as error:
+                raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+            finally:
+                part.unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")

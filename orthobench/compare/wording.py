@@ -1,0 +1,153 @@
+"""What every telling of a comparison shares: the sentence, the numbers, and the order."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question, Side
+from orthobench.report.words import clean, duration, listed, plural
+
+ASKED = {
+    Question.RESULT: "is the result worse at the same budget?",
+    Question.WORK: "does it take more work to a target?",
+    Question.TIME: "does a unit of work take longer?",
+}
+
+NOTHING = "nothing was compared"
+"""The verdict where no answer rests on both sides: no gate may pass on that."""
+
+SHORTENED = 12
+"""Digits that are shown of a commit."""
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return the outcome in one sentence.
+
+    ``no regression``, ``3 regressions: 1 of result, 2 of time``; with what remained open.
+    """
+    found = Counter(asked for _, asked in comparison.regressions())
+    if not any(_compared(a) for cell in comparison.compared for a in cell.answers.values()):
+        return NOTHING
+    changes = tally(comparison)
+    if found:
+        parts = [f"{found[asked]} of {asked.value}" for asked in Question if found[asked]]
+        said = f"{plural(found.total(), 'regression')}: {', '.join(parts)}"
+    else:
+        said = "no regression"
+    still_open = [
+        f"{changes[change]:,} {word}"
+        for change, word in ((Change.UNDECIDED, "undecided"), (Change.NONE, "not compared"))
+        if changes[change]
+    ]
+    return f"{said} ({', '.join(still_open)})" if still_open else said
+
+
+def tally(comparison: Comparison, asked: Question | None = None) -> Counter[Change]:
+    """Return how many answers there are of each kind; to one question, or to all."""
+    return Counter(
+        answer.change
+        for cell in comparison.compared
+        for question, answer in cell.answers.items()
+        if asked in (None, question)
+    )
+
+
+def counted(changes: Counter[Change]) -> str:
+    """Return counts in words: ``12 cells: 9 same, 2 worse, 1 undecided``."""
+    cells = plural(changes.total(), "cell")
+    parts = [(f"{changes[change]:,}", change.value) for change in Change if changes[change]]
+    if len(parts) == 1:
+        return f"{cells}, all {parts[0][1]}" if changes.total() > 1 else f"{cells}, {parts[0][1]}"
+    return f"{cells}: {', '.join(map(' '.join, parts))}" if parts else cells
+
+
+def told(comparison: Comparison, asked: Question, change: Change) -> list[tuple[Compared, Answer]]:
+    """Return the cells of which a question has this answer, with the answer; worst first.
+
+    Of improvements the largest is first.
+    """
+    found = [
+        (cell, cell.answers[asked])
+        for cell in comparison.compared
+        if asked in cell.answers and cell.answers[asked].change is change
+    ]
+    sign = 1 if change is Change.BETTER else -1
+    return sorted(found, key=lambda pair: sign * _size(pair[1].ratio, sign))
+
+
+def reasons(found: Sequence[tuple[Compared, Answer]]) -> list[tuple[str, str]]:
+    """Return each reason that answers give, and the cells that it holds for, as text."""
+    cells: dict[str, list[str]] = {}
+    for cell, answer in found:
+        cells.setdefault(clean(answer.said) or "no reason given", []).append(clean(cell.label))
+    return [(reason, listed(labels, most=3)) for reason, labels in cells.items()]
+
+
+def ratio(answer: Answer) -> str:
+    """Return by how much HEAD is worse: ``+5.2 % [+3.9, +6.6]``; empty where it is unknown."""
+    return " ".join(part for part in (percent(answer.ratio), interval(answer)) if part)
+
+
+def percent(value: float) -> str:
+    """Return a ratio as a change in percent, with its sign; tenfold and more as a factor."""
+    if math.isnan(value):
+        return ""
+    if value >= 10:
+        return "inf" if math.isinf(value) else f"x {value:.3g}"
+    change = 100 * (value - 1)
+    digits = ".1f" if abs(change) >= 0.05 or change == 0 else ".1g"
+    return f"{change:+{digits}} %"
+
+
+def interval(answer: Answer) -> str:
+    """Return the bounds of a measured ratio: ``[+3.9, +6.6]``; empty for one that is exact."""
+    ends = (answer.low, answer.high)
+    if any(math.isnan(end) for end in ends) or answer.low == answer.high:
+        return ""
+    low, high = (percent(end).removesuffix(" %") for end in ends)
+    return f"[{low}, {high}]"
+
+
+def side(one: Side) -> str:
+    """Return what a side was called, with its commit shortened."""
+    detail = one.detail
+    if re.fullmatch(r"[0-9a-f]{40,64}", detail):
+        detail = detail[:SHORTENED]
+    return clean(one.name if detail in one.name else f"{one.name} ({detail})")
+
+
+def measured(comparison: Comparison) -> str:
+    """Return what was measured, on what: ``30 rounds in 118 s on Intel Xeon``."""
+    parts = [plural(comparison.rounds, "round")] if comparison.rounds else []
+    parts += [f"in {duration(comparison.seconds)}"] if comparison.seconds else []
+    cpu = comparison.machine.get("cpu")
+    parts += [f"on {clean(str(cpu))}"] if cpu else []
+    return " ".join(parts)
+
+
+def tolerated(comparison: Comparison) -> str:
+    """Return the tolerances: ``result 0 %, work 0 %, time 2 %``."""
+    given = {asked: getattr(comparison.tolerance, asked.value) for asked in Question}
+    return ", ".join(f"{asked.value} {100 * value:g} %" for asked, value in given.items())
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """Return what a reader has to know: the notes, and whether both sides are the same code."""
+    base, head = comparison.base, comparison.head
+    same = (base.kind, base.detail) == (head.kind, head.detail)
+    alike = ["BASE and HEAD are the same: what differs is noise"] if same else []
+    return [*alike, *(clean(note) for note in comparison.notes)]
+
+
+def _compared(answer: Answer) -> bool:
+    """Return whether an answer says anything of HEAD; that BASE failed does not."""
+    only_base_failed = answer.change is Change.BETTER and math.isnan(answer.ratio)
+    return answer.change is not Change.NONE and not only_base_failed
+
+
+def _size(value: float, sign: int) -> float:
+    """Return the ratio to sort by; a cell that has none, as one that failed, comes first."""
+    return -sign * math.inf if math.isnan(value) else value

@@ -1,0 +1,143 @@
+"""`orthobench compare`: what it passes on, what it writes, and how it exits."""
+
+import json
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli import main
+from orthobench.compare import run as running
+from orthobench.compare import sides as naming
+from orthobench.compare.comparison import (
+    Answer,
+    Change,
+    Compared,
+    Comparison,
+    Question,
+    Side,
+    Tolerance,
+)
+from orthobench.errors import UsageError
+
+
+@pytest.fixture
+def compare(monkeypatch, tmp_path):
+    """Call the command, with a comparison that finds this change; and what it was asked for."""
+    asked = {}
+
+    @contextmanager
+    def sides(base, head, folder, **options):
+        asked.update(base=base, head=head, folder=folder, **options)
+        yield Side(base, "revision", "0" * 40), Side(head, "revision", "1" * 40)
+
+    def call(*words, change=Change.SAME, error=None):
+        def found(base, head, options, tell):
+            asked["options"] = options
+            if error:
+                raise error
+            answers = {question: Answer(change, 1.5, said="1 -> 1.5") for question in Question}
+            cells = (Compared("digits", "msg", 0, answers),)
+            return Comparison(base, head, "regression", options.tolerance, cells)
+
+        monkeypatch.setattr(running, "compare", found)
+        return CliRunner().invoke(main, ["compare", "main", "HEAD", *map(str, words)])
+
+    monkeypatch.setattr(naming, "sides", sides)
+    monkeypatch.chdir(tmp_path)
+    call.asked = asked
+    return call
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (Change.SAME, 0, "no regression\n"),
+        (Change.BETTER, 0, "no regression\n"),
+        (Change.UNDECIDED, 0, "no regression (3 undecided)\n"),
+        (Change.WORSE, 1, "3 regressions: 1 of result, 1 of work, 1 of time\n"),
+        (Change.NONE, 2, "nothing was compared\n"),
+    ],
+)
+def test_the_exit_code_says_what_was_found(compare, change, code, said):
+    done = compare(change=change)
+    assert done.exit_code == code
+    assert done.stdout.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "tolerance"),
+    [
+        ([], Tolerance()),
+        (["0.05"], Tolerance(0.05, 0.05, 0.05)),
+        (["5%"], Tolerance(0.05, 0.05, 0.05)),
+        (["time=3%"], Tolerance(time=0.03)),
+        (["time=0.03", "result=0.001"], Tolerance(result=0.001, time=0.03)),
+        (["1%", "time=10 %"], Tolerance(0.01, 0.01, 0.1)),
+    ],
+)
+def test_tolerances(compare, words, tolerance):
+    done = compare(*(part for word in words for part in ("--tolerance", word)))
+    assert done.exit_code == 0
+    assert compare.asked["options"].tolerance == tolerance
+
+
+@pytest.mark.parametrize("word", ["speed=1", "fast", "-0.1", "nan", "inf", "time=", "=0.1", "%"])
+def test_a_tolerance_that_is_none_is_refused(compare, word):
+    done = compare("--tolerance", word)
+    assert done.exit_code == 2
+    assert "--tolerance" in done.output
+    assert compare.asked == {}
+
+
+def test_options_are_passed_on(compare):
+    compare(
+        "--suite", "mine.toml", "--budget", 7, "-s", "msg", "-s", "oja", "-p", "digits",
+        "--seeds", 3, "--clock", "wall", "--environments", "kept", "--fresh-dependencies",
+    )  # fmt: skip
+    options = compare.asked["options"]
+    assert options.suite == Path("mine.toml")
+    assert (options.budget, options.seeds, options.clock) == (7.0, 3, "wall")
+    assert (options.solvers, options.problems) == (("msg", "oja"), ("digits",))
+    assert (compare.asked["base"], compare.asked["head"]) == ("main", "HEAD")
+    assert (compare.asked["folder"], compare.asked["fresh"]) == (Path("kept"), True)
+    compare("--suite", "quickstart")
+    assert compare.asked["options"].suite == "quickstart"
+
+
+def test_files_are_written_beside_what_is_printed(compare, tmp_path):
+    done = compare("--markdown", "a.md", "--junit", "b.xml", "--json", change=Change.WORSE)
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["regressions"] == 3
+    assert "3 regressions" in (tmp_path / "a.md").read_text(encoding="utf-8")
+    assert ET.parse(tmp_path / "b.xml").getroot().get("failures") == "3"  # noqa: S314
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "b.xml"]
+
+
+@pytest.mark.parametrize("path", ["nowhere/x.xml", "/dev/null"])
+def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(compare, path):
+    done = compare("--junit", path)
+    assert done.exit_code == 2
+    assert f"cannot write {path}" in done.stderr
+    assert compare.asked == {}
+
+
+def test_an_old_file_stays_where_the_comparison_fails(compare, tmp_path):
+    (tmp_path / "a.md").write_text("old")
+    done = compare("--markdown", "a.md", error=UsageError("nothing to compare"))
+    assert (done.exit_code, done.stderr) == (2, "orthobench: nothing to compare\n")
+    assert (tmp_path / "a.md").read_text() == "old"
+
+
+def test_an_interrupted_comparison_says_so(compare):
+    done = compare(error=KeyboardInterrupt())
+    assert (done.exit_code, done.stderr) == (130, "interrupted\n")
+
+
+def test_a_revision_that_is_none_is_wrong_usage(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["compare", "v1", "v2"])
+    assert done.exit_code == 2
+    assert "unknown BASE 'v1'" in done.stderr

@@ -1,0 +1,190 @@
+"""The recipes for CI do what they say: the shell form is run, of the other what can be."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from orthobench.cli.comparing import compare
+
+ROOT = Path(__file__).parents[2]
+GATE = ROOT / "docs" / "ci" / "gate.sh"
+WORKFLOW = ROOT / "docs" / "ci" / "github-actions.yml"
+PLUGIN = ROOT / "tests" / "third_party_plugin"
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="shell scripts")
+
+PYTHON = """#!/bin/sh
+# stands for "python -m venv FOLDER", and makes stand-ins for what is in it
+mkdir -p "$3/bin"
+cat > "$3/bin/python" << 'END'
+#!/bin/sh
+echo "$@" > "$LOG/pip"
+exit ${PIP:-0}
+END
+cat > "$3/bin/orthobench" << 'END'
+#!/bin/sh
+for word; do echo "$word"; done > "$LOG/words"
+echo told
+exit ${CODE:-0}
+END
+chmod +x "$3/bin/python" "$3/bin/orthobench"
+echo "$3" > "$LOG/environment"
+"""
+
+
+@pytest.fixture
+def gate(project, tmp_path):
+    """Call gate.sh in a clone of the project, with stand-ins for python and what it installs."""
+    log, clone = tmp_path / "log", tmp_path / "clone"
+    log.mkdir()
+    (log / "python").write_text(PYTHON)
+    (log / "python").chmod(0o755)
+    project.git("clone", "-q", str(project.root), str(clone))
+
+    def call(*words, **variables):
+        others = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        env = others | {"PYTHON": str(log / "python"), "LOG": str(log)} | variables
+        done = subprocess.run(
+            ["sh", str(GATE), *words],  # noqa: S607
+            cwd=clone, env=env, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        said = {path.name: path.read_text().splitlines() for path in log.iterdir()}
+        return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr, **said)
+
+    call.clone = clone
+    return call
+
+
+def test_the_gate_compares_with_where_the_branch_left_its_target(gate, project):
+    project.git("-C", str(gate.clone), "checkout", "-q", "-b", "change", project.first)
+    done = gate("--tolerance", "time=5 %", SUITE="a suite")
+    assert (done.code, done.out, done.err) == (0, "told\n", "")
+    assert done.words == [
+        "compare", project.first, "HEAD", "--suite", "a suite", "--markdown", "gate/comparison.md",
+        "--junit", "gate/comparison.xml", "--tolerance", "time=5 %",
+    ]  # fmt: skip
+    assert done.pip == ["-m pip install --quiet orthobench ."]
+    assert (gate.clone / "gate" / "comparison.txt").read_text() == "told\n"
+    assert not Path(done.environment[0]).exists()
+
+
+def test_the_gate_takes_the_revisions_that_it_is_given(gate):
+    done = gate(BASE="v1.0", HEAD="main", OUT="some where", ORTHOBENCH="orthobench==9")
+    assert done.words[:5] == ["compare", "v1.0", "main", "--markdown", "some where/comparison.md"]
+    assert done.pip == ["-m pip install --quiet orthobench==9 ."]
+
+
+@pytest.mark.parametrize("name", ["TARGET", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET"])
+def test_the_target_is_what_the_ci_system_says(gate, project, name):
+    done = gate(**{name: "feature/fast"})
+    assert done.words[1] == project.first
+
+
+@pytest.mark.parametrize("code", ["1", "2", "130"])
+def test_the_gates_exit_code_is_that_of_the_comparison(gate, code):
+    assert gate(CODE=code).code == int(code)
+
+
+def test_a_gate_that_cannot_be_set_up_is_neither_green_nor_a_regression(gate):
+    done = gate(TARGET="nowhere")
+    assert (done.code, done.out) == (2, "")
+    assert "origin/nowhere have in common; fetch the whole history" in done.err
+    assert gate(PIP="1").code == 2
+
+
+def commands(text):
+    """Return the words of every call of ``orthobench compare``."""
+    joined = re.sub(r"\\\n\s*", "", text)
+    found = re.findall(r"orthobench\"? (compare .*?)(?:\n|&&|> )", joined)
+    return [shlex.split(words) for words in found]
+
+
+@pytest.mark.parametrize("path", [GATE, WORKFLOW], ids=lambda path: path.name)
+def test_recipes_use_options_that_there_are(path):
+    (words,) = commands(path.read_text(encoding="utf-8"))
+    known = {option for parameter in compare.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+    assert {"--markdown", "--junit"} <= set(words)
+
+
+def test_the_workflow_is_yaml_and_its_second_job_alone_may_write():
+    yaml = pytest.importorskip("yaml")
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    assert jobs["permissions"] == {"contents": "read"}
+    assert [name for name, job in jobs["jobs"].items() if "permissions" in job] == ["comment"]
+    assert jobs["jobs"]["comment"]["needs"] == "compare"
+    scripts = [
+        step["run"] for job in jobs["jobs"].values() for step in job["steps"] if "run" in step
+    ]
+    # what a pull request's author writes is never pasted into a script
+    assert not any("${{" in script for script in scripts)
+
+
+SUITE = """
+seeds = 1
+budget = { samples = 20000 }
+[[problem]]
+name = "minibatch-oja-power-law"
+[[solver]]
+name = "minibatch-oja"
+"""
+
+STEP = "eta = self.step_size / state.work.steps**0.5"
+WORSE = "eta = 0.01 * self.step_size / state.work.steps**0.5"
+UPDATE = "state.U = orthonormalize(state.U + eta"
+USELESS = "orthonormalize(state.U + X.T @ X @ state.U);"
+
+
+def git(folder, *words):
+    who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
+    subprocess.run(
+        ["git", "-C", folder, *who, *words],  # noqa: S607
+        check=True, capture_output=True,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PLUGIN.exists(), reason="there is no tests/third_party_plugin")
+@pytest.mark.parametrize(
+    ("changed", "code", "worse"),
+    [
+        ({}, 0, set()),
+        ({STEP: WORSE, UPDATE: f"{USELESS} {UPDATE}"}, 1, {"result", "work", "time"}),
+    ],
+    ids=["the-same", "worse-and-slower"],
+)
+def test_the_gate_of_a_plugin_of_its_own(changed, code, worse, tmp_path):
+    """A real distribution, installed by pip: the gate is red where it should be, and only there."""
+    plugin = tmp_path / "plugin"
+    shutil.copytree(PLUGIN, plugin, ignore=shutil.ignore_patterns(".*_cache", "__pycache__"))
+    (plugin / "suite.toml").write_text(SUITE)
+    git(plugin, "init", "-q")
+    git(plugin, "add", ".")
+    git(plugin, "commit", "-qm", "before")
+    (solver,) = plugin.glob("src/*/solver.py")
+    text = solver.read_text()
+    for old, new in changed.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    solver.write_text(f"{text}\n")
+    git(plugin, "commit", "-qam", "after")
+    variables = {"BASE": "HEAD~1", "SUITE": "suite.toml", "ORTHOBENCH": str(ROOT)}
+    done = subprocess.run(
+        ["sh", str(GATE), "--budget", "60", "--tolerance", "time=20%"],  # noqa: S607
+        cwd=plugin, env=os.environ | variables | {"PYTHON": sys.executable},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    suites = ET.parse(plugin / "gate" / "comparison.xml").getroot()  # noqa: S314
+    assert all(int(suite.get("tests")) == 1 for suite in suites)
+    failed = {suite.get("name").split()[-1] for suite in suites if suite.get("failures") != "0"}
+    assert failed == worse
+    assert "regression" in (plugin / "gate" / "comparison.md").read_text(encoding="utf-8")
