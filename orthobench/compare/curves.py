@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +34,8 @@ class Curve:
         Why the run is none; empty where it is one.
     status : str
         How it ended: a value of `Ending`.
+    budget : mapping
+        The limits of the run.
     """
 
     primary: str
@@ -41,13 +43,15 @@ class Curve:
     values: Array
     failed: str = ""
     status: str = Ending.BUDGET.value
+    budget: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_reply(cls, reply: Mapping[str, Any]) -> Curve:
         """Return the curve that a worker sent."""
         table = np.array(reply["trace"], float).reshape(-1, len(COUNTS) + 1)
         failed = f"{reply['status']}: {reply['reason']}" if reply["failed"] else ""
-        return cls(reply["primary"], table[:, :-1], table[:, -1], failed, reply["status"])
+        ended = reply["status"]
+        return cls(reply["primary"], table[:, :-1], table[:, -1], failed, ended, reply["budget"])
 
     @classmethod
     def of_record(cls, record: Record) -> Curve:
@@ -56,7 +60,8 @@ class Curve:
         values = [m.metrics[record.primary] for m in record.trace]
         failed = f"{record.status.value}: {record.reason}" if record.status.failed else ""
         table = np.array(work, float).reshape(-1, len(COUNTS))
-        return cls(record.primary, table, np.array(values), failed, record.status.value)
+        ended = record.status.value
+        return cls(record.primary, table, np.array(values), failed, ended, record.budget)
 
     @classmethod
     def without(cls, reason: str) -> Curve:

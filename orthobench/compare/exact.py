@@ -56,6 +56,8 @@ def work(base: Curve, head: Curve, tolerance: float) -> Answer:
     """
     if base.failed or head.failed:
         return Answer(Change.NONE, said="a run failed")
+    if unlike := _unlike(base, head):
+        return unlike
     spent = [*_to_targets(base, head), *_to_the_end(base, head)]
     if not spent:
         return Answer(Change.NONE, said="BASE reaches nothing better than its start")
@@ -80,7 +82,14 @@ def _unlike(base: Curve, head: Curve) -> Answer | None:
     if base.primary != head.primary:
         said = f"BASE is judged by {base.primary}, HEAD by {head.primary}"
         return Answer(Change.NONE, said=said)
+    if dict(base.budget) != dict(head.budget):
+        said = f"the budgets are unequal: {_limits(base)} and {_limits(head)}"
+        return Answer(Change.NONE, said=said)
     return None
+
+
+def _limits(curve: Curve) -> str:
+    return ", ".join(f"{limit:g} {name}" for name, limit in curve.budget.items()) or "none"
 
 
 def _change(excess: float, tolerated: float, room: float) -> Change:

@@ -183,4 +183,9 @@ def _notes(base: Side, head: Side, old: Shown, new: Shown) -> tuple[str, ...]:
         notes.append(
             "seconds are not compared: a store's were taken at another time, under other load"
         )
+    if old.code and old.code == new.code:
+        notes.append(
+            "no cell runs a solver, a problem or a harness that differs between BASE and HEAD; "
+            "name a suite with what did change"
+        )
     return tuple(notes)

@@ -55,6 +55,8 @@ class Shown:
     request : mapping
         What plans the cells in a worker.
     threads : int
+    code : mapping
+        Digests of the sources that each cell runs, by package.
     notes : tuple of str
     """
 
@@ -65,6 +67,7 @@ class Shown:
     absent: tuple[tuple[str, str, str], ...] = ()
     request: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
+    code: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def why(self, key: Key) -> str:
@@ -107,7 +110,7 @@ def shown(base: Side, head: Side, wanted: Wanted, tell: Tell) -> tuple[Shown, Sh
 def _of_worker(side: Side, request: Mapping[str, Any], wanted: Wanted, tell: Tell) -> Shown:
     threads = int(tomllib.loads(request["text"]).get("threads", 1))
     with Process(side, wanted.clock, threads, wanted.patience) as process:
-        plan = process.ask("plan", **request)
+        plan = _planned(process, side, request)
         cells = {(c["problem"], c["solver"], c["seed"]): c for c in plan["cells"]}
         names = {key: cell["key"] for key, cell in cells.items() if not cell["refusal"]}
         curves = _curves(process, names, partial(_say, tell, side, len(names)))
@@ -123,11 +126,19 @@ def _of_worker(side: Side, request: Mapping[str, Any], wanted: Wanted, tell: Tel
         ),
         request=request,
         threads=threads,
+        code={key: cells[key]["code"] for key in names},
         notes=tuple(
             f"{side.name}: plugin {name!r} is broken: {why}" for name, why in plan["broken"].items()
         ),
     )
     return replace(one, curves=curves | again(side, one, left, wanted)) if left else one
+
+
+def _planned(process: Process, side: Side, request: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return process.ask("plan", **request)
+    except SideError as error:
+        raise SideError(f"{side.name} cannot be compared: {error}") from None
 
 
 def again(side: Side, one: Shown, keys: Iterable[Key], wanted: Wanted) -> dict[Key, Curve]:

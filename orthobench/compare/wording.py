@@ -103,9 +103,10 @@ def percent(value: float) -> str:
 
 
 def interval(answer: Answer) -> str:
-    """Return the bounds of a measured ratio: ``[+3.9, +6.6]``; empty for one that is exact."""
+    """Return the bounds of a measured ratio: ``[+3.9, +6.6]``; empty for one that is exact or unknown."""
     ends = (answer.low, answer.high)
-    if any(math.isnan(end) for end in ends) or answer.low == answer.high:
+    unknown = any(math.isnan(end) for end in ends) or ends == (0, math.inf)
+    if unknown or answer.low == answer.high:
         return ""
     low, high = (percent(end).removesuffix(" %") for end in ends)
     return f"[{low}, {high}]"

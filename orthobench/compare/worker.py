@@ -50,9 +50,12 @@ class Worker:
 
     def plan(self, text: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Plan every cell of a suite that can be planned here, and say why the others cannot."""
+        from orthobench import harness
         from orthobench._version import __version__
         from orthobench.registry import catalogue
 
+        if not hasattr(harness, "CLOCK"):
+            raise RuntimeError(f"orthobench {__version__} is too old to be compared live")
         table = {**tomllib.loads(text), **changes}
         cells, absent = [], []
         for part in _parts(table):
@@ -81,8 +84,9 @@ class Worker:
             key = json.dumps(list(cell.values()))
             self._planned[key] = planned.cell
             refusal = planned.cell.solver.refuses(planned.cell.problem)
-            limits = sorted(planned.cell.budget.limits)
-            yield {**cell, "key": key, "refusal": refusal, "budget": limits}
+            limits = planned.cell.budget.limits
+            code = planned.cell.content["code"]
+            yield {**cell, "key": key, "refusal": refusal, "budget": limits, "code": code}
 
     def run(self, key: str) -> dict[str, Any]:
         """Run a cell with checkpoints one percent apart, and return its curve."""
@@ -103,6 +107,7 @@ class Worker:
             "failed": outcome.stop.status.failed,
             "reason": outcome.stop.reason,
             "primary": primary,
+            "budget": cell.budget.limits,
             "trace": [
                 [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
                 for m in outcome.trace

@@ -1,0 +1,166 @@
+"""How often `orthobench compare` cries wolf, and how often it sees one.
+
+    python benchmarks/false_alarms.py --comparisons 200                  # A/A
+    python benchmarks/false_alarms.py --comparisons 100 --slowdown 0.05  # A/B: one solver slower
+
+Compares this installation with itself, while another process loads the machine. With ``--slowdown``
+one solver of HEAD spends that part more CPU time in `init` and `advance`, another solver in each
+comparison; all other cells are unchanged, and an alarm on one of them is false too. Each comparison
+is a line of the output file; a second call goes on where the first one ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import site
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import orthobench as ob
+from orthobench.compare.comparison import Change, Question, Side
+from orthobench.compare.run import Options, compare
+from orthobench.suite_file import load
+
+SLOWER = """
+import os
+import time
+
+from orthobench.registry import Registry
+
+name, part = os.environ["ORTHOBENCH_SLOWER"].split()
+known = Registry.installed
+
+
+def longer(function):
+    def spends_more(*arguments):
+        begin = time.process_time_ns()
+        result = function(*arguments)
+        end = begin + (1 + float(part)) * (time.process_time_ns() - begin)
+        while time.process_time_ns() < end:
+            pass
+        return result
+
+    return spends_more
+
+
+def installed():
+    found = known()
+    slowed = found.solvers[name].item
+    slowed.init, slowed.advance = longer(slowed.init), longer(slowed.advance)
+    return found
+
+
+if float(part):
+    Registry.installed = staticmethod(installed)
+"""
+
+
+def main() -> None:
+    """Run the comparisons that are left, and print what all of them found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--comparisons", type=int, default=200)
+    parser.add_argument("--slowdown", type=float, default=0.0)
+    parser.add_argument("--budget", type=float, default=Options().budget)
+    parser.add_argument("--load", type=int, default=1, help="processes that load the machine")
+    parser.add_argument("--out", type=Path, default=None)
+    given = parser.parse_args()
+    out = given.out or Path(f"false-alarms-{given.slowdown:g}.jsonl")
+    done = out.read_text().splitlines() if out.exists() else []
+    names = solvers()
+    with tempfile.TemporaryDirectory() as folder:
+        head = environment(Path(folder))
+        loads = [
+            multiprocessing.Process(target=load_machine, daemon=True) for _ in range(given.load)
+        ]
+        for process in loads:
+            process.start()
+        for number in range(len(done), given.comparisons):
+            slowed = names[number % len(names)]
+            os.environ["ORTHOBENCH_SLOWER"] = f"{slowed} {given.slowdown}"
+            with out.open("a") as file:
+                file.write(json.dumps(compared(head, slowed, given.slowdown, given.budget)) + "\n")
+            print(summary(out, given.slowdown), flush=True)
+    print(summary(out, given.slowdown))
+
+
+def solvers() -> list[str]:
+    """Return the solvers of the suite that is compared by default."""
+    suite = load(ob.catalogue().suite("regression"), ob.catalogue())
+    return [planned.solver.name for planned in suite.solvers]
+
+
+def environment(folder: Path) -> Side:
+    """Return an environment with the packages of this one, and a module that slows a solver."""
+    venv.EnvBuilder(symlinks=os.name == "posix").create(folder)
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    words = [str(python), "-c", "import site; print(site.getsitepackages()[0])"]
+    packages = Path(subprocess.check_output(words, text=True).strip())
+    here = [f"import site; site.addsitedir({path!r})" for path in site.getsitepackages()]
+    (packages / "a_here.pth").write_text("\n".join(here))
+    (packages / "slower.py").write_text(SLOWER)
+    (packages / "z_slower.pth").write_text("import slower\n")
+    return Side("HEAD", "environment", str(folder), python)
+
+
+def compared(head: Side, slowed: str, slowdown: float, budget: float) -> dict[str, object]:
+    """Return what one comparison found: alarms of unchanged cells, and whether the slow one is."""
+    base = Side("BASE", "environment", sys.prefix, Path(sys.executable))
+    found = compare(base, head, Options(budget=budget), lambda _: None)
+    alarms, hits = Counter[str](), []
+    for cell in found.compared:
+        is_slow = slowdown > 0 and cell.solver.split()[0] == slowed
+        for asked, answer in cell.answers.items():
+            if is_slow and asked is Question.TIME:
+                hits.append(answer.change.value)
+            elif answer.change is Change.WORSE:
+                alarms[asked.value] += 1
+    timed = [
+        cell.answers[Question.TIME] for cell in found.compared if Question.TIME in cell.answers
+    ]
+    return {
+        "slowed": slowed if slowdown else "",
+        "slow_cells": hits,
+        "alarms": dict(alarms),
+        "cells": len(found.compared),
+        "undecided": sum(answer.change is Change.UNDECIDED for answer in timed),
+        "rounds": found.rounds,
+        "seconds": round(found.seconds, 1),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    }
+
+
+def summary(out: Path, slowdown: float) -> str:
+    """Return what the comparisons so far found, in a line."""
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    alarmed = {q.value: sum(q.value in row["alarms"] for row in rows) for q in Question}
+    told = ", ".join(f"{name} {count}" for name, count in alarmed.items())
+    seconds = [row["seconds"] for row in rows]
+    text = f"{len(rows)} comparisons: with a false alarm on {told}"
+    if slowdown:
+        found = sum(Change.WORSE.value in row["slow_cells"] for row in rows)
+        text += f"; the slower solver found in {found}"
+    return f"{text}; {np.median(seconds):.0f} s each, {max(seconds):.0f} s at most"
+
+
+def load_machine() -> None:
+    """Use a core and its caches, until killed."""
+    rng = np.random.default_rng(0)
+    while True:
+        a = rng.standard_normal((400, 400))
+        np.linalg.eigh(a @ a.T)
+        rng.standard_normal(2_000_000).cumsum()
+        time.sleep(0)
+
+
+if __name__ == "__main__":
+    main()
