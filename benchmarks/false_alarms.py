@@ -24,6 +24,7 @@ import venv
 from collections import Counter
 from pathlib import Path
 
+import click
 import numpy as np
 
 import orthobench as ob
@@ -89,8 +90,8 @@ def main() -> None:
             os.environ["ORTHOBENCH_SLOWER"] = f"{slowed} {given.slowdown}"
             with out.open("a") as file:
                 file.write(json.dumps(compared(head, slowed, given.slowdown, given.budget)) + "\n")
-            print(summary(out, given.slowdown), flush=True)
-    print(summary(out, given.slowdown))
+            click.echo(summary(out, given.slowdown))
+    click.echo(summary(out, given.slowdown))
 
 
 def solvers() -> list[str]:
@@ -132,7 +133,7 @@ def compared(head: Side, slowed: str, slowdown: float, budget: float) -> dict[st
         "slow_cells": hits,
         "alarms": dict(alarms),
         "cells": len(found.compared),
-        "undecided": sum(answer.change is Change.UNDECIDED for answer in timed),
+        "undecided": sum(one is not None and one.change is Change.UNDECIDED for one in timed),
         "rounds": found.rounds,
         "seconds": round(found.seconds, 1),
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,

@@ -103,7 +103,7 @@ def percent(value: float) -> str:
 
 
 def interval(answer: Answer) -> str:
-    """Return the bounds of a measured ratio: ``[+3.9, +6.6]``; empty for one that is exact or unknown."""
+    """Return the bounds of a measured ratio: ``[+3.9, +6.6]``; empty where there are none."""
     ends = (answer.low, answer.high)
     unknown = any(math.isnan(end) for end in ends) or ends == (0, math.inf)
     if unknown or answer.low == answer.high:
