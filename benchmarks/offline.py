@@ -1,0 +1,36 @@
+"""Environments for asv that are made without a network, from what is installed where asv runs.
+
+Each sees the dependencies of the environment that runs asv, and holds an orthobench of its own,
+built from the commit that is measured. Found through ``plugins`` of ``asv.conf.json``.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+from asv.environment import Environment
+
+
+class Offline(Environment):
+    """An environment of the standard library's venv, beside the one that runs asv."""
+
+    tool_name = "offline"
+    matches_python_fallback = False
+
+    @classmethod
+    def matches(cls, python):
+        return python == "{}.{}".format(*sys.version_info)
+
+    def _setup(self):
+        venv.create(self._path, with_pip=True, symlinks=True)
+        inside = sysconfig.get_path("purelib", "venv", {"base": self._path})
+        around = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+        # a folder named in a .pth file comes after what is installed inside, and its own .pth
+        # files are not read: an editable orthobench out there cannot get in between
+        Path(inside, "around.pth").write_text("\n".join(sorted(around)) + "\n", encoding="utf-8")
+
+    def run(self, args, **kwargs):
+        return self.run_executable("python", args, **kwargs)
