@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, dataclass, replace
-from itertools import permutations
+from itertools import chain, combinations
 from typing import Any
 
 from orthobench.errors import UsageError
@@ -35,21 +35,23 @@ def cases(registry: Registry) -> dict[str, Case]:
 
     Both are made with their defaults; a parameter without one takes the first value of its grid.
     Problems that refer to files are left out, solvers that take none of the others too. Where a
-    solver takes no problem as it stands, one choice of a problem is changed, or one size set equal
-    to another, the largest first.
+    solver takes no problem as it stands, one choice of a problem is changed, or one or two of its
+    sizes are set equal to another, the largest first.
     """
     solvers = _made(provided.item for provided in registry.solvers.values())
     problems = [p for p in _made(p.item for p in registry.problems.values()) if _made_up(p)]
-    changed = [variant for problem in problems for variant in _variants(problem)]
-    found = [_first(solver, [*problems, *changed]) for solver in solvers]
+    found = [
+        _first(solver, problems) or _first(solver, chain.from_iterable(map(_variants, problems)))
+        for solver in solvers
+    ]
     return {case.name: case for case in found if case}
 
 
-def _first(solver: AnySolver, problems: list[AnyProblem]) -> Case | None:
+def _first(solver: AnySolver, problems: Iterable[AnyProblem]) -> Case | None:
     return next((Case(solver, p) for p in problems if solver.refuses(p) is None), None)
 
 
-def _made(classes: Any) -> Iterator[Any]:
+def _made(classes: Iterable[Any]) -> Iterator[Any]:
     for cls in classes:
         required = [p for p in parameters_of(cls) if p.default is MISSING]
         if all(p.grid for p in required):
@@ -62,14 +64,14 @@ def _made_up(problem: AnyProblem) -> bool:
 
 
 def _variants(problem: AnyProblem) -> Iterator[AnyProblem]:
-    """Yield it with one choice changed, or one size equal to another."""
+    """Yield it with one choice changed, or with sizes equal to another."""
     parameters = parameters_of(type(problem))
-    changes = [(p.field, choice) for p in parameters for choice in p.choices]
+    changes = [{p.field: choice} for p in parameters for choice in p.choices]
     sizes = [p.field for p in parameters if type(getattr(problem, p.field)) is int]
-    equal = [(a, getattr(problem, b)) for a, b in permutations(sizes, 2)]
-    changes += sorted(equal, key=lambda change: -change[1])
-    for field, value in changes:
+    for value in sorted({getattr(problem, size) for size in sizes}, reverse=True):
+        changes += [dict.fromkeys(some, value) for n in (1, 2) for some in combinations(sizes, n)]
+    for change in changes:
         try:
-            yield replace(problem, **{field: value})
+            yield replace(problem, **change)
         except UsageError:
             continue

@@ -25,6 +25,7 @@ class _Tracked:
 
     case: Case
     number = 1
+    repeat = (5, 30, 5.0)
     timeout = 600
 
     def setup(self):
