@@ -11,7 +11,7 @@ import sysconfig
 import venv
 from pathlib import Path
 
-from asv.environment import Environment
+from asv.environment import Environment, EnvironmentUnavailable
 
 
 class Offline(Environment):
@@ -19,6 +19,12 @@ class Offline(Environment):
 
     tool_name = "offline"
     matches_python_fallback = False
+
+    def __init__(self, conf, python, requirements, tagged_env_vars):
+        if not self.matches(python):
+            raise EnvironmentUnavailable(f"asv runs on Python {sys.version}, not on {python}")
+        self._python, self._requirements = python, requirements
+        super().__init__(conf, python, requirements, tagged_env_vars)
 
     @classmethod
     def matches(cls, python):

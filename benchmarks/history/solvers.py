@@ -10,9 +10,8 @@ import math
 import re
 from statistics import median
 
-from history.cases import Case, cases
-
 import orthobench as ob
+from history.cases import Case, cases
 from orthobench.cell import Cell, Executed, built, execute
 
 BUDGET = ob.Budget(steps=20_000, samples=10_000)
