@@ -36,8 +36,8 @@ class Suites:
         find_suite("quickstart").plan()
 
 
-class _Thousand:
-    """A thousand cells of 30 points and 8 metrics."""
+class _Stored:
+    """Two hundred cells of 30 points and 8 metrics."""
 
     number = 1
     timeout = 300
@@ -45,14 +45,14 @@ class _Thousand:
     def setup(self):
         self.folder = TemporaryDirectory()
         self.path = Path(self.folder.name, "results.sqlite")
-        self.suite = large.suite(problems=10, solvers=10, seeds=10)
+        self.suite = large.suite(problems=8, solvers=5, seeds=5)
         large.fill(self.path, self.suite)
 
     def teardown(self):
         self.folder.cleanup()
 
 
-class Store(_Thousand):
+class Store(_Stored):
     def time_fill(self):
         large.fill(self.path.with_name("other.sqlite"), self.suite)
 
@@ -63,7 +63,7 @@ class Store(_Thousand):
         Results.read(self.path)
 
 
-class Report(_Thousand):
+class Report(_Stored):
     def setup(self):
         if find_spec("plotly") is None:
             raise NotImplementedError("needs the extra: report")

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from statistics import median
 
 import orthobench as ob
 from history.cases import Case, cases
 from orthobench.cell import Cell, Executed, built, execute
+from orthobench.executors import local
 
 BUDGET = ob.Budget(steps=20_000, samples=10_000)
 SEEDS = range(3)
-TAU = 0.01
+TAU = 0.05
+ROUNDING = 1e-12
 
 
 class _Tracked:
@@ -34,58 +37,70 @@ class _Tracked:
         return self.seconds
 
     def time_run(self):
-        self.seconds += _run(self.case, 0)[1].trace[-1].seconds
+        self.seconds += _run(_cell(self.case)).trace[-1].seconds
 
     def peakmem_run(self):
-        _run(self.case, 0)
+        cell = _cell(self.case)
+        list(local.run([cell]))  # compiled in another process, since compilers take memory too
+        _run(cell)
 
     def track_flops_to_target(self):
-        return _at_target(self.case, "flops")
+        return _median(_to_target(_cell(self.case, seed), "flops") for seed in SEEDS)
 
     def track_final_metric(self):
-        finals = (_run(self.case, seed)[1].trace[-1] for seed in SEEDS)
-        return median(mark.metrics[self.case.problem.primary] for mark in finals)
+        return _median(_final(_cell(self.case, seed)) for seed in SEEDS)
 
     track_flops_to_target.unit = "flops"
-    track_final_metric.unit = "primary metric, medians of 3 seeds; smaller is better"
+    track_final_metric.unit = "of the primary metric"
 
 
 class _TrackedOnSamples(_Tracked):
     """One case of a solver that draws samples."""
 
     def track_samples_to_target(self):
-        return _at_target(self.case, "samples")
+        return _median(_to_target(_cell(self.case, seed), "samples") for seed in SEEDS)
 
     track_samples_to_target.unit = "samples"
 
 
-def _run(case: Case, seed: int) -> tuple[Cell, Executed]:
-    """Return a run of the budget, which must not fail."""
-    cell = Cell(case.problem, case.solver, seed, BUDGET)
+def _cell(case: Case, seed: int = 0) -> Cell:
+    return Cell(case.problem, case.solver, seed, BUDGET)
+
+
+def _run(cell: Cell) -> Executed:
+    """Return a run that did not fail."""
     executed = execute(cell)
     if executed.stop.status.failed:
-        raise RuntimeError(f"{case.name}, seed {seed}: {executed.stop.reason}")
-    return cell, executed
+        raise RuntimeError(f"{cell.solver.name}, seed {cell.seed}: {executed.stop.reason}")
+    return executed
 
 
-def _at_target(case: Case, what: str) -> float:
-    """Return the work at the target: a median over seeds, NaN where half of them do not get there.
+def _median(values: Iterable[float]) -> float:
+    """Return the median over seeds; NaN where half of them did not get there."""
+    middle = median(values)
+    return middle if math.isfinite(middle) else math.nan
 
-    The target closes 99 % of the gap between the start and the optimum, where that is known, or
-    else the best of the run itself; what was had at a checkpoint was had for its work.
+
+def _to_target(cell: Cell, what: str) -> float:
+    """Return the work at the first checkpoint at the target; infinite where none is.
+
+    The target closes 95 % of the gap from the start to the optimum or, where that is not known,
+    to the best of the run itself.
     """
-    reached = median(_reached(*_run(case, seed), what) for seed in SEEDS)
-    return reached if math.isfinite(reached) else math.nan
-
-
-def _reached(cell: Cell, executed: Executed, what: str) -> float:
-    metric = cell.problem.primary
-    values = [mark.metrics[metric] for mark in executed.trace]
+    trace, metric = _run(cell).trace, cell.problem.primary
+    values = [mark.metrics[metric] for mark in trace]
     best = built(cell).best.get(metric, min(values))
-    target = best + TAU * max(0.0, values[0] - best)
-    at = (m.work for m, value in zip(executed.trace, values, strict=True) if value <= target)
-    work = next(at, None)
-    return math.inf if work is None else float(getattr(work, what))
+    target = best + max(TAU * (values[0] - best), ROUNDING * abs(values[0]))
+    for mark, value in zip(trace, values, strict=True):
+        if value <= target:
+            return float(getattr(mark.work, what))
+    return math.inf
+
+
+def _final(cell: Cell) -> float:
+    """Return the last value of the primary metric; what is below rounding is rounding."""
+    trace, metric = _run(cell).trace, cell.problem.primary
+    return max(trace[-1].metrics[metric], ROUNDING * abs(trace[0].metrics[metric]))
 
 
 for _case in cases(ob.catalogue()).values():
