@@ -39,6 +39,7 @@ class History(OutputPublisher):
 
     @classmethod
     def publish(cls, conf, repo, benchmarks, graphs, revisions):
+        del repo
         folder = Path(conf.html_dir)
         rows = [
             _row(benchmark, graph)
@@ -69,7 +70,7 @@ def _table(rows):
 
 
 def _row(benchmark, graph):
-    points = [(x, y) for x, y in graph.get_data() if y is not None and math.isfinite(y)]
+    points = [(x, y) for x, y, *_ in graph.get_data() if y is not None and math.isfinite(y)]
     last = human_value(points[-1][1], benchmark["unit"]) if points else "n/a"
     cells = (
         f"<td>{escape(benchmark['name'])}</td><td>{escape(str(graph.params['machine']))}</td>",
