@@ -71,13 +71,17 @@ def _table(rows):
 
 def _row(benchmark, graph):
     points = [(x, y) for x, y, *_ in graph.get_data() if y is not None and math.isfinite(y)]
-    last = human_value(points[-1][1], benchmark["unit"]) if points else "n/a"
+    last = _shown(points[-1][1], benchmark["unit"]) if points else "n/a"
     cells = (
         f"<td>{escape(benchmark['name'])}</td><td>{escape(str(graph.params['machine']))}</td>",
         f'<td class="number">{escape(last)}</td>{_step(graph.get_steps())}',
         f"<td>{_curve(points)}</td>",
     )
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _shown(value, unit):
+    return human_value(value, unit) if unit in {"seconds", "bytes"} else f"{value:.6g}"
 
 
 def _step(steps):
