@@ -104,7 +104,8 @@ def test_what_is_tracked_is_read_off_the_trace(cases, toys, monkeypatch):
     for seed in solvers.SEEDS:
         trace = execute(Cell(case.problem, case.solver, seed, Budget(steps=40))).trace
         gaps = [mark.metrics["gap"] for mark in trace]
-        at_target.append(next(m.work.flops for m, g in zip(trace, gaps) if g <= 0.05 * gaps[0]))
+        pairs = zip(trace, gaps, strict=True)
+        at_target.append(next(mark.work.flops for mark, gap in pairs if gap <= 0.05 * gaps[0]))
         finals.append(gaps[-1])
     assert tracked.track_flops_to_target() == sorted(at_target)[1] > 100
     assert tracked.track_final_metric() == pytest.approx(sorted(finals)[1], abs=1e-9)
