@@ -6,6 +6,8 @@ built from the commit that is measured. Found through ``plugins`` of ``asv.conf.
 
 from __future__ import annotations
 
+import os
+import site
 import sys
 import sysconfig
 import venv
@@ -31,12 +33,14 @@ class Offline(Environment):
         return python == "{}.{}".format(*sys.version_info)
 
     def _setup(self):
-        venv.create(self._path, with_pip=True, symlinks=True)
+        venv.create(self._path, with_pip=True, symlinks=os.name != "nt")
         inside = sysconfig.get_path("purelib", "venv", {"base": self._path})
-        around = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+        around = site.getsitepackages()
+        if site.ENABLE_USER_SITE:
+            around.append(site.getusersitepackages())
         # a folder named in a .pth file comes after what is installed inside, and its own .pth
         # files are not read: an editable orthobench out there cannot get in between
-        Path(inside, "around.pth").write_text("\n".join(sorted(around)) + "\n", encoding="utf-8")
+        Path(inside, "around.pth").write_text("\n".join(around) + "\n", encoding="utf-8")
 
     def run(self, args, **kwargs):
         return self.run_executable("python", args, **kwargs)
