@@ -161,19 +161,22 @@ def test_against_scikit_learn(benchmark, beside, report, size, n):
 
 
 @pytest.mark.parametrize("n", [500, 1500])
-def test_error_in_the_time_of_scikit_learn(benchmark, report, n):
+def test_error_in_the_time_of_scikit_learn(benchmark, beside, report, n):
     """The suboptimality on the population where capped MSG takes samples for as long."""
     decomposition = pytest.importorskip("sklearn.decomposition")
     d, k = SIZES[0]
     X, solver = samples(d, 20_000), SOLVERS["capped-msg"](step_size=2.0)
     peer = decomposition.IncrementalPCA(n_components=k, batch_size=100)
-    slow = min(seconds(lambda: peer.fit(X[:n]))[0] for _ in range(PLAIN_ROUNDS))
+    times = [seconds(lambda: peer.fit(X[:n]))[0] for _ in range(PLAIN_ROUNDS)]
+    slow = min(times)
     oracle, state = opened(solver, X, k)
     rate = 2000 / min(seconds(lambda: solve(solver, oracle, state, 2000))[0] for _ in range(5))
     count = min(len(X), int(rate * slow))
+    benchmark.group = f"as long as scikit-learn takes for {n} samples"
     solution = benchmark.pedantic(
         solve, setup=lambda: ((solver, *opened(solver, X, k), count), {}), rounds=ROUNDS
     )
+    beside({"scikit-learn": times})
     fast = benchmark.stats.stats.min
     errors = lost(peer.components_.T), lost(solution.point)
     report(

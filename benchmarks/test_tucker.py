@@ -244,6 +244,7 @@ def test_full_gradient_against_the_gram_form(benchmark, beside, report, order):
 def test_one_partial_core(benchmark, report, n):
     X = np.ascontiguousarray(samples(n))
     Q, cores = random_point(n, RANK, np.random.default_rng(0)), SampleCores(X, 3)
+    benchmark.group = f"one partial core, n={n}"
     benchmark.pedantic(lambda: cores.at(Q), rounds=200, warmup_rounds=20)
     best = benchmark.stats.stats.min
     bound = 2 * len(X) * n * (RANK + 15) / product_flops()
