@@ -51,7 +51,7 @@ class _Tracked:
         return _median(_final(_cell(self.case, seed)) for seed in SEEDS)
 
     track_flops_to_target.unit = "flops"
-    track_final_metric.unit = "of the primary metric"
+    track_final_metric.unit = "primary metric"
 
 
 class _TrackedOnSamples(_Tracked):
