@@ -1,4 +1,8 @@
-"""One BLAS thread, and a table of ratios at the end: best of interleaved repetitions."""
+"""One BLAS thread, opponents in the tables of pytest-benchmark, and a table of ratios at the end.
+
+Ours and its opponents take turns within one test; of both the best repetitions count. So a group of
+pytest-benchmark holds all sides, and the numbers in brackets are the ratios between them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pytest_benchmark.stats import Stats
 
 from orthobench.threads import limited
 
@@ -29,6 +34,34 @@ def one_thread():
 def report(request):
     """Add a row to the table at the end."""
     return lambda *row: request.config.stash[FACTS].append(tuple(map(str, row)))
+
+
+@pytest.fixture
+def beside(benchmark):
+    """Put the seconds of opponents, by name, into the group of ours."""
+    return benchmark.extra_info.setdefault("beside", {}).update
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_benchmark_group_stats():
+    groups = yield
+    return [(name, [*rows, *_opponents(rows)]) for name, rows in groups]
+
+
+def _opponents(rows):
+    """Return the rows of the opponents of a group; those of one name are one."""
+    seconds = {}
+    for row in rows:
+        for name, spent in row["extra_info"].get("beside", {}).items():
+            seconds.setdefault(name, []).extend(spent)
+    return [{**rows[0], **_facts(spent), "name": name} for name, spent in seconds.items()]
+
+
+def _facts(seconds):
+    stats = Stats()
+    for spent in seconds:
+        stats.update(spent)
+    return {**stats.as_dict(), "iterations": 1}
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -86,7 +86,7 @@ def seconds(call) -> float:
 @pytest.mark.parametrize("screens", [False, True], ids=["all-rows", "screened"])
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("source", DATA)
-def test_givens_against_plain_numpy(benchmark, report, source, kind, screens):
+def test_givens_against_plain_numpy(benchmark, beside, report, source, kind, screens):
     gamma, target, most_reads = CASES[kind]
     whole, columns = rotated(source, kind, False), rotated(source, kind, screens)
     pairs = uniform_pairs(SAMPLES, PAIRS, np.random.default_rng(1))
@@ -105,6 +105,7 @@ def test_givens_against_plain_numpy(benchmark, report, source, kind, screens):
 
     benchmark.group = f"givens-sparse-pca {source} {kind}"
     benchmark.pedantic(lambda work: work.rotate(pairs), setup=take_turns, rounds=ROUNDS)
+    beside({"plain numpy": [spent * PAIRS / PLAIN_PAIRS for spent in plain]})
     check = copied(columns)
     check.rotate(pairs[:PLAIN_PAIRS])
     reached = Columns(np.ascontiguousarray(ended[0].T), whole.features, whole.d, whole.gamma)

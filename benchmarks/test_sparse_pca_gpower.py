@@ -76,7 +76,7 @@ def explained(name, Z):
 
 
 @pytest.mark.parametrize(("name", "m", "peer", "gamma", "target"), PEERS)
-def test_against_scikit_learn(benchmark, report, name, m, peer, gamma, target):
+def test_against_scikit_learn(benchmark, beside, report, name, m, peer, gamma, target):
     decomposition = pytest.importorskip("sklearn.decomposition")
     A, solver, slow = standardized(name), GPower(gamma=gamma), []
     model = getattr(decomposition, peer)(n_components=m, random_state=0, **SETTINGS[peer])
@@ -88,8 +88,9 @@ def test_against_scikit_learn(benchmark, report, name, m, peer, gamma, target):
             slow.append(seconds(lambda: model.fit(A.T))[0])
         return (solver, oracle_of(name, m)), {}
 
-    benchmark.group = f"gpower {name} m={m} : {peer}"
+    benchmark.group = f"gpower {name} m={m}, as sparse as {peer}"
     _, solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    beside({f"scikit-learn {peer}": slow})
     ratio = min(slow) / benchmark.stats.stats.min
     ours, nonzeros = explained(name, solution.point)
     theirs, peers_nonzeros = explained(name, model.components_.T)
@@ -142,7 +143,7 @@ def plain_block(A, start, gamma, tolerance):
 
 @pytest.mark.parametrize(("m", "more", "target"), RUNS)
 @pytest.mark.parametrize("name", DATA)
-def test_against_plain_numpy(benchmark, report, name, m, more, target):
+def test_against_plain_numpy(benchmark, beside, report, name, m, more, target):
     """The same iterations from the same start; in a block without filling the pattern."""
     A, block = np.ascontiguousarray(standardized(name)), "block" in more
     oracle, solver, slow = oracle_of(name, m), GPower(gamma=0.25, **more), []
@@ -160,6 +161,7 @@ def test_against_plain_numpy(benchmark, report, name, m, more, target):
 
     benchmark.group = f"gpower {name} m={m} block={block}"
     benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    beside({"plain numpy": [spent / count * (steps - block) for spent, count in slow]})
     (spent, count), fast = min(slow), benchmark.stats.stats.min
     ratio = spent / count / (fast / (steps - block))
     report(

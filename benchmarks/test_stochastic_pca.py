@@ -98,7 +98,7 @@ def times_bound(spent, ranks, d):
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"d={size[0]},k={size[1]}")
 @pytest.mark.parametrize("name", PLAIN)
-def test_against_plain_numpy(benchmark, report, name, size):
+def test_against_plain_numpy(benchmark, beside, report, name, size):
     d, k = size
     n = SAMPLES[name][SIZES.index(size)]
     X, solver = samples(d, n), SOLVERS[name](**SETTINGS.get(name, {}))
@@ -113,6 +113,7 @@ def test_against_plain_numpy(benchmark, report, name, size):
 
     benchmark.group = f"{name} d={d} k={k}"
     solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    beside({"plain numpy": [spent for spent, _ in plain]})
     slow, (point, ranks) = min(plain, key=lambda run: run[0])
     fast = benchmark.stats.stats.min
     assert subspace_error(point, solution.point) <= 1e-6
@@ -131,7 +132,7 @@ def test_against_plain_numpy(benchmark, report, name, size):
 
 
 @pytest.mark.parametrize(("size", "n"), [(SIZES[0], 4000), (SIZES[1], 800)], ids=str)
-def test_against_scikit_learn(benchmark, report, size, n):
+def test_against_scikit_learn(benchmark, beside, report, size, n):
     decomposition = pytest.importorskip("sklearn.decomposition")
     d, k = size
     X, solver, peer = samples(d, n), SOLVERS["incremental-pca"](), []
@@ -145,6 +146,7 @@ def test_against_scikit_learn(benchmark, report, size, n):
 
     benchmark.group = f"incremental-pca d={d} k={k}"
     benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    beside({"scikit-learn": peer})
     slow, fast = min(peer), benchmark.stats.stats.min
     report(
         "incremental-pca : scikit-learn",
@@ -159,19 +161,22 @@ def test_against_scikit_learn(benchmark, report, size, n):
 
 
 @pytest.mark.parametrize("n", [500, 1500])
-def test_error_in_the_time_of_scikit_learn(benchmark, report, n):
+def test_error_in_the_time_of_scikit_learn(benchmark, beside, report, n):
     """The suboptimality on the population where capped MSG takes samples for as long."""
     decomposition = pytest.importorskip("sklearn.decomposition")
     d, k = SIZES[0]
     X, solver = samples(d, 20_000), SOLVERS["capped-msg"](step_size=2.0)
     peer = decomposition.IncrementalPCA(n_components=k, batch_size=100)
-    slow = min(seconds(lambda: peer.fit(X[:n]))[0] for _ in range(PLAIN_ROUNDS))
+    times = [seconds(lambda: peer.fit(X[:n]))[0] for _ in range(PLAIN_ROUNDS)]
+    slow = min(times)
     oracle, state = opened(solver, X, k)
     rate = 2000 / min(seconds(lambda: solve(solver, oracle, state, 2000))[0] for _ in range(5))
     count = min(len(X), int(rate * slow))
+    benchmark.group = f"as long as scikit-learn takes for {n} samples"
     solution = benchmark.pedantic(
         solve, setup=lambda: ((solver, *opened(solver, X, k), count), {}), rounds=ROUNDS
     )
+    beside({"scikit-learn": times})
     fast = benchmark.stats.stats.min
     errors = lost(peer.components_.T), lost(solution.point)
     report(

@@ -86,7 +86,7 @@ def solved(oracle, steps):
 
 @pytest.mark.parametrize("order", ["cyclic", "random"])
 @pytest.mark.parametrize("d", RATIOS)
-def test_rotations_a_second(benchmark, report, d, order):
+def test_rotations_a_second(benchmark, beside, report, d, order):
     oracle, _ = odeco(d)
     solver, plain = GivensTensor(order=order), []
     sweeps(*begun(solver, oracle), 1)
@@ -98,6 +98,7 @@ def test_rotations_a_second(benchmark, report, d, order):
 
     benchmark.group = f"rotations d={d}"
     benchmark.pedantic(sweeps, setup=take_turns, rounds=ROUNDS)
+    beside({"plain numpy": [d * (d - 1) / rate for rate in plain]})
     fast, slow = d * (d - 1) / benchmark.stats.stats.min, max(plain)
     ratio = fast / slow
     benchmark.extra_info.update(plain=slow, ratio=ratio)
@@ -125,7 +126,7 @@ def test_cost_of_a_rotation_grows_as_d_squared(report):
 
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
-def test_seconds_to_the_gap(benchmark, report, spectrum):
+def test_seconds_to_the_gap(benchmark, beside, report, spectrum):
     oracle, total = odeco(50, spectrum)
     steps, plain = steps_to_gap(50, spectrum), []
     pairs = list(combinations(range(50), 2)) * 20
@@ -141,6 +142,7 @@ def test_seconds_to_the_gap(benchmark, report, spectrum):
     benchmark.group = f"to {GAP:g}, {spectrum}"
     solution = benchmark.pedantic(solved, setup=take_turns, rounds=ROUNDS)
     assert total - solution.weights.sum() <= GAP * total
+    beside({"plain numpy": plain})
     slow, fast = min(plain), benchmark.stats.stats.min
     report(
         f"givens-tensor, {spectrum}: to {GAP:g}, {1e3 * fast:.1f} : {1e3 * slow:.0f} ms",
@@ -155,13 +157,14 @@ def test_seconds_to_the_gap(benchmark, report, spectrum):
 
 
 @pytest.mark.parametrize("d", [20, 100, 200])
-def test_seconds_to_the_gap_of_other_sizes(benchmark, report, d):
+def test_seconds_to_the_gap_of_other_sizes(benchmark, beside, report, d):
     """Plain numpy as long as it would take for as many rotations."""
     oracle, _ = odeco(d)
     steps = steps_to_gap(d, "linspace(1, 2)")
     benchmark.group = f"to {GAP:g}, d={d}"
     benchmark.pedantic(solved, args=(oracle, steps), rounds=5)
     fast, slow = benchmark.stats.stats.min, steps / plain_rate(oracle)
+    beside({"plain numpy, by its rate": [slow]})
     report(
         f"givens-tensor: to {GAP:g}, {fast:.4f} : about {slow:.2f} s",
         d,

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from orthobench_givens.tensor import GivensTensor
 from orthobench_tensor_power import PolarPower, TensorPower
+from peers import imported
 
 from orthobench.families.orthogonal_tensor import orthogonal_tensor
 from orthobench.families.symmetric_tensors import composed
@@ -64,9 +65,8 @@ def gap(solution, d):
 
 @pytest.mark.parametrize("d", [20, 50])
 @pytest.mark.parametrize("name", CONFIGURED)
-def test_against_tensorly(benchmark, report, name, d):
-    reason = "TensorLy is missing: pip install 'orthobench[peers]'"
-    peer = pytest.importorskip("tensorly.decomposition", reason=reason)
+def test_against_tensorly(benchmark, beside, report, name, d):
+    peer = imported("tensorly.decomposition")
     solver, opponent = CONFIGURED[name], []
     T = np.array(instance(d).oracle.T)
 
@@ -79,6 +79,7 @@ def test_against_tensorly(benchmark, report, name, d):
 
     benchmark.group = f"TensorLy d={d}"
     solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS[d], warmup_rounds=1)
+    beside({"TensorLy": [spent for spent, _ in opponent]})
     slow, (_, factors) = min(opponent, key=lambda run: run[0])
     fast = benchmark.stats.stats.min
     assert gap(solution, d) <= GAP
@@ -88,7 +89,7 @@ def test_against_tensorly(benchmark, report, name, d):
 
 
 @pytest.mark.parametrize("d", ROUNDS)
-def test_polar_power_against_tensor_power(benchmark, report, d):
+def test_polar_power_against_tensor_power(benchmark, beside, report, d):
     power, opponent = TensorPower(), []
     solve(TensorPower(restarts=1), 20)
 
@@ -99,6 +100,7 @@ def test_polar_power_against_tensor_power(benchmark, report, d):
 
     benchmark.group = f"polar-power d={d}"
     solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS[d], warmup_rounds=1)
+    beside({"tensor-power": [spent for spent, _ in opponent]})
     (slow, other), fast = min(opponent, key=lambda run: run[0]), benchmark.stats.stats.min
     assert gap(solution, d) <= GAP
     assert gap(other, d) <= GAP

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
 
 import numpy as np
 import pytest
 from orthobench_tucker import HOEVD, PGD
 from orthobench_tucker.sample_cores import SampleCores
+from peers import imported
 from plain_tucker_batch import core_gradient, factor_samples, gram_gradient, trust_regions
 
 from orthobench.families.full_tensors import moment_tensor
@@ -91,7 +92,7 @@ def enough(run, n):
 
 
 def pyttb_als(n, start):
-    ttb = pytest.importorskip("pyttb", reason="pyttb is missing: pip install 'orthobench[peers]'")
+    ttb = imported("pyttb")
     X, init = ttb.tensor(tensor(n)), {"hoevd": "nvecs", "random": "random"}[start]
 
     def run(iterations):
@@ -106,7 +107,7 @@ def pyttb_als(n, start):
 
 
 def tensorly_tucker(n, start):
-    peer = pytest.importorskip("tensorly.decomposition")
+    peer = imported("tensorly.decomposition")
     T, init = np.array(tensor(n)), {"hoevd": "svd", "random": "random"}[start]
 
     def run(iterations):
@@ -120,7 +121,12 @@ def tensorly_tucker(n, start):
 OPPONENTS = {"pyttb": pyttb_als, "TensorLy": tensorly_tucker}
 
 
-def race(benchmark, report, name, n, fast, slow, target):
+@pytest.fixture
+def race(benchmark, beside, report):
+    return partial(_race, benchmark, beside, report)
+
+
+def _race(benchmark, beside, report, ours, opponent, start, n, fast, slow, target):
     """Let both take turns, and report the ratio of the best."""
     times = []
 
@@ -128,27 +134,29 @@ def race(benchmark, report, name, n, fast, slow, target):
         times.append(seconds(slow, 2))
         seconds(fast, 2)
 
-    benchmark.group = f"Tucker n={n}"
+    benchmark.group = f"Tucker n={n}, from {start}, to a relative gradient of {REACHED:g}"
     benchmark.pedantic(fast, setup=take_turns, rounds=ROUNDS, warmup_rounds=1)
+    beside({opponent: times})
     best = benchmark.stats.stats.min
     ratio = min(times) / best
     verdict = "" if target is None else f"{target:g} {'met' if ratio >= target else 'MISSED'}"
     rates = f"{1 / min(times):.4g}", f"{1 / best:.4g}", f"{ratio:.1f}"
-    report(f"{name}, {1e3 * best:.3g} : {1e3 * min(times):.3g} ms", n, RANK, *rates, verdict, "")
+    milliseconds = f"{1e3 * best:.3g} : {1e3 * min(times):.3g} ms"
+    report(f"{ours} : {opponent} ({start}), {milliseconds}", n, RANK, *rates, verdict, "")
 
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("start", ["hoevd", "random"])
 @pytest.mark.parametrize("peer", OPPONENTS)
-def test_implicit(benchmark, report, peer, start, n):
+def test_implicit(race, peer, start, n):
     run = OPPONENTS[peer](n, start)
     iterations = enough(run, n)
     solver = implicit(start)
     assert relative_gradient(solve(solver, n), n) <= 1.001 * REACHED
     race(
-        benchmark,
-        report,
-        f"implicit pgd : {peer} ({start}, {iterations} iterations)",
+        "implicit pgd",
+        f"{peer}, {iterations} iterations",
+        start,
         n,
         lambda: solve(solver, n),
         lambda: run(iterations),
@@ -158,8 +166,8 @@ def test_implicit(benchmark, report, peer, start, n):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("start", ["hoevd", "random"])
-def test_implicit_against_trust_regions(benchmark, report, start, n):
-    pytest.importorskip("pymanopt")
+def test_implicit_against_trust_regions(race, start, n):
+    imported("pymanopt")
     solver, T = implicit(start), tensor(n)
 
     def run():
@@ -172,9 +180,9 @@ def test_implicit_against_trust_regions(benchmark, report, start, n):
         tolerance /= 2
         assert tolerance > 1e-12, "the opponent does not converge"
     race(
-        benchmark,
-        report,
-        f"implicit pgd : Pymanopt trust regions ({start})",
+        "implicit pgd",
+        "Pymanopt, trust regions",
+        start,
         n,
         lambda: solve(solver, n),
         run,
@@ -184,14 +192,14 @@ def test_implicit_against_trust_regions(benchmark, report, start, n):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("start", ["hoevd", "random"])
-def test_explicit(benchmark, report, start, n):
+def test_explicit(race, start, n):
     run = pyttb_als(n, start)
     iterations = enough(run, n)
     solver = PGD(start=start, form="explicit", tolerance=REACHED)
     race(
-        benchmark,
-        report,
-        f"explicit pgd : pyttb ({start}, {iterations} iterations)",
+        "explicit pgd",
+        f"pyttb, {iterations} iterations",
+        start,
         n,
         lambda: solve(solver, n, implicit=False),
         lambda: run(iterations),
@@ -200,7 +208,7 @@ def test_explicit(benchmark, report, start, n):
 
 
 @pytest.mark.parametrize("order", [3, 4])
-def test_full_gradient_against_the_gram_form(benchmark, report, order):
+def test_full_gradient_against_the_gram_form(benchmark, beside, report, order):
     X = np.ascontiguousarray(factor_samples(500, 25000))
     Q = random_point(500, RANK, np.random.default_rng(0))
     cores, counts = SampleCores(X, order), monomials(RANK, order - 1).counts
@@ -211,9 +219,12 @@ def test_full_gradient_against_the_gram_form(benchmark, report, order):
     begin = perf_counter()
     expected = gram_gradient(X, Q, order)
     slow = perf_counter() - begin
+    benchmark.group = f"gradient of a moment, d={order}"
     G = benchmark.pedantic(fast, rounds=10, warmup_rounds=2)
     np.testing.assert_allclose(G, expected, atol=1e-9 * np.abs(expected).max())
-    slow = min(slow, seconds(lambda: gram_gradient(X, Q, order)))
+    times = [slow, seconds(lambda: gram_gradient(X, Q, order))]
+    beside({"equation 13 in numpy": times})
+    slow = min(times)
     best = benchmark.stats.stats.min
     bound = 2 * 25000 * 500 * (RANK + len(counts)) / product_flops()
     verdict = f"100 {'met' if slow >= 100 * best else 'MISSED'}"
@@ -233,6 +244,7 @@ def test_full_gradient_against_the_gram_form(benchmark, report, order):
 def test_one_partial_core(benchmark, report, n):
     X = np.ascontiguousarray(samples(n))
     Q, cores = random_point(n, RANK, np.random.default_rng(0)), SampleCores(X, 3)
+    benchmark.group = f"one partial core, n={n}"
     benchmark.pedantic(lambda: cores.at(Q), rounds=200, warmup_rounds=20)
     best = benchmark.stats.stats.min
     bound = 2 * len(X) * n * (RANK + 15) / product_flops()

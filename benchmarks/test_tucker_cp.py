@@ -47,7 +47,7 @@ def gemm_rate():
 
 @pytest.mark.parametrize("order", [3, 4])
 @pytest.mark.parametrize("components", STEPS)
-def test_against_plain_numpy(benchmark, report, components, order):
+def test_against_plain_numpy(benchmark, beside, report, components, order):
     steps, settings = STEPS[components], Settings(order, BATCH, 0.9, 0.999, 1e-8)
     X = samples(max(STEPS.values()) * BATCH)[: steps * BATCH]
     start = begun(X[:BATCH], components, np.random.default_rng(1))
@@ -66,6 +66,7 @@ def test_against_plain_numpy(benchmark, report, components, order):
     solve(start.copy())
     benchmark.group = f"cp-adam r'={components} d={order}"
     found = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS[components])
+    beside({"plain numpy": [spent for spent, _ in plain]})
     slow, (point, weights) = min(plain, key=lambda turn: turn[0])
     fast = benchmark.stats.stats.min
     np.testing.assert_allclose(found.components(N).T, point, rtol=1e-5, atol=1e-6)

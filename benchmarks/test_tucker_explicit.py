@@ -23,6 +23,7 @@ import pytest
 from orthobench_tucker.hooi import HOOI
 from orthobench_tucker.jacobi_tucker import JacobiTucker
 from orthobench_tucker.tensor_cores import TensorCores
+from peers import imported
 
 from orthobench.families.full_tensors import moment_tensor, partial_core
 from orthobench.families.symmetric_tucker import symmetric_tucker
@@ -64,12 +65,25 @@ def seconds(call):
     return perf_counter() - begin
 
 
-def best_in_turns(*calls, rounds=ROUNDS):
-    """Return the best time of each of some calls, which take turns."""
-    for call in calls:
-        call()
-    turns = [[seconds(call) for call in calls] for _ in range(rounds)]
-    return np.min(turns, axis=0).tolist()
+@pytest.fixture
+def best_in_turns(benchmark, beside):
+    """Return the best time of ours and of each opponent; they take turns."""
+
+    def best(group, ours, opponents, rounds=ROUNDS):
+        times = {name: [] for name in opponents}
+        for call in (ours, *opponents.values()):
+            call()
+
+        def take_turns():
+            for name, call in opponents.items():
+                times[name].append(seconds(call))
+
+        benchmark.group = group
+        benchmark.pedantic(ours, setup=take_turns, rounds=rounds)
+        beside(times)
+        return benchmark.stats.stats.min, *map(min, times.values())
+
+    return best
 
 
 def row(report, what, n, slow, fast, target=None, bound=""):
@@ -80,12 +94,16 @@ def row(report, what, n, slow, fast, target=None, bound=""):
 
 @pytest.mark.parametrize(("n", "order"), [(30, 3), (60, 3), (100, 3), (30, 4)])
 @pytest.mark.parametrize("name", ["at", "along"])
-def test_partial_cores_against_tensordot(report, name, n, order):
+def test_partial_cores_against_tensordot(best_in_turns, report, name, n, order):
     T = instance(n, order).oracle.T
     Q = random_point(n, RANK, np.random.default_rng(1))
     cores = TensorCores(T)
     ours = (lambda: cores.at(Q)) if name == "at" else (lambda: cores.along(Q, Q))
-    slow, fast, read = best_in_turns(lambda: partial_core(T, Q), ours, lambda: np.vdot(T, T))
+    opponents = {
+        "tensordots of at": lambda: partial_core(T, Q),
+        "reading the tensor": lambda: np.vdot(T, T),
+    }
+    fast, slow, read = best_in_turns(f"partial cores n={n} d={order}", ours, opponents)
     np.testing.assert_allclose(cores.at(Q), partial_core(T, Q), rtol=1e-9, atol=1e-9 * abs(T).max())
     what = f"{name}, d = {order}, {1e6 * fast:.0f} us : tensordots of at"
     row(report, what, n, slow, fast, bound=f"{fast / read:.1f} reads")
@@ -109,11 +127,11 @@ def products(X):
 
 
 @pytest.mark.parametrize("n", [30, 60, 100])
-def test_moments_against_khatri_rao(report, n):
+def test_moments_against_khatri_rao(best_in_turns, report, n):
     X = samples(n)
-    slow, fast, bound = best_in_turns(
-        lambda: khatri_rao(X), lambda: moment_tensor(X, 3), lambda: products(X), rounds=7
-    )
+    opponents = {"Khatri-Rao": lambda: khatri_rao(X), "products alone": lambda: products(X)}
+    group = f"third moment n={n}"
+    fast, slow, bound = best_in_turns(group, lambda: moment_tensor(X, 3), opponents, rounds=7)
     np.testing.assert_allclose(moment_tensor(X, 3), khatri_rao(X), rtol=1e-9, atol=1e-9)
     what = f"moment, d = 3, p = {5 * n}, {1e3 * fast:.1f} ms : Khatri-Rao"
     row(report, what, n, slow, fast, bound=f"{fast / bound:.1f} products")
@@ -137,9 +155,8 @@ def enough(decompose, n, order):
 
 @pytest.mark.parametrize(("n", "order"), [(30, 3), (60, 3), (100, 3), (30, 4)])
 @pytest.mark.parametrize("name", SOLVERS)
-def test_solvers_against_pyttb(report, capsys, name, n, order):
-    reason = "pyttb is missing: pip install 'orthobench[peers]'"
-    pyttb = pytest.importorskip("pyttb", reason=reason)
+def test_solvers_against_pyttb(best_in_turns, report, capsys, name, n, order):
+    pyttb = imported("pyttb")
     tensor = pyttb.tensor(np.array(instance(n, order).oracle.T))
 
     def decompose(iterations):
@@ -148,8 +165,11 @@ def test_solvers_against_pyttb(report, capsys, name, n, order):
         return found.factor_matrices[0]
 
     iterations = enough(decompose, n, order)
-    slow, fast = best_in_turns(
-        lambda: decompose(iterations), lambda: solve(SOLVERS[name], n, order), rounds=PEER_ROUNDS
+    fast, slow = best_in_turns(
+        f"Tucker of a tensor, n={n} d={order}, from hoevd",
+        lambda: solve(SOLVERS[name], n, order),
+        {f"pyttb, {iterations} iterations": lambda: decompose(iterations)},
+        rounds=PEER_ROUNDS,
     )
     capsys.readouterr()
     assert relative_gradient(solve(SOLVERS[name], n, order), n, order) <= 1.01 * GRADIENT

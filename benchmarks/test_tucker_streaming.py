@@ -91,7 +91,7 @@ def bound(name, n, b, r):
 @pytest.mark.parametrize("d", [3, 4])
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: "n={},b={},r={}".format(*size))
 @pytest.mark.parametrize("name", SOLVERS)
-def test_against_plain_numpy(benchmark, report, name, size, d):
+def test_against_plain_numpy(benchmark, beside, report, name, size, d):
     n, b, r = size
     make, plain = SOLVERS[name]
     X, solver, opponent = samples(*size), make(b), []
@@ -105,6 +105,7 @@ def test_against_plain_numpy(benchmark, report, name, size, d):
 
     benchmark.group = f"{name} n={n} d={d}"
     solution = benchmark.pedantic(solve, setup=take_turns, rounds=ROUNDS)
+    beside({"plain numpy": [spent for spent, _ in opponent]})
     slow, point = min(opponent, key=lambda run: run[0])
     fast = benchmark.stats.stats.min
     assert subspace_error(point, solution.point) <= 1e-8

@@ -1,0 +1,9 @@
+"""What asv tracks over the history: solvers, the harness and the store, imports.
+
+asv imports every module of this folder, and nothing else of ``benchmarks/``.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -1,0 +1,79 @@
+"""What everything around solvers costs: cells, suites, stores, ranking, the page."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import large
+from still import Nowhere, Still
+
+from orthobench.api import find_suite
+from orthobench.cell import Cell
+from orthobench.executors import inline
+from orthobench.report.ranking import rank
+from orthobench.results import Results
+from orthobench.stopping import Budget
+
+
+class Harness:
+    """A solver that does nothing leaves all the time to the harness."""
+
+    number = 1
+
+    def setup(self):
+        self.cells = [Cell(Nowhere(), Still(number=i), 0, Budget(steps=100)) for i in range(100)]
+
+    def time_100_cells_of_19_points(self):
+        list(inline.run(self.cells))
+
+
+class Suites:
+    """From a name to cells."""
+
+    def time_plan_quickstart(self):
+        find_suite("quickstart").plan()
+
+
+class _Stored:
+    """Two hundred cells of 30 points and 8 metrics."""
+
+    number = 1
+    timeout = 300
+
+    def setup(self):
+        self.folder = TemporaryDirectory()
+        self.path = Path(self.folder.name, "results.sqlite")
+        self.suite = large.suite(problems=8, solvers=5, seeds=5)
+        large.fill(self.path, self.suite)
+
+    def teardown(self):
+        self.folder.cleanup()
+
+
+class Store(_Stored):
+    def time_fill(self):
+        large.fill(self.path.with_name("other.sqlite"), self.suite)
+
+    def time_read(self):
+        Results.read(self.path)
+
+    def peakmem_read(self):
+        Results.read(self.path)
+
+
+class Report(_Stored):
+    def setup(self):
+        if find_spec("plotly") is None:
+            raise NotImplementedError("needs the extra: report")
+        super().setup()
+        self.results = Results.read(self.path)
+
+    def time_rank(self):
+        rank(self.results.entries)
+
+    def time_page(self):
+        from orthobench.report.page import write_page
+
+        write_page(self.results, self.path.parent / "report")
