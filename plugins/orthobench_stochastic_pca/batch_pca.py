@@ -12,7 +12,7 @@ from orthobench.arrays import Array
 from orthobench.geometry import complete, orthonormalize
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
-from orthobench.solver import Solver, State
+from orthobench.solver import Solver, State, Status
 
 BLOCK = 256
 """Samples that go into the second moment at once, at fixed places in the stream."""
@@ -75,7 +75,11 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
         """Collect `count` samples."""
-        state.recent.append(oracle.take(count).copy())
+        samples = oracle.take(count).copy()
+        if not np.isfinite(np.vdot(samples, samples)):
+            state.status, state.reason = Status.FAILED, "a sample is not finite"
+            return
+        state.recent.append(samples)
         state.work.steps += count
         state.work.samples += count
         state.work.flops = erm_flops(state.work.samples, oracle.n, oracle.k)
