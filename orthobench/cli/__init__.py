@@ -17,6 +17,7 @@ import click
 from orthobench._version import __version__
 from orthobench.cli.comparing import compare
 from orthobench.cli.output import AS_JSON, print_facts, show_results
+from orthobench.cli.plugins import plugin
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
@@ -245,4 +246,5 @@ def doctor(as_json: bool) -> None:
     sys.exit(FAILED if found["problems"] else 0)
 
 
+main.add_command(plugin)
 main.add_command(report)
