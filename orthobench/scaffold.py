@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 
 from orthobench._version import __version__
@@ -155,7 +156,8 @@ def _class(plugin: str) -> str:
 
 
 def _refuse_package(name: str, package: str) -> None:
-    owners = metadata.packages_distributions().get(package, [])
+    # only where it can be imported, since asking all distributions is slow
+    owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
     others = [owner for owner in owners if _normal(owner) != package or not _is_plugin(owner)]
     if package in sys.stdlib_module_names or keyword.iskeyword(package):
         others = ["Python"]

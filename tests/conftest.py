@@ -24,6 +24,8 @@ from orthobench.threads import limited
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
+collect_ignore = ["third_party_plugin"]  # a project of its own
+
 FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
 
 

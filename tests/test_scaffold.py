@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
@@ -104,6 +104,7 @@ def test_linters_find_nothing(tmp_path, name):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@settings(max_examples=20)
 @given(author=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1))
 def test_any_author_is_written_as_toml(author):
     project = tomllib.loads(dict(render(NAMES, author))["pyproject.toml"])

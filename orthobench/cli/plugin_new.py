@@ -36,6 +36,7 @@ def new(name: str, folder: Path | None, author: str | None) -> None:
         f"cd {shlex.quote(str(target))}",
         "python -m pip install -e '.[test]'",
         "pytest",
+        f"orthobench plugin check {names.plugin}",
         f"orthobench show {names.plugin}",
         f"orthobench run {names.plugin}-comparison",
     ):

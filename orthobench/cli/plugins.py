@@ -1,4 +1,4 @@
-"""The group of commands ``orthobench plugin``."""
+"""The commands ``orthobench plugin ...``, for those who write plugins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orthobench.cli.plugin_new import new
 
 @click.group()
 def plugin() -> None:
-    """Write a plugin of your own."""
+    """Write and check plugins of your own."""
 
 
 plugin.add_command(new)

@@ -2,7 +2,7 @@
 
 from orthobench.registry import catalogue
 from orthobench.suite_file import load
-from orthobench.testing import check_solver
+from orthobench.testing import check_problem, check_solver
 
 from orthobench_minibatch_oja.problem import PowerLaw
 from orthobench_minibatch_oja.solver import MinibatchOja
@@ -12,6 +12,10 @@ NAME = "minibatch-oja"
 
 def test_the_solver_keeps_the_contract() -> None:
     check_solver(MinibatchOja())
+
+
+def test_the_problem_keeps_the_contract() -> None:
+    check_problem(PowerLaw())
 
 
 def test_orthobench_finds_what_the_plugin_brings() -> None:
