@@ -243,5 +243,5 @@ def doctor(as_json: bool) -> None:
     sys.exit(FAILED if found["problems"] else 0)
 
 
-main.add_command(report)
 main.add_command(plugin)
+main.add_command(report)
