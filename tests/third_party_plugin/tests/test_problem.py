@@ -16,6 +16,7 @@ def test_samples_have_the_variances_declared() -> None:
     values, vectors = np.linalg.eigh(X.T @ X / len(X))
     np.testing.assert_allclose(values[::-1], problem.variances, rtol=0.1)
     assert problem.variances.sum() == pytest.approx(1.0)
+    assert problem.variances[0] / problem.variances[2] == pytest.approx(3.0**2)
 
     metrics = instance.measure(Solution(vectors[:, :-3:-1]))
     best = problem.variances[:2].sum()
