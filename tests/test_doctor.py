@@ -1,5 +1,6 @@
 """What `orthobench doctor` says of the installation."""
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -102,7 +103,7 @@ def test_an_import_is_measured_without_what_orthobench_imports(tmp_path, monkeyp
     (tmp_path / "pausing.py").write_text(
         "import numpy, colorsys\nfrom time import sleep\nsleep(0.2)"
     )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     measured = import_time.measure("pausing")
     assert measured.seconds >= 0.2
     assert set(measured.shares) == {"pausing", "colorsys"}

@@ -36,6 +36,7 @@ def installed(tmp_path_factory):
     """The folder that pip installed the plugin to; needs no network."""
     if find_spec(PACKAGE) is not None:
         pytest.skip("the plugin is installed in this environment")
+    pytest.importorskip("pip")
     folder = tmp_path_factory.mktemp("site-packages")
     words = ("install", "--quiet", "--no-deps", "--no-build-isolation", "--no-compile")
     python("pip", *words, "--disable-pip-version-check", "--target", str(folder), str(PLUGIN))
