@@ -16,6 +16,7 @@ import click
 
 from orthobench._version import __version__
 from orthobench.cli.output import AS_JSON, print_facts, show_results
+from orthobench.cli.plugins import plugin
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
@@ -242,4 +243,5 @@ def doctor(as_json: bool) -> None:
     sys.exit(FAILED if found["problems"] else 0)
 
 
+main.add_command(plugin)
 main.add_command(report)

@@ -24,8 +24,7 @@ from __future__ import annotations
 
 from orthobench.problem import AnyInstance, AnyProblem
 from orthobench.solver import AnySolver
-from orthobench.testing import problem_checks as _of_problems
-from orthobench.testing import solver_checks as _of_solvers
+from orthobench.testing import of_problems, of_solvers
 from orthobench.testing.counted import counted, counting
 from orthobench.testing.counting import check_flops
 from orthobench.testing.examples import example
@@ -57,12 +56,12 @@ __all__ = [
 
 def solver_checks() -> tuple[Check, ...]:
     """Return the checks of a solver: functions ``check(solver, instance)`` with names."""
-    return _of_solvers.CHECKS
+    return of_solvers.CHECKS
 
 
 def problem_checks() -> tuple[Check, ...]:
     """Return the checks of a problem: functions ``check(problem)`` with names."""
-    return _of_problems.CHECKS
+    return of_problems.CHECKS
 
 
 def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tuple[Result, ...]:

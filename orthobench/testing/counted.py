@@ -18,11 +18,10 @@ import numpy as np
 
 from orthobench import flops
 
-FREE = frozenset(
-    "negative positive absolute fabs sign copysign maximum minimum fmax fmin floor ceil rint trunc "
-    "conjugate isfinite isnan isinf signbit greater greater_equal less less_equal equal not_equal "
-    "logical_and logical_or logical_not logical_xor ldexp frexp nextafter spacing".split()
-)
+FREE = (
+    "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",
+    "fmin", "floor", "ceil", "rint", "trunc", "conjugate", "ldexp", "frexp", "nextafter", "spacing",
+)  # fmt: skip
 """Universal functions that take no addition, multiplication, division or square root."""
 
 PRODUCTS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
@@ -83,7 +82,7 @@ class Counted(np.ndarray):
         """Return a part of it, which counts too."""
         return counted(super().__getitem__(key))
 
-    def dot(self, other: Any, out: Any = None) -> Any:  # type: ignore[override]
+    def dot(self, other: Any, out: Any = None) -> Any:
         """Return the product, as `numpy.dot`."""
         return np.dot(self, other, out)
 
@@ -119,6 +118,7 @@ def counting() -> Iterator[Tally]:
         for name in MAKERS:
             stack.enter_context(mock.patch.object(np, name, _making(getattr(np, name))))
         stack.enter_context(mock.patch.object(np.random, "default_rng", _drawing))
+        stack.enter_context(_scipy_refused())
         yield _tally
 
 
@@ -149,7 +149,7 @@ def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
     if not size:
         return 0
     if name in PRODUCTS:
-        return 2 * size * np.shape(inputs[0])[-1]
+        return 2 * size * int(np.shape(inputs[0])[-1])
     if method == "reduce":
         return int(np.size(inputs[0])) - size
     if method == "at":
@@ -188,6 +188,28 @@ def _refuse_kernels() -> None:
         raise Escaped("its arithmetic is done in kernels compiled by numba")
 
 
+@contextmanager
+def _scipy_refused() -> Iterator[None]:
+    """Let the linear algebra of SciPy refuse arrays that count."""
+    from scipy import linalg
+
+    with ExitStack() as stack:
+        for module in (linalg, linalg.blas, linalg.lapack):
+            for name, function in list(vars(module).items()):
+                if callable(function) and name[0] != "_" and not isinstance(function, type):
+                    stack.enter_context(mock.patch.object(module, name, _guard(function)))
+        yield
+
+
+def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(arg, Counted) for arg in (*args, *kwargs.values())):
+            raise Escaped("its arithmetic is done in scipy.linalg")
+        return function(*args, **kwargs)
+
+    return guarded
+
+
 def _product(result: Any, a: Any, b: Any, *_: Any) -> int:
     """Return 2 M K N, from the sizes MK, KN and MN."""
     return 2 * math.isqrt(int(np.size(a) * np.size(b) * np.size(result)))
@@ -204,14 +226,14 @@ def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
         for index, n in zip(term, np.shape(x), strict=True)
     }
     every = math.prod(sizes.values())
-    return len(operands) * every - (np.size(result) if len(operands) == 1 else 0)
+    return int(len(operands) * every - (np.size(result) if len(operands) == 1 else 0))
 
 
 def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
     """Return the count for a stack of matrices from the formula for one (m, n)."""
 
     def count(_: Any, A: Any, *__: Any) -> int:
-        return math.prod(A.shape[:-2]) * formula(*A.shape[-2:])
+        return int(math.prod(A.shape[:-2])) * formula(*A.shape[-2:])
 
     return count
 
@@ -228,7 +250,7 @@ _FORMULAE: dict[Any, Callable[..., int]] = {
     np.dot: lambda result, a, b, *_: (
         _product(result, a, b) if np.ndim(a) and np.ndim(b) else int(np.size(result))
     ),
-    np.vdot: lambda _, a, b: 2 * int(np.size(a)),
+    np.vdot: lambda _, a, *__: 2 * int(np.size(a)),
     np.inner: _product,
     np.tensordot: _product,
     np.outer: _outer,

@@ -27,8 +27,8 @@ class NotConforming(AssertionError):  # noqa: N818 - a finding about a solver, n
         self.seen, self.mend = seen, mend
 
 
-class NotCheckable(SkipTest):  # noqa: N818 - pytest and unittest report it as skipped
-    """A check that can say nothing here, with the reason; never taken for one that holds."""
+class NotCheckable(SkipTest):
+    """A check that can say nothing here, with the reason; pytest and unittest skip the test."""
 
 
 class Outcome(Enum):

@@ -37,11 +37,8 @@ def reached(root: Any) -> Iterator[tuple[str, Any]]:
 
 def arrays(root: Any) -> dict[str, NDArray[Any]]:
     """Return the numeric arrays that `root` holds, by where they are."""
-    found: dict[str, NDArray[Any]] = {}
-    for where, item in reached(root):
-        if isinstance(item, np.ndarray) and item.dtype.kind in "fiubc":
-            found[where] = item
-    return found
+    found = ((where, item) for where, item in reached(root) if isinstance(item, np.ndarray))
+    return {where: item for where, item in found if item.dtype.kind in "fiubc"}
 
 
 def _parts(item: Any) -> Iterator[tuple[str, Any]]:

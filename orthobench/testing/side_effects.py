@@ -49,7 +49,8 @@ def check_global_random(call: Callable[[], object]) -> None:
 
 def _global_states() -> dict[str, object]:
     kind, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what we guard
-    return {"numpy.random": (kind, bytes(keys), *rest), "random": random.getstate()}
+    words = np.asarray(keys).tobytes()
+    return {"numpy.random": (kind, words, *rest), "random": random.getstate()}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,6 @@ PIECES = (1, 6, 13)
 def check_builds(problem: AnyProblem) -> None:
     """Raise where `build` does not return an instance of what the problem says that it offers."""
     instance = _built(problem)
-    if not isinstance(instance, Instance):
-        seen = f"build returns a {type(instance).__name__}"
-        raise NotConforming(seen, "Return an orthobench.problem.Instance")
     oracle = instance.oracle
     if not isinstance(oracle, problem.offers):
         seen = f"the oracle is a {type(oracle).__name__}, `offers` says {problem.offers.__name__}"
@@ -60,7 +58,7 @@ def check_judge(problem: AnyProblem) -> None:
         )
 
 
-def _check_metrics(problem: AnyProblem, metrics: dict[str, float]) -> None:
+def _check_metrics(problem: AnyProblem, metrics: dict[str, Any]) -> None:
     if problem.primary not in metrics:
         seen = f"the primary metric {problem.primary!r} is not among {', '.join(metrics)}"
         raise NotConforming(seen, "Name in `primary` the metric that solvers are ranked by")
@@ -145,9 +143,13 @@ def _judged(problem: AnyProblem) -> None:
 
 def _built(problem: AnyProblem) -> AnyInstance:
     try:
-        return problem.build(np.random.default_rng(SEED))
+        instance: object = problem.build(np.random.default_rng(SEED))
     except DataError as error:
         raise NotCheckable(f"its data are not here: {error}") from error
+    if isinstance(instance, Instance):
+        return instance
+    seen = f"build returns a {type(instance).__name__}"
+    raise NotConforming(seen, "Return an orthobench.problem.Instance")
 
 
 def _point(instance: AnyInstance, seed: int) -> Array:
@@ -183,6 +185,10 @@ CHECKS: tuple[Check, ...] = (
     Check("random", "global random states are left as they are", check_global_random, FIRST),
     Check("silent", "nothing is printed, nothing warned of", check_silent, FIRST),
     Check("parameters", "wrong parameters are refused by name", parameter_checks.check_parameters),
-    Check("recipe", "recipes compare, hash and pickle, and hold no data", parameter_checks.check_recipe),
+    Check(
+        "recipe",
+        "recipes compare, hash and pickle, and hold no data",
+        parameter_checks.check_recipe,
+    ),
 )
 """Every check of a problem, in the order in which they are made."""

@@ -17,7 +17,7 @@ from orthobench.solution import Solution
 from orthobench.solver import AnySolver, State, Status
 from orthobench.testing import parameter_checks, side_effects
 from orthobench.testing.counting import check_flops
-from orthobench.testing.findings import Check, NotCheckable, NotConforming
+from orthobench.testing.findings import Check, NotConforming
 from orthobench.testing.poison import poisoned
 from orthobench.testing.reaching import Snapshot
 from orthobench.testing.runs import Bench, Run, difference, unequal

@@ -1,0 +1,15 @@
+"""The commands ``orthobench plugin ...``, for those who write plugins."""
+
+from __future__ import annotations
+
+import click
+
+from orthobench.cli.plugin_check import check
+
+
+@click.group()
+def plugin() -> None:
+    """Write and check plugins of your own."""
+
+
+plugin.add_command(check)
