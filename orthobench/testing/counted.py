@@ -1,7 +1,8 @@
 """An array that counts what is done with it, by the convention of `orthobench.flops`.
 
-Operations of NumPy on such arrays are counted, and give such arrays. What NumPy does not see,
-compiled kernels or SciPy, is not counted: kernels of numba that are given one raise `Escaped`.
+Operations of NumPy on such arrays are counted, and give such arrays. What NumPy does not see
+cannot be: while counting, kernels of numba, and functions of scipy.linalg that are given such an
+array, raise `Escaped`.
 """
 
 from __future__ import annotations
@@ -41,9 +42,27 @@ class Escaped(Exception):  # noqa: N818 - no error: the count is given up
 
 @dataclass
 class Tally:
-    """What has been counted."""
+    """What has been counted.
+
+    Attributes
+    ----------
+    flops : int
+        May be set to zero on the way.
+    paused : bool
+        Whether what is done is not to be counted.
+    """
 
     flops: int = 0
+    paused: bool = False
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Count nothing meanwhile."""
+        before, self.paused = self.flops, True
+        try:
+            yield
+        finally:
+            self.flops, self.paused = before, False
 
 
 _tally = Tally()
@@ -52,8 +71,6 @@ _asarray, _default_rng = np.asarray, np.random.default_rng
 
 class Counted(np.ndarray):
     """An array, and numbers taken from it, that count the operations done with them."""
-
-    __numba_array_subtype_dispatch__ = True
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Do and count the operation."""
@@ -98,11 +115,6 @@ def counted(item: Any) -> Any:
 def counting() -> Iterator[Tally]:
     """Give a tally of what is done meanwhile with arrays that are `counted`, or made by NumPy.
 
-    Yields
-    ------
-    Tally
-        ``.flops`` may be set to zero on the way.
-
     Examples
     --------
     >>> import numpy as np
@@ -113,11 +125,11 @@ def counting() -> Iterator[Tally]:
     48
     """
     _tally.flops = 0
-    _refuse_kernels()
     with ExitStack() as stack:
         for name in MAKERS:
             stack.enter_context(mock.patch.object(np, name, _making(getattr(np, name))))
         stack.enter_context(mock.patch.object(np.random, "default_rng", _drawing))
+        stack.enter_context(_kernels_refused())
         stack.enter_context(_scipy_refused())
         yield _tally
 
@@ -177,15 +189,20 @@ def _drawing(seed: Any = None) -> np.random.Generator:
     return _Drawing(_default_rng(seed).bit_generator)
 
 
-@functools.cache
-def _refuse_kernels() -> None:
-    """Let numba refuse arrays that count."""
-    from numba.core.typing.typeof import typeof_impl
+@contextmanager
+def _kernels_refused() -> Iterator[None]:
+    """Let kernels that numba compiled refuse to run, since they cannot be counted."""
+    from numba.core.dispatcher import Dispatcher
 
-    @typeof_impl.register(Counted)
-    def refuse(array: Counted, context: Any) -> None:
-        del array, context
-        raise Escaped("its arithmetic is done in kernels compiled by numba")
+    run = Dispatcher.__call__
+
+    def guarded(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _tally.paused:
+            raise Escaped("its arithmetic is done in kernels compiled by numba")
+        return run(kernel, *args, **kwargs)
+
+    with mock.patch.object(Dispatcher, "__call__", guarded):
+        yield
 
 
 @contextmanager
@@ -203,7 +220,8 @@ def _scipy_refused() -> Iterator[None]:
 
 def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(arg, Counted) for arg in (*args, *kwargs.values())):
+        given = (*args, *kwargs.values())
+        if not _tally.paused and any(isinstance(arg, Counted) for arg in given):
             raise Escaped("its arithmetic is done in scipy.linalg")
         return function(*args, **kwargs)
 

@@ -97,10 +97,8 @@ def _uncounted(method: Callable[[int], Any], tally: Tally) -> Callable[[int], An
     """Return a method whose own work is not counted, and whose result counts."""
 
     def call(count: int) -> Any:
-        before = tally.flops
-        result = counted(method(count))
-        tally.flops = before
-        return result
+        with tally.pause():
+            return counted(method(count))
 
     return call
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, TypeAlias
 
 from orthobench.datasets import offline
 from orthobench.errors import UsageError, unknown
 from orthobench.parameters import parameters_of
 from orthobench.problem import AnyProblem, Problem
-from orthobench.registry import GROUP, Plugin, Provided, Registry
+from orthobench.registry import GROUP, Plugin, Registry
 from orthobench.solver import AnySolver, Solver
 from orthobench.testing import of_problems, of_solvers
 from orthobench.testing.examples import example
 from orthobench.testing.findings import Check, NotCheckable, Outcome, Result
+from orthobench.testing.side_effects import captured
+
+Facts: TypeAlias = dict[str, str]
+"""What came of a check, as plain values."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +33,14 @@ class Case:
     name : str
         Of the solver or the problem.
     check : Check
-    subject : tuple
-        What is checked: a solver with an instance, or a problem.
+    subject : callable
+        Returns what is checked: a solver with an instance, or a problem.
     """
 
     kind: str
     name: str
     check: Check
-    subject: tuple[Any, ...]
+    subject: Callable[[], tuple[Any, ...]]
 
     @property
     def id(self) -> str:
@@ -45,22 +50,33 @@ class Case:
     def __call__(self) -> None:
         """Make the check; raises as `Check` does. Nothing is downloaded."""
         with offline():
-            self.check(*self.subject)
+            self.check(*self.subject())
 
     def result(self) -> Result:
-        """Make the check, and return what came of it."""
-        with offline():
-            return self.check.result(*self.subject)
+        """Make the check, and return what came of it; nothing is printed meanwhile."""
+        try:
+            subject = self.subject()
+        except NotCheckable as why:
+            return Result(self.check.name, Outcome.NOT_CHECKABLE, str(why))
+        with offline(), captured():
+            return self.check.result(*subject)
 
 
 def cases_of(item: AnySolver | AnyProblem) -> list[Case]:
     """Return all checks of a solver, on its example, or of a problem."""
     if isinstance(item, Problem):
-        return [Case("problem", item.name, check, (item,)) for check in of_problems.CHECKS]
+        return [Case("problem", item.name, check, lambda: (item,)) for check in of_problems.CHECKS]
     if isinstance(item, Solver):
-        instance = example(item)
-        return [Case("solver", item.name, check, (item, instance)) for check in of_solvers.CHECKS]
+        subject = cache(partial(_with_example, item))
+        return [Case("solver", item.name, check, subject) for check in of_solvers.CHECKS]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
+
+
+def _with_example(solver: AnySolver) -> tuple[Any, ...]:
+    try:
+        return solver, example(solver)
+    except UsageError as error:
+        raise NotCheckable(str(error)) from error
 
 
 def cases(package: str, registry: Registry) -> Iterator[Case]:
@@ -81,7 +97,7 @@ def cases(package: str, registry: Registry) -> Iterator[Case]:
     for known in (registry.solvers, registry.problems):
         for name, provided in known.items():
             if provided.plugin in plugins:
-                yield from _of_class(name, provided)
+                yield from _of_class(name, provided.item)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
@@ -113,30 +129,21 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _of_class(
-    name: str, provided: Provided[type[AnySolver]] | Provided[type[AnyProblem]]
-) -> list[Case]:
+def _of_class(name: str, item: type[AnySolver] | type[AnyProblem]) -> list[Case]:
     """Return the checks of what a class makes by default, or one that says why there are none."""
-    kind = "problem" if issubclass(provided.item, Problem) else "solver"
-    required = [p.name for p in parameters_of(provided.item) if p.required]
-    if required:
-        return [_uncheckable(kind, name, f"it needs {' and '.join(required)}: check one of yours")]
-    try:
-        return cases_of(provided.item())
-    except UsageError as error:
-        return [_uncheckable(kind, name, str(error))]
+    required = [p.name for p in parameters_of(item) if p.required]
+    if not required:
+        return cases_of(item())
+    kind = "problem" if issubclass(item, Problem) else "solver"
+    why = f"it needs {' and '.join(required)}: check one of yours, with orthobench.testing"
+    return [Case(kind, name, Check("example", "there is one to check", partial(_say, why)), tuple)]
 
 
-def _uncheckable(kind: str, name: str, why: str) -> Case:
-    """Return a case that only says why there are no others."""
-
-    def say() -> None:
-        raise NotCheckable(why)
-
-    return Case(kind, name, Check("example", "there is one to check", say), ())
+def _say(why: str) -> None:
+    raise NotCheckable(why)
 
 
-def facts(case: Case, result: Result) -> dict[str, str]:
+def facts(case: Case, result: Result) -> Facts:
     """Return what came of a check, as plain values."""
     return {
         "kind": case.kind,
@@ -148,24 +155,28 @@ def facts(case: Case, result: Result) -> dict[str, str]:
     }
 
 
-def lines(checked: list[dict[str, str]]) -> Iterator[str]:
-    """Yield lines for people: a line for each solver and problem, and what to mend below it."""
+def lines(checked: Sequence[Facts]) -> Iterator[str]:
+    """Yield lines for people about one solver or problem: how many hold, and what to mend."""
     import click
 
-    marks = {"failed": click.style("FAILED", fg="red", bold=True), "not checkable": "not checkable"}
-    for kind, name in dict.fromkeys((fact["kind"], fact["name"]) for fact in checked):
-        of_it = [fact for fact in checked if (fact["kind"], fact["name"]) == (kind, name)]
-        passed = sum(fact["outcome"] == Outcome.PASSED.value for fact in of_it)
-        yield f"{click.style(name, bold=True)} ({kind}): {passed} of {len(of_it)} checks pass"
-        for outcome, message in dict.fromkeys((fact["outcome"], fact["message"]) for fact in of_it):
-            if outcome in marks:
-                alike = [fact["check"] for fact in of_it if fact["message"] == message]
-                yield f"    {', '.join(alike)}: {marks[outcome]}: {message}"
-    yield _ending(checked)
+    marks = {
+        Outcome.FAILED.value: click.style("FAILED", fg="red", bold=True),
+        Outcome.NOT_CHECKABLE.value: Outcome.NOT_CHECKABLE.value,
+    }
+    first, passed = checked[0], _count(checked, Outcome.PASSED)
+    name = click.style(first["name"], bold=True)
+    yield f"{name} ({first['kind']}): {passed} of {len(checked)} checks pass"
+    for outcome, message in dict.fromkeys((fact["outcome"], fact["message"]) for fact in checked):
+        if outcome in marks:
+            alike = [fact["check"] for fact in checked if fact["message"] == message]
+            yield f"    {', '.join(alike)}: {marks[outcome]}: {message}"
 
 
-def _ending(checked: list[dict[str, str]]) -> str:
-    failed = sum(fact["outcome"] == Outcome.FAILED.value for fact in checked)
-    silent = sum(fact["outcome"] == Outcome.NOT_CHECKABLE.value for fact in checked)
-    said = f"{len(checked)} checks: {len(checked) - failed - silent} pass, {failed} fail"
-    return f"{said}, {silent} not checkable"
+def ending(checked: Sequence[Facts]) -> str:
+    """Return a line that counts all."""
+    passed, failed, silent = (_count(checked, outcome) for outcome in Outcome)
+    return f"{len(checked)} checks: {passed} pass, {failed} fail, {silent} not checkable"
+
+
+def _count(checked: Sequence[Facts], outcome: Outcome) -> int:
+    return sum(fact["outcome"] == outcome.value for fact in checked)

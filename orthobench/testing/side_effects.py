@@ -15,19 +15,19 @@ import numpy as np
 
 from orthobench.testing.findings import NotConforming
 
+DESCRIPTORS = (1, 2)
+"""Standard output and standard error."""
+
+UNUSUAL = 1_618_033_988
+"""A seed of global random states that nobody has."""
+
 
 def check_silent(call: Callable[[], object]) -> None:
     """Raise where a call prints, from Python or from compiled code, or warns."""
-    written = io.StringIO()
-    with (
-        warnings.catch_warnings(record=True) as warned,
-        _descriptors() as lines,
-        redirect_stdout(written),
-        redirect_stderr(written),
-    ):
+    with warnings.catch_warnings(record=True) as warned, captured() as written:
         warnings.simplefilter("always")
         call()
-    text = (written.getvalue() + "".join(lines)).strip()
+    text = "".join(written).strip()
     if text:
         mend = "Print nothing: a run's display is the harness's; put what matters into the state"
         raise NotConforming(f"it prints {_short(text)}", mend)
@@ -39,9 +39,18 @@ def check_silent(call: Callable[[], object]) -> None:
 
 def check_global_random(call: Callable[[], object]) -> None:
     """Raise where a call draws from a global random generator, or seeds one."""
+    kept = np.random.get_state(), random.getstate()  # noqa: NPY002 - it is what we guard
+    # states that nobody seeds: whoever seeds them is noticed, a second time too
+    np.random.seed(UNUSUAL)  # noqa: NPY002
+    random.seed(UNUSUAL)
     before = _global_states()
-    call()
-    for name, state in _global_states().items():
+    try:
+        call()
+        after = _global_states()
+    finally:
+        np.random.set_state(kept[0])  # noqa: NPY002
+        random.setstate(kept[1])
+    for name, state in after.items():
         if state != before[name]:
             mend = "Draw from the generator that it is given, and seed nothing"
             raise NotConforming(f"it changes the global random state of {name}", mend)
@@ -54,23 +63,24 @@ def _global_states() -> dict[str, object]:
 
 
 @contextmanager
-def _descriptors() -> Iterator[list[str]]:
-    """Give a list that in the end has what was written to the descriptors of output."""
-    lines: list[str] = []
+def captured() -> Iterator[list[str]]:
+    """Let nothing be printed; give a list that in the end has what was written, by anyone."""
+    written, buffer = [], io.StringIO()
     sys.stdout.flush()
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
-        kept = [os.dup(descriptor) for descriptor in (1, 2)]
+        kept = [os.dup(descriptor) for descriptor in DESCRIPTORS]
         try:
-            for descriptor in (1, 2):
+            for descriptor in DESCRIPTORS:
                 os.dup2(file.fileno(), descriptor)
-            yield lines
+            with redirect_stdout(buffer), redirect_stderr(buffer):
+                yield written
         finally:
-            for descriptor, original in zip((1, 2), kept, strict=True):
+            for descriptor, original in zip(DESCRIPTORS, kept, strict=True):
                 os.dup2(original, descriptor)
                 os.close(original)
             file.seek(0)
-            lines.append(file.read().decode(errors="replace"))
+            written += [buffer.getvalue(), file.read().decode(errors="replace")]
 
 
 def _short(text: str) -> str:
