@@ -24,6 +24,8 @@ from orthobench.threads import limited
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
+pytest_plugins = ["orthobench.testing.pytest_plugin"]
+
 FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
 
 

@@ -64,7 +64,9 @@ def problem_checks() -> tuple[Check, ...]:
     return of_problems.CHECKS
 
 
-def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tuple[Result, ...]:
+def check_solver(
+    solver: AnySolver, instance: AnyInstance | None = None, *, plain: AnySolver | None = None
+) -> tuple[Result, ...]:
     """Make all checks of a solver.
 
     Parameters
@@ -72,6 +74,8 @@ def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tupl
     solver : Solver
     instance : Instance, optional
         Small: it is run on some thirty times, for 40 steps. Without one it is `example`.
+    plain : Solver, optional
+        The same method in plain NumPy, to count the operations of (`check_flops`).
 
     Returns
     -------
@@ -95,7 +99,7 @@ def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tupl
     """
     small = example(solver) if instance is None else instance
     return raise_failed(
-        f"solver {solver.name}", [check.result(solver, small) for check in solver_checks()]
+        f"solver {solver.name}", [check.result(solver, small) for check in of_solvers.checks(plain)]
     )
 
 

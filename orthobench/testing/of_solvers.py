@@ -6,7 +6,8 @@ import copy
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
 
@@ -319,3 +320,11 @@ CHECKS: tuple[Check, ...] = (
     Check("recipe", "settings compare, hash and pickle", check_recipe),
 )
 """Every check of a solver, in the order in which they are made."""
+
+
+def checks(plain: AnySolver | None = None) -> tuple[Check, ...]:
+    """Return every check; where `plain` is given, flops are those of its operations."""
+    if plain is None:
+        return CHECKS
+    counting = partial(check_flops, plain=plain)
+    return tuple(replace(c, function=counting) if c.name == "flops" else c for c in CHECKS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from orthobench.datasets import offline
@@ -21,6 +22,11 @@ from orthobench.testing.side_effects import captured
 
 Facts: TypeAlias = dict[str, str]
 """What came of a check, as plain values."""
+
+Plain: TypeAlias = Mapping[str, AnySolver]
+"""Solvers in plain NumPy, by the names of those that they stand for."""
+
+_NONE: Plain = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -62,13 +68,27 @@ class Case:
             return self.check.result(*subject)
 
 
-def cases_of(item: AnySolver | AnyProblem) -> list[Case]:
-    """Return all checks of a solver, on its example, or of a problem."""
+def cases_of(item: AnySolver | AnyProblem, plain: Plain = _NONE) -> list[Case]:
+    """Return all checks of a solver, on its example, or of a problem.
+
+    Parameters
+    ----------
+    item : Solver or Problem
+    plain : mapping
+        From names of solvers to solvers in plain NumPy, whose operations are counted in their
+        place (`orthobench.testing.check_flops`).
+
+    Raises
+    ------
+    UsageError
+        Where it is neither.
+    """
     if isinstance(item, Problem):
         return [Case("problem", item.name, check, lambda: (item,)) for check in of_problems.CHECKS]
     if isinstance(item, Solver):
         subject = cache(partial(_with_example, item))
-        return [Case("solver", item.name, check, subject) for check in of_solvers.CHECKS]
+        checks = of_solvers.checks(plain.get(item.name))
+        return [Case("solver", item.name, check, subject) for check in checks]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
 
 
@@ -79,7 +99,7 @@ def _with_example(solver: AnySolver) -> tuple[Any, ...]:
         raise NotCheckable(str(error)) from error
 
 
-def cases(package: str, registry: Registry) -> Iterator[Case]:
+def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Case]:
     """Yield all checks of what a package brings, with its default parameters.
 
     Parameters
@@ -87,6 +107,8 @@ def cases(package: str, registry: Registry) -> Iterator[Case]:
     package : str
         The name of a plugin, of its module, or of the distribution that declares it.
     registry : Registry
+    plain : mapping
+        As `cases_of` has it.
 
     Raises
     ------
@@ -97,7 +119,7 @@ def cases(package: str, registry: Registry) -> Iterator[Case]:
     for known in (registry.solvers, registry.problems):
         for name, provided in known.items():
             if provided.plugin in plugins:
-                yield from _of_class(name, provided.item)
+                yield from _of_class(name, provided.item, plain)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
@@ -129,11 +151,11 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _of_class(name: str, item: type[AnySolver] | type[AnyProblem]) -> list[Case]:
+def _of_class(name: str, item: type[AnySolver] | type[AnyProblem], plain: Plain) -> list[Case]:
     """Return the checks of what a class makes by default, or one that says why there are none."""
     required = [p.name for p in parameters_of(item) if p.required]
     if not required:
-        return cases_of(item())
+        return cases_of(item(), plain)
     kind = "problem" if issubclass(item, Problem) else "solver"
     why = f"it needs {' and '.join(required)}: check one of yours, with orthobench.testing"
     return [Case(kind, name, Check("example", "there is one to check", partial(_say, why)), tuple)]

@@ -10,12 +10,13 @@ installed plugins, solvers or problems, and let it take the argument ``conforman
         conformance()
 
 Test ids are ``test_conformance[my-solver-chunking]``. What is not checkable is skipped, with the
-reason.
+reason. For solvers whose kernels are compiled, ``plain={"my-solver": MyPlainSolver()}`` gives the
+same method in plain NumPy, whose operations are counted in their place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(*what): check solvers and problems, or all that plugins of these names bring",
+        f"{MARK}(*what, plain=...): check solvers and problems, or all that plugins of these names bring",
     )
 
 
@@ -38,16 +39,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of each check."""
     if MARK not in metafunc.fixturenames:
         return
-    what = [arg for mark in metafunc.definition.iter_markers(MARK) for arg in mark.args]
-    if not what:
+    marks = list(metafunc.definition.iter_markers(MARK))
+    if not any(mark.args for mark in marks):
         pytest.fail(f"say what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
-    cases = list(_cases(what))
+    cases = [case for mark in marks for case in _cases(mark.args, **mark.kwargs)]
     metafunc.parametrize(MARK, cases, ids=[case.id for case in cases])
 
 
-def _cases(what: list[Any]) -> Iterator[Case]:
+def _cases(what: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
     from orthobench.registry import catalogue
     from orthobench.testing.package import cases, cases_of
 
     for item in what:
-        yield from cases(item, catalogue()) if isinstance(item, str) else cases_of(item)
+        named = isinstance(item, str)
+        yield from cases(item, catalogue(), plain or {}) if named else cases_of(item, plain or {})

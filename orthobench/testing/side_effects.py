@@ -65,7 +65,8 @@ def _global_states() -> dict[str, object]:
 @contextmanager
 def captured() -> Iterator[list[str]]:
     """Let nothing be printed; give a list that in the end has what was written, by anyone."""
-    written, buffer = [], io.StringIO()
+    written: list[str] = []
+    buffer = io.StringIO()
     sys.stdout.flush()
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:

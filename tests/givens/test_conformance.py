@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.mark.conformance("givens")
+def test_conformance(conformance):
+    conformance()

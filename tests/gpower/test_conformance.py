@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.mark.conformance("gpower")
+def test_conformance(conformance):
+    conformance()

@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.mark.conformance("tensor-power")
+def test_conformance(conformance):
+    conformance()

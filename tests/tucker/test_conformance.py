@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.mark.conformance("tucker")
+def test_conformance(conformance):
+    conformance()
