@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -125,13 +126,27 @@ def counting() -> Iterator[Tally]:
     48
     """
     _tally.flops = 0
-    with ExitStack() as stack:
-        for name in MAKERS:
-            stack.enter_context(mock.patch.object(np, name, _making(getattr(np, name))))
-        stack.enter_context(mock.patch.object(np.random, "default_rng", _drawing))
-        stack.enter_context(_kernels_refused())
-        stack.enter_context(_scipy_refused())
+    makers = {name: _making(getattr(np, name)) for name in MAKERS}
+    with (
+        _replaced(np, makers),
+        _replaced(np.random, {"default_rng": _drawing}),
+        _kernels_refused(),
+        _scipy_refused(),
+    ):
         yield _tally
+
+
+@contextmanager
+def _replaced(owner: Any, attributes: Mapping[str, Any]) -> Iterator[None]:
+    """Replace attributes of a module meanwhile."""
+    before = {name: getattr(owner, name) for name in attributes}
+    try:
+        for name, value in attributes.items():
+            setattr(owner, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(owner, name, value)
 
 
 def _plain(item: Any) -> Any:
@@ -212,10 +227,17 @@ def _scipy_refused() -> Iterator[None]:
 
     with ExitStack() as stack:
         for module in (linalg, linalg.blas, linalg.lapack):
-            for name, function in list(vars(module).items()):
-                if callable(function) and name[0] != "_" and not isinstance(function, type):
-                    stack.enter_context(mock.patch.object(module, name, _guard(function)))
+            stack.enter_context(_replaced(module, _guards(module)))
         yield
+
+
+def _guards(module: ModuleType) -> dict[str, Any]:
+    functions = {name: value for name, value in vars(module).items() if name[0] != "_"}
+    return {
+        name: _guard(function)
+        for name, function in functions.items()
+        if callable(function) and not isinstance(function, type)
+    }
 
 
 def _guard(function: Callable[..., Any]) -> Callable[..., Any]:

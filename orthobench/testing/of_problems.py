@@ -92,8 +92,8 @@ def check_repeats(problem: AnyProblem) -> None:
         if not _alike(ours.get(where), theirs.get(where)):
             seen = f"two instances from the same seed differ in oracle{where}"
             raise NotConforming(seen, mend)
-    solution = Solution(_point(one, 0))
-    if dict(one.measure(solution)) != dict(other.measure(solution)):
+    judged = [dict(instance.measure(Solution(_point(one, 0)))) for instance in (one, other)]
+    if repr(judged[0]) != repr(judged[1]):
         raise NotConforming("the judges of two instances from the same seed disagree", mend)
 
 

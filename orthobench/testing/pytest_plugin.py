@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(*what, plain=...): check solvers and problems, or all that plugins of these names bring",
+        f"{MARK}(*what, plain=...): check solvers, problems, or all that plugins bring",
     )
 
 
