@@ -101,4 +101,4 @@ def fail_on_nan(state: State, drift: float) -> None:
     """End the run where the bound on the drift of the basis says that samples were not finite."""
     if np.isnan(drift):
         state.status = Status.FAILED
-        state.reason = f"a sample is not finite, or too large to be squared"
+        state.reason = "a sample is not finite, or too large to be squared"
