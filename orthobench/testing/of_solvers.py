@@ -22,7 +22,7 @@ from orthobench.testing.counting import check_flops
 from orthobench.testing.findings import Check, NotConforming
 from orthobench.testing.patience import patience
 from orthobench.testing.poison import poisoned
-from orthobench.testing.reaching import Snapshot
+from orthobench.testing.reaching import Snapshot, arrays
 from orthobench.testing.runs import Bench, Run, difference, unequal
 
 SECONDS = 30.0
@@ -86,9 +86,9 @@ def check_fresh(solver: AnySolver, instance: AnyInstance) -> None:
 
 
 def _scribble(solution: Solution) -> None:
-    for array in (solution.point, solution.weights, solution.core):
-        if array is not None and array.flags.writeable:
-            array.fill(np.nan)
+    for array in arrays(solution).values():
+        if array.flags.writeable:
+            array.fill(0)
 
 
 def check_repeats(solver: AnySolver, instance: AnyInstance) -> None:

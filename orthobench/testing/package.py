@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from orthobench.datasets import offline
 from orthobench.errors import UsageError, unknown
-from orthobench.parameters import parameters_of
+from orthobench.identity import label
+from orthobench.parameters import parameters_of, values_of
 from orthobench.problem import AnyProblem, Problem
 from orthobench.registry import GROUP, Plugin, Registry
 from orthobench.solver import AnySolver, Solver
@@ -37,7 +38,7 @@ class Case:
     ----------
     kind : {"solver", "problem"}
     name : str
-        Of the solver or the problem.
+        Of the solver or the problem, with the parameters that are not the default ones.
     check : Check
     subject : callable
         Returns what is checked: a solver with an instance, or a problem.
@@ -84,12 +85,19 @@ def cases_of(item: AnySolver | AnyProblem, plain: Plain = _NONE) -> list[Case]:
         Where it is neither.
     """
     if isinstance(item, Problem):
-        return [Case("problem", item.name, check, lambda: (item,)) for check in of_problems.CHECKS]
+        return [Case("problem", _label(item), c, lambda: (item,)) for c in of_problems.CHECKS]
     if isinstance(item, Solver):
         subject = cache(partial(_with_example, item))
         checks = of_solvers.checks(plain.get(item.name))
-        return [Case("solver", item.name, check, subject) for check in checks]
+        return [Case("solver", _label(item), check, subject) for check in checks]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
+
+
+def _label(item: AnySolver | AnyProblem) -> str:
+    """Return the name, and the parameters that are not the default ones."""
+    values = values_of(item)
+    defaults = {p.name: p.default for p in parameters_of(type(item))}
+    return label(item, {name: v for name, v in values.items() if v != defaults[name]})
 
 
 def _with_example(solver: AnySolver) -> tuple[Any, ...]:
