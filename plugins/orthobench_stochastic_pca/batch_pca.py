@@ -102,12 +102,11 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
 def erm_flops(n: int, d: int, k: int) -> int:
     """Return the flops of batch PCA of n samples in the cheaper of its two forms.
 
-    The second moment and its eigendecomposition, 2nd² + 9d³, where n >= d; else the Gram
-    matrix, its decomposition and the k leading vectors taken back, 2n²d + 9n³ + 2ndk.
+    The second moment and its eigendecomposition, 2nd² + 9d³; or the Gram matrix, its
+    decomposition and the k leading vectors taken back, 2n²d + 9n³ + 2ndk.
     """
-    if n >= d:
-        return flops.gemm(d, d, n) + flops.eigh(d)
-    return flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n)
+    moment = flops.gemm(d, d, n) + flops.eigh(d)
+    return min(moment, flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n))
 
 
 def _sum_up(state: BatchState) -> None:

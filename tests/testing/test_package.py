@@ -115,7 +115,9 @@ def test_pytest_has_a_test_for_each_check(pytester):
         "-v", "-p", "orthobench.testing.pytest_plugin", "-p", "no:cacheprovider"
     )
     result.assert_outcomes(passed=14, skipped=1)
-    result.stdout.fnmatch_lines(["*::test_conformance?polar-power start=identity-chunking? PASSED*"])
+    result.stdout.fnmatch_lines(
+        ["*::test_conformance?polar-power start=identity-chunking? PASSED*"]
+    )
 
 
 def test_pytest_without_the_mark_says_so(pytester):
