@@ -7,6 +7,9 @@ used only where its checksum is right; it is downloaded where it is absent.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -81,6 +84,19 @@ def cached(file: DataFile) -> Path | None:
     return path
 
 
+_downloading = ContextVar("downloading", default=True)
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Download nothing meanwhile: a file that is absent is an error."""
+    before = _downloading.set(False)
+    try:
+        yield
+    finally:
+        _downloading.reset(before)
+
+
 def fetch(file: DataFile) -> Path:
     """Return the path of a file in the data folder; download it where it is absent.
 
@@ -97,7 +113,7 @@ def fetch(file: DataFile) -> Path:
 
 def _download(file: DataFile) -> Path:
     failures = []
-    for url in file.urls:
+    for url in file.urls if _downloading.get() else ():
         try:
             return _retrieve(file, url)
         except OSError as error:
@@ -106,6 +122,7 @@ def _download(file: DataFile) -> Path:
             failures.append(f"{url}: {error}")
     folder = cache_folder()
     tried = "; ".join(failures) or "no address is known to download it from"
+    tried = tried if _downloading.get() else "nothing is downloaded here"
     raise DataError(
         f"{file.name} is not in the data folder {folder} and could not be downloaded ({tried}). "
         f"Put it there by hand, or name the folder that has it by {VARIABLE}. "

@@ -26,6 +26,8 @@ collect_ignore = ["third_party_plugin"]  # a project of its own
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
+pytest_plugins = ["orthobench.testing.pytest_plugin"]
+
 FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
 
 

@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from orthobench.datasets import DataFile, cache_folder, cached, checksum, fetch
+from orthobench.datasets import DataFile, cache_folder, cached, checksum, fetch, offline
 from orthobench.errors import DataError
 
 CONTENT = b"orthonormal columns\n" * 1000
@@ -140,3 +140,13 @@ def test_a_wrong_download_leaves_nothing(folder, server):
     with pytest.raises(DataError, match="could not be downloaded"):
         fetch(data_file(url))
     assert list(folder.iterdir()) == []
+
+
+def test_offline_downloads_nothing_and_serves_what_is_there(folder, server):
+    www, url = server
+    (www / "a.bin").write_bytes(CONTENT)
+    with offline(), pytest.raises(DataError, match="nothing is downloaded here"):
+        fetch(data_file(url))
+    assert fetch(data_file(url)).read_bytes() == CONTENT
+    with offline():
+        assert fetch(data_file(url)).read_bytes() == CONTENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from orthobench.cli.plugin_check import check
 from orthobench.cli.plugin_new import new
 
 
@@ -12,4 +13,5 @@ def plugin() -> None:
     """Write and check plugins of your own."""
 
 
+plugin.add_command(check)
 plugin.add_command(new)

@@ -13,7 +13,7 @@ from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.flops import gemm
 from orthobench.geometry import random_point
 from orthobench.parameters import parameter
-from orthobench.solver import Solver, State
+from orthobench.solver import Solver, State, Status
 from orthobench_givens.sparse_columns import Columns, empty_columns
 from orthobench_givens.sparse_pairs import Pairs, uniform_pairs
 
@@ -82,10 +82,14 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         """Take `count` samples."""
         m = oracle.k
         filling = min(count, max(0, m - state.work.samples))
+        samples = oracle.take(count)
+        if not np.isfinite(np.vdot(samples, samples)):
+            state.status, state.reason = Status.FAILED, "a sample is not finite"
+            return
         if filling:
-            self._fill(oracle.take(filling), state)
+            self._fill(samples[:filling], state)
         if count > filling:
-            self._stream(oracle.take(count - filling), state)
+            self._stream(samples[filling:], state)
         state.work.steps += count
         state.work.samples += count
         state.work.flops = self._flops(oracle.n, m, state)

@@ -149,6 +149,8 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         longest_norm = float(oracle.norms.max())
         if longest_norm == 0.0:
             raise DataError("the data are so small that their squares underflow; rescale them")
+        if not math.isfinite(longest_norm):
+            raise DataError("the data are not finite, or too large to be squared")
         unit = math.ldexp(1.0, math.frexp(longest_norm)[1])
         norms = oracle.norms / unit
         kept = np.flatnonzero(norms > self._bound(norms)) if self.block else np.arange(oracle.n)

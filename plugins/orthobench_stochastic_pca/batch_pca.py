@@ -12,7 +12,7 @@ from orthobench.arrays import Array
 from orthobench.geometry import complete, orthonormalize
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
-from orthobench.solver import Solver, State
+from orthobench.solver import Solver, State, Status
 
 BLOCK = 256
 """Samples that go into the second moment at once, at fixed places in the stream."""
@@ -75,7 +75,11 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
         """Collect `count` samples."""
-        state.recent.append(oracle.take(count).copy())
+        samples = oracle.take(count).copy()
+        if not np.isfinite(np.vdot(samples, samples)):
+            state.status, state.reason = Status.FAILED, "a sample is not finite"
+            return
+        state.recent.append(samples)
         state.work.steps += count
         state.work.samples += count
         state.work.flops = erm_flops(state.work.samples, oracle.n, oracle.k)
@@ -98,12 +102,11 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
 def erm_flops(n: int, d: int, k: int) -> int:
     """Return the flops of batch PCA of n samples in the cheaper of its two forms.
 
-    The second moment and its eigendecomposition, 2nd² + 9d³, where n >= d; else the Gram
-    matrix, its decomposition and the k leading vectors taken back, 2n²d + 9n³ + 2ndk.
+    The second moment and its eigendecomposition, 2nd² + 9d³; or the Gram matrix, its
+    decomposition and the k leading vectors taken back, 2n²d + 9n³ + 2ndk.
     """
-    if n >= d:
-        return flops.gemm(d, d, n) + flops.eigh(d)
-    return flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n)
+    moment = flops.gemm(d, d, n) + flops.eigh(d)
+    return min(moment, flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n))
 
 
 def _sum_up(state: BatchState) -> None:

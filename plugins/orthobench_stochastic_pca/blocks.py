@@ -17,7 +17,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.solver import State
+from orthobench.solver import State, Status
 
 BLOCK = 16
 """Samples in a block: near the least of 2(m + b/2) + 2m(m + b)/b products for the usual m."""
@@ -95,3 +95,10 @@ def advance_blocks(state: BlockState[I], samples: Array, size: int, process: Pro
             break
     state.pending = state.pending.copy()
     state.iterate = process(state.base, state.pending, at) if len(state.pending) else state.base
+
+
+def fail_on_nan(state: State, drift: float) -> None:
+    """End the run where the bound on the drift of the basis says that samples were not finite."""
+    if np.isnan(drift):
+        state.status = Status.FAILED
+        state.reason = "a sample is not finite, or too large to be squared"

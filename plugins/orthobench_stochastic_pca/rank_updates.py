@@ -12,7 +12,7 @@ from orthobench.arrays import Array
 from orthobench.samples import SampleOracle
 from orthobench.solver import Solver
 from orthobench_stochastic_pca.averaging import Average
-from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks
+from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.spectrum import Iterate, Rule
 
 
@@ -105,6 +105,7 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
             return self._averaged(tracked, samples, etas, state.rule)
 
         advance_blocks(state, oracle.take(count), self.block, process)
+        fail_on_nan(state, state.iterate.matrix.drift)
         state.work.flops = state.iterate.matrix.flops
 
     def _updated(self, matrix: Iterate, samples: Array, etas: Array, rule: Rule) -> Tracked:

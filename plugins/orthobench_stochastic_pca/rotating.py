@@ -13,7 +13,7 @@ from orthobench.arrays import Array
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import Solver
-from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks
+from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.schedule import Scheduled
 
 
@@ -57,6 +57,7 @@ class Rotating(Scheduled, Solver[SampleOracle, BlockState[Basis]]):
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
         """Take `count` samples, one rotation each."""
         advance_blocks(state, oracle.take(count), BLOCK, self._rotated)
+        fail_on_nan(state, state.iterate.drift)
         state.work.flops += count * self.flops_per_sample(oracle.n, oracle.k)
 
     def step(self, oracle: SampleOracle, state: BlockState[Basis]) -> None:

@@ -43,7 +43,7 @@ def rotate_blocks(
     ndarray, shape (k, d)
         The rotated basis, a fresh array.
     float
-        Bound on its defect.
+        Bound on its defect; NaN where samples are not finite.
     """
     k, d = U.shape
     V, new = np.empty((k + BLOCK, d)), np.empty((k + BLOCK, d))
@@ -55,6 +55,9 @@ def rotate_blocks(
         count = len(block)
         copy(block, V[k:])
         span = expand(V, k, count, drift, work)
+        if np.isnan(span.drift):
+            drift = span.drift
+            break
         W = matrix(flat, k, k + span.q)
         identity(W)
         for j in range(count):

@@ -96,7 +96,7 @@ class Span(NamedTuple):
     implicit : bool
         Whether the rows of V below U are samples or residuals, rather than Q.
     drift : float
-        Bound on the orthogonality defect of [U; Q].
+        Bound on the orthogonality defect of [U; Q]; NaN where samples are not finite.
     """
 
     m: int
@@ -145,8 +145,12 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     8 (m + count / 2) d more where Q is formed.
     """
     _products(V, m, count, work)
+    total = 0.0
     for j in range(count):
         work.extent[j], work.squares[j] = m + j + 1, work.factor[j, m + j]
+        total += work.squares[j]
+    if not np.isfinite(total):
+        return Span(m, 0, False, np.nan)
     bound = _cholesky(work, m, count) * (drift + ROUNDING)
     copy(work.factor[:count], work.coords)
     if bound <= TRUSTED:

@@ -67,6 +67,9 @@ def update_blocks(
             V, new, work, small = _grown(V, small.diagonal[1 : at.m + 1], at.m, block)
         copy(samples[first:last], V[at.m :])
         span = expand(V, at.m, last - first, drift, work)
+        if np.isnan(span.drift):
+            drift = span.drift
+            break
         moment = np.zeros((span.m + span.q) ** 2 if summing else 0)
         at = _update_all(at, span, etas[first:last], rule, V.shape[1], work, small, moment)
         if summing:

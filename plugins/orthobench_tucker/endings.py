@@ -50,7 +50,7 @@ def relative_gradient(slope: float, value: float) -> float:
 def fail_where_it_vanishes(
     state: State, oracle: SymmetricTensorOracle, Q: Array, size: float, inside: int
 ) -> None:
-    """Fail the run where a core is zero at the first basis, but for rounding.
+    """Fail the run where a core is zero at the first basis, but for rounding, or not finite.
 
     Of samples x, |M ·(I, ..., Q, ...)| is rounding where it is at most 1e-13 of the mean of
     |x|^(d - m) |Q'x|^m, with m times Q.
@@ -67,6 +67,9 @@ def fail_where_it_vanishes(
     inside : int
         m, d or d - 1.
     """
+    if not np.isfinite(size):
+        state.status, state.reason = Status.FAILED, "the objective is not finite at the first basis"
+        return
     least = 0.0
     if isinstance(oracle, MomentOracle):
         rows = oracle.X[:: max(1, len(oracle.X) // LOOKED_AT)]

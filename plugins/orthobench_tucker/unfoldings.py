@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from orthobench import flops
 from orthobench.arrays import Array
+from orthobench.errors import DataError
 from orthobench.families.monomials import monomials
 from orthobench.families.sample_moments import BLOCK_BYTES
 from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
@@ -57,6 +58,8 @@ class Unfolding:
     @cached_property
     def leading(self) -> tuple[Array, Array]:
         """The r largest eigenvalues of `gram`, descending, and eigenvectors (n, r)."""
+        if not np.isfinite(self.gram).all():
+            raise DataError("the unfolded tensor is not finite; clean or rescale the data")
         return leading(self.gram, self.oracle.k)
 
     @property

@@ -296,17 +296,6 @@ def test_the_state_pickles_and_goes_on(kind):
     assert state.work == again.work
 
 
-def test_the_solution_is_an_array_of_its_own():
-    oracle, solver = instance_of(Brockett(n=6)).oracle, Givens()
-    state = started(oracle, solver)
-    first = solver.solution(state).point
-    kept = first.copy()
-    solver.advance(oracle, state, 50)
-    assert np.array_equal(first, kept)
-    assert first.flags.c_contiguous
-    assert np.array_equal(kept, oracle.start)
-
-
 def test_a_reflected_start_is_on_the_other_component():
     oracle = instance_of(Brockett(n=6)).oracle
     plain, other = started(oracle).U, started(oracle, Givens(reflected=True)).U

@@ -89,3 +89,8 @@ def test_flops_are_those_of_one_decomposition():
     assert (work.steps, work.samples) == (600, 600)
     assert work.flops == 2 * 600 * 30**2 + 9 * 30**3
     assert erm_flops(10, 30, 4) == 2 * 10**2 * 30 + 9 * 10**3 + 2 * 10 * 30 * 4
+
+
+def test_flops_never_fall():
+    counts = [erm_flops(n, 64, 20) for n in range(1, 130)]
+    assert counts == sorted(counts)

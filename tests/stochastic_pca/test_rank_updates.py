@@ -1,6 +1,5 @@
 """The five methods against plain dense transcriptions, and the contract of a run."""
 
-import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -234,30 +233,6 @@ def test_chunks_change_no_bit(solver, cuts, discrete):
     assert np.array_equal(solver.solution(state).point, solver.solution(whole).point)
     for mine, theirs in zip(state.iterate.matrix, whole.iterate.matrix, strict=True):
         assert np.array_equal(mine, theirs)
-
-
-@pytest.mark.parametrize("solver", VARIANTS, ids=str)
-def test_a_pickled_state_goes_on_with_the_same_bits(solver):
-    X = gaussian(120)
-    oracle, state = started(solver, X, 2)
-    solver.advance(oracle, state, 55)
-    state = pickle.loads(pickle.dumps(state))  # noqa: S301
-    solver.advance(oracle, state, 65)
-    whole = solver.solution(after(solver, X, 2))
-    assert np.array_equal(solver.solution(state).point, whole.point)
-
-
-@pytest.mark.parametrize("solver", VARIANTS, ids=str)
-def test_a_solution_is_fresh_and_leaves_the_state_alone(solver):
-    state = after(solver, gaussian(50), 2)
-    first, kept = solver.solution(state), kept_by(state)
-    point = first.point.copy()
-    first.point[:] = np.nan
-    if isinstance(first, RelaxedSolution):
-        first.vectors[:] = np.nan
-        first.values[:] = np.nan
-    assert np.array_equal(solver.solution(state).point, point)
-    assert np.array_equal(kept_by(state), kept)
 
 
 @pytest.mark.parametrize("x", [0.0, 1e-160, 1e-200, 5e-324])

@@ -72,21 +72,6 @@ def test_chunks_and_pickles_leave_no_trace(tensors, solver):
     assert np.array_equal(ours.weights, theirs.weights)
 
 
-@pytest.mark.parametrize("solver", [*STARTED, *QUICK], ids=named)
-def test_a_solution_is_fresh_and_the_tensor_untouched(tensors, solver):
-    made = tensors.instance([1.0, 2.0, 3.0], noise=0.01)
-    before = made.oracle.T.copy()
-    state = tensors.begun(solver, made)
-    solver.advance(made.oracle, state, 2)
-    first = solver.solution(state)
-    kept = first.point.copy(), first.weights.copy()
-    first.point[:] = first.weights[:] = np.nan
-    again = solver.solution(state)
-    assert np.array_equal(again.point, kept[0])
-    assert np.array_equal(again.weights, kept[1])
-    assert np.array_equal(made.oracle.T, before)
-
-
 def test_only_the_solvers_stream_and_the_common_start_decide(tensors):
     made = tensors.instance(np.linspace(1, 2, 6), noise=0.3)
     for solver in (TensorPower(restarts=1, iterations=2), PolarPower(start="contraction")):

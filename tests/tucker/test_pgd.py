@@ -430,18 +430,6 @@ def test_zero_tolerance_never_ends(tucker):
     assert (state.status, state.work.steps) == (Status.RUNNING, 30)
 
 
-def test_the_solution_is_a_copy_and_the_start_is_left_alone(tucker):
-    X, _ = tucker.factors(6, 40)
-    made, solver = tucker.of_samples(X, 3, 2), PGD(start="random", tolerance=0.0)
-    start, state = made.oracle.start.copy(), tucker.begun(solver, made)
-    point = solver.solution(state).point
-    held = point.copy()
-    solver.advance(made.oracle, state, 3)
-    np.testing.assert_array_equal(point, held)
-    np.testing.assert_array_equal(made.oracle.start, start)
-    assert point.flags.c_contiguous
-
-
 def test_what_it_refuses():
     assert PGD().refuses(Recipe()) is None
     assert PGD().refuses(Tensors()) is None

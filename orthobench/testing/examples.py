@@ -1,0 +1,108 @@
+"""Small instances of every built-in family, so that a solver can be checked without a fixture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.errors import UsageError
+from orthobench.families.orthogonal_group import OrthogonalGroupOracle, orthogonal_group
+from orthobench.families.orthogonal_tensor import TensorOracle, orthogonal_tensor
+from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
+from orthobench.families.stochastic_pca import stochastic_pca
+from orthobench.families.symmetric_tensors import composed
+from orthobench.families.symmetric_tucker import symmetric_tucker
+from orthobench.families.tucker_oracles import MomentOracle
+from orthobench.geometry import random_point
+from orthobench.problem import AnyInstance, Oracle
+from orthobench.samples import SampleOracle
+from orthobench.solver import AnySolver
+from orthobench.testing.runs import Bench
+
+SAMPLES = 2000
+"""Of the streams: 40 steps of batches of 50."""
+
+
+def example(solver: AnySolver) -> AnyInstance:
+    """Return a small instance, of made-up data, that a solver can be checked on.
+
+    Parameters
+    ----------
+    solver : Solver
+        For one of the built-in families. Its `init` is tried; what it refuses with a
+        `UsageError` is passed over.
+
+    Raises
+    ------
+    UsageError
+        Where there is none.
+    """
+    fitting = [make for offered, make in _EXAMPLES if issubclass(offered, solver.needs)]
+    why = f"no built-in family offers the {solver.needs.__name__} that it needs"
+    for make in fitting:
+        instance = make()
+        try:
+            Bench(solver, instance).begin()
+        except UsageError as error:
+            why = str(error)
+            continue
+        except Exception:  # noqa: S110 - the checks meet and report it
+            pass
+        return instance
+    raise UsageError(
+        f"there is no example for {solver.name}: {why}; pass an instance, such as "
+        "MyProblem(...).build(np.random.default_rng(0))"
+    )
+
+
+def _stochastic_pca() -> AnyInstance:
+    return stochastic_pca(_rows(10), k=3)
+
+
+def _sparse_pca(samples: int, m: int) -> AnyInstance:
+    A = _rows(10)[:samples].T
+    return sparse_pca(A - A.mean(axis=1, keepdims=True), m=m)
+
+
+def _orthogonal_tensor() -> AnyInstance:
+    U = random_point(5, 5, np.random.default_rng(2))
+    return orthogonal_tensor(composed(U, np.arange(1.0, 6.0)))
+
+
+def _orthogonal_group() -> AnyInstance:
+    n = 5
+    S = np.random.default_rng(3).standard_normal((n, n))
+    A, N = S + S.T, np.arange(1.0, n + 1)
+
+    def cost(U: Array) -> float:
+        return float(np.einsum("ij,ij,j->", U, A @ U, N))
+
+    def gradient(U: Array) -> Array:
+        partial: Array = 2 * (A @ U) * N
+        return partial
+
+    return orthogonal_group(cost, gradient, n=n)
+
+
+def _symmetric_tucker() -> AnyInstance:
+    return symmetric_tucker(samples=_rows(6).T, order=3, rank=2)
+
+
+def _rows(n: int) -> Array:
+    """Return samples of decreasing variances, skewed so that odd moments do not vanish."""
+    rng = np.random.default_rng(n)
+    axes = random_point(n, n, rng)
+    rows: Array = (rng.exponential(size=(SAMPLES, n)) * np.linspace(2, 0.2, n)) @ axes.T
+    return rows
+
+
+_EXAMPLES: tuple[tuple[type[Oracle], Callable[[], AnyInstance]], ...] = (
+    (SampleOracle, _stochastic_pca),
+    (SparsePCAOracle, lambda: _sparse_pca(60, 3)),
+    (SparsePCAOracle, lambda: _sparse_pca(6, 6)),
+    (TensorOracle, _orthogonal_tensor),
+    (OrthogonalGroupOracle, _orthogonal_group),
+    (MomentOracle, _symmetric_tucker),
+)

@@ -1,0 +1,55 @@
+"""The conformance suite in pytest: one test for each solver or problem and check.
+
+It is loaded where it is asked for, so that nobody else's tests pay for it: by
+``pytest_plugins = ["orthobench.testing.pytest_plugin"]`` in the top ``conftest.py``, or by
+``-p orthobench.testing.pytest_plugin``. Mark a test with what is to be checked, the names of
+installed plugins, solvers or problems, and let it take the argument ``conformance``::
+
+    @pytest.mark.conformance("my-plugin", MySolver(rate=0.5), MyProblem(n=6))
+    def test_conformance(conformance):
+        conformance()
+
+Test ids are ``test_conformance[my-solver-chunking]``. What is not checkable is skipped, with the
+reason. For solvers whose kernels are compiled, ``plain={"my-solver": MyPlainSolver()}`` gives the
+same method in plain NumPy, whose operations are counted in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from orthobench.testing.package import Case
+
+MARK = "conformance"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARK}(*what, plain=...): check solvers, problems, or all that plugins bring",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each check."""
+    if MARK not in metafunc.fixturenames:
+        return
+    marks = list(metafunc.definition.iter_markers(MARK))
+    if not any(mark.args for mark in marks):
+        pytest.fail(f"say what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
+    cases = [case for mark in marks for case in _cases(mark.args, **mark.kwargs)]
+    metafunc.parametrize(MARK, cases, ids=[case.id for case in cases])
+
+
+def _cases(what: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
+    from orthobench.registry import catalogue
+    from orthobench.testing.package import cases, cases_of
+
+    for item in what:
+        named = isinstance(item, str)
+        yield from cases(item, catalogue(), plain or {}) if named else cases_of(item, plain or {})

@@ -1,0 +1,10 @@
+import pytest
+from orthobench_givens.coordinate_descent import Givens
+from orthobench_givens.sparse_pca import GivensSparsePCA
+
+
+@pytest.mark.conformance(
+    "givens", Givens(sampling="without-replacement"), GivensSparsePCA(loadings="thresholded")
+)
+def test_conformance(conformance):
+    conformance()

@@ -1,0 +1,13 @@
+import pytest
+from orthobench_gpower.gpower import GPower
+
+VARIANTS = (
+    GPower(penalty="l0"),
+    GPower(block=True),
+    GPower(penalty="l0", block=True, mu="distinct"),
+)
+
+
+@pytest.mark.conformance("gpower", *VARIANTS)
+def test_conformance(conformance):
+    conformance()

@@ -1,0 +1,82 @@
+"""Operations counted, against the closed formulae."""
+
+import numpy as np
+import pytest
+
+from orthobench import flops
+from orthobench.geometry import orthonormalize, polar
+from orthobench.testing import counted, counting
+from orthobench.testing.counted import Counted, Escaped
+
+
+@pytest.fixture
+def operands():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((5, 3)), rng.standard_normal((3, 4))
+
+
+COUNTS = {
+    "product": (lambda A, B: A @ B, 2 * 5 * 3 * 4),
+    "dot": (lambda A, B: A.dot(B), 2 * 5 * 3 * 4),
+    "einsum": (lambda A, B: np.einsum("ij,jk->ik", A, B), 2 * 5 * 3 * 4),
+    "einsum of one": (lambda A, _: np.einsum("ij->j", A), 15 - 3),
+    "tensordot": (lambda A, B: np.tensordot(A, B, 1), 2 * 5 * 3 * 4),
+    "outer": (lambda A, B: np.outer(A[0], B[0]), 12),
+    "sum": (lambda A, _: A.sum(axis=0), 12),
+    "mean": (lambda A, _: A.mean(), 15),
+    "norm": (lambda A, _: np.linalg.norm(A), 30),
+    "in place": (lambda A, _: np.multiply(A, 2.0, out=A), 15),
+    "an entry": (lambda A, _: A[0, 0] * A[1, 1] + 1.0, 2),
+    "a filled array": (lambda A, _: np.full((2, 3), 2.0) * A[:2], 6),
+    "what is free": (lambda A, _: np.maximum(-A, np.abs(A)) > 0, 0),
+    "whole numbers": (lambda A, _: np.arange(4) + len(A), 0),
+    "qr": (lambda A, _: np.linalg.qr(A), flops.qr(5, 3)),
+    "svd": (lambda A, _: np.linalg.svd(A, full_matrices=False), flops.svd(5, 3)),
+    "eigh": (lambda A, _: np.linalg.eigh(A.T @ A), 2 * 9 * 5 + flops.eigh(3)),
+    "retraction": (lambda A, _: orthonormalize(A), flops.qr(5, 3) + 15),
+    "polar factor": (lambda A, _: polar(A), flops.svd(5, 3) + 2 * 5 * 9),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_operations_are_counted(name, operands):
+    call, expected = COUNTS[name]
+    with counting() as tally:
+        call(*map(counted, operands))
+    assert tally.flops == expected
+
+
+def test_values_are_those_of_numpy(operands):
+    A, B = operands
+    with counting():
+        product = counted(A) @ counted(B)
+        filled = np.zeros((5, 4))
+        filled[:] = product
+    assert isinstance(filled, Counted)
+    np.testing.assert_array_equal(np.asarray(filled), A @ B)
+    assert type(np.zeros(3)) is np.ndarray
+
+
+def test_what_cannot_be_seen_is_not_counted_but_refused(operands):
+    import scipy.linalg
+    from orthobench_stochastic_pca.projection import shift
+
+    A = operands[0]
+    with counting(), pytest.raises(Escaped, match=r"scipy\.linalg"):
+        scipy.linalg.qr(counted(A))
+    with counting(), pytest.raises(Escaped, match="compiled by numba"):
+        shift(np.ones(2), np.ones(2), 1.0)
+    with counting(), pytest.raises(Escaped, match=r"numpy\.linalg\.pinv"):
+        np.linalg.pinv(counted(A))
+    assert shift(np.ones(2), np.ones(2), 1.0) == -0.5
+    assert scipy.linalg.qr(A)[0].shape == (5, 5)
+
+
+def test_a_pause_counts_nothing(operands):
+    A = counted(operands[0])
+    with counting() as tally:
+        A + A
+        with tally.pause():
+            A * A
+        A - A
+    assert tally.flops == 30

@@ -1,0 +1,134 @@
+"""Packages checked: on the command line, and in pytest."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli import main
+from orthobench.errors import UsageError
+from orthobench.registry import Plugin, Registry, catalogue
+from orthobench.testing import package
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def command(monkeypatch):
+    def called(*words, registry=None):
+        if registry is not None:
+            monkeypatch.setattr("orthobench.registry.catalogue", lambda: registry)
+        return CliRunner().invoke(main, ["plugin", "check", *words])
+
+    return called
+
+
+@pytest.mark.parametrize("name", ["tensor-power", "orthobench_tensor_power", "Tensor_Power"])
+def test_a_package_is_meant_by_plugin_or_module(name):
+    names = {case.name for case in package.cases(name, catalogue())}
+    assert names == {"tensor-power", "polar-power"}
+
+
+def test_a_distribution_is_all_its_plugins():
+    plugins = package.plugins_of("orthobench", catalogue())
+    assert {"givens", "problems", "tucker"} <= {plugin.name for plugin in plugins}
+
+
+def test_an_unknown_package_suggests_the_nearest(command):
+    result = command("tensor-powr")
+    assert result.exit_code == 2
+    assert "did you mean 'tensor-power'" in result.output
+    assert "project.entry-points.orthobench" in result.output
+
+
+def test_a_broken_plugin_says_why():
+    registry = Registry(broken={"mine": "ImportError: no module named nonsense"})
+    with pytest.raises(UsageError, match="plugin 'mine' does not load: ImportError: no module"):
+        package.plugins_of("mine", registry)
+
+
+def test_a_package_that_passes(command):
+    result = command("tensor-power")
+    assert result.exit_code == 0, result.output
+    assert "tensor-power (solver): 14 of 15 checks pass" in result.output
+    assert "    flops: not checkable: its arithmetic is done in kernels" in result.output
+    assert result.output.splitlines()[-1] == "30 checks: 28 pass, 0 fail, 2 not checkable"
+
+
+def test_a_solver_without_an_example_is_not_checkable_and_its_problem_is_checked(toys, command):
+    result = command("toys", "--json", registry=toys.registry)
+    facts = json.loads(result.output)
+    solver = [fact for fact in facts if fact["kind"] == "solver"]
+    assert {fact["outcome"] for fact in solver} == {"not checkable"}
+    assert "needs" in solver[0]["message"]
+    assert {fact["name"] for fact in facts if fact["kind"] == "problem"} == {
+        "leading-subspace", "pictured",
+    }  # fmt: skip
+
+
+def test_a_package_that_fails_says_what_to_do_and_its_prints_stay_out(toys, command):
+    class Loud(toys.Problem):
+        name = "loud"
+
+        def build(self, rng):
+            print("building")  # noqa: T201 - the fault
+            return super().build(rng)
+
+    class Brings:
+        @staticmethod
+        def orthobench_problems():
+            return [Loud]
+
+    registry = Registry()
+    registry.add(_hooked(Brings), Plugin("loud-plugin"))
+    result = command("loud-plugin", registry=registry)
+    assert result.exit_code == 1
+    assert "silent: FAILED: it prints 'building'. Print nothing" in result.output
+    assert "building\n" not in result.output
+
+
+def _hooked(cls):
+    from orthobench.hookspecs import hookimpl
+
+    hookimpl(cls.orthobench_problems)
+    return cls
+
+
+def test_required_parameters_are_named():
+    cases = {case.name: case for case in package.cases("problems", catalogue())}
+    assert "it needs path" in cases["npy-pca"].result().message
+
+
+TEST = """
+    import pytest
+    from orthobench_tensor_power import PolarPower
+
+    @pytest.mark.conformance(PolarPower(start="identity"))
+    def test_conformance(conformance):
+        conformance()
+"""
+
+
+def test_pytest_has_a_test_for_each_check(pytester):
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess(
+        "-v", "-p", "orthobench.testing.pytest_plugin", "-p", "no:cacheprovider"
+    )
+    result.assert_outcomes(passed=14, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["*::test_conformance?polar-power start=identity-chunking? PASSED*"]
+    )
+
+
+def test_pytest_without_the_mark_says_so(pytester):
+    pytester.makepyfile("def test_conformance(conformance): conformance()")
+    result = pytester.runpytest_inprocess("-p", "orthobench.testing.pytest_plugin")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*say what to check: @pytest.mark.conformance*"])
+
+
+def test_a_class_is_not_a_solver():
+    from orthobench_tensor_power import PolarPower
+
+    with pytest.raises(UsageError, match="pass MySolver"):
+        package.cases_of(PolarPower)

@@ -1,0 +1,369 @@
+"""Each check of a solver, against a solver that fails it and nothing else."""
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.errors import UsageError
+from orthobench.flops import qr
+from orthobench.geometry import orthonormalize
+from orthobench.parameters import parameter
+from orthobench.problem import Oracle
+from orthobench.samples import SampleOracle
+from orthobench.solution import Solution
+from orthobench.solver import Solver, State
+from orthobench.testing import NotConforming, Outcome, check_solver, example, of_solvers
+from orthobench.testing.findings import Check
+
+
+@dataclass(kw_only=True, slots=True)
+class PlainState(State):
+    U: np.ndarray
+    calls: int = 0
+
+
+@dataclass(frozen=True)
+class PlainOja(Solver[SampleOracle, PlainState]):
+    """U <- orth(U + eta x x'U), in plain NumPy: it passes."""
+
+    name: ClassVar[str] = "plain-oja"
+    needs: ClassVar[type[Oracle]] = SampleOracle
+    batch = 1
+    eta: float = parameter(0.1, above=0, help="step size")
+
+    def init(self, oracle, rng):
+        return PlainState(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        x = self.seen(oracle.take(1)[0])
+        state.U[:] = orthonormalize(state.U + np.outer(self.eta * x, x @ state.U))
+        self.count(oracle, state)
+
+    def seen(self, x):
+        return x
+
+    def count(self, oracle, state):
+        d, k = oracle.n, oracle.k
+        state.work.steps += 1
+        state.work.samples += 1
+        state.work.flops += 5 * d * k + d + qr(d, k)
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+class Raises(PlainOja):
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        if state.work.steps == 3:
+            raise ZeroDivisionError("at step 3")
+
+
+class WritesIntoStart(PlainOja):
+    def init(self, oracle, rng):
+        oracle.start[0, 0] = 0.0
+        return super().init(oracle, rng)
+
+
+class Transposed(PlainOja):
+    def solution(self, state):
+        return Solution(state.U.T.copy())
+
+
+class Drifts(PlainOja):
+    def solution(self, state):
+        return Solution(state.U * (1 + 1e-7))
+
+
+class Shares(PlainOja):
+    def solution(self, state):
+        return Solution(state.U)
+
+
+class SharesUntilNextStep(PlainOja):
+    """What it returns stays, but who writes into it writes into the state."""
+
+    def step(self, oracle, state):
+        state.U = state.U.copy()
+        super().step(oracle, state)
+
+    def solution(self, state):
+        return Solution(state.U)
+
+
+class DrawsUnseeded(PlainOja):
+    def init(self, oracle, rng):
+        return PlainState(U=orthonormalize(np.random.default_rng().random((oracle.n, oracle.k))))
+
+
+class TurnsEachCall(PlainOja):
+    def advance(self, oracle, state, count):
+        super().advance(oracle, state, count)
+        state.U = np.roll(state.U, 1, axis=0)
+
+
+class TurnsWhenRead(PlainOja):
+    def solution(self, state):
+        state.U = np.roll(state.U, 1, axis=0)
+        return super().solution(state)
+
+
+@dataclass(kw_only=True, slots=True)
+class Unpicklable(PlainState):
+    rate: Callable[[int], float]
+
+
+class KeepsFunction(PlainOja):
+    def init(self, oracle, rng):
+        return Unpicklable(U=oracle.start.copy(), rate=lambda t: 1 / t)
+
+
+@dataclass(kw_only=True)
+class Forgetful(PlainState):
+    decays: bool = False
+
+    def __reduce__(self):
+        return Forgetful._again, (self.U, self.work)
+
+    @staticmethod
+    def _again(U, work):
+        return Forgetful(U=U, work=work, decays=True)
+
+
+class Forgets(PlainOja):
+    def init(self, oracle, rng):
+        return Forgetful(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        solver = replace(self, eta=self.eta / 2) if state.decays else self
+        PlainOja.step(solver, oracle, state)
+
+
+class ScalesSamples(PlainOja):
+    def seen(self, x):
+        x *= 0.5
+        return x
+
+
+class ScalesData(PlainOja):
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        oracle.source.rows[-1] *= 0.5
+
+
+class Seeds(PlainOja):
+    def init(self, oracle, rng):
+        np.random.seed(0)  # noqa: NPY002 - the fault
+        return super().init(oracle, rng)
+
+
+class Prints(PlainOja):
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        if state.work.steps == 7:
+            print("step 7")  # noqa: T201 - the fault
+
+
+class PrintsBelowPython(PlainOja):
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        os.write(2, b"from a library\n")
+
+
+class Warns(PlainOja):
+    def step(self, oracle, state):
+        super().step(oracle, state)
+        warnings.warn("slow", RuntimeWarning, stacklevel=1)
+
+
+class CountsStepsTwice(PlainOja):
+    def count(self, oracle, state):
+        super().count(oracle, state)
+        state.work.steps += 1
+
+
+class CountsNoSamples(PlainOja):
+    def count(self, oracle, state):
+        super().count(oracle, state)
+        state.work.samples = 0
+
+
+class CountsNoFlops(PlainOja):
+    def count(self, oracle, state):
+        super().count(oracle, state)
+        state.work.flops = 0
+
+
+class CountsInFloats(PlainOja):
+    def count(self, oracle, state):
+        super().count(oracle, state)
+        state.work.flops = float(state.work.flops)
+
+
+class CountsBackwards(PlainOja):
+    def count(self, oracle, state):
+        super().count(oracle, state)
+        if state.work.steps == 30:
+            state.work.flops = 10
+
+
+class CountsSixPercentMore(PlainOja):
+    def count(self, oracle, state):
+        before = state.work.flops
+        super().count(oracle, state)
+        state.work.flops += 6 * (state.work.flops - before) // 100
+
+
+class PassesOverNaN(PlainOja):
+    def seen(self, x):
+        return x if np.isfinite(x).all() else np.zeros(len(x))
+
+
+class WaitsForANumber(PlainOja):
+    def seen(self, x):
+        while np.isnan(x).any():
+            pass
+        return x
+
+
+class TakesAnything(PlainOja):
+    def __post_init__(self):
+        pass
+
+
+@dataclass(frozen=True)
+class SaysNothing(PlainOja):
+    shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class NamesNothing(PlainOja):
+    def __post_init__(self):
+        try:
+            super().__post_init__()
+        except UsageError:
+            raise UsageError("something is wrong") from None
+
+
+@dataclass(frozen=True, eq=False)
+class EqualsNothing(PlainOja):
+    __hash__ = object.__hash__
+
+
+class Twofold(Prints, Shares):
+    pass
+
+
+COUNTEREXAMPLES = {
+    "runs": (Raises, WritesIntoStart, Transposed),
+    "orthonormal": (Drifts,),
+    "fresh": (Shares, SharesUntilNextStep),
+    "repeats": (DrawsUnseeded,),
+    "chunking": (TurnsEachCall,),
+    "reading": (TurnsWhenRead,),
+    "resumes": (KeepsFunction, Forgets),
+    "inputs": (ScalesSamples, ScalesData),
+    "random": (Seeds,),
+    "silent": (Prints, PrintsBelowPython, Warns),
+    "work": (
+        CountsStepsTwice, CountsNoSamples, CountsNoFlops, CountsInFloats, CountsBackwards,
+    ),
+    "flops": (CountsSixPercentMore,),
+    "nan": (PassesOverNaN, WaitsForANumber),
+    "parameters": (TakesAnything, SaysNothing, NamesNothing),
+    "recipe": (EqualsNothing,),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def instance():
+    return example(PlainOja())
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(of_solvers, "SECONDS", 0.2)
+
+
+def test_a_right_solver_passes_every_check(instance):
+    results = check_solver(PlainOja(), instance)
+    assert [result.check for result in results] == [check.name for check in of_solvers.CHECKS]
+    assert {result.outcome for result in results} == {Outcome.PASSED}
+
+
+def test_every_check_has_a_counterexample():
+    assert list(COUNTEREXAMPLES) == [check.name for check in of_solvers.CHECKS]
+
+
+@pytest.mark.parametrize(
+    ("check", "cls"),
+    [(check, cls) for check, classes in COUNTEREXAMPLES.items() for cls in classes],
+)
+def test_a_counterexample_fails_its_check_and_no_other(check, cls, instance, impatient):
+    results = {c.name: c.result(cls(), instance) for c in of_solvers.CHECKS}
+    failed = [name for name, result in results.items() if result.outcome is Outcome.FAILED]
+    assert failed == [check], results
+    others = {r.outcome for name, r in results.items() if name != check}
+    assert check in ("runs", "repeats", "work") or others == {Outcome.PASSED}, results
+
+
+def test_what_rests_on_a_failed_check_says_so(instance):
+    for check in of_solvers.CHECKS:
+        result = check.result(DrawsUnseeded(), instance)
+        if result.outcome is Outcome.NOT_CHECKABLE:
+            assert "the check 'repeats' fails" in result.message
+    with pytest.raises(NotConforming, match="chunking"):
+        check_solver(TurnsEachCall(), instance)
+
+
+def test_all_failures_are_told_at_once_with_what_to_do(instance):
+    with pytest.raises(NotConforming) as found:
+        check_solver(Twofold(), instance)
+    text = str(found.value)
+    assert "fails 2 of 15 checks" in text
+    assert "fresh: a solution changes when the solver advances" in text
+    assert "Return copies: Solution(state.U.copy())" in text
+    assert "silent: it prints 'step 7'" in text
+
+
+def test_a_read_only_start_is_named(instance):
+    with pytest.raises(NotConforming, match="read-only: copy it before you write into it"):
+        of_solvers.RUNS(WritesIntoStart(), instance)
+
+
+def test_an_instance_that_does_not_fit_is_not_checkable():
+    instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)
+    results = {check.name: check.result(PlainOja(), instance) for check in of_solvers.CHECKS}
+    assert results["runs"].outcome is Outcome.NOT_CHECKABLE
+    assert "needs a SampleOracle, the instance offers OrthogonalGroupOracle" in str(results["runs"])
+
+
+def test_too_few_samples_are_not_checkable():
+    instance = ob.stochastic_pca(np.eye(3), k=1)
+    assert "samples for 3 steps" in of_solvers.RUNS.result(PlainOja(), instance).message
+
+
+def test_the_instance_is_left_as_it_was():
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    before = X.copy()
+    instance = ob.stochastic_pca(X, k=2)
+    Check("inputs", "", of_solvers.check_inputs).result(ScalesData(), instance)
+    of_solvers.RUNS(PlainOja(), instance)
+    np.testing.assert_array_equal(X[:-1], before[:-1])
+
+
+def test_a_family_of_ones_own_needs_an_instance():
+    class Own(Oracle):
+        pass
+
+    class ForOwn(PlainOja):
+        needs: ClassVar[type[Oracle]] = Own
+
+    with pytest.raises(UsageError, match="no built-in family offers the Own that it needs"):
+        check_solver(ForOwn())
