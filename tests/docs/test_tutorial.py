@@ -51,10 +51,12 @@ def edited(source, diff):
 
 def test_every_step_has_its_time_and_they_add_up_to_ten_minutes():
     steps = re.findall(r"^## (\d\. .*)$", PAGE, re.MULTILINE)
-    times = dict(re.findall(r"^\| (.*) \| (\d+) min \|$", PAGE, re.MULTILINE))
-    together = int(times.pop("together"))
-    assert list(times) == steps
-    assert sum(map(int, times.values())) == together == 10
+    rows = re.findall(r"^\| (.*) \| (\d+) s \| (\d+) min \|$", PAGE, re.MULTILINE)
+    *each, (together, seconds, minutes) = rows
+    assert [step for step, _, _ in each] == steps
+    assert together == "together"
+    assert sum(int(s) for _, s, _ in each) == int(seconds)
+    assert sum(int(m) for _, _, m in each) == int(minutes) == 10
 
 
 def test_what_the_generator_says_is_what_the_page_says(tmp_path, monkeypatch):
