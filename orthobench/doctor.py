@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from orthobench import environment
+from orthobench import environment, import_time
 from orthobench.datasets import cache_folder
-from orthobench.registry import catalogue
+from orthobench.errors import UsageError
+from orthobench.registry import CHOICE, Plugin, Registry, catalogue
 
 EXTRAS = {
     "report": ("jinja2", "plotly"),
@@ -21,11 +22,14 @@ EXTRAS = {
 }
 """What each extra of the distribution brings; without one of them that extra does not work."""
 
+SLOW = 0.5
+"""Seconds from which on the import of a plugin is slow: every command waits for it."""
+
 
 def examine() -> dict[str, Any]:
     """Return the environment, the plugins and the data cache, and the problems found."""
     snapshot = environment.snapshot()
-    registry = catalogue()
+    registry, choice = _registry()
     cache = cache_folder()
     return {
         "environment": snapshot,
@@ -34,11 +38,13 @@ def examine() -> dict[str, Any]:
             for extra, names in EXTRAS.items()
         },
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
+        "left_out": [plugin.name for plugin in registry.left_out],
+        "slow": list(_slow(registry)),
         "solvers": len(registry.solvers),
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
         "data_files": _files(cache),
-        "problems": [*_broken(registry.broken), *_missing(snapshot), *_cache(cache)],
+        "problems": [*choice, *_broken(registry.broken), *_missing(snapshot), *_cache(cache)],
     }
 
 
@@ -54,16 +60,47 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
         "packages": packages,
         **{f"[{extra}]": _extra(extra, versions) for extra, versions in report["extras"].items()},
         "BLAS": "; ".join(_blas(pool) for pool in environment["blas"]),
-        "plugins": ", ".join(report["plugins"]),
+        "plugins": ", ".join(report["plugins"]) or "none",
         "catalogue": f"{report['solvers']} solvers, {report['problems_known']} problems",
         "data cache": f"{report['data_cache']} ({len(report['data_files'])} files)",
     }
     for name, value in facts.items():
         yield f"{click.style(f'{name:<12}', bold=True)}{value}"
+    if report["left_out"]:
+        yield f"{click.style('left out    ', bold=True)}{', '.join(report['left_out'])} ({CHOICE})"
+    for slow in report["slow"]:
+        yield f"{click.style('slow        ', bold=True, fg='yellow')}{slow}"
     for problem in report["problems"]:
         yield f"{click.style('problem     ', bold=True, fg='red')}{problem}"
     if not report["problems"]:
         yield "no problems found"
+
+
+def _registry() -> tuple[Registry, list[str]]:
+    """Return what is installed, and what is wrong with the choice of plugins."""
+    try:
+        return catalogue(), []
+    except UsageError as error:
+        return Registry(), [str(error)]
+
+
+def _slow(registry: Registry) -> Iterator[str]:
+    """Yield which plugins are slow to import, and why: timed anew, since a first time is slow."""
+    for plugin, seconds in registry.seconds.items():
+        if seconds >= SLOW and plugin.module:
+            again = import_time.measure(plugin.module.partition(":")[0])
+            if again.seconds >= SLOW:
+                yield _slowness(plugin, again)
+
+
+def _slowness(plugin: Plugin, cost: import_time.ImportTime) -> str:
+    said = f"{plugin} takes {cost.seconds:.1f} s to import, for which every command waits"
+    others = {n: s for n, s in cost.shares.items() if n != plugin.module.partition(".")[0]}
+    heaviest = max(others, key=others.__getitem__, default="")
+    if others.get(heaviest, 0) < cost.seconds / 4:
+        return f"{said}: do that work inside the functions that need it"
+    share = f"{others[heaviest]:.1f} s for {heaviest}"
+    return f"{said}, {share}: import it inside the functions that use it"
 
 
 def _extra(extra: str, versions: Mapping[str, str | None]) -> str:

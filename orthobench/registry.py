@@ -5,26 +5,36 @@ Built-in methods come in through the same entry points as anyone's; the core nam
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Generic, TypeVar
 
-import pluggy
-
-from orthobench import hookspecs
+from orthobench.admission import (
+    AdmissionError,
+    implementations,
+    items_of,
+    paper_name,
+    problem_name,
+    reason,
+    solver_name,
+    suite_name,
+)
 from orthobench.claims import Paper
-from orthobench.errors import OrthobenchError, unknown
-from orthobench.parameters import make, parameters_of
-from orthobench.problem import AnyProblem, Problem
-from orthobench.solver import AnySolver, Solver
+from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.parameters import make
+from orthobench.problem import AnyProblem
+from orthobench.solver import AnySolver
 
 GROUP = "orthobench"
 """The entry-point group."""
+
+CHOICE = "ORTHOBENCH_PLUGINS"
+"""The environment variable that names the plugins to load, separated by commas."""
 
 T = TypeVar("T")
 
@@ -40,6 +50,7 @@ class Plugin:
     name: str
     distribution: str = ""
     version: str = ""
+    module: str = ""
 
     def __str__(self) -> str:
         source = f" of {self.distribution} {self.version}" if self.distribution else ""
@@ -66,6 +77,10 @@ class Registry:
         Those that work.
     broken : dict
         Those that do not, with the reason.
+    left_out : list of Plugin
+        Those that the environment variable ``ORTHOBENCH_PLUGINS`` does not name; not imported.
+    seconds : dict
+        How long each plugin took to import and check, with what no plugin before it imported.
     """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
@@ -74,18 +89,40 @@ class Registry:
     papers: dict[str, Provided[Paper]] = field(default_factory=dict)
     plugins: list[Plugin] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
+    left_out: list[Plugin] = field(default_factory=list)
+    seconds: dict[Plugin, float] = field(default_factory=dict)
 
     @classmethod
     def installed(cls) -> Registry:
-        """Load all installed plugins; those that fail are listed as broken, the rest works."""
+        """Load the installed plugins; those that fail are listed as broken, the rest works.
+
+        Raises
+        ------
+        UsageError
+            Where ``ORTHOBENCH_PLUGINS`` names a plugin that nobody has; suggests the nearest.
+        """
         registry = cls()
-        for point in sorted(entry_points(group=GROUP), key=_own_first):
-            plugin = _plugin(point)
-            try:
-                registry.add(point.load(), plugin)
-            except Exception as error:
-                registry.broken[plugin.name] = _reason(error)
+        points = {_plugin(p): p for p in sorted(entry_points(group=GROUP), key=_own_first)}
+        chosen = _chosen(points)
+        for plugin, point in points.items():
+            if plugin.name in chosen:
+                registry._load(point, plugin)
+            else:
+                registry.left_out.append(plugin)
         return registry
+
+    def _load(self, point: EntryPoint, plugin: Plugin) -> None:
+        begin = perf_counter()
+        name = plugin.name
+        if name in self.broken:  # another one that has this name
+            name = f"{name} of {plugin.distribution}"
+        try:
+            self.add(point.load(), plugin)
+        except PluginError as error:
+            self.broken[name] = str(error)
+        except (Exception, SystemExit) as error:
+            self.broken[name] = reason(error, plugin.module, f"{plugin}, {plugin.module}")
+        self.seconds[plugin] = perf_counter() - begin
 
     def add(self, module: object, plugin: Plugin) -> None:
         """Register what a plugin brings: all of it, or nothing where anything is wrong.
@@ -93,22 +130,27 @@ class Registry:
         Raises
         ------
         PluginError
-            On a misspelt hook, a hook that raises, something that is no solver or problem,
-            or a name that another plugin brings already; names both parties.
+            On a misspelt hook, a hook that raises, something that is no solver or problem or
+            cannot be called as one, or a name that another plugin has already; names both
+            parties.
         """
-        hooks = _hooks_of(module, plugin)
-        solvers = _named(hooks.orthobench_solvers, _solver_name, plugin)
-        problems = _named(hooks.orthobench_problems, _problem_name, plugin)
-        suites = _named(hooks.orthobench_suites, _suite_name, plugin)
-        papers = _named(hooks.orthobench_claims, _paper_name, plugin)
+        self._refuse_namesake(plugin)
+        try:
+            hooks = implementations(module, plugin.name)
+            solvers = _named(hooks, "orthobench_solvers", solver_name)
+            problems = _named(hooks, "orthobench_problems", problem_name)
+            suites = _named(hooks, "orthobench_suites", suite_name)
+            papers = _named(hooks, "orthobench_claims", paper_name)
+        except AdmissionError as error:
+            raise PluginError(f"{plugin}: {error}") from error
         self._refuse_taken("solver", self.solvers, solvers, plugin)
         self._refuse_taken("problem", self.problems, problems, plugin)
         self._refuse_taken("suite", self.suites, suites, plugin)
         self._refuse_taken("paper", self.papers, papers, plugin)
-        self.solvers |= solvers
-        self.problems |= problems
-        self.suites |= suites
-        self.papers |= papers
+        self.solvers |= {name: Provided(item, plugin) for name, item in solvers.items()}
+        self.problems |= {name: Provided(item, plugin) for name, item in problems.items()}
+        self.suites |= {name: Provided(item, plugin) for name, item in suites.items()}
+        self.papers |= {name: Provided(item, plugin) for name, item in papers.items()}
         self.plugins.append(plugin)
 
     def solver(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnySolver:
@@ -165,17 +207,24 @@ class Registry:
         if name in known:
             return known[name].item
         error = unknown(kind, name, known)
-        if self.broken:
-            names = ", ".join(sorted(self.broken))
-            error.args = (f"{error} (plugins that failed to load: {names}; see orthobench doctor)",)
+        error.args = (f"{error}{self._absent()}",)
         raise error
+
+    def _absent(self) -> str:
+        """Return which plugins are not there to bring anything, in brackets."""
+        left_out = ", ".join(plugin.name for plugin in self.left_out)
+        broken = ", ".join(sorted(self.broken))
+        said = f" (plugins that failed to load: {broken}; see orthobench doctor)" if broken else ""
+        return said + (f" (plugins that {CHOICE} leaves out: {left_out})" if left_out else "")
+
+    def _refuse_namesake(self, plugin: Plugin) -> None:
+        for other in self.plugins:
+            if other.name == plugin.name:
+                raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
 
     @staticmethod
     def _refuse_taken(
-        kind: str,
-        known: Mapping[str, Provided[T]],
-        new: Mapping[str, Provided[T]],
-        plugin: Plugin,
+        kind: str, known: Mapping[str, Provided[Any]], new: Iterable[str], plugin: Plugin
     ) -> None:
         for name in new:
             if name in known:
@@ -195,71 +244,30 @@ def _own_first(point: EntryPoint) -> tuple[bool, str]:
 
 def _plugin(point: EntryPoint) -> Plugin:
     if point.dist is None:
-        return Plugin(point.name)
-    return Plugin(point.name, point.dist.name, point.dist.version)
+        return Plugin(point.name, module=point.value)
+    return Plugin(point.name, point.dist.name, point.dist.version, point.value)
 
 
-def _hooks_of(module: object, plugin: Plugin) -> pluggy.HookRelay:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    try:
-        manager.register(module, plugin.name)
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        hooks = ", ".join(name for name in vars(hookspecs) if name.startswith(f"{GROUP}_"))
-        raise PluginError(f"{plugin}: {error}; the hooks are {hooks}") from error
-    return manager.hook
+def _chosen(plugins: Iterable[Plugin]) -> set[str]:
+    """Return the names of the plugins to load: all, unless the environment chooses some."""
+    known = {plugin.name for plugin in plugins}
+    text = os.environ.get(CHOICE)
+    if text is None:
+        return known
+    chosen = {name.strip() for name in text.split(",")} - {""}
+    for name in sorted(chosen - known):
+        raise UsageError(f"{CHOICE}: {unknown('plugin', name, known)}")
+    return chosen
 
 
 def _named(
-    hook: Callable[[], list[Iterable[T]]], name_of: Callable[[T], str], plugin: Plugin
-) -> dict[str, Provided[T]]:
-    found: dict[str, Provided[T]] = {}
-    for item in (item for items in hook() for item in items):
-        try:
-            name = name_of(item)
-        except TypeError as error:
-            raise PluginError(f"{plugin}: {error}") from error
+    hooks: Mapping[str, Callable[[], object]], hook: str, name_of: Callable[[object], str]
+) -> dict[str, Any]:
+    """Return what a hook brings, by name; nothing where it is not implemented."""
+    found: dict[str, Any] = {}
+    for item in items_of(hook, hooks[hook]) if hook in hooks else ():
+        name = name_of(item)
         if name in found:
-            raise PluginError(f"{plugin} brings {name!r} twice")
-        found[name] = Provided(item, plugin)
+            raise AdmissionError(f"{hook} brings {name!r} twice")
+        found[name] = item
     return found
-
-
-def _solver_name(item: object) -> str:
-    return _class_name(item, Solver, ("name", "needs"))
-
-
-def _problem_name(item: object) -> str:
-    return _class_name(item, Problem, ("name", "family", "offers", "primary", "tuned_by"))
-
-
-def _suite_name(item: object) -> str:
-    if not isinstance(item, Path):
-        raise TypeError(f"{item!r} is not the path of a suite")
-    return item.stem
-
-
-def _paper_name(item: object) -> str:
-    if not isinstance(item, Paper):
-        raise TypeError(f"{item!r} is not a Paper")
-    return item.name
-
-
-def _class_name(item: object, base: type, attributes: tuple[str, ...]) -> str:
-    if not (inspect.isclass(item) and issubclass(item, base)):
-        raise TypeError(f"{item!r} is not a subclass of {base.__name__}")
-    if inspect.isabstract(item):
-        missing = ", ".join(sorted(getattr(item, "__abstractmethods__", ())))
-        raise TypeError(f"{item.__name__} lacks the methods {missing}")
-    if not dataclasses.is_dataclass(item) or not item.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        raise TypeError(f"{item.__name__} is not a frozen dataclass")
-    for attribute in attributes:
-        if not hasattr(item, attribute):
-            raise TypeError(f"{item.__name__} lacks the class attribute {attribute!r}")
-    parameters_of(item)
-    return str(item.name)  # type: ignore[attr-defined]
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"

@@ -111,6 +111,18 @@ class Results:
         """The records of solvers that could not take their problem, with the reason."""
         return [record for record in self.records if record.status is Ending.REFUSED]
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions of the distributions that solvers, problems and core come from, by name.
+
+        More than one, separated by commas, where stores of different versions were merged.
+        """
+        found: dict[str, set[str]] = {}
+        for record in self.records:
+            for name, version in record.versions.items():
+                found.setdefault(name, set()).add(version)
+        return {name: ", ".join(sorted(found[name])) for name in sorted(found)}
+
     def exhibits(self, records: Iterable[Record]) -> dict[str, Mapping[str, Exhibit]]:
         """Return what the solutions of some runs look like, read from the store.
 

@@ -348,5 +348,6 @@ def _record(row: tuple[Any, ...], trace: tuple[Mark, ...]) -> Record:
         target=(settings["until"] or {}).get("metric", ""),
         recipe=settings["problem"]["name"],
         settings=settings["problem"]["parameters"],
+        versions=settings["versions"],
         levels=tuple(Level(metric, most) for metric, most in json.loads(levels)),
     )

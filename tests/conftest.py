@@ -20,6 +20,8 @@ from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
 from orthobench.threads import limited
 
+collect_ignore = ["third_party_plugin"]  # a project of its own
+
 # the same examples on every machine, however slow
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+import orthobench
 from orthobench import schema
 from orthobench.cell import Executed, execute
 from orthobench.errors import StoreError
 from orthobench.exhibits import packed
+from orthobench.report.page import content
+from orthobench.results import Results
 from orthobench.stopping import Ending, Stop
 from orthobench.store import Store
 from orthobench.suite import Level
@@ -378,3 +381,11 @@ def test_content_is_what_the_result_depends_on(path, suite):
     assert settings["versions"].keys() == {"orthobench", "orthobench-toys"}
     assert settings["budget"] == {"steps": 6}
     assert settings["threads"] == 1
+
+
+def test_results_tell_the_versions_of_what_took_part(path, suite):
+    fill(path, suite)
+    results = Results.read(path)
+    assert results.versions == {"orthobench": orthobench.__version__, "orthobench-toys": "1.0"}
+    told = dict(content.page(results).provenance.facts)
+    assert told["orthobench-toys"] == "1.0"

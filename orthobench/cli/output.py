@@ -37,7 +37,10 @@ def show_results(results: Results, folder: Path | None, as_json: bool) -> None:
     figures = [] if folder is None else _figures(results, folder)
     paths = [str(path) for path in [*figures, results.path]]
     if as_json:
-        facts = {"suite": results.suite, "table": table.rows(entries), "files": paths}
+        facts = {
+            "suite": results.suite, "table": table.rows(entries), "files": paths,
+            "versions": results.versions,
+        }  # fmt: skip
         click.echo(json.dumps(facts, indent=2, default=str))
         return
     table.show(entries)

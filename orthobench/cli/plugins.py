@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from orthobench.cli.plugin_check import check
+from orthobench.cli.plugin_new import new
 
 
 @click.group()
@@ -13,3 +14,4 @@ def plugin() -> None:
 
 
 plugin.add_command(check)
+plugin.add_command(new)

@@ -212,6 +212,7 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
         "executor": ", ".join(f"{k} {v}" for k, v in ran_on.get("run", {}).items() if v),
         "BLAS": "; ".join(map(_blas, ran_on.get("blas") or [])),
         "orthobench": version,
+        **{name: told for name, told in results.versions.items() if name != "orthobench"},
         "Python": ran_on.get("python"),
         **(ran_on.get("packages") or {}),
         "git": _git(ran_on.get("git")),

@@ -15,7 +15,7 @@ import click
 
 from orthobench.errors import unknown
 from orthobench.parameters import Parameter, parameters_of, summary
-from orthobench.registry import Plugin, Provided, Registry
+from orthobench.registry import CHOICE, Plugin, Provided, Registry
 
 Facts = Mapping[str, Any]
 
@@ -34,6 +34,10 @@ def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
             *(
                 {"name": name, "summary": f"broken: {why}", "broken": why}
                 for name, why in registry.broken.items()
+            ),
+            *(
+                {"name": p.name, "summary": f"left out by {CHOICE}", **_brought_by(p)}
+                for p in registry.left_out
             ),
         ],
     }

@@ -1,0 +1,48 @@
+"""`orthobench plugin new` as users call it."""
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli import main
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def called(*words, code=0):
+        result = CliRunner().invoke(main, ["plugin", "new", *words])
+        assert result.exit_code == code, result.output + str(result.exception)
+        return result
+
+    return called
+
+
+def test_it_says_what_to_type_next(call, tmp_path):
+    said = call("orthobench-toy", "--folder", "my plugins/toy").stdout
+    assert (tmp_path / "my plugins/toy/src/orthobench_toy/solver.py").is_file()
+    assert [line.strip() for line in said.splitlines() if line.startswith("    ")] == [
+        "cd 'my plugins/toy'",
+        "python -m pip install -e '.[test]'",
+        "pytest",
+        "orthobench plugin check toy",
+        "orthobench show toy",
+        "orthobench run toy-comparison",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("2toys", "cannot be the name"), ("orthobench-msg", "brings 'msg' already")],
+)
+def test_a_wrong_name_writes_nothing(call, tmp_path, name, said):
+    assert said in call(name, code=2).stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_second_call_changes_nothing(call, tmp_path):
+    call("orthobench-toy")
+    file = tmp_path / "orthobench-toy" / "README.md"
+    file.write_text("mine")
+    assert "orthobench-toy is there already" in call("orthobench-toy", code=2).stderr
+    assert file.read_text() == "mine"

@@ -1,0 +1,115 @@
+"""The tutorial for authors of plugins: what it tells to type works, and shows what it says."""
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "plugins" / "tutorial.md").read_text(encoding="utf-8")
+EDITED = Path("orthobench-my-oja/src/orthobench_my_oja/solver.py")
+BEGUN = "@@ begun"
+LOG = logging.getLogger(__name__)
+
+
+def blocks():
+    """The blocks to type and to edit, in their order: language and text."""
+    return re.findall(r"^```(console|diff)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def commands(block):
+    """The commands of a block, each with the pattern of what it prints."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command, re.escape(shown).replace(re.escape("..."), ".*?")
+
+
+def typed():
+    shown = [text for kind, text in blocks() if kind == "console"]
+    return [command for text in shown for command, _ in commands(text)]
+
+
+def edited(source, diff):
+    """The source after the edit that a page shows."""
+    for hunk in diff.split("@@\n"):
+        lines = hunk.splitlines()
+        old = "\n".join(line[1:] for line in lines if line[0] in " -")
+        new = "\n".join(line[1:] for line in lines if line[0] in " +")
+        assert source.count(old) == 1, hunk
+        source = source.replace(old, new)
+    return source
+
+
+def test_every_step_has_its_time_and_they_add_up_to_ten_minutes():
+    steps = re.findall(r"^## (\d\. .*)$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| (.*) \| (\d+) s \| (\d+) min \|$", PAGE, re.MULTILINE)
+    *each, (together, seconds, minutes) = rows
+    assert [step for step, _, _ in each] == steps
+    assert together == "together"
+    assert sum(int(s) for _, s, _ in each) == int(seconds)
+    assert sum(int(m) for _, _, m in each) == int(minutes) == 10
+
+
+def test_what_the_generator_says_is_what_the_page_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["plugin", "new", "orthobench-my-oja"])
+    told = [line.strip() for line in result.stdout.splitlines() if line.startswith("    ")]
+    assert len(told) == 6
+    page = [command.replace("--quiet ", "").replace("pytest -q", "pytest") for command in typed()]
+    assert not set(told) - set(page)
+    source = (tmp_path / EDITED).read_text()
+    for kind, text in blocks():
+        if kind == "diff":
+            source = edited(source, text)
+    compile(source, "solver.py", "exec")
+    assert "**self.power" in source
+
+
+def run(command, folder, environment):
+    """What a command prints; the next one begins with the variables and folder that it leaves."""
+    state = folder / ".state"
+    before = f"[ ! -e {state} ] || . {state}\necho '{BEGUN}'\n"
+    after = f'\n{{ export -p; echo cd "$PWD"; }} > {state}\n'
+    done = subprocess.run(
+        [shutil.which("bash"), "-e", "-c", before + command + after], cwd=folder, env=environment,
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{command}\n{done.stdout}"
+    return done.stdout.partition(f"{BEGUN}\n")[2]
+
+
+def processor_seconds():
+    """What processes that ended took, which tells more than the clock of a busy machine."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_every_command_works_in_a_fresh_environment(tmp_path):
+    """Its times: pytest -m slow tests/docs --log-cli-level=INFO."""
+    (tmp_path / "orthobench").symlink_to(ROOT)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
+    kept = {n: v for n, v in os.environ.items() if n in ("HOME", "LANG") or n.startswith("PIP_")}
+    environment = {**kept, "PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "COLUMNS": "160"}
+    for kind, text in blocks():
+        if kind == "diff":
+            file = tmp_path / EDITED
+            file.write_text(edited(file.read_text(), text))
+            continue
+        for command, shown in commands(text):
+            begin, busy = perf_counter(), processor_seconds()
+            said = run(command, tmp_path, environment)
+            spent = perf_counter() - begin, processor_seconds() - busy
+            LOG.info("%6.1f s, %6.1f s of a processor: %s", *spent, command)
+            assert re.search(shown, said, re.DOTALL), f"{command}\n{said}\n\n{shown}"

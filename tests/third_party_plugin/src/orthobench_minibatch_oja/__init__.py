@@ -1,0 +1,30 @@
+"""The plugin: what it brings to orthobench, which finds it through the entry point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orthobench.hookspecs import hookimpl
+from orthobench.problem import AnyProblem
+from orthobench.solver import AnySolver
+
+from orthobench_minibatch_oja.problem import PowerLaw
+from orthobench_minibatch_oja.solver import MinibatchOja
+
+
+@hookimpl
+def orthobench_solvers() -> list[type[AnySolver]]:
+    """Return the solvers."""
+    return [MinibatchOja]
+
+
+@hookimpl
+def orthobench_problems() -> list[type[AnyProblem]]:
+    """Return the problems."""
+    return [PowerLaw]
+
+
+@hookimpl
+def orthobench_suites() -> list[Path]:
+    """Return the suites; the name of each is that of its file."""
+    return sorted((Path(__file__).parent / "suites").glob("*.toml"))
