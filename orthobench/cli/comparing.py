@@ -64,7 +64,7 @@ def suite_named(text: str) -> str | Path:
     multiple=True,
     metavar="[QUESTION=]PART",
     help="By what part of BASE a cell may be worse, as 0.05 or 5%, in every respect or as"
-    " result=, work= or time=. Repeatable.  [default: result=0 work=0 time=2%]",
+    " result=, work= or time=. Repeatable.  [default: result=0 work=0 time=3%]",
 )
 @click.option(
     "--budget",

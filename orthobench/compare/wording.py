@@ -130,7 +130,7 @@ def measured(comparison: Comparison) -> str:
 
 
 def tolerated(comparison: Comparison) -> str:
-    """Return the tolerances: ``result 0 %, work 0 %, time 2 %``."""
+    """Return the tolerances: ``result 0 %, work 0 %, time 3 %``."""
     given = {asked: getattr(comparison.tolerance, asked.value) for asked in Question}
     return ", ".join(f"{asked.value} {100 * value:g} %" for asked, value in given.items())
 

@@ -219,4 +219,4 @@ def test_a_process_tells_what_it_was_asked_in_vain():
 
 
 def test_a_tolerance_is_for_each_question():
-    assert Tolerance(0.1) == Tolerance(result=0.1, work=0.0, time=0.02)
+    assert Tolerance(0.1) == Tolerance(result=0.1, work=0.0, time=0.03)
