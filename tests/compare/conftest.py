@@ -37,6 +37,16 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 '''
 
 
+HOOK = """
+from orthobench.hookspecs import hookimpl
+
+
+@hookimpl
+def orthobench_suites():
+    return []
+"""
+
+
 def git(folder, *words):
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
@@ -51,7 +61,7 @@ def git(folder, *words):
 
 
 def commit(folder, text, message):
-    (folder / "toy_solver.py").write_text(text)
+    (folder / "toy_solver.py").write_text(text + HOOK)
     git(folder, "add", ".")
     git(folder, "commit", "-qm", message)
     return git(folder, "rev-parse", "HEAD")
@@ -69,7 +79,7 @@ def project(tmp_path_factory):
     git(root, "tag", "v1.0")
     git(root, "branch", "feature/fast")
     second = commit(root, "VERSION = 'second'\n", "second")
-    (root / "toy_solver.py").write_text("VERSION = 'third'\n")
+    (root / "toy_solver.py").write_text("VERSION = 'third'\n" + HOOK)
     (root / "toy_new.py").write_text("")
     (root / "ignored.py").write_text("")
     return SimpleNamespace(root=root, first=first, second=second, git=lambda *w: git(root, *w))
