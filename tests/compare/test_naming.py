@@ -125,7 +125,7 @@ def test_checking_out_leaves_the_users_checkout_as_it_is(project, empty):
     hook.write_text("#!/bin/sh\ntouch ../../hooked\nexit 1\n")
     hook.chmod(0o755)
     with repository.checked_out(project.first, empty / "tree") as tree:
-        assert (tree / "toy_solver.py").read_text() == "VERSION = 'first'\n"
+        assert (tree / "toy_solver.py").read_text().startswith("VERSION = 'first'\n")
     assert not (empty / "tree").exists()
 
     def interrupted():
@@ -147,7 +147,7 @@ def test_the_working_tree_is_taken_as_it_is(project, empty):
     link.symlink_to("toy_new.py")
     try:
         with Repository(project.root).as_it_is(empty / "tree") as tree:
-            assert (tree / "toy_solver.py").read_text() == "VERSION = 'third'\n"
+            assert (tree / "toy_solver.py").read_text().startswith("VERSION = 'third'\n")
             names = {path.name for path in tree.iterdir()} - {".git"}
             assert (tree / "link.py").is_symlink()
     finally:
