@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from orthobench.compare.comparison import Side
 from orthobench.compare.curves import Curve, Key, key_of
 from orthobench.compare.process import Process, SideError
+from orthobench.compare.runner import Runner
 from orthobench.errors import UsageError, unknown
+from orthobench.harness import RATIO
 from orthobench.record import Record
 from orthobench.results import Results
 from orthobench.stopping import Ending
 
 SUITE = "regression"
 """The suite that live sides are compared on where none is named."""
+
+DENSE = 1.02
+"""Ratio of checkpoints where both sides are run: targets are told to two percent."""
 
 Tell = Callable[[str], None]
 
@@ -55,6 +59,8 @@ class Shown:
     request : mapping
         What plans the cells in a worker.
     threads : int
+    ratio : float
+        Of the steps of one checkpoint and the next.
     code : mapping
         Digests of the sources that each cell runs, by package.
     notes : tuple of str
@@ -67,6 +73,7 @@ class Shown:
     absent: tuple[tuple[str, str, str], ...] = ()
     request: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
+    ratio: float = RATIO
     code: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -93,90 +100,71 @@ def shown(base: Side, head: Side, wanted: Wanted, tell: Tell) -> tuple[Shown, Sh
         return stores[base], stores[head]
     name, text = _suite(base, head, wanted)
     request = {"text": text, "name": name, "changes": _changes(text, wanted)}
-    tell(f"running the suite {name} on both sides")
-    with ThreadPoolExecutor(2) as pool:
-        running = {
-            side: pool.submit(_of_worker, side, request, wanted, tell)
-            for side in (base, head)
-            if side not in stores
-        }
-        old, new = (
-            stores[side] if side in stores else running[side].result() for side in (base, head)
-        )
-    _refuse_unknown(old, new)
-    return old, new
+    ratio = RATIO if stores else DENSE
+    sides = [side for side in (base, head) if side not in stores]
+    found = {**stores, **run_side_by_side(sides, request, wanted, ratio, tell)}
+    _refuse_unknown(found[base], found[head])
+    return found[base], found[head]
 
 
-def _of_worker(side: Side, request: Mapping[str, Any], wanted: Wanted, tell: Tell) -> Shown:
+def again(side: Side, one: Shown, keys: Iterable[Key], wanted: Wanted) -> dict[Key, Curve]:
+    """Run some cells of a live side once more, in a fresh process."""
+    with Runner(side, one.request, wanted.clock, one.threads, wanted.patience) as runner:
+        runner.plan()
+        curves = {}
+        for key in keys:
+            runner.ask(one.keys[key], one.ratio)
+            curves[key] = runner.curve()
+        return curves
+
+
+def run_side_by_side(
+    sides: Sequence[Side], request: Mapping[str, Any], wanted: Wanted, ratio: float, tell: Tell
+) -> dict[Side, Shown]:
+    """Run all cells of live sides, a cell of each at a time."""
     threads = int(tomllib.loads(request["text"]).get("threads", 1))
-    with Process(side, wanted.clock, threads, wanted.patience) as process:
-        plan = _planned(process, side, request)
-        cells = {(c["problem"], c["solver"], c["seed"]): c for c in plan["cells"]}
-        names = {key: cell["key"] for key, cell in cells.items() if not cell["refusal"]}
-        curves = _curves(process, names, partial(_say, tell, side, len(names)))
-    left = {key: name for key, name in names.items() if key not in curves}
-    one = Shown(
+    with ExitStack() as stack:
+        runners = {
+            side: stack.enter_context(Runner(side, request, wanted.clock, threads, wanted.patience))
+            for side in sides
+        }
+        plans = {side: runner.plan() for side, runner in runners.items()}
+        found = {side: _shown(side, plan, request, threads, ratio) for side, plan in plans.items()}
+        keys = list(dict.fromkeys(key for one in found.values() for key in one.keys))
+        curves: dict[Side, dict[Key, Curve]] = {side: {} for side in sides}
+        for number, key in enumerate(keys):
+            tell(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
+            having = [side for side in sides if key in found[side].keys]
+            for side in having:
+                runners[side].ask(found[side].keys[key], ratio)
+            for side in having:
+                curves[side][key] = runners[side].curve()
+    return {side: replace(one, curves=curves[side]) for side, one in found.items()}
+
+
+def _shown(
+    side: Side, plan: Mapping[str, Any], request: Mapping[str, Any], threads: int, ratio: float
+) -> Shown:
+    """Return what a side has, without its curves."""
+    cells = {(c["problem"], c["solver"], c["seed"]): c for c in plan["cells"]}
+    taken = {key: cell for key, cell in cells.items() if not cell["refusal"]}
+    return Shown(
         suite=request["name"],
-        curves=curves,
-        keys=names,
-        by_the_clock=frozenset(k for k, c in cells.items() if "seconds" in c["budget"]),
+        curves={},
+        keys={key: cell["key"] for key, cell in taken.items()},
+        by_the_clock=frozenset(k for k, c in taken.items() if "seconds" in c["budget"]),
         absent=(
             *((*key[:2], cell["refusal"]) for key, cell in cells.items() if cell["refusal"]),
             *((a["problem"], a["solver"], a["reason"]) for a in plan["absent"]),
         ),
         request=request,
         threads=threads,
-        code={key: cells[key]["code"] for key in names},
+        ratio=ratio,
+        code={key: cell["code"] for key, cell in taken.items()},
         notes=tuple(
             f"{side.name}: plugin {name!r} is broken: {why}" for name, why in plan["broken"].items()
         ),
     )
-    return replace(one, curves=curves | again(side, one, left, wanted)) if left else one
-
-
-def _planned(process: Process, side: Side, request: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return process.ask("plan", **request)
-    except SideError as error:
-        raise SideError(f"{side.name} cannot be compared: {error}") from None
-
-
-def again(side: Side, one: Shown, keys: Iterable[Key], wanted: Wanted) -> dict[Key, Curve]:
-    """Run some cells of a live side in fresh processes; one that kills its own costs no other."""
-    left = {key: one.keys[key] for key in keys}
-    curves: dict[Key, Curve] = {}
-    while left:
-        with Process(side, wanted.clock, one.threads, wanted.patience) as process:
-            process.ask("plan", **one.request)
-            found = _curves(process, left)
-        curves |= found
-        left = {key: name for key, name in left.items() if key not in found}
-    return curves
-
-
-def _curves(
-    process: Process, names: Mapping[Key, str], say: Callable[[Key], None] | None = None
-) -> dict[Key, Curve]:
-    """Run cells one after the other, as long as the process lives."""
-    curves: dict[Key, Curve] = {}
-    for key, name in names.items():
-        if say is not None:
-            say(key)
-        curves[key] = _curve(process, name)
-        if not process.alive:
-            break
-    return curves
-
-
-def _say(tell: Tell, side: Side, count: int, key: Key) -> None:
-    tell(f"{side.name}: {key[1]} on {key[0]}, one of {count} cells")
-
-
-def _curve(process: Process, name: str) -> Curve:
-    try:
-        return Curve.of_reply(process.ask("run", key=name))
-    except SideError as error:
-        return Curve.without(str(error))
 
 
 def _of_store(side: Side, wanted: Wanted) -> Shown:

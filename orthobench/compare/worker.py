@@ -17,11 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import IO, Any
 
-DENSE = 1.02
-"""Ratio of checkpoints of the run that result and work are read from: targets to two percent."""
-
 ONE_PIECE = 1e18
-"""The same for runs that are timed: all steps at once, after the first."""
+"""Ratio of checkpoints of runs that are timed: all steps at once, after the first."""
 
 FORKS = hasattr(os, "fork")
 
@@ -40,7 +37,6 @@ class Worker:
     def __init__(self, clock: str) -> None:
         self._clock = CLOCKS[clock]
         self._planned: dict[str, Any] = {}
-        self._steps: dict[str, int] = {}
 
     def suite(self, name: str) -> dict[str, Any]:
         """Return the text of a suite that is known here by name."""
@@ -88,8 +84,8 @@ class Worker:
             code = planned.cell.content["code"]
             yield {**cell, "key": key, "refusal": refusal, "budget": limits, "code": code}
 
-    def run(self, key: str) -> dict[str, Any]:
-        """Run a cell with checkpoints one percent apart, and return its curve."""
+    def run(self, key: str, ratio: float) -> dict[str, Any]:
+        """Run a cell, with checkpoints `ratio` apart, and return its curve."""
         from orthobench import harness
         from orthobench.cell import built
         from orthobench.threads import limited
@@ -98,9 +94,8 @@ class Worker:
         with limited(cell.threads):
             instance = built(cell)
             outcome = harness.run(
-                instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=DENSE
+                instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=ratio
             )
-        self._steps[key] = outcome.work.steps
         primary = cell.problem.primary
         return {
             "status": outcome.stop.status.value,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import orthobench as ob
 from orthobench.compare.comparison import Change, Question, Side, Tolerance
 from orthobench.compare.process import Process, SideError
 from orthobench.compare.run import Options, compare
@@ -103,6 +104,19 @@ def test_what_only_one_side_has_is_told(suite, tmp_path):
     found, changes = compared(without, HERE, suite)
     assert changes["oja step=2.0"] == {Question.RESULT: Change.NONE}
     assert not found.regressions()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("store_is", ["BASE", "HEAD"])
+def test_a_store_is_compared_with_an_installation(suite, tmp_path, store_is):
+    ob.run(suite, tmp_path / "results.sqlite", quiet=True)
+    store = Side("store", "store", "there", store=tmp_path / "results.sqlite")
+    pair = (store, HERE) if store_is == "BASE" else (HERE, store)
+    found = compare(*pair, Options(budget=0.0), lambda _: None)
+    for cell in found.compared:
+        answers = {asked: answer.change for asked, answer in cell.answers.items()}
+        assert answers == {Question.RESULT: Change.SAME, Question.WORK: Change.SAME}
+    assert "another time" in found.notes[0]
 
 
 @pytest.mark.slow
