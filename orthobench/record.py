@@ -73,6 +73,8 @@ class Record:
         Name of the problem in the catalogue: ``"digits"``.
     settings : mapping
         All parameters of the problem.
+    reruns : bool
+        Whether each point of the trace is a run from the start (`Solver.reruns`).
     target : str
         The metric of the target that ends the run; empty where it has none.
     levels : tuple of Level
@@ -97,3 +99,4 @@ class Record:
     target: str = ""
     recipe: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    reruns: bool = False

@@ -349,4 +349,5 @@ def _record(row: tuple[Any, ...], trace: tuple[Mark, ...]) -> Record:
         recipe=settings["problem"]["name"],
         settings=settings["problem"]["parameters"],
         levels=tuple(Level(metric, most) for metric, most in json.loads(levels)),
+        reruns=settings.get("reruns", False),
     )

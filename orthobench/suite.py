@@ -27,6 +27,7 @@ from typing import Any
 
 from orthobench._version import __version__
 from orthobench.cell import Cell
+from orthobench.environment import version
 from orthobench.problem import AnyProblem
 from orthobench.solver import AnySolver
 from orthobench.stopping import Budget, Target
@@ -116,16 +117,29 @@ class Suite:
         DataError
             Where a data file is missing or cannot be read.
         """
+        solvers = [(s, _called(s.solver)) for s in self.solvers]
         return [
-            Planned(self._cell(p, data, s, seed), p.label, s.label, s.tuned, p.levels)
+            Planned(self._cell(p, data, s, called, seed), p.label, s.label, s.tuned, p.levels)
             for p, data in [(p, p.problem.checksum()) for p in self.problems]
             for seed in self.seeds
-            for s in self.solvers
+            for s, called in solvers
         ]
 
-    def _cell(self, p: PlannedProblem, data: str, s: PlannedSolver, seed: int) -> Cell:
-        versions = {"orthobench": __version__, **dict([p.version, s.version])}
+    def _cell(
+        self,
+        p: PlannedProblem,
+        data: str,
+        s: PlannedSolver,
+        called: Mapping[str, str],
+        seed: int,
+    ) -> Cell:
+        versions = {"orthobench": __version__, **called, **dict([p.version, s.version])}
         return Cell(
             p.problem, s.solver, seed, p.budget, self.target, self.threads,
             tuple(sorted(versions.items())), data,
         )  # fmt: skip
+
+
+def _called(solver: AnySolver) -> dict[str, str]:
+    """Return the versions of the distributions that a solver calls."""
+    return {name: version(name) or "none" for name in solver.packages}
