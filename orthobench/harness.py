@@ -111,7 +111,9 @@ def _drive(
         if stop is not None:
             return stop
         wanted = target - state.work.steps
-        count = budget.left(seconds, state.work, recording.marks[0], solver.batch)
+        # what every run from the start costs before its first step says nothing about the rate
+        first = recording.marks[solver.reruns and len(recording.marks) > 1]
+        count = budget.left(seconds, state.work, first, solver.batch)
         if count < 1 or clipped:
             return Stop(Ending.BUDGET, "the budget is spent")
         before = state.work.steps

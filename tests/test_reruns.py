@@ -95,17 +95,32 @@ def test_all_runs_together_take_a_few_times_the_budget(toys, again, clock, limit
     assert clock() < 5.5 * limit
 
 
-def test_what_an_estimate_leaves_is_not_worth_another_run(toys, again, clock, monkeypatch):
-    def affine(self, oracle, state, count):
-        advance(self, oracle, state, count)
-        state.work.flops = 200 + state.work.steps
-
+def counting(again, monkeypatch, flops):
+    """Let the flops of a run be a function of its steps."""
     advance = again.advance
-    monkeypatch.setattr(again, "advance", affine)
+
+    def counted(self, oracle, state, count):
+        advance(self, oracle, state, count)
+        state.work.flops = flops(state.work.steps)
+
+    monkeypatch.setattr(again, "advance", counted)
+
+
+def test_what_every_run_costs_before_its_first_step_is_no_rate(toys, again, clock, monkeypatch):
+    counting(again, monkeypatch, lambda steps: 900 + steps)
     outcome = run(toys, again(), Budget(flops=1000))
     assert outcome.stop.status is Ending.BUDGET
+    steps = [m.work.steps for m in outcome.trace]
+    assert steps == [0, *itertools.takewhile(lambda at: at < 100, checkpoints()), 100]
+
+
+def test_what_an_estimate_leaves_is_not_worth_another_run(toys, again, clock, monkeypatch):
+    counting(again, monkeypatch, lambda steps: math.isqrt(100 * steps))
+    outcome = run(toys, again(), Budget(flops=100))
+    assert outcome.stop.status is Ending.BUDGET
     *whole, before, last = [m.work.steps for m in outcome.trace]
-    assert last == before + math.floor((800 - before) * before / (200 + before)) < 800
+    rate = (math.isqrt(100 * before) - 10) / (before - 1)
+    assert last == before + math.floor((100 - math.isqrt(100 * before)) / rate)
     assert [*whole, before] == [0, *itertools.islice(checkpoints(), len(whole))]
 
 
