@@ -56,6 +56,11 @@ class Objective(ABC):
     def gradient(self, U: Array) -> Array:
         """Return the matrix of partial derivatives."""
 
+    def scale(self, U: Array) -> float:
+        """Return what the norm of the gradient is small against, at the first point; here one."""
+        del U
+        return 1.0
+
     def hessian(self, U: Array, V: Array) -> Array:
         """Return the derivative of the gradient in the direction V, by central differences."""
         size = float(np.linalg.norm(V))
@@ -107,6 +112,10 @@ class OrthogonalObjective(Objective):
         """Return its gradient."""
         self.counted += self.oracle.gradient_flops
         return self._gradient(U)
+
+    def scale(self, U: Array) -> float:
+        """Return the norm of the gradient, not projected."""
+        return float(np.linalg.norm(self.gradient(U)))
 
     @property
     def retraction_flops(self) -> int:

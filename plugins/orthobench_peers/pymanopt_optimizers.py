@@ -37,7 +37,10 @@ class Found(NamedTuple):
 def tolerance_parameter() -> Any:
     """Declare the parameter ``tolerance`` of Pymanopt's optimizers."""
     return parameter(
-        1e-12, help="norm of the gradient to end at, relative to that at the start", low=0.0
+        1e-12,
+        low=0.0,
+        help="norm of the gradient to end at, relative to F, or on the orthogonal "
+        "group to the matrix of partial derivatives at the start",
     )
 
 
@@ -82,11 +85,10 @@ def minimized(
         euclidean_gradient=numpy(target.gradient),
         euclidean_hessian=numpy(target.hessian),
     )
-    slope = float(np.linalg.norm(problem.riemannian_gradient(start)))
     found = optimizer(
         max_time=np.inf,
         max_cost_evaluations=np.inf,
-        min_gradient_norm=tolerance * slope,
+        min_gradient_norm=tolerance * target.scale(start),
         verbosity=0,
         **settings,
     ).run(problem, initial_point=start)
@@ -139,7 +141,7 @@ class Pymanopt(Rerun[ManifoldOracle]):
 class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with its default backtracking line search.
 
-    On the orthogonal group with the cost and gradient of the instance, or on subspaces for symmetric
+    On the orthogonal group with cost and gradient of the instance, or on subspaces for symmetric
     Tucker decomposition. Re-run with growing ``max_iterations``, each point
     with the time of its own run. The line search compares values: it stalls where their difference
     drowns in rounding, at about the root of it in the distance from the optimum.

@@ -40,7 +40,7 @@ class PymanoptPCA(Batch):
     """
 
     tolerance: float = parameter(
-        1e-10, help="norm of the gradient to end at, relative to that at the start", low=0.0
+        1e-12, help="norm of the gradient to end at, relative to the trace of the moment", low=0.0
     )
     iterations: int = parameter(200, help="iterations at most", low=1)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from orthobench import flops
 from orthobench.arrays import Array
-from orthobench.families.symmetric_tucker import SymmetricTucker
 from orthobench.families.sample_moments import integer_power
+from orthobench.families.symmetric_tucker import SymmetricTucker
 from orthobench.families.tucker_oracles import (
     MomentOracle,
     SymmetricTensorOracle,
@@ -69,7 +69,7 @@ def refusal(problem: AnyProblem) -> str | None:
 def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
     """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and the flops that they took.
 
-    Of samples X (p, n) that is X'KX / p² with K_ij = (x_i'x_j)^(d-1), a block of its rows at a time.
+    Of samples X (p, n) that is X'KX / p² with K_ij = (x_i'x_j)^(d-1), some rows at a time.
 
     Notes
     -----
