@@ -27,7 +27,8 @@ class Sparse(Rerun[SparsePCAOracle]):
 
     def ready(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
         """Scale the penalty; the loadings before any run are those of the common start."""
-        return self.gamma * float(oracle.norms.max()), SparseSolution(oracle.start.copy()), 0
+        alpha, decomposition = self.gamma * float(oracle.norms.max()), flops.svd(*oracle.A.shape)
+        return alpha, SparseSolution(oracle.start.copy()), decomposition
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
         """Fit the samples from the start."""
@@ -38,8 +39,7 @@ class Sparse(Rerun[SparsePCAOracle]):
             warnings.simplefilter("ignore", ConvergenceWarning)  # of the lasso of one feature
             estimator.fit(oracle.A.T)
         done = min(int(estimator.n_iter_), iterations)
-        d, N, m = oracle.n, oracle.samples, oracle.k
-        count = flops.svd(d, N) + done * 2 * flops.gemm(d, m, N)
+        count = done * 2 * flops.gemm(oracle.n, oracle.k, oracle.samples)
         return Run(SparseSolution(normalized(estimator.components_.T)), done, count)
 
     @abstractmethod
