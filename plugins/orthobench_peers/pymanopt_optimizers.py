@@ -20,6 +20,10 @@ from orthobench_peers.tucker import hoevd, refusal
 
 PACKAGES = ("pymanopt",)
 
+TRIALS = 60
+"""Trials of a line search. Pymanopt's adaptive one gives up after 10, which ends the run; the first
+of them is a step of length 1, so that it gives up where it must be shorter than 0.001."""
+
 
 class Found(NamedTuple):
     """Where an optimizer ended.
@@ -139,7 +143,7 @@ class Pymanopt(Rerun[ManifoldOracle]):
 
 @dataclass(frozen=True)
 class PymanoptSteepestDescent(Pymanopt):
-    """Pymanopt's SteepestDescent, with its default backtracking line search.
+    """Pymanopt's SteepestDescent, with a backtracking line search.
 
     On the orthogonal group with cost and gradient of the instance, or on subspaces for symmetric
     Tucker decomposition. Re-run with growing ``max_iterations``, each point
@@ -172,15 +176,21 @@ class PymanoptSteepestDescent(Pymanopt):
     def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
         """Run SteepestDescent."""
         from pymanopt.optimizers import SteepestDescent
+        from pymanopt.optimizers.line_search import BackTrackingLineSearcher
 
-        return minimized(SteepestDescent, target, start, self.tolerance, max_iterations=iterations)
+        searcher = BackTrackingLineSearcher(max_iterations=TRIALS)
+        return minimized(
+            SteepestDescent, target, start, self.tolerance,
+            max_iterations=iterations, line_searcher=searcher,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PymanoptConjugateGradient(Pymanopt):
-    """Pymanopt's ConjugateGradient, with its default adaptive line search.
+    """Pymanopt's ConjugateGradient, with an adaptive line search.
 
-    As `pymanopt-steepest-descent`, in conjugate directions.
+    As `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials, since
+    Pymanopt's 10 end runs that begin near the optimum at once.
 
     Parameters
     ----------
@@ -213,10 +223,12 @@ class PymanoptConjugateGradient(Pymanopt):
     def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
         """Run ConjugateGradient, which counts its point of departure as an iteration."""
         from pymanopt.optimizers import ConjugateGradient
+        from pymanopt.optimizers.line_search import AdaptiveLineSearcher
 
         found = minimized(
             ConjugateGradient, target, start, self.tolerance,
             max_iterations=iterations + 1, beta_rule=self.beta_rule,
+            line_searcher=AdaptiveLineSearcher(max_iterations=TRIALS),
         )  # fmt: skip
         return found._replace(iterations=found.iterations - 1)
 

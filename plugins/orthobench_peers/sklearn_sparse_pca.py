@@ -34,9 +34,7 @@ class Sparse(Rerun[SparsePCAOracle]):
         """Fit the samples from the start."""
         estimator = self.estimator(oracle, state, iterations)
         with warnings.catch_warnings():
-            from sklearn.exceptions import ConvergenceWarning
-
-            warnings.simplefilter("ignore", ConvergenceWarning)  # of the lasso of one feature
+            warnings.simplefilter("ignore", UserWarning)  # what the lasso of a feature advises
             estimator.fit(oracle.A.T)
         done = min(int(estimator.n_iter_), iterations)
         count = done * 2 * flops.gemm(oracle.n, oracle.k, oracle.samples)
