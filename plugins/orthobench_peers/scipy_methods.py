@@ -59,10 +59,9 @@ class ScipySVDS(Batch):
 class ScipyLOBPCG(Batch):
     """scipy's lobpcg on the second moment of all samples so far, from the common start.
 
-    The moment X'X / n is formed where samples are more than features, as is best for LOBPCG, which
-    multiplies by it many times, and applied as two products before. Scaled to a largest variance
-    of about one, since tolerances are absolute. Cannot be stepped: a run at every checkpoint, each
-    with its own time.
+    The moment X'X is formed where there are more samples than features, since LOBPCG multiplies by it
+    many times, and applied as two products before. It is scaled to trace one, since tolerances are
+    absolute. Cannot be stepped: a run at every checkpoint, each with its own time.
 
     Parameters
     ----------
