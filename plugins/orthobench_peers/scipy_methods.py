@@ -60,8 +60,8 @@ class ScipyLOBPCG(Batch):
     """scipy's lobpcg on the second moment of all samples so far, from the common start.
 
     The moment X'X is formed where there are more samples than features, since LOBPCG multiplies by
-    it many times, and applied as two products before. It is scaled to trace one, since tolerances are
-    absolute. Cannot be stepped: a run at every checkpoint, each with its own time.
+    it many times, and applied as two products before. It is scaled to trace one, since tolerances
+    are absolute. Cannot be stepped: a run at every checkpoint, each with its own time.
 
     Parameters
     ----------
