@@ -69,6 +69,16 @@ def test_batch_peers_take_fewer_samples_than_components_and_zeros(name):
     assert max(m.metrics["constraint_violation"] for m in trace) < 1e-12
 
 
+@pytest.mark.parametrize("name", PCA)
+def test_samples_of_a_lower_rank_are_completed(name):
+    rng = np.random.default_rng(0)
+    basis = random_point(6, 2, rng)
+    X = rng.standard_normal((20, 2)) @ basis.T
+    found = ob.solve(name, ob.stochastic_pca(X, k=3)).solution
+    assert drift(found) < 1e-12
+    assert np.linalg.norm(basis - found @ (found.T @ basis)) < 1e-7
+
+
 def test_incremental_pca_is_exact_where_nothing_is_cut_off():
     rng = np.random.default_rng(0)
     basis = random_point(10, 3, rng)
