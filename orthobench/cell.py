@@ -62,6 +62,7 @@ class Cell:
             "versions": dict(self.versions),
             "code": digests(type(self.problem), type(self.solver)),
             "blas": list(blas()),
+            **({"reruns": True} if self.solver.reruns else {}),
         }
 
     @cached_property

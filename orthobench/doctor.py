@@ -19,6 +19,7 @@ EXTRAS = {
     "export": ("pandas", "pyarrow"),
     "data": ("rdata",),
     "dask": ("distributed",),
+    "peers": ("pymanopt", "pyttb", "tensorly"),
 }
 """What each extra of the distribution brings; without one of them that extra does not work."""
 

@@ -115,19 +115,23 @@ def _drive(
     ratio: float,
 ) -> Stop:
     """Alternate timed chunks with untimed snapshots until something ends the run."""
-    seconds, state = _timed(partial(solver.init, oracle, rng))
+    begun, state = _timed(partial(solver.init, oracle, rng))
+    seconds, clipped = begun, False
     stop = _record(solver, state, seconds, recording, look)
     for target in checkpoints(ratio):
         if stop is not None:
             return stop
-        first = recording.marks[0]
-        count = min(
-            target - state.work.steps, budget.left(seconds, state.work, first, solver.batch)
-        )
-        if count < 1:
+        wanted = target - state.work.steps
+        # what every run from the start costs before its first step says nothing about the rate
+        first = recording.marks[solver.reruns and len(recording.marks) > 1]
+        count = budget.left(seconds, state.work, first, solver.batch)
+        if count < 1 or clipped:
             return Stop(Ending.BUDGET, "the budget is spent")
         before = state.work.steps
-        seconds += _chunk(oracle, solver, state, int(count))
+        spent = _chunk(oracle, solver, state, int(min(wanted, count)))
+        seconds = spent + (begun if solver.reruns else seconds)
+        # what is left of an estimate is not worth one more run from the start
+        clipped = solver.reruns and count < wanted
         if state.work.steps == before and state.status is Status.RUNNING:
             return Stop(Ending.DONE, "the data are used up")
         stop = _record(solver, state, seconds, recording, look)
@@ -137,7 +141,8 @@ def _drive(
 def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> float:
     """Advance by `count` steps, or as many as there are data for; return the seconds spent.
 
-    The steps are done in pieces that fit the oracle's window.
+    The steps are done in pieces that fit the oracle's window; of a solver that begins anew
+    with each of them, the last one is all that counts.
     """
     seconds, batch = 0.0, solver.batch
     most = max(1, oracle.window // batch) if batch else count
@@ -150,7 +155,7 @@ def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> float
                 break
         before = state.work.steps
         spent, _ = _timed(partial(solver.advance, oracle, state, piece))
-        seconds += spent
+        seconds = spent + (0.0 if solver.reruns else seconds)
         if state.work.steps != before + piece and state.status is Status.RUNNING:
             done = state.work.steps - before
             raise RuntimeError(f"advance({piece}) counted {done} steps in state.work.steps")

@@ -75,6 +75,8 @@ class Record:
         All parameters of the problem.
     versions : mapping
         Versions of the distributions that solver, problem and core come from.
+    reruns : bool
+        Whether each point of the trace is a run from the start (`Solver.reruns`).
     target : str
         The metric of the target that ends the run; empty where it has none.
     levels : tuple of Level
@@ -100,3 +102,4 @@ class Record:
     recipe: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    reruns: bool = False

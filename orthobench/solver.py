@@ -80,11 +80,19 @@ class Solver(ABC, Generic[O_contra, S]):
         Paper, algorithm or equation.
     batch : int
         Samples that one step draws, at most; a parameter, where users choose it.
+    reruns : bool
+        Whether each call of `advance` begins anew and does all steps so far once more, as it must
+        where a library cannot be stepped. The clock then shows what ``init`` and the last call
+        took: one run of so many steps, not the sum of all.
+    packages : tuple of str
+        Distributions that it calls; their versions are part of what its results depend on.
     """
 
     name: ClassVar[str]
     needs: ClassVar[type[Oracle]]
     source: ClassVar[str] = ""
+    reruns: ClassVar[bool] = False
+    packages: ClassVar[tuple[str, ...]] = ()
     batch: int = 0
 
     def __post_init__(self) -> None:

@@ -350,4 +350,5 @@ def _record(row: tuple[Any, ...], trace: tuple[Mark, ...]) -> Record:
         settings=settings["problem"]["parameters"],
         versions=settings["versions"],
         levels=tuple(Level(metric, most) for metric, most in json.loads(levels)),
+        reruns=settings.get("reruns", False),
     )

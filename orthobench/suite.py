@@ -27,6 +27,7 @@ from typing import Any
 
 from orthobench._version import __version__
 from orthobench.cell import Cell
+from orthobench.environment import version
 from orthobench.problem import AnyProblem
 from orthobench.solver import AnySolver
 from orthobench.stopping import Budget, Target
@@ -111,21 +112,46 @@ class Suite:
     def plan(self) -> list[Planned]:
         """Return the cross product: by problem and seed first, so that data are built once.
 
+        A solver that works on problems of other families of the suite only does not meet a
+        problem. Within a family it does, and says why it cannot take it.
+
         Raises
         ------
         DataError
             Where a data file is missing or cannot be read.
         """
+        solvers = [(s, _called(s.solver)) for s in self.solvers]
+        at_home = {s.solver.needs: self._families(s.solver) for s in self.solvers}
         return [
-            Planned(self._cell(p, data, s, seed), p.label, s.label, s.tuned, p.levels)
+            Planned(self._cell(p, data, s, called, seed), p.label, s.label, s.tuned, p.levels)
             for p, data in [(p, p.problem.checksum()) for p in self.problems]
             for seed in self.seeds
-            for s in self.solvers
+            for s, called in solvers
+            if p.problem.family in at_home[s.solver.needs]
         ]
 
-    def _cell(self, p: PlannedProblem, data: str, s: PlannedSolver, seed: int) -> Cell:
-        versions = {"orthobench": __version__, **dict([p.version, s.version])}
+    def _families(self, solver: AnySolver) -> set[str]:
+        """Return the families that a solver works on here; all of them where it does on none."""
+        able = {
+            p.problem.family for p in self.problems if issubclass(p.problem.offers, solver.needs)
+        }
+        return able or {p.problem.family for p in self.problems}
+
+    def _cell(
+        self,
+        p: PlannedProblem,
+        data: str,
+        s: PlannedSolver,
+        called: Mapping[str, str],
+        seed: int,
+    ) -> Cell:
+        versions = {"orthobench": __version__, **called, **dict([p.version, s.version])}
         return Cell(
             p.problem, s.solver, seed, p.budget, self.target, self.threads,
             tuple(sorted(versions.items())), data,
         )  # fmt: skip
+
+
+def _called(solver: AnySolver) -> dict[str, str]:
+    """Return the versions of the distributions that a solver calls."""
+    return {name: version(name) or "none" for name in solver.packages}

@@ -3,7 +3,8 @@ import re
 import pytest
 
 from orthobench.errors import UsageError
-from orthobench.suite_file import load
+from orthobench.registry import catalogue
+from orthobench.suite_file import from_table, load
 
 GOOD = """\
 description = "toys"
@@ -176,3 +177,25 @@ def test_a_missing_or_binary_file_is_said(toys, tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match=r"binary\.toml"):
         load(tmp_path / "binary.toml", toys.registry)
+
+
+def test_a_suite_of_several_families_plans_each_solver_on_its_own():
+    table = {
+        "budget": {"steps": 5},
+        "seeds": [0],
+        "problem": [{"name": n} for n in ("digits", "brockett", "nig-factor", "random-symmetric")],
+        "solver": [{"name": n} for n in ("oja", "givens", "spgd", "gpower")],
+    }
+    planned = from_table(table, "families", catalogue()).plan()
+    met = {}
+    for p in planned:
+        met.setdefault(p.solver, []).append(p.problem)
+    assert met == {
+        "oja": ["digits", "nig-factor", "random-symmetric"],  # samples of a moment are samples
+        "givens": ["brockett"],
+        "spgd": ["nig-factor", "random-symmetric"],  # of its family, but not of its kind
+        "gpower": ["digits", "brockett", "nig-factor", "random-symmetric"],  # of no family here
+    }
+    refused = {(p.solver, p.problem) for p in planned if p.cell.solver.refuses(p.cell.problem)}
+    assert ("spgd", "random-symmetric") in refused
+    assert {problem for solver, problem in refused if solver == "gpower"} == set(met["gpower"])

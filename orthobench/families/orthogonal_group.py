@@ -50,7 +50,12 @@ class OrthogonalGroupOracle(Oracle):
     restriction_flops, rotation_flops : int
         Flops of one `restricted` with its minimization, and of one `rotate`. Here zero and 6n:
         what a cost of unknown make does is not counted.
+    cost_flops, gradient_flops : int
+        Flops of one cost and of one gradient; zero where they are of unknown make.
     """
+
+    cost_flops: int = 0
+    gradient_flops: int = 0
 
     def __init__(self, cost: Cost, n: int, gradient: Gradient | None = None) -> None:
         self.cost, self.gradient, self.n, self.k = cost, gradient, n, n

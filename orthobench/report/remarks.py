@@ -1,11 +1,11 @@
-"""What stands below a ranking on the page and in the terminal: how parameters were chosen."""
+"""What stands below a ranking on the page and in the terminal: how its numbers came about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from orthobench.report.ranking import Ranked
-from orthobench.report.words import assigned, clean
+from orthobench.report.words import assigned, clean, listed
 from orthobench.tuning import Entry
 
 
@@ -25,6 +25,21 @@ def tuning(ranked: Sequence[Ranked]) -> list[str]:
     by = clean(tuned[0].records[0].tuned_by.replace("_", " "))
     first = f"parameters were chosen by {by}, from {trials} trials of each solver"
     return [first, *(remark for entry in tuned for remark in _edges(entry))]
+
+
+def reruns(ranked: Sequence[Ranked]) -> list[str]:
+    """Return whose traces are made of runs from the start, where a library cannot be stepped.
+
+    Parameters
+    ----------
+    ranked : sequence of Ranked
+        Of one problem.
+    """
+    names = [clean(r.entry.solver) for r in ranked if r.entry.records[0].reruns]
+    if not names:
+        return []
+    what = "re-run with growing budgets, for want of single steps; each point shows its own run"
+    return [f"{what}: {listed(names, len(names))}"]
 
 
 def _edges(entry: Entry) -> Iterator[str]:

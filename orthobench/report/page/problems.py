@@ -99,7 +99,7 @@ class Problem:
     compared : str
         How many comparisons were made.
     notes : tuple of str
-        How parameters were chosen.
+        How parameters were chosen, and whose traces are made of runs from the start.
     absent : tuple of str
         Who takes no part.
     plots : tuple of int
@@ -164,7 +164,7 @@ def problem(
         sentences=_against_best(found, ranked, metric),
         pairs=tuple(map(_pair, found)) if paired else (),
         compared=plural(len(found), "comparison"),
-        notes=tuple(remarks.tuning(ranked)),
+        notes=(*remarks.tuning(ranked), *remarks.reruns(ranked)),
         absent=_absent(entries),
         plots=tuple(plots),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from orthobench.record import Record
 from orthobench.report.ranking import Ranked
-from orthobench.report.words import assigned, clean, plural
+from orthobench.report.words import assigned, clean, listed, plural
 from orthobench.stopping import Ending
 from orthobench.tuning import Entry
 
@@ -29,9 +29,17 @@ def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
     return ["   ".join(told)] if told else []
 
 
-def refusal(entry: Entry) -> str:
-    """Return why a solver takes no part."""
-    return f"{clean(entry.solver)} takes no part: {clean(entry.records[0].reason)}"
+def refusals(entries: Sequence[Entry]) -> list[str]:
+    """Return who takes no part and why, a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.refused:
+            reason = clean(entry.records[0].reason)
+            by_reason.setdefault(reason, []).append(clean(entry.solver))
+    return [
+        f"{listed(names, len(names))} take{'s' * (len(names) == 1)} no part: {reason}"
+        for reason, names in by_reason.items()
+    ]
 
 
 def failures(ranked: Sequence[Ranked]) -> list[str]:

@@ -134,7 +134,8 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     if curves and any(column.title == CURVE for column in shown):
         told.append(curves.note(ascii_only))
     told += remarks.tuning(ranked)
-    told += [notes.refusal(entry) for entry in entries if entry.refused]
+    told += remarks.reruns(ranked)
+    told += notes.refusals(entries)
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)
         told.append(f"no room for {names}: a wider terminal or --json has them")

@@ -9,6 +9,7 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.planes import Trigonometric
+from orthobench.flops import gemm
 from orthobench.geometry import rotate
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
@@ -33,6 +34,7 @@ class BrockettOracle(OrthogonalGroupOracle):
         self.A, self.weights = A, weights
         super().__init__(self._cost, len(A), self._gradient)
         self.restriction_flops, self.rotation_flops = 6, 12 * len(A)
+        self.cost_flops = self.gradient_flops = gemm(len(A), len(A), len(A)) + 2 * A.size
 
     def carry(self, U: Array) -> Array:
         """Return U'AU; 4n³ flops."""

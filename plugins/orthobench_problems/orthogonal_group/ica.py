@@ -10,6 +10,7 @@ from orthobench.arrays import Array
 from orthobench.errors import UsageError
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.planes import Trigonometric, minimize
+from orthobench.flops import gemm
 from orthobench.geometry import polar, rotate
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
@@ -41,6 +42,9 @@ class KurtosisOracle(OrthogonalGroupOracle):
         self.Z, self.sign = Z, sign
         super().__init__(self._cost, Z.shape[1], self._gradient)
         self.restriction_flops, self.rotation_flops = 11 * len(Z), 6 * len(Z)
+        n = Z.shape[1]
+        self.cost_flops = gemm(len(Z), n, n) + 3 * Z.size
+        self.gradient_flops = 2 * gemm(len(Z), n, n) + 2 * Z.size + n * n
 
     def carry(self, U: Array) -> Array:
         """Return ZU, in Fortran order; 2n² flops a sample."""

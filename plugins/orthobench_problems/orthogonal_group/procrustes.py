@@ -9,6 +9,7 @@ import numpy as np
 from orthobench.arrays import Array
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.planes import Trigonometric
+from orthobench.flops import gemm
 from orthobench.geometry import random_point
 from orthobench.parameters import parameter
 from orthobench.problem import Instance
@@ -30,6 +31,9 @@ class ProcrustesOracle(OrthogonalGroupOracle):
         self.A, self.B, self.M = A, B, A.T @ B
         super().__init__(self._cost, A.shape[1], self._gradient)
         self.restriction_flops = 5
+        rows, n = A.shape
+        self.cost_flops = gemm(rows, n, n) + 3 * A.size
+        self.gradient_flops = 2 * gemm(rows, n, n) + A.size + n * n
 
     def carry(self, U: Array) -> Array:
         """Return M'U; 2n³ flops."""

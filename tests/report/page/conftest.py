@@ -50,6 +50,7 @@ SUITE: dict[str, Any] = {
         {"name": "oja", "step": {"tune": [0.5, 2.0, 8.0]}},
         {"name": "oja", "label": f"oja {HOSTILE}", "step": 4.0},
         {"name": "gpower"},
+        {"name": "givens-sparse-pca"},
         {"name": "givens-tensor"},
         {"name": "tensor-power"},
         {"name": "givens"},
@@ -111,7 +112,7 @@ def library_packed_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def every(tmp_path_factory) -> Results:
-    """Real runs of all families, one solver of which fails and many of which are refused."""
+    """Real runs of all families, one solver of which fails and one is refused."""
     suite = from_table(SUITE, "every family", catalogue())
     failing = PlannedSolver(Failing(), "failing", {}, ("orthobench", "0"))
     suite = replace(suite, solvers=(*suite.solvers, failing))

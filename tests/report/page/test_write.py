@@ -51,6 +51,7 @@ def test_all_failures_are_listed_with_their_reasons(every, every_page):
 def test_who_takes_no_part_is_named_with_the_reason(every, every_page):
     text = every_page.read_text()
     section = text[text.index('id="refused"') : text.index('id="problems"')]
+    assert every.refused
     for reason in {record.reason for record in every.refused}:
         assert reason.replace("'", "&#39;") in section
     assert "Taking no part" in text

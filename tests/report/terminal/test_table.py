@@ -144,6 +144,24 @@ class TestShow:
         assert not re.search(r"✗", shown)
         assert [row["solver"] for row in rows(choose(records))] == ["oja", "square"]
 
+    def test_who_takes_no_part_for_one_reason_is_named_in_one_line(self, runs):
+        refusal = {"status": Ending.REFUSED, "trace": ()}
+        reasons = {"square": "solves m = N only", "flat": "is flat", "cubic": "solves m = N only"}
+        records = runs("oja", 0.5) + [
+            replace(r, **refusal, reason=reason)
+            for name, reason in reasons.items()
+            for r in runs(name, 0.3)
+        ]
+        shown = text(choose(records), 120)
+        assert "cubic and square take no part: solves m = N only" in shown
+        assert "flat takes no part: is flat" in shown
+
+    def test_traces_made_of_runs_from_the_start_are_named(self, runs):
+        again = [replace(r, reruns=True) for r in runs("als", 0.3)]
+        shown = text(choose(runs("oja", 0.5) + again), 160)
+        assert re.search(r"re-run with growing budgets.*: als\n", shown)
+        assert "re-run" not in text(choose(runs("oja", 0.5)), 160)
+
     def test_failures_of_who_takes_no_part_are_named(self, runs):
         level = (Level("rank", 1.0),)
         records = runs("dense", 0.3, tuned={"gamma": 0.1}, failed=2)

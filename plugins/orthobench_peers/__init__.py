@@ -1,0 +1,57 @@
+"""Peers: the methods of other libraries behind the same contract, for a head-to-head.
+
+scikit-learn and scipy come with orthobench; TensorLy, pyttb and Pymanopt with
+``pip install orthobench[peers]``. Without them their solvers are listed, and refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from orthobench.hookspecs import hookimpl
+from orthobench.solver import AnySolver
+from orthobench_peers.pymanopt_optimizers import (
+    PymanoptConjugateGradient,
+    PymanoptSteepestDescent,
+    PymanoptTrustRegions,
+)
+from orthobench_peers.pymanopt_pca import PymanoptPCA
+from orthobench_peers.pyttb_methods import PyttbCPALS, PyttbHOSVD, PyttbTuckerALS
+from orthobench_peers.scipy_methods import ScipyLOBPCG, ScipySVDS
+from orthobench_peers.sklearn_pca import SklearnIncrementalPCA, SklearnPCA
+from orthobench_peers.sklearn_sparse_pca import SklearnMiniBatchSparsePCA, SklearnSparsePCA
+from orthobench_peers.tensorly_methods import (
+    TensorlyHOSVD,
+    TensorlyPowerIteration,
+    TensorlyTucker,
+)
+
+
+@hookimpl
+def orthobench_solvers() -> list[type[AnySolver]]:
+    """Return the solvers, whether or not their libraries are installed."""
+    return [
+        SklearnPCA,
+        SklearnIncrementalPCA,
+        SklearnSparsePCA,
+        SklearnMiniBatchSparsePCA,
+        ScipySVDS,
+        ScipyLOBPCG,
+        TensorlyPowerIteration,
+        TensorlyTucker,
+        TensorlyHOSVD,
+        PyttbTuckerALS,
+        PyttbHOSVD,
+        PyttbCPALS,
+        PymanoptSteepestDescent,
+        PymanoptConjugateGradient,
+        PymanoptTrustRegions,
+        PymanoptPCA,
+    ]
+
+
+@hookimpl
+def orthobench_suites() -> Iterable[Path]:
+    """Return the path of the suite."""
+    return sorted(Path(__file__).parent.glob("suites/*.toml"))

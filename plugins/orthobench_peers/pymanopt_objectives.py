@@ -1,0 +1,241 @@
+"""Objectives on a manifold, as Pymanopt wants them: value, gradient, Hessian-vector products."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.errors import UsageError
+from orthobench.families import full_tensors, sample_moments
+from orthobench.families.orthogonal_group import OrthogonalGroupOracle
+from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
+from orthobench.problem import Oracle
+
+STEP = 1e-5
+"""Length of the step to each side over which a gradient is differenced: for polynomials of order
+one both errors are about 1e-10."""
+
+
+class ManifoldOracle(Oracle):
+    """An oracle of a smooth function on the orthogonal group or on subspaces.
+
+    No oracle derives from it: those that Pymanopt can take are registered.
+    """
+
+
+ManifoldOracle.register(OrthogonalGroupOracle)
+ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
+
+
+class Objective(ABC):
+    """A function to be minimized on a manifold, with the flops of its evaluations counted.
+
+    Attributes
+    ----------
+    counted : int
+        Flops so far.
+    """
+
+    def __init__(self) -> None:
+        self.counted = 0
+
+    @abstractmethod
+    def manifold(self) -> Any:
+        """Return Pymanopt's manifold."""
+
+    @abstractmethod
+    def value(self, U: Array) -> float:
+        """Return the function."""
+
+    @abstractmethod
+    def gradient(self, U: Array) -> Array:
+        """Return the matrix of partial derivatives."""
+
+    def scale(self, U: Array) -> float:
+        """Return what the norm of the gradient is small against, at the first point; here one."""
+        del U
+        return 1.0
+
+    def hessian(self, U: Array, V: Array) -> Array:
+        """Return the derivative of the gradient in the direction V, by central differences."""
+        size = float(np.linalg.norm(V))
+        if size == 0:
+            return np.zeros_like(V)
+        step = STEP / size * V
+        difference = self.gradient(U + step) - self.gradient(U - step)
+        return difference * (size / (2 * STEP))
+
+    @property
+    @abstractmethod
+    def retraction_flops(self) -> int:
+        """Flops of a retraction: of one QR, or of one SVD."""
+
+
+class OrthogonalObjective(Objective):
+    """The cost of an oracle on the orthogonal group, Pymanopt's Stiefel(n, n).
+
+    Its retraction is the Q factor. What is evaluated last is kept: a line search ends with the
+    value where the next step begins.
+
+    Raises
+    ------
+    UsageError
+        Where the oracle has no gradient.
+    """
+
+    def __init__(self, oracle: OrthogonalGroupOracle) -> None:
+        super().__init__()
+        if oracle.gradient is None:
+            raise UsageError("needs the gradient of the cost: pass it to ob.orthogonal_group")
+        self.oracle, self._gradient = oracle, oracle.gradient
+        self._last: tuple[Array, float] | None = None
+
+    def manifold(self) -> Any:
+        """Return Stiefel(n, n)."""
+        from pymanopt.manifolds import Stiefel
+
+        return Stiefel(self.oracle.n, self.oracle.n)
+
+    def value(self, U: Array) -> float:
+        """Return the cost."""
+        if self._last is None or self._last[0] is not U:
+            self.counted += self.oracle.cost_flops
+            self._last = U, float(self.oracle.cost(U))
+        return self._last[1]
+
+    def gradient(self, U: Array) -> Array:
+        """Return its gradient."""
+        self.counted += self.oracle.gradient_flops
+        return self._gradient(U)
+
+    def scale(self, U: Array) -> float:
+        """Return the norm of the gradient, not projected."""
+        return float(np.linalg.norm(self.gradient(U)))
+
+    @property
+    def retraction_flops(self) -> int:
+        """Flops of a QR decomposition."""
+        return flops.qr(self.oracle.n, self.oracle.n)
+
+
+class TuckerObjective(Objective):
+    """-F(Q) = -|X ·(Q, ..., Q)|² over its value at the start, on Grassmann(n, r).
+
+    From the samples, where there are any, or from the tensor. The partial core W at the point
+    evaluated last is kept: value and gradient share it.
+
+    Parameters
+    ----------
+    oracle : SymmetricTensorOracle
+    start : ndarray, shape (n, r)
+    """
+
+    def __init__(self, oracle: SymmetricTensorOracle, start: Array) -> None:
+        super().__init__()
+        self.oracle, self.order = oracle, oracle.order
+        self.sampled = isinstance(oracle, MomentOracle)
+        self._last: tuple[Array, Array, Array] | None = None
+        self.unit = 1.0
+        self.unit = -self.value(start) or 1.0
+
+    def manifold(self) -> Any:
+        """Return Grassmann(n, r)."""
+        from pymanopt.manifolds import Grassmann
+
+        return Grassmann(self.oracle.n, self.oracle.k)
+
+    def value(self, U: Array) -> float:
+        """Return -F."""
+        _, S = self._cores(U)
+        return -sample_moments.core_square(S, self.order) / self.unit
+
+    def gradient(self, U: Array) -> Array:
+        """Return -∇F."""
+        W, S = self._cores(U)
+        self.counted += flops.gemm(len(U), S.shape[1], len(S))
+        return -sample_moments.gradient(W, S, self.order) / self.unit
+
+    @property
+    def retraction_flops(self) -> int:
+        """Flops of a polar decomposition."""
+        return flops.svd(self.oracle.n, self.oracle.k)
+
+    def _cores(self, U: Array) -> tuple[Array, Array]:
+        if self._last is None or self._last[0] is not U:
+            W = self._partial(U)
+            self._last = U, W, sample_moments.inner_core(W, U)
+            self.counted += self._partial_flops() + flops.gemm(U.shape[1], W.shape[1], len(U))
+        return self._last[1:]
+
+    def _partial(self, U: Array) -> Array:
+        if isinstance(self.oracle, MomentOracle):
+            return sample_moments.partial_core(self.oracle.X, U, self.order)
+        return full_tensors.partial_core(self.oracle.T, U)
+
+    def _partial_flops(self) -> int:
+        n, r, d = self.oracle.n, self.oracle.k, self.order
+        if isinstance(self.oracle, MomentOracle):
+            return 2 * len(self.oracle.X) * n * (r + comb(r + d - 2, d - 1))
+        return sum(2 * n ** (d - j + 1) * r**j for j in range(1, d))
+
+
+class MomentObjective(Objective):
+    """-tr(U'CU) of a second moment C of trace one, on Grassmann(d, k).
+
+    Parameters
+    ----------
+    C : ndarray, shape (d, d)
+        Symmetric, of trace one.
+    k : int
+    """
+
+    def __init__(self, C: Array, k: int) -> None:
+        super().__init__()
+        self.C, self.k = C, k
+
+    def manifold(self) -> Any:
+        """Return Grassmann(d, k)."""
+        from pymanopt.manifolds import Grassmann
+
+        return Grassmann(len(self.C), self.k)
+
+    def value(self, U: Array) -> float:
+        """Return -tr(U'CU)."""
+        return float(np.vdot(U, self.gradient(U))) / 2
+
+    def gradient(self, U: Array) -> Array:
+        """Return -2CU."""
+        self.counted += flops.gemm(len(U), self.k, len(U))
+        product: Array = -2 * (self.C @ U)
+        return product
+
+    def hessian(self, U: Array, V: Array) -> Array:
+        """Return -2CV."""
+        del U
+        return self.gradient(V)
+
+    @property
+    def retraction_flops(self) -> int:
+        """Flops of a polar decomposition."""
+        return flops.svd(len(self.C), self.k)
+
+
+def objective(oracle: Oracle, start: Array) -> Objective:
+    """Return the objective of an oracle that is registered as a `ManifoldOracle`.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    start : ndarray, shape (n, k)
+        The first point.
+    """
+    if isinstance(oracle, OrthogonalGroupOracle):
+        return OrthogonalObjective(oracle)
+    if isinstance(oracle, SymmetricTensorOracle):
+        return TuckerObjective(oracle, start)
+    raise UsageError(f"Pymanopt takes no {type(oracle).__name__} here")

@@ -1,0 +1,269 @@
+"""Pymanopt's optimizers, on the orthogonal group and on subspaces."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from orthobench.arrays import Array
+from orthobench.families.tucker_oracles import SymmetricTensorOracle
+from orthobench.geometry import polar
+from orthobench.parameters import parameter
+from orthobench.problem import AnyProblem
+from orthobench.solution import Solution
+from orthobench_peers.pymanopt_objectives import ManifoldOracle, Objective, objective
+from orthobench_peers.rerun import Rerun, RerunState, Run
+from orthobench_peers.tucker import hoevd, refusal
+
+PACKAGES = ("pymanopt",)
+
+TRIALS = 60
+"""Trials of a line search. Pymanopt's adaptive one gives up after 10, which ends the run; the first
+of them is a step of length 1, so that it gives up where it must be shorter than 0.001."""
+
+
+class Found(NamedTuple):
+    """Where an optimizer ended.
+
+    Attributes
+    ----------
+    point : ndarray, shape (n, k)
+    iterations : int
+    """
+
+    point: Array
+    iterations: int
+
+
+def tolerance_parameter() -> Any:
+    """Declare the parameter ``tolerance`` of Pymanopt's optimizers."""
+    return parameter(
+        1e-12,
+        low=0.0,
+        help="norm of the gradient to end at, relative to F, or on the orthogonal "
+        "group to the matrix of partial derivatives at the start",
+    )
+
+
+def start_parameter() -> Any:
+    """Declare the parameter ``start`` of Pymanopt's optimizers."""
+    return parameter(
+        "hoevd",
+        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
+        "common random one; on the orthogonal group always that",
+        choices=("hoevd", "random"),
+    )
+
+
+def minimized(
+    optimizer: type[Any], target: Objective, start: Array, tolerance: float, **settings: Any
+) -> Found:
+    """Run one of Pymanopt's optimizers on an objective.
+
+    Parameters
+    ----------
+    optimizer : type
+        A class of `pymanopt.optimizers`.
+    target : Objective
+        Its `counted` goes up by what is evaluated, and by a retraction for each value.
+    start : ndarray, shape (n, k)
+    tolerance : float
+    **settings
+        Of the optimizer.
+    """
+    import pymanopt
+
+    manifold = target.manifold()
+    numpy = pymanopt.function.numpy(manifold)
+
+    def value(U: Array) -> float:
+        target.counted += target.retraction_flops
+        return target.value(U)
+
+    problem = pymanopt.Problem(
+        manifold,
+        numpy(value),
+        euclidean_gradient=numpy(target.gradient),
+        euclidean_hessian=numpy(target.hessian),
+    )
+    found = optimizer(
+        max_time=np.inf,
+        max_cost_evaluations=np.inf,
+        min_gradient_norm=tolerance * target.scale(start),
+        verbosity=0,
+        **settings,
+    ).run(problem, initial_point=start)
+    return Found(found.point, found.iterations)
+
+
+class Pymanopt(Rerun[ManifoldOracle]):
+    """Base of Pymanopt's optimizers.
+
+    On the orthogonal group with the cost and the gradient of the instance, which it must have, and
+    on Grassmann(n, r) for symmetric Tucker decomposition, with F and its gradient from the partial
+    core, as the built-in methods have them.
+
+    Its own limits on the norm of the gradient, 1e-6, on time and on evaluations would end it early;
+    here it ends by a relative gradient norm of 1e-12, or where a step is shorter than Pymanopt's
+    1e-10. Cannot be stepped: re-run with growing ``max_iterations``, each point with the time of
+    its own run.
+    """
+
+    needs: ClassVar[type[ManifoldOracle]] = ManifoldOracle
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    start: str
+    tolerance: float
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: another oracle, too large a tensor, or a missing library."""
+        return super().refuses(problem) or refusal(problem)
+
+    def ready(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
+        """Compute the first point."""
+        if self.start == "random" or not isinstance(oracle, SymmetricTensorOracle):
+            return oracle.start, Solution(oracle.start.copy()), 0
+        first, flops = hoevd(oracle)
+        return first, Solution(first.copy()), flops
+
+    def run(self, oracle: ManifoldOracle, state: RerunState, iterations: int) -> Run:
+        """Minimize with so many iterations at most."""
+        target = objective(oracle, state.given)
+        found = self.minimized(target, state.given, iterations)
+        # Grassmann's retraction is the polar factor too: the nearest orthonormal matrix
+        return Run(Solution(polar(found.point)), found.iterations, target.counted)
+
+    @abstractmethod
+    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
+        """Run the optimizer."""
+
+
+@dataclass(frozen=True)
+class PymanoptSteepestDescent(Pymanopt):
+    """Pymanopt's SteepestDescent, with a backtracking line search.
+
+    On the orthogonal group with cost and gradient of the instance, or on subspaces for symmetric
+    Tucker decomposition. Re-run with growing ``max_iterations``, each point
+    with the time of its own run. The line search compares values: it stalls where their difference
+    drowns in rounding, at about the root of it in the distance from the optimum.
+
+    Parameters
+    ----------
+    start : str
+        HOEVD, as for `pgd` and its like: from a random start all of them may end far off.
+    tolerance : float
+
+    Notes
+    -----
+    A gradient an iteration, and a value and a retraction for each trial of the line search: what
+    the cost says of its flops, and a QR or polar decomposition.
+
+    References
+    ----------
+    Townsend, Koep and Weichwald 2016, "Pymanopt: a Python toolbox for optimization on manifolds
+    using automatic differentiation"; Absil, Mahony and Sepulchre 2008, Algorithm 1.
+    """
+
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "pymanopt-steepest-descent"
+    source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.SteepestDescent"
+
+    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
+        """Run SteepestDescent."""
+        from pymanopt.optimizers import SteepestDescent
+        from pymanopt.optimizers.line_search import BackTrackingLineSearcher
+
+        searcher = BackTrackingLineSearcher(max_iterations=TRIALS)
+        return minimized(
+            SteepestDescent, target, start, self.tolerance,
+            max_iterations=iterations, line_searcher=searcher,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PymanoptConjugateGradient(Pymanopt):
+    """Pymanopt's ConjugateGradient, with an adaptive line search.
+
+    As `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials, since
+    Pymanopt's 10 end runs that begin near the optimum at once.
+
+    Parameters
+    ----------
+    beta_rule : str
+        How directions are conjugated; Pymanopt's default is Hestenes and Stiefel's.
+    start : str
+    tolerance : float
+
+    Notes
+    -----
+    As `pymanopt-steepest-descent`.
+
+    References
+    ----------
+    Townsend, Koep and Weichwald 2016; Hager and Zhang 2006, "A survey of nonlinear conjugate
+    gradient methods", for the rules.
+    """
+
+    beta_rule: str = parameter(
+        "HestenesStiefel",
+        help="how directions are conjugated",
+        choices=("FletcherReeves", "HagerZhang", "HestenesStiefel", "PolakRibiere", "LiuStorey"),
+    )
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "pymanopt-conjugate-gradient"
+    source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.ConjugateGradient"
+
+    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
+        """Run ConjugateGradient, which counts its point of departure as an iteration."""
+        from pymanopt.optimizers import ConjugateGradient
+        from pymanopt.optimizers.line_search import AdaptiveLineSearcher
+
+        found = minimized(
+            ConjugateGradient, target, start, self.tolerance,
+            max_iterations=iterations + 1, beta_rule=self.beta_rule,
+            line_searcher=AdaptiveLineSearcher(max_iterations=TRIALS),
+        )  # fmt: skip
+        return found._replace(iterations=found.iterations - 1)
+
+
+@dataclass(frozen=True)
+class PymanoptTrustRegions(Pymanopt):
+    """Pymanopt's TrustRegions: truncated conjugate gradients within a trust region.
+
+    As `pymanopt-steepest-descent`; Hessian-vector products are central differences of the gradient,
+    two gradients each, for the instances have no other.
+
+    Parameters
+    ----------
+    start : str
+        HOEVD, as for `pgd` and its like: from a random start all of them may end far off.
+    tolerance : float
+
+    Notes
+    -----
+    As `pymanopt-steepest-descent`, and two gradients for each inner iteration.
+
+    References
+    ----------
+    Townsend, Koep and Weichwald 2016; Absil, Baker and Gallivan 2007, "Trust-region methods on
+    Riemannian manifolds", Algorithms 1 and 2.
+    """
+
+    start: str = start_parameter()
+    tolerance: float = tolerance_parameter()
+
+    name: ClassVar[str] = "pymanopt-trust-regions"
+    source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions"
+
+    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
+        """Run TrustRegions."""
+        from pymanopt.optimizers import TrustRegions
+
+        return minimized(TrustRegions, target, start, self.tolerance, max_iterations=iterations)

@@ -1,0 +1,61 @@
+"""PCA as optimization over subspaces, by Pymanopt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.geometry import orthonormalize
+from orthobench.parameters import parameter
+from orthobench_peers.pymanopt_objectives import MomentObjective
+from orthobench_peers.pymanopt_optimizers import PACKAGES, minimized
+from orthobench_peers.rerun import Batch, BatchState
+
+
+@dataclass(frozen=True)
+class PymanoptPCA(Batch):
+    """Pymanopt's TrustRegions on Grassmann(d, k), for the second moment of all samples so far.
+
+    minimize -tr(U'CU), from the common start, with the exact Hessian -2CV. Trust regions, the only
+    one of Pymanopt's optimizers that converges faster than linearly. Cannot be stepped: a run at
+    every checkpoint, each with its own time.
+
+    Parameters
+    ----------
+    tolerance : float
+    iterations : int
+        At most.
+
+    Notes
+    -----
+    2nd² flops for the moment, 2d²k for each value, gradient and Hessian-vector product, and a
+    polar decomposition for each value.
+
+    References
+    ----------
+    Townsend, Koep and Weichwald 2016, "Pymanopt: a Python toolbox for optimization on manifolds
+    using automatic differentiation".
+    """
+
+    tolerance: float = parameter(
+        1e-12, help="norm of the gradient to end at, relative to the trace of the moment", low=0.0
+    )
+    iterations: int = parameter(200, help="iterations at most", low=1)
+
+    name: ClassVar[str] = "pymanopt-pca"
+    source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions on Grassmann"
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Minimize over subspaces of the whole dimension."""
+        from pymanopt.optimizers import TrustRegions
+
+        del k
+        C, d = X.T @ X, X.shape[1]
+        target = MomentObjective(C / C.trace(), state.start.shape[1])
+        found = minimized(
+            TrustRegions, target, state.start, self.tolerance, max_iterations=self.iterations
+        )
+        return orthonormalize(found.point), flops.gemm(d, d, len(X)) + target.counted

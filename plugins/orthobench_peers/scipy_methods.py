@@ -1,0 +1,135 @@
+"""Leading singular vectors by scipy's iterative solvers, of all samples so far."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.geometry import orthonormalize
+from orthobench.parameters import parameter
+from orthobench_peers.rerun import Batch, BatchState
+
+NULL = 1e-13
+"""A singular value below this times the largest is rounding."""
+
+
+@dataclass(frozen=True)
+class ScipySVDS(Batch):
+    """scipy's svds of all samples so far: ARPACK, to machine precision, from a fixed vector.
+
+    Asked for fewer vectors than the samples have rows and columns, as it must be; others are
+    completed from the common start. Cannot be stepped: a decomposition at every checkpoint, each
+    with its own time.
+
+    Notes
+    -----
+    4nd flops for each vector that ARPACK multiplies by X'X or XX', of which there are at least
+    max(2k + 1, 20) where there are so many; what it does beside is not counted. Memory: the
+    samples, and so many vectors.
+
+    References
+    ----------
+    Lehoucq, Sorensen and Yang 1998, *ARPACK users' guide*.
+    """
+
+    name: ClassVar[str] = "scipy-svds"
+    source: ClassVar[str] = "scipy: scipy.sparse.linalg.svds"
+    packages: ClassVar[tuple[str, ...]] = ("scipy",)
+
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Return right singular vectors whose values are above rounding, leading first."""
+        from scipy.sparse.linalg import svds
+
+        most = min(k, min(X.shape) - 1)
+        if most < 1:
+            return np.empty((X.shape[1], 0)), 0
+        v0 = np.random.default_rng(state.seed).standard_normal(min(X.shape))
+        counted = _Counted(X)
+        _, values, right = svds(counted.operator(), most, v0=v0, solver="arpack")
+        held = np.argsort(-values)[: np.count_nonzero(values > NULL * values.max())]
+        return orthonormalize(right[held].T), flops.gemm(len(X), counted.products, X.shape[1])
+
+
+@dataclass(frozen=True)
+class ScipyLOBPCG(Batch):
+    """scipy's lobpcg on the second moment of all samples so far, from the common start.
+
+    The moment X'X is formed where there are more samples than features, since LOBPCG multiplies by
+    it many times, and applied as two products before. It is scaled to trace one, since tolerances
+    are absolute. Cannot be stepped: a run at every checkpoint, each with its own time.
+
+    Parameters
+    ----------
+    tolerance : float
+        Norm of the residual to end at, relative to the trace of the moment.
+    iterations : int
+        At most; scipy's own limit of 20 ends far from convergence where gaps are small.
+
+    Notes
+    -----
+    2nd² flops for the moment, and for an iteration 2d²k and those of a Rayleigh-Ritz procedure in
+    3k dimensions, 36dk² and 9(3k)³. Where d < 5k scipy takes LAPACK instead.
+
+    References
+    ----------
+    Knyazev 2001, "Toward the optimal preconditioned eigensolver: locally optimal block
+    preconditioned conjugate gradient method", Algorithm 5.1.
+    """
+
+    tolerance: float = parameter(1e-12, help="residual to end at, relative", above=0.0)
+    iterations: int = parameter(200, help="iterations at most", low=1)
+
+    name: ClassVar[str] = "scipy-lobpcg"
+    source: ClassVar[str] = "scipy: scipy.sparse.linalg.lobpcg"
+    packages: ClassVar[tuple[str, ...]] = ("scipy",)
+
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Return eigenvectors of the moment, leading first."""
+        from scipy.sparse.linalg import LinearOperator, lobpcg
+
+        n, d = X.shape
+        X = X / np.linalg.norm(X)
+        formed = n > d
+        C = X.T @ X if formed else LinearOperator((d, d), lambda v: X.T @ (X @ v), dtype=X.dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, or took LAPACK
+            _, vectors, *residuals = lobpcg(
+                C, state.start[:, :k].copy(), tol=self.tolerance, maxiter=self.iterations,
+                largest=True, retResidualNormsHistory=True,
+            )  # fmt: skip
+        product = flops.gemm(d, k, d) if formed else 2 * flops.gemm(n, k, d)
+        each = product + 36 * d * k**2 + flops.eigh(3 * k)
+        forming = flops.gemm(d, d, n) if formed else 0
+        count = forming + (len(residuals[0]) * each if residuals else flops.eigh(d))
+        return orthonormalize(np.asarray(vectors)), count
+
+
+class _Counted:
+    """A matrix that counts the vectors that it is multiplied by.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+    """
+
+    def __init__(self, X: Array) -> None:
+        self.X, self.products = X, 0
+
+    def operator(self) -> Any:
+        """Return it as scipy wants it."""
+        from scipy.sparse.linalg import LinearOperator
+
+        return LinearOperator(self.X.shape, self._times, self._transposed, dtype=self.X.dtype)
+
+    def _times(self, v: Array) -> Array:
+        self.products += 1
+        return self.X @ v
+
+    def _transposed(self, v: Array) -> Array:
+        self.products += 1
+        return self.X.T @ v

@@ -1,0 +1,169 @@
+"""PCA by scikit-learn: all samples at once, or batch after batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.errors import UsageError
+from orthobench.parameters import parameter
+from orthobench.samples import SampleOracle
+from orthobench.solution import Solution
+from orthobench.solver import State
+from orthobench_peers.peer import Peer
+from orthobench_peers.rerun import Batch, BatchState
+
+OVERSAMPLED = 10
+"""Vectors that the randomized solver iterates beside those sought: scikit-learn's default."""
+
+
+def mirrored(X: Array) -> Array:
+    """Return the samples and their negatives, in turn: mean zero, the same second moment.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+
+    Returns
+    -------
+    ndarray, shape (2n, d)
+    """
+    both = np.empty((2 * len(X), X.shape[1]))
+    both[::2], both[1::2] = X, -X
+    return both
+
+
+@dataclass(frozen=True)
+class SklearnPCA(Batch):
+    """scikit-learn's PCA of all samples so far.
+
+    It centres its samples, and problems of this family do not: it is given each sample with its
+    negative. That doubles its rows, not its counts, and makes its subspace that of `batch-pca`.
+
+    Cannot be stepped: a decomposition at every checkpoint, each with its own time.
+
+    Parameters
+    ----------
+    svd_solver : str
+        ``"full"``, LAPACK's SVD of the samples; ``"covariance_eigh"``, the eigendecomposition of
+        their covariance, by far the fastest where samples are many more than features, and so the
+        default here; ``"randomized"``, with scikit-learn's own 10 vectors more than are sought and
+        4 or 7 power iterations.
+
+    Notes
+    -----
+    6nd² + 20d³ flops for the SVD where n >= d, 2nd² + 9d³ for the covariance, or
+    4nd(k + 10)(q + 1) with q power iterations.
+
+    References
+    ----------
+    Pedregosa et al. 2011, "Scikit-learn: machine learning in Python"; Halko, Martinsson and Tropp
+    2011, "Finding structure with randomness", Algorithms 4.4 and 5.1, for the randomized solver.
+    """
+
+    svd_solver: str = parameter(
+        "covariance_eigh",
+        help="SVD, eigendecomposition of the covariance, or randomized",
+        choices=("full", "covariance_eigh", "randomized"),
+    )
+
+    name: ClassVar[str] = "sklearn-pca"
+    source: ClassVar[str] = "scikit-learn: sklearn.decomposition.PCA"
+    packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Fit PCA to the samples and their negatives."""
+        from sklearn.decomposition import PCA
+
+        pca = PCA(k, svd_solver=self.svd_solver, random_state=state.seed)
+        components: Array = pca.fit(mirrored(X)).components_
+        return components.T, self._flops(len(X), X.shape[1], k)
+
+    def _flops(self, n: int, d: int, k: int) -> int:
+        if self.svd_solver == "full":
+            return flops.svd(n, d)
+        if self.svd_solver == "covariance_eigh":
+            return flops.gemm(d, d, n) + flops.eigh(d)
+        iterations = 7 if k < 0.1 * min(n, d) else 4
+        return 2 * (iterations + 1) * flops.gemm(n, k + OVERSAMPLED, d)
+
+
+@dataclass(slots=True, kw_only=True)
+class IncrementalState(State):
+    """scikit-learn's estimator.
+
+    Attributes
+    ----------
+    start : ndarray, shape (d, k)
+    estimator : sklearn.decomposition.IncrementalPCA
+    """
+
+    start: Array
+    estimator: Any
+
+
+@dataclass(frozen=True)
+class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
+    """scikit-learn's IncrementalPCA, a batch a step.
+
+    The singular values and vectors so far and a new batch are decomposed together, and cut off
+    after k: as `incremental-pca`, but for the size of batches. Like `sklearn-pca` it is given each
+    sample with its negative. Samples after the last whole batch are not seen.
+
+    Parameters
+    ----------
+    batch : int
+        At least k. What is cut off after each batch is lost: larger ones lose less, and take less
+        time a sample up to some multiples of d, of which scikit-learn takes 5.
+
+    Notes
+    -----
+    A thin SVD of (k + batch) rows a step, `orthobench.flops.svd`; memory d (k + batch) doubles.
+
+    References
+    ----------
+    Ross, Lim, Lin and Yang 2008, "Incremental learning for robust visual tracking".
+    """
+
+    batch: int = parameter(
+        100, help="samples a step", unit="samples", low=1, grid=(25, 50, 100, 200)
+    )
+
+    name: ClassVar[str] = "sklearn-incremental-pca"
+    needs: ClassVar[type[SampleOracle]] = SampleOracle
+    source: ClassVar[str] = "scikit-learn: sklearn.decomposition.IncrementalPCA"
+    packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+
+    def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> IncrementalState:
+        """Begin with no samples.
+
+        Raises
+        ------
+        UsageError
+            Where a batch has fewer samples than components are sought.
+        """
+        from sklearn.decomposition import IncrementalPCA
+
+        del rng
+        if self.batch < oracle.k:
+            raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
+        estimator = IncrementalPCA(oracle.k, copy=False)
+        return IncrementalState(start=oracle.start.copy(), estimator=estimator)
+
+    def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
+        """Take one batch."""
+        X = oracle.take(self.batch)
+        if X.any():
+            state.estimator.partial_fit(mirrored(X))
+        state.work.steps += 1
+        state.work.samples += self.batch
+        state.work.flops += flops.svd(oracle.k + self.batch, oracle.n)
+
+    def solution(self, state: IncrementalState) -> Solution:
+        """Return the components, (d, k); the start before the first batch."""
+        found: Array | None = getattr(state.estimator, "components_", None)
+        return Solution(state.start.copy() if found is None else found.T.copy())

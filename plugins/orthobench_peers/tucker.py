@@ -1,0 +1,197 @@
+"""What the peers of symmetric Tucker decomposition have in common: they need the whole tensor."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from orthobench import flops
+from orthobench.arrays import Array
+from orthobench.families.sample_moments import integer_power
+from orthobench.families.symmetric_tucker import SymmetricTucker
+from orthobench.families.tucker_oracles import (
+    MomentOracle,
+    SymmetricTensorOracle,
+    tensor_refusal,
+)
+from orthobench.geometry import orthonormalize
+from orthobench.problem import AnyProblem
+from orthobench.solution import Solution
+from orthobench.solver import State, Status
+from orthobench_peers.peer import Peer
+
+ROWS = 256
+"""Samples whose products with all others are held at once."""
+
+
+class Factors(NamedTuple):
+    """A factor for each mode, and how far the decomposition is off.
+
+    Attributes
+    ----------
+    modes : list of ndarray, shape (n, r)
+    error : float
+        |X̂ - X| / |X|, as the library has it; NaN before the first iteration.
+    """
+
+    modes: list[Array]
+    error: float = float("nan")
+
+
+@dataclass(slots=True, kw_only=True)
+class FactorsState(State):
+    """The factors.
+
+    Attributes
+    ----------
+    tensor : object
+        As the library wants it.
+    factors : Factors
+    """
+
+    tensor: object
+    factors: Factors
+
+
+def refusal(problem: AnyProblem) -> str | None:
+    """Return why a method that needs all entries of a tensor cannot take a problem, or None."""
+    if not isinstance(problem, SymmetricTucker):
+        return None
+    if problem.endless:
+        return "needs all samples at once, and here they only stream"
+    shape = problem.tensor_shape
+    return None if shape is None else tensor_refusal(shape[0], len(shape))
+
+
+def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
+    """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and the flops that they took.
+
+    Of samples X (p, n) that is X'KX / p² with K_ij = (x_i'x_j)^(d-1), some rows at a time.
+
+    Notes
+    -----
+    4p²n + 2pn² flops from p samples, or 2n^(d+1), and 9n³.
+
+    References
+    ----------
+    Jin, Kileel, Kolda and Ward 2022, equations 7 and 17.
+    """
+    n, rank, order = oracle.n, oracle.k, oracle.order
+    if isinstance(oracle, MomentOracle):
+        X, p = oracle.X, len(oracle.X)
+        blocks = (X[begin : begin + ROWS] for begin in range(0, p, ROWS))
+        G = sum(block.T @ (integer_power(block @ X.T, order - 1) @ X) for block in blocks) / p**2
+        count = 2 * flops.gemm(p, p, n) + flops.gemm(n, n, p)
+    else:
+        unfolded = oracle.T.reshape(n, -1)
+        G, count = unfolded @ unfolded.T, flops.gemm(n, n, unfolded.shape[1])
+    _, vectors = np.linalg.eigh(G)
+    return np.ascontiguousarray(vectors[:, : -rank - 1 : -1]), count + flops.eigh(n)
+
+
+class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
+    """Base of methods with a factor for each mode, on all n^d entries.
+
+    Their factors differ, since one mode is updated after the other; the basis Q is that of the
+    last mode, the one that has seen all others. Where they converge to a symmetric decomposition
+    all modes span the same.
+    """
+
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: another oracle, too large a tensor, or a missing library."""
+        return super().refuses(problem) or refusal(problem)
+
+    def begin(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> FactorsState:
+        """Copy the tensor, and begin."""
+        del rng
+        tensor = self.tensor(oracle.T)
+        state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
+        state.work.flops = oracle.forming + self.first_flops(oracle)
+        return state
+
+    def solution(self, state: FactorsState) -> Solution:
+        """Return the factor of the last mode, (n, r), orthonormal to the last bit."""
+        return Solution(orthonormalize(state.factors.modes[-1]))
+
+    def first_flops(self, oracle: SymmetricTensorOracle) -> int:
+        """Return the flops of `first`."""
+        del oracle
+        return 0
+
+    @abstractmethod
+    def tensor(self, T: Array) -> object:
+        """Return the tensor as the library wants it."""
+
+    @abstractmethod
+    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
+        """Return the factors before the first step."""
+
+
+class AlternatingTucker(WholeTensor):
+    """Base of HOOI: each mode in turn takes the leading left singular vectors of what is left.
+
+    Exactly as many iterations as there are steps, one call of the library for each: it begins with
+    the factors of the last.
+
+    Ends where the error changes by less than `tolerance`, the library's own rule, whose default
+    of 1e-4 would end long before convergence.
+    """
+
+    tolerance: float
+
+    def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
+        """Update each mode once."""
+        before = state.factors.error
+        state.factors = self.iterate(oracle, state)
+        state.work.steps += 1
+        state.work.flops += hooi_flops(oracle.n, oracle.k, oracle.order)
+        if abs(before - state.factors.error) < self.tolerance:
+            state.status = Status.CONVERGED
+
+    def first_flops(self, oracle: SymmetricTensorOracle) -> int:
+        """Return those of the higher-order singular value decomposition that it begins with."""
+        return hosvd_flops(oracle.n, oracle.order)
+
+    @abstractmethod
+    def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+        """Return the factors after one more iteration."""
+
+
+class OneStepTucker(WholeTensor):
+    """Base of HOSVD: one step, and no iteration."""
+
+    def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
+        """Decompose, and be done."""
+        state.factors = self.decomposed(oracle, state)
+        state.work.steps += 1
+        state.work.flops += hosvd_flops(oracle.n, oracle.order)
+        state.status = Status.CONVERGED
+
+    def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
+        """Return the common start."""
+        del tensor
+        return Factors([oracle.start.copy()])
+
+    @abstractmethod
+    def decomposed(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
+        """Return the factors of the decomposition."""
+
+
+def hooi_flops(n: int, rank: int, order: int) -> int:
+    """Return the flops of one iteration: for each mode the product with all others, and an SVD.
+
+    d (2 n^d r + 2 n^(d-1) r² + ... + 2 n² r^(d-1)) and d singular value decompositions of
+    (n, r^(d-1)).
+    """
+    products = sum(2 * n ** (order - j + 1) * rank**j for j in range(1, order))
+    return int(order * (products + flops.svd(n, rank ** (order - 1))))
+
+
+def hosvd_flops(n: int, order: int) -> int:
+    """Return the flops of d singular value decompositions of (n, n^(d-1)): `orthobench.flops`."""
+    return order * flops.svd(n, n ** (order - 1))
