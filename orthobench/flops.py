@@ -29,6 +29,11 @@ def svd(m: int, n: int) -> int:
     return 6 * m * n * n + 20 * n**3
 
 
+def polar(m: int, n: int) -> int:
+    """Flops of the polar factor of an (m, n) matrix, m >= n, the product of the factors of `svd`."""
+    return svd(m, n) + gemm(m, n, n)
+
+
 def givens(n: int) -> int:
     """Flops of one Givens rotation of two columns of length n: 6n."""
     return 6 * n
