@@ -1,8 +1,9 @@
 """Closed formulae for floating-point operations: additions plus multiplications.
 
 The convention, stated once: a real addition, subtraction, multiplication, division or square
-root counts one. LAPACK's factorizations are counted by their leading terms (Golub and Van
-Loan 2013, *Matrix Computations*, 4th edition), iterative ones by the usual constants.
+root counts one. A product counts in full also where its result is symmetric. LAPACK's
+factorizations are counted by their leading terms (Golub and Van Loan 2013, *Matrix
+Computations*, 4th edition), iterative ones by the usual constants.
 """
 
 from __future__ import annotations
