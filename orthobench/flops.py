@@ -31,7 +31,7 @@ def svd(m: int, n: int) -> int:
 
 
 def polar(m: int, n: int) -> int:
-    """Flops of the polar factor of an (m, n) matrix, m >= n, the product of the factors of `svd`."""
+    """Flops of the polar factor of an (m, n) matrix, m >= n: `svd`, and a product of factors."""
     return svd(m, n) + gemm(m, n, n)
 
 
