@@ -29,7 +29,7 @@ class ProcrustesOracle(OrthogonalGroupOracle):
     def __init__(self, A: Array, B: Array) -> None:
         self.A, self.B, self.M = A, B, A.T @ B
         super().__init__(self._cost, A.shape[1], self._gradient)
-        self.restriction_flops = 5
+        self.carry_flops, self.restriction_flops = 2 * self.n**3, 5
 
     def carry(self, U: Array) -> Array:
         """Return M'U; 2n³ flops."""
