@@ -19,8 +19,8 @@ from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
 
 N, R, D = 30, 3, 3
-I, J = np.triu_indices(R)
-COUNTS = np.where(I == J, 1.0, 2.0)
+FIRST, SECOND = np.triu_indices(R)
+COUNTS = np.where(FIRST == SECOND, 1.0, 2.0)
 
 
 class PlainState(State):
@@ -107,10 +107,10 @@ class PlainAscent(Plain):
     def evaluate(self, oracle, state):
         Q = state.Q
         if self.explicit:
-            state.W = np.tensordot(oracle.T @ Q, Q, axes=(1, 0))[:, I, J]
+            state.W = np.tensordot(oracle.T @ Q, Q, axes=(1, 0))[:, FIRST, SECOND]
         else:
             Y = oracle.X @ Q
-            state.W = oracle.X.T @ (Y[:, I] * Y[:, J]) / len(oracle.X)
+            state.W = oracle.X.T @ (Y[:, FIRST] * Y[:, SECOND]) / len(oracle.X)
         S = Q.T @ state.W
         weighted = 2 * D * COUNTS * S
         F = np.sum(S * weighted) / (2 * D)
