@@ -5,20 +5,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from orthobench_tucker import quasi_newton, trust_region
 from orthobench_tucker.cp_adam import CPAdam
 from orthobench_tucker.hoevd import HOEVD
 from orthobench_tucker.hooi import HOOI
 from orthobench_tucker.pgd import PGD
+from orthobench_tucker.quasi_newton import QuasiNewton
+from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.shoevd import SHOEVD
 from orthobench_tucker.spgd import SPGD
+from orthobench_tucker.trust_region import TrustRegion
 
 import orthobench as ob
 from orthobench.families.tucker_oracles import MomentStream, SymmetricTensorOracle
 from orthobench.problem import Oracle
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
+from orthobench.testing import check_flops
 
 N, R, D = 30, 3, 3
+WIDE = 8
 FIRST, SECOND = np.triu_indices(R)
 COUNTS = np.where(FIRST == SECOND, 1.0, 2.0)
 
@@ -265,3 +271,36 @@ def test_of_a_tensor(name, given, flops_agree):
 
 def test_of_the_distinct_columns_of_many_samples(stream, flops_agree):
     flops_agree(HOEVD(), PlainHOEVD(distinct=True), stream)
+
+
+class PlainCores:
+    """The only compiled part of the second-order methods: the rest is counted where it is done."""
+
+    first, second = np.triu_indices(WIDE)
+
+    def __init__(self, oracle, form):
+        self.X, self.n, self.order = oracle.X, N, D
+        self.compiled = SampleCores(np.asarray(oracle.X).view(np.ndarray), D)
+        self.at_flops, self.along_flops = self.compiled.at_flops, self.compiled.along_flops
+
+    def at(self, Q):
+        Y = self.X @ Q
+        return self.X.T @ (Y[:, self.first] * Y[:, self.second]) / len(self.X)
+
+    def along(self, Q, V):
+        Y, Z = self.X @ Q, self.X @ V
+        both = Y[:, self.first] * Z[:, self.second] + Z[:, self.first] * Y[:, self.second]
+        return self.X.T @ both / len(self.X)
+
+
+@pytest.mark.parametrize(
+    ("module", "solver"),
+    [
+        (quasi_newton, QuasiNewton(start="random", tolerance=0.0)),
+        (trust_region, TrustRegion(start="random", tolerance=1e-7)),
+    ],
+)
+def test_second_order_methods_but_for_the_compiled_cores(module, solver, monkeypatch):
+    instance = ob.symmetric_tucker(samples=samples(100).T, order=D, rank=WIDE)
+    monkeypatch.setattr(module, "partial_cores", PlainCores)
+    check_flops(solver, instance)
