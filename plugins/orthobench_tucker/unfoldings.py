@@ -110,7 +110,8 @@ def _by_entries(X: Array, order: int) -> bool:
     """
     p, n = X.shape
     entries = (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
-    return entries < 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
+    samples = 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
+    return bool(entries < samples)
 
 
 def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:

@@ -18,7 +18,7 @@ from orthobench.problem import Oracle
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State
-from orthobench.testing import NotConforming, Outcome, check_solver, example, of_solvers, runs
+from orthobench.testing import NotConforming, Outcome, check_solver, of_solvers, runs
 from orthobench.testing.findings import Check
 
 
@@ -283,7 +283,7 @@ COUNTEREXAMPLES = {
 
 @pytest.fixture(scope="module")
 def instance():
-    return example(PlainOja())
+    return ob.stochastic_pca(np.random.default_rng(0).standard_normal((100, 6)), k=2)
 
 
 @pytest.fixture
