@@ -1,8 +1,9 @@
 """Closed formulae for floating-point operations: additions plus multiplications.
 
 The convention, stated once: a real addition, subtraction, multiplication, division or square
-root counts one. LAPACK's factorizations are counted by their leading terms (Golub and Van
-Loan 2013, *Matrix Computations*, 4th edition), iterative ones by the usual constants.
+root counts one. A product counts in full also where its result is symmetric. LAPACK's
+factorizations are counted by their leading terms (Golub and Van Loan 2013, *Matrix
+Computations*, 4th edition), iterative ones by the usual constants.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ def svd(m: int, n: int) -> int:
     """Flops of a thin SVD of an (m, n) matrix with both factors (R-SVD): 6mn² + 20n³, m >= n."""
     m, n = max(m, n), min(m, n)
     return 6 * m * n * n + 20 * n**3
+
+
+def polar(m: int, n: int) -> int:
+    """Flops of the polar factor of an (m, n) matrix, m >= n: `svd`, and a product of factors."""
+    return svd(m, n) + gemm(m, n, n)
 
 
 def givens(n: int) -> int:

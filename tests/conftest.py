@@ -18,6 +18,8 @@ from orthobench.problem import Instance, Oracle, Problem
 from orthobench.registry import Plugin, Registry
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State, Status
+from orthobench.testing import check_flops
+from orthobench.testing.runs import Bench
 from orthobench.threads import limited
 
 collect_ignore = ["third_party_plugin"]  # a project of its own
@@ -144,6 +146,31 @@ class ToyPlugin:
     @hookimpl
     def orthobench_problems(self):
         return [LeadingSubspace, Pictured]
+
+
+def _point(run):
+    return run.read().point
+
+
+@pytest.fixture
+def flops_agree():
+    """A function that checks a solver's flops, and that the plain method counted is the same.
+
+    What is seen of the two runs must agree up to signs.
+    """
+
+    def check(solver, plain, instance, seen=(_point, _point)):
+        check_flops(solver, instance, plain)
+        found = []
+        for method, look in zip((plain, solver), seen[::-1], strict=True):
+            bench = Bench(method, instance, streams_of=solver)
+            run = bench.begin()
+            run.advance(found[0][1] if found else bench.steps)
+            found.append((np.abs(look(run)), run.state.work.steps))
+        (theirs, _), (ours, _) = found
+        np.testing.assert_allclose(ours, theirs, atol=1e-8)
+
+    return check
 
 
 @pytest.fixture(scope="session")

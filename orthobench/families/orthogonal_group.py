@@ -33,9 +33,9 @@ class OrthogonalGroupOracle(Oracle):
     """A function of an orthogonal (n, n) matrix, to be minimized.
 
     Subclasses that can say how the function changes in a plane override the three methods about
-    planes, and the two counts: `carry` returns what is worth keeping along rotations, such as
-    U'AU, in a form that pickles; `restricted` the function in a plane; `rotate` keeps what is
-    carried up to date.
+    planes, and the counts of their flops: `carry` returns what is worth keeping along rotations,
+    such as U'AU, in a form that pickles; `restricted` the function in a plane; `rotate` keeps
+    what is carried up to date.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class OrthogonalGroupOracle(Oracle):
 
     Attributes
     ----------
-    restriction_flops, rotation_flops : int
-        Flops of one `restricted` with its minimization, and of one `rotate`. Here zero and 6n:
-        what a cost of unknown make does is not counted.
+    carry_flops, restriction_flops, rotation_flops : int
+        Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here
+        zero, zero and 6n: what a cost of unknown make does is not counted.
     cost_flops, gradient_flops : int
         Flops of one cost and of one gradient; zero where they are of unknown make.
     """
@@ -59,7 +59,7 @@ class OrthogonalGroupOracle(Oracle):
 
     def __init__(self, cost: Cost, n: int, gradient: Gradient | None = None) -> None:
         self.cost, self.gradient, self.n, self.k = cost, gradient, n, n
-        self.restriction_flops, self.rotation_flops = 0, givens(n)
+        self.carry_flops, self.restriction_flops, self.rotation_flops = 0, 0, givens(n)
 
     def carry(self, U: Array) -> Any:
         """Return what to keep along rotations of `U`; here a copy of U itself."""

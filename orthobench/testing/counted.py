@@ -231,6 +231,7 @@ def _scipy_refused() -> Iterator[None]:
         yield
 
 
+@functools.cache
 def _guards(module: ModuleType) -> dict[str, Any]:
     functions = {name: value for name, value in vars(module).items() if name[0] != "_"}
     return {

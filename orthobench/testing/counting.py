@@ -43,7 +43,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
         Where the arithmetic is done where NumPy does not see it: in compiled kernels, in SciPy,
         or in functions that the oracle brings.
     """
-    bench = Bench(plain or solver, instance)
+    bench = Bench(plain or solver, instance, streams_of=solver)
     _refuse_functions(bench.oracle)
     steps, declared, done, read = _counts(bench)
     if plain is not None:

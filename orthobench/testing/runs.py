@@ -56,16 +56,20 @@ class Bench:
     ----------
     solver : Solver
     instance : Instance
+    streams_of : Solver, optional
+        Whose random streams, and so samples and start, it is given; by default its own.
     """
 
-    def __init__(self, solver: AnySolver, instance: AnyInstance) -> None:
+    def __init__(
+        self, solver: AnySolver, instance: AnyInstance, streams_of: AnySolver | None = None
+    ) -> None:
         if not isinstance(instance.oracle, solver.needs):
             offered, needed = type(instance.oracle).__name__, solver.needs.__name__
             raise NotCheckable(
                 f"{solver.name} needs a {needed}, the instance offers {offered}; pass another"
             )
         self.solver, self.oracle = solver, instance.oracle
-        self.streams = Streams.of("conformance", solver.name, 0)
+        self.streams = Streams.of("conformance", (streams_of or solver).name, 0)
         self._untouched = Snapshot(self.oracle)
         self.steps = self._room()
 

@@ -94,8 +94,9 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
     The sign of det U never changes: on O(n) the optimum may lie on the other component, where
     the solver starts with ``reflected``. On a function that is even in a column both have it.
 
-    A step costs what the oracle says of a restriction, and where it rotates 6n flops and what the
-    oracle says of a rotation. Memory: U, n(n-1)/2 integers, and what the oracle carries.
+    The start costs what the oracle says of what it carries, a step what it says of a restriction,
+    and where it rotates 6n flops and what the oracle says of a rotation. Memory:
+    U, n(n-1)/2 integers, and what the oracle carries.
 
     References
     ----------
@@ -123,6 +124,7 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
         n = len(U)
         pool = np.arange(n * (n - 1) // 2)
         state = GivensState(U=U, carried=oracle.carry(U), rng=rng, pool=pool)
+        state.work.flops += oracle.carry_flops
         state.status = Status.CONVERGED if state.exhausted else Status.RUNNING
         return state
 

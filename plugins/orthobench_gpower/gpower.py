@@ -94,8 +94,8 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     with a large penalty many columns of a block do, while the greedy version fills them all.
 
     Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
-    gradient at the start; 4dNm a step, in a block also those of a polar decomposition (N, m),
-    `orthobench.flops.svd`. In the greedy version m is 1, each component has a start of its own,
+    gradient at the start; 4dNm a step, in a block also those of a polar factor (N, m),
+    `orthobench.flops.polar`. In the greedy version m is 1, each component has a start of its own,
     and all but the last cost a deflation, 4dN. Filling patterns is not counted.
 
     What is computed is less: rows no longer than the penalty's bound are dropped for good, and
@@ -237,7 +237,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     def _step_flops(self, oracle: SparsePCAOracle) -> int:
         """Products with A and with its transpose, and the polar decomposition of a block."""
         m = oracle.k if self.block else 1
-        polar = flops.svd(oracle.samples, m) if self.block else 0
+        polar = flops.polar(oracle.samples, m) if self.block else 0
         return flops.gemm(oracle.n, oracle.samples, 2 * m) + polar
 
 

@@ -89,7 +89,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
 
     Notes
     -----
-    2n⁴ + 4n³ flops and a polar decomposition, 26n³, a step; the symmetry halves the first.
+    2n⁴ + 4n³ flops and a polar factor, 28n³, a step; the symmetry halves the first.
     Memory: n³/2 doubles for the packed tensor.
 
     References
@@ -129,7 +129,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
         state.U = polar(state.contracted + state.shift * state.U)
         gradient = self._contract(state)
         state.work.steps += 1
-        state.work.flops += flops.svd(len(state.U), len(state.U))
+        state.work.flops += flops.polar(len(state.U), len(state.U))
         if state.weights.sum() <= value and gradient > NOTICED:
             state.falls += 1
             if state.falls > FORGIVEN:

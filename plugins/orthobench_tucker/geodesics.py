@@ -71,7 +71,7 @@ class Geodesic:
 
         Notes
         -----
-        4nrm flops. An isometry.
+        `transport_flops`. An isometry.
         """
         turn = t * self.angles
         columns = self.U * (-2 * np.sin(turn / 2) ** 2) - self.QV * np.sin(turn)
@@ -84,10 +84,10 @@ def geodesic_flops(n: int, rank: int) -> int:
 
 
 def arrival_flops(n: int, rank: int) -> int:
-    """Flops of a point on a geodesic with the derivative of a function there: 8nr² + 2nr."""
-    return 4 * flops.gemm(n, rank, rank) + 2 * n * rank
+    """Flops of a point on a geodesic with the derivative of a function there: 8nr² + 12nr."""
+    return 4 * flops.gemm(n, rank, rank) + 12 * n * rank
 
 
 def transport_flops(n: int, rank: int, columns: int) -> int:
-    """Flops of transporting so many columns: 4nrm."""
-    return 2 * flops.gemm(n, rank, columns)
+    """Flops of transporting so many columns: 4nrm + 3nr + nm."""
+    return 2 * flops.gemm(n, rank, columns) + 3 * n * rank + n * columns

@@ -44,9 +44,10 @@ class HOEVD(Solver[SymmetricTensorOracle, HOEVDState]):
 
     Notes
     -----
-    Explicit: n^d (n + 1)/2 + 9n³ flops, memory n² doubles beside the tensor. Implicit, the cheaper
-    of 2p²n + 2pn² and (2pn + n²)N with N = C(n + d - 2, d - 1): the p-by-p Gram matrix is held
-    in tiles, and mat(M) in slices.
+    Explicit: 2n^(d + 1) + 9n³ flops, memory n² doubles beside the tensor. Implicit: 9n³ and
+    4p²n + (d - 2)p² + 2pn², or (2pn + p + 2n²)N with N = C(n + d - 2, d - 1) where that takes less;
+    the p-by-p Gram matrix is held in tiles, and mat(M) in slices. What is symmetric is computed
+    by halves, and counted in full.
 
     References
     ----------

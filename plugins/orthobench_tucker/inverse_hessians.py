@@ -105,9 +105,13 @@ class LimitedMemory:
         return False
 
     def cost(self, n: int, r: int) -> int:
-        """Flops of `direction` and `move`: 12nr and two transports a pair, and the metric."""
+        """Flops of `direction` and `move`: 12nr and two transports a pair, and the metric.
+
+        It is applied once, and to the last pair; 12nr also for the slope and the curvature.
+        """
         each = 12 * n * r + 2 * transport_flops(n, r, r)
-        return len(self.pairs) * each + flops.gemm(n, r, r) + flops.eigh(r)
+        applied = (1 + bool(self.pairs)) * flops.gemm(n, r, r)
+        return len(self.pairs) * each + applied + flops.eigh(r) + 12 * n * r
 
     def _multiple(self, M: Array, scale: float) -> float:
         if not self.pairs:

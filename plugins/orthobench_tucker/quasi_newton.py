@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from orthobench import flops
 from orthobench.arrays import Array
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker import SymmetricTucker
@@ -19,7 +20,12 @@ from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import Solver, Status
 from orthobench_tucker.endings import tolerance_parameter
-from orthobench_tucker.geodesics import Geodesic, arrival_flops, geodesic_flops
+from orthobench_tucker.geodesics import (
+    Geodesic,
+    arrival_flops,
+    geodesic_flops,
+    transport_flops,
+)
 from orthobench_tucker.inverse_hessians import InverseHessian, LimitedMemory, LocalMatrix
 from orthobench_tucker.line_search import Trial, wolfe_search
 from orthobench_tucker.objective import Point, evaluate, evaluation_flops
@@ -174,6 +180,7 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
         if end is None:
             self._restart(cores, state)
         else:
+            state.work.flops += transport_flops(n, r, r) + flops.gemm(n, r, r)
             self._arrive(cores, state, geodesic, end)
 
     def solution(self, state: QuasiNewtonState) -> Solution:

@@ -104,9 +104,14 @@ class Unfolding:
 
 
 def _by_entries(X: Array, order: int) -> bool:
-    """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples."""
+    """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
+
+    By what is done, of symmetric results one half.
+    """
     p, n = X.shape
-    return gram_of_entries_flops(p, n, order) < gram_of_samples_flops(p, n, order)
+    entries = (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
+    samples = 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
+    return bool(entries < samples)
 
 
 def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
@@ -121,7 +126,7 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
     Notes
     -----
     By tiles of the upper half of the Gram matrix XX', which is never whole: 2p²n + (d - 2)p²/2 +
-    2pn² flops, memory of a tile and of n² doubles.
+    2pn² operations, memory of a tile and of n² doubles.
     """
     from orthobench_tucker.sample_kernels import gram_of_unfolding
 
@@ -132,8 +137,8 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
 
 
 def gram_of_samples_flops(p: int, n: int, order: int) -> int:
-    """Return the flops of `gram_of_samples`: 2p²n + (d - 2)p²/2 + 2pn²."""
-    return 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
+    """Return the flops of equation 17, symmetry not used: 4p²n + (d - 2)p² + 2pn²."""
+    return 4 * p * p * n + (order - 2) * p * p + 2 * p * n * n
 
 
 def gram_of_entries(X: Array, order: int) -> Array:
@@ -149,7 +154,7 @@ def gram_of_entries(X: Array, order: int) -> Array:
 
     Notes
     -----
-    p(2n + 1)N + n²N flops, N = C(n + d - 2, d - 1); memory n C(n + d - 3, d - 2).
+    p(2n + 1)N + n²N operations, N = C(n + d - 2, d - 1); memory n C(n + d - 3, d - 2).
     """
     p, n = X.shape
     if order == 2:
@@ -170,8 +175,8 @@ def gram_of_entries(X: Array, order: int) -> Array:
 
 
 def gram_of_entries_flops(p: int, n: int, order: int) -> int:
-    """Return the flops of `gram_of_entries`: p(2n + 1)N + n²N, N = C(n + d - 2, d - 1)."""
-    return (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
+    """Return the flops of `gram_of_entries`: p(2n + 1)N + 2n²N, N = C(n + d - 2, d - 1)."""
+    return (p * (2 * n + 1) + 2 * n * n) * comb(n + order - 2, order - 1)
 
 
 def gram_of_tensor(T: Array) -> Array:
@@ -186,7 +191,7 @@ def gram_of_tensor(T: Array) -> Array:
 
     Notes
     -----
-    n^(d + 1) flops, since the result is symmetric; n^d (n + 1)/2 from order 4 on.
+    n^(d + 1) operations, since the result is symmetric; n^d (n + 1)/2 from order 4 on.
     """
     n, order = len(T), T.ndim
     unfolding = T.reshape(n, -1)
@@ -202,6 +207,5 @@ def gram_of_tensor(T: Array) -> Array:
 
 
 def gram_of_tensor_flops(n: int, order: int) -> int:
-    """Return the flops of `gram_of_tensor`: n^(d + 1), or half of that from order 4 on."""
-    size = int(n**order)
-    return n * size if order <= 3 else (n + 1) * size // 2
+    """Return the flops of equation 7, symmetry not used: 2n^(d + 1)."""
+    return flops.gemm(n, n, n ** (order - 1))

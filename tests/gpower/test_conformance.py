@@ -8,6 +8,12 @@ VARIANTS = (
 )
 
 
-@pytest.mark.conformance("gpower", *VARIANTS)
+@pytest.mark.conformance("gpower")
 def test_conformance(conformance):
+    conformance()
+
+
+@pytest.mark.slow
+@pytest.mark.conformance(*VARIANTS)
+def test_conformance_of_variants(conformance):
     conformance()

@@ -346,7 +346,7 @@ def test_flops_are_those_of_the_formulae(penalty):
     solver = GPower(**settings_of((penalty, True), tolerance=0.0))
     assert reached(solver, A, m, 0).work.flops == product + 2 * m * product
     taken = reached(solver, A, m, 7).work
-    assert taken.flops == product + 8 * 2 * m * product + 7 * flops.svd(N, m)
+    assert taken.flops == product + 8 * 2 * m * product + 7 * flops.polar(N, m)
     greedy = reached(GPower(**settings_of((penalty, False))), A, m).work
     assert greedy.flops == (3 * m + 2 * greedy.steps + 2 * (m - 1)) * product
     assert greedy.samples == 0

@@ -14,6 +14,12 @@ VARIANTS = (
 )
 
 
-@pytest.mark.conformance("stochastic-pca", *VARIANTS)
+@pytest.mark.conformance("stochastic-pca")
 def test_conformance(conformance):
+    conformance()
+
+
+@pytest.mark.slow
+@pytest.mark.conformance(*VARIANTS)
+def test_conformance_of_variants(conformance):
     conformance()

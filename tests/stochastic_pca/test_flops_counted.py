@@ -1,16 +1,19 @@
 """The flops of streaming PCA against the operations of the methods written plainly."""
 
 from dataclasses import dataclass, field
+from math import exp, expm1, log
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from orthobench_stochastic_pca.batch_pca import BatchPCA
+from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
 from orthobench_stochastic_pca.incremental import IncrementalPCA
 from orthobench_stochastic_pca.msg import MSG, CappedMSG
 from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
 
 import orthobench as ob
+from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench.problem import Oracle
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
@@ -24,6 +27,16 @@ D, K = 120, 4
 class PlainState(State):
     U: np.ndarray
     values: list = field(default_factory=list)
+    floor: float = 0.0
+
+
+def bisected(excess):
+    """Return the root of an increasing function in [-50, 50]."""
+    low, high = -50.0, 50.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
+    return high
 
 
 class Plain(Solver[SampleOracle, PlainState]):
@@ -65,7 +78,6 @@ class PlainUpdates(Plain):
     """Algorithm 1 of Arora, Cotter and Srebro (2013); projections are not counted."""
 
     most: int = D
-    clips: bool = True
     eta: float = 1.0
 
     def init(self, oracle, rng):
@@ -79,20 +91,61 @@ class PlainUpdates(Plain):
         M = np.diag(np.append(np.array(state.values), 0.0)) + np.outer(self.eta * z, z)
         values, V = np.linalg.eigh(M)
         values, V = values[-self.most :].tolist(), V[:, -self.most :]
-        values = self.projected(values) if self.clips else values
+        values = self.projected(values, state)
         kept = [i for i, value in enumerate(values) if value > 0]
         state.values = [values[i] for i in kept]
         state.U = np.column_stack([state.U, r / left]) @ V[:, kept]
 
-    @staticmethod
-    def projected(values):
-        """Project onto the sum K by bisection, or clip where the sum is less."""
-        low, high = -max(values), 0.0
-        for _ in range(100):
-            shift = (low + high) / 2
-            above = sum(min(1.0, max(0.0, v + shift)) for v in values) > K
-            low, high = (low, shift) if above else (shift, high)
-        return [min(1.0, max(0.0, v + high)) for v in values]
+    def solution(self, state):
+        values, floor = self.eigenvalues(state)
+        return RelaxedSolution(state.U[:, -K:], vectors=state.U, values=values, floor=floor)
+
+    def eigenvalues(self, state):
+        return np.array(state.values), 0.0
+
+    def projected(self, values, state):
+        """Project onto the sum K, or clip where the sum is less."""
+        shift = bisected(lambda shift: sum(min(1.0, max(0.0, v + shift)) for v in values) - K)
+        return [min(1.0, max(0.0, v + min(shift, 0.0))) for v in values]
+
+
+@dataclass(frozen=True)
+class PlainIncremental(PlainUpdates):
+    def solution(self, state):
+        return Solution(state.U[:, -K:])
+
+    def projected(self, values, state):
+        return values
+
+
+@dataclass(frozen=True)
+class PlainWarmuthKuzmin(PlainUpdates):
+    """On -log(I - M)."""
+
+    def eigenvalues(self, state):
+        return -np.expm1(-np.array(state.values)), 0.0
+
+    def projected(self, values, state):
+        shift = bisected(lambda shift: -sum(expm1(-max(0.0, v + shift)) for v in values) - K)
+        return [max(0.0, v + min(shift, 0.0)) for v in values]
+
+
+@dataclass(frozen=True)
+class PlainMEG(PlainUpdates):
+    """On log M, less its eigenvalue in all directions that no sample has touched."""
+
+    def init(self, oracle, rng):
+        return PlainState(U=np.zeros((D, 0)), floor=log(K / D))
+
+    def projected(self, values, state):
+        logs = [value + state.floor for value in values]
+        rest = (D - len(logs)) * exp(state.floor)
+        shift = bisected(lambda c: sum(exp(min(0.0, s + c)) for s in logs) + rest * exp(c) - K)
+        state.floor += shift
+        return [min(0.0, s + shift) - state.floor for s in logs]
+
+    def eigenvalues(self, state):
+        return np.exp(np.array(state.values) + state.floor), exp(state.floor)
 
 
 @dataclass(frozen=True)
@@ -110,11 +163,13 @@ class PlainBatch(Plain):
 
 
 METHODS = {
-    "oja": (Oja(), PlainOja()),
-    "grassmannian-sgd": (GrassmannianSGD(), PlainGROUSE()),
+    "oja": (Oja(step_size=0.1, schedule="constant"), PlainOja()),
+    "grassmannian-sgd": (GrassmannianSGD(step_size=0.1, schedule="constant"), PlainGROUSE()),
     "msg": (MSG(step_size=1.0, schedule="constant"), PlainUpdates()),
     "capped-msg": (CappedMSG(step_size=1.0, schedule="constant"), PlainUpdates(most=K + 1)),
-    "incremental-pca": (IncrementalPCA(), PlainUpdates(most=K, clips=False)),
+    "warmuth-kuzmin": (WarmuthKuzmin(step_size=1.0, schedule="constant"), PlainWarmuthKuzmin()),
+    "meg": (MEG(step_size=1.0, schedule="constant"), PlainMEG()),
+    "incremental-pca": (IncrementalPCA(), PlainIncremental(most=K)),
 }
 
 
@@ -125,10 +180,19 @@ def instance():
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_flops_are_those_of_the_plain_method(name, instance):
+def test_flops_are_those_of_the_plain_method(name, instance, flops_agree):
     solver, plain = METHODS[name]
     assert solver.name == name
-    check_flops(solver, instance, plain)
+    flops_agree(solver, plain, instance, seen=(matrix, matrix))
+
+
+def matrix(run):
+    """Return M, or the projection onto the span of U."""
+    found = run.read()
+    if not isinstance(found, RelaxedSolution):
+        return found.point @ found.point.T
+    V, floor = found.vectors, found.floor
+    return (V * (found.values - floor)) @ V.T + floor * np.eye(D)
 
 
 def test_batch_pca_counts_the_decomposition_that_reading_makes():

@@ -9,6 +9,12 @@ VARIANTS = (
 )
 
 
-@pytest.mark.conformance("tensor-power", *VARIANTS)
+@pytest.mark.conformance("tensor-power")
 def test_conformance(conformance):
+    conformance()
+
+
+@pytest.mark.slow
+@pytest.mark.conformance(*VARIANTS)
+def test_conformance_of_variants(conformance):
     conformance()

@@ -187,5 +187,5 @@ def test_the_work_is_that_of_the_steps(tensors):
 
     state = tensors.begun(PolarPower(), made)
     PolarPower().advance(made.oracle, state, 3)
-    expected = 4 * polar_power.contraction_flops(n) + 3 * flops.svd(n, n)
+    expected = 4 * polar_power.contraction_flops(n) + 3 * flops.polar(n, n)
     assert (state.work.steps, state.work.flops) == (3, expected)

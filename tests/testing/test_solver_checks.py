@@ -18,7 +18,7 @@ from orthobench.problem import Oracle
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State
-from orthobench.testing import NotConforming, Outcome, check_solver, example, of_solvers
+from orthobench.testing import NotConforming, Outcome, check_solver, of_solvers, runs
 from orthobench.testing.findings import Check
 
 
@@ -209,7 +209,7 @@ class CountsInFloats(PlainOja):
 class CountsBackwards(PlainOja):
     def count(self, oracle, state):
         super().count(oracle, state)
-        if state.work.steps == 30:
+        if state.work.steps == 13:
             state.work.flops = 10
 
 
@@ -283,11 +283,12 @@ COUNTEREXAMPLES = {
 
 @pytest.fixture(scope="module")
 def instance():
-    return example(PlainOja())
+    return ob.stochastic_pca(np.random.default_rng(0).standard_normal((100, 6)), k=2)
 
 
 @pytest.fixture
 def impatient(monkeypatch):
+    monkeypatch.setattr(runs, "STEPS", 16)
     monkeypatch.setattr(of_solvers, "SECONDS", 0.2)
 
 

@@ -7,6 +7,12 @@ from orthobench_tucker.trust_region import TrustRegion
 VARIANTS = [cls(form="explicit") for cls in (PGD, HOOI, QuasiNewton, TrustRegion)]
 
 
-@pytest.mark.conformance("tucker", *VARIANTS, PGD(start="random"))
+@pytest.mark.conformance("tucker")
 def test_conformance(conformance):
+    conformance()
+
+
+@pytest.mark.slow
+@pytest.mark.conformance(*VARIANTS, PGD(start="random"))
+def test_conformance_of_variants(conformance):
     conformance()

@@ -33,7 +33,8 @@ class BrockettOracle(OrthogonalGroupOracle):
     def __init__(self, A: Array, weights: Array) -> None:
         self.A, self.weights = A, weights
         super().__init__(self._cost, len(A), self._gradient)
-        self.restriction_flops, self.rotation_flops = 6, 12 * len(A)
+        self.carry_flops = 4 * self.n**3
+        self.restriction_flops, self.rotation_flops = 6, 12 * self.n
         self.cost_flops = self.gradient_flops = gemm(len(A), len(A), len(A)) + 2 * A.size
 
     def carry(self, U: Array) -> Array:

@@ -41,6 +41,7 @@ class KurtosisOracle(OrthogonalGroupOracle):
     def __init__(self, Z: Array, sign: float) -> None:
         self.Z, self.sign = Z, sign
         super().__init__(self._cost, Z.shape[1], self._gradient)
+        self.carry_flops = 2 * len(Z) * self.n**2
         self.restriction_flops, self.rotation_flops = 11 * len(Z), 6 * len(Z)
         n = Z.shape[1]
         self.cost_flops = gemm(len(Z), n, n) + 3 * Z.size

@@ -30,7 +30,7 @@ class ProcrustesOracle(OrthogonalGroupOracle):
     def __init__(self, A: Array, B: Array) -> None:
         self.A, self.B, self.M = A, B, A.T @ B
         super().__init__(self._cost, A.shape[1], self._gradient)
-        self.restriction_flops = 5
+        self.carry_flops, self.restriction_flops = 2 * self.n**3, 5
         rows, n = A.shape
         self.cost_flops = gemm(rows, n, n) + 3 * A.size
         self.gradient_flops = 2 * gemm(rows, n, n) + A.size + n * n
