@@ -14,11 +14,8 @@ release = version = orthobench.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "plain", "methods"]
 exclude_patterns = ["_build", "_ext", "ci", "methods/README.md"]
-nitpicky = True
-nitpick_ignore_regex = [("py:.*", ".*")]  # types are named in docstrings as people write them
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["fieldlist"]
 default_role = "literal"
 highlight_language = "text"
 
