@@ -1,7 +1,8 @@
 """Make the pictures of the documentation: ``python docs/pictures.py [FOLDER]``.
 
-Runs the suite ``quickstart`` in FOLDER (default: the current one) where its store is not there yet, writes
-the page about it, and photographs parts of that. Needs Playwright and a Chromium, ``CHROMIUM`` names it.
+Runs the suite ``quickstart`` in FOLDER (default: the current one), or what of it is not in its
+store there yet, writes the page about it, and photographs parts of that. Needs Playwright and a
+Chromium, which CHROMIUM may name.
 """
 
 from __future__ import annotations

@@ -72,7 +72,9 @@ def test_the_comparison_is_a_frame_and_a_plot(tmp_path, monkeypatch):
 
 
 def test_the_suites_are_valid():
-    first, second = (from_table(tomllib.loads(t), "readme", catalogue()) for t in texts(README, "toml"))
+    first, second = (
+        from_table(tomllib.loads(t), "readme", catalogue()) for t in texts(README, "toml")
+    )
     assert len(first.problems) == 3
     assert {s.label for s in first.solvers} == {"msg", "incremental-pca"}
     assert [str(level) for level in second.problems[0].levels] == [

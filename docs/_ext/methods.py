@@ -1,7 +1,7 @@
-"""What the catalogue knows of a solver, for its page: ``{method} NAME`` and ``{methods}``.
+"""What the catalogue knows of solvers, for their pages, which so cannot fall behind the code.
 
-``{source} NAME`` names the paper, ``{method} NAME`` lists the parameters and gives the docstring,
-``{methods} PLUGIN ...`` is a table of solvers. So pages cannot fall behind the code.
+``{solver-source} NAME`` names the paper, ``{solver-details} NAME`` lists the parameters and gives
+the docstring, ``{solvers} PLUGIN ...`` is a table of what plugins bring.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
-from plain import escape
+from plain import escape, escaped
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
@@ -76,18 +76,19 @@ def told(cls: type[Any]) -> Iterator[str]:
     yield "````"
 
 
-class Source(SphinxDirective):
-    """``{source} NAME``: where a method comes from."""
+class SolverSource(SphinxDirective):
+    """``{solver-source} NAME``: where a method comes from."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return a paragraph."""
-        return [nodes.paragraph("", references(solver(self.arguments[0])))]
+        lines = ["````{eval-rst}", escaped(references(solver(self.arguments[0]))), "````"]
+        return self.parse_text_to_nodes("\n".join(lines))
 
 
-class Method(SphinxDirective):
-    """``{method} NAME``: the parameters of a solver, and what its docstring says."""
+class SolverDetails(SphinxDirective):
+    """``{solver-details} NAME``: the parameters of a solver, and what its docstring says."""
 
     required_arguments = 1
 
@@ -99,8 +100,8 @@ class Method(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
-class Methods(SphinxDirective):
-    """``{methods} PLUGIN ...``: solvers of plugins, each with its first line and a link."""
+class Solvers(SphinxDirective):
+    """``{solvers} PLUGIN ...``: solvers of plugins, each with its first line and a link."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -118,7 +119,7 @@ class Methods(SphinxDirective):
 
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.add_directive("source", Source)
-    app.add_directive("method", Method)
-    app.add_directive("methods", Methods)
+    app.add_directive("solver-source", SolverSource)
+    app.add_directive("solver-details", SolverDetails)
+    app.add_directive("solvers", Solvers)
     return {"parallel_read_safe": True}

@@ -131,8 +131,8 @@ def test_every_solver_has_its_page_with_all_that_is_asked(name):
     assert re.search(r"\b(flops|evaluation|costs)\b", sections["Cost"])
     assert re.search(r"\bmemory\b|\bdoubles\b", sections["Cost"], re.IGNORECASE)
     assert re.search(r"\bNot\b", sections["When to use it"])
-    assert f"```{{method}} {name}\n" in sections["Parameters and details"]
-    assert f"```{{source}} {name}\n" in sections["Source"]
+    assert f"```{{solver-details}} {name}\n" in sections["Parameters and details"]
+    assert f"```{{solver-source}} {name}\n" in sections["Source"]
     assert catalogue().solvers[name].item.source
 
 
@@ -140,7 +140,7 @@ def test_no_page_is_of_a_solver_that_is_not_there():
     pages = {p.stem for p in (DOCS / "methods").glob("*.md")} - {"index"}
     assert pages == set(BUILT_IN)
     index = (DOCS / "methods" / "index.md").read_text(encoding="utf-8")
-    plugins = " ".join(re.findall(r"^```{methods} (.+)$", index, re.MULTILINE)).split()
+    plugins = " ".join(re.findall(r"^```{solvers} (.+)$", index, re.MULTILINE)).split()
     for name in BUILT_IN:
         listed = catalogue().solvers[name].plugin.name in plugins
         assert listed or f"({name}.md)" in index, name
