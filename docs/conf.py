@@ -18,6 +18,7 @@ exclude_patterns = ["_build", "_ext", "ci", "methods/README.md"]
 myst_heading_anchors = 3
 default_role = "literal"
 highlight_language = "text"
+smartquotes = False  # X' is a transpose
 
 autodoc_typehints = "none"  # the docstrings say them, with shapes and units
 autodoc_member_order = "bysource"
