@@ -13,7 +13,7 @@ copyright = author  # noqa: A001 - Sphinx calls it so
 release = version = orthobench.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "plain", "methods"]
-exclude_patterns = ["_build", "_ext", "ci", "methods/README.md"]
+exclude_patterns = ["_build", "_ext", "ci"]
 
 myst_heading_anchors = 3
 default_role = "literal"
