@@ -28,13 +28,13 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
     """Yield the commands of a console block, each with a pattern of what it prints.
 
     Lines after ``$ `` are the output; ``...`` stands for anything, and a run of blanks for any
-    other, or for none at the end of a line: the widths of tables depend on what is in them.
+    other, or for none at the ends of a line: the widths of tables depend on what is in them.
     """
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         parts = (re.escape(literal) for literal in shown.split("..."))
         pattern = ".*?".join(parts)
-        yield command, re.sub(r"(\\ )+", r"\\s+", pattern).replace("\\\n", r" *\n")
+        yield command, re.sub(r"(\\ )+", r"\\s+", pattern).replace("\\\n", r" *\n *")
 
 
 def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
