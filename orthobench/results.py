@@ -189,6 +189,7 @@ class Results:
             ``key``, ``problem``, ``family``, ``solver``, ``status``, ``reason`` : string
                 The run; solvers without their tuned parameters. `Ending` has the statuses.
             ``seed`` : int64
+                The seed.
             ``chosen`` : bool
                 Whether tuning chose the values that it ran with; reports show these runs.
             ``problem.NAME``, ``solver.NAME``

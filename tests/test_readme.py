@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fences import texts
 
 import orthobench
 from orthobench.adhoc import changed
@@ -18,13 +19,9 @@ from orthobench.suite_file import from_table
 README = Path(__file__).parents[1] / "README.md"
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-
-
 def solving():
     """The blocks that solve a problem; each leaves its solution as U."""
-    return [code for code in blocks("python") if "ob.solve(" in code]
+    return [code for code in texts(README, "python") if "ob.solve(" in code]
 
 
 def test_python_runs():
@@ -65,7 +62,7 @@ def test_the_comparison_is_a_frame_and_a_plot(tmp_path, monkeypatch):
     path = tmp_path / "quickstart.toml"
     path.write_text(COMPARISON)
     orthobench.run(path, quiet=True)
-    (code,) = [code for code in blocks("python") if code not in solving()]
+    (code,) = [code for code in texts(README, "python") if code not in solving()]
     names = {}
     exec(code, names)  # noqa: S102 - the README's own code
     names["plt"].close("all")
@@ -75,7 +72,9 @@ def test_the_comparison_is_a_frame_and_a_plot(tmp_path, monkeypatch):
 
 
 def test_the_suites_are_valid():
-    first, second = (from_table(tomllib.loads(t), "readme", catalogue()) for t in blocks("toml"))
+    first, second = (
+        from_table(tomllib.loads(t), "readme", catalogue()) for t in texts(README, "toml")
+    )
     assert len(first.problems) == 3
     assert {s.label for s in first.solvers} == {"msg", "incremental-pca"}
     assert [str(level) for level in second.problems[0].levels] == [

@@ -4,37 +4,25 @@ import logging
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
 
 import pytest
 from click.testing import CliRunner
+from fences import blocks, commands, environment, expect, run, texts
 
 from orthobench.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "plugins" / "tutorial.md").read_text(encoding="utf-8")
+FILE = ROOT / "docs" / "plugins" / "tutorial.md"
+PAGE = FILE.read_text(encoding="utf-8")
 EDITED = Path("orthobench-my-oja/src/orthobench_my_oja/solver.py")
-BEGUN = "@@ begun"
 LOG = logging.getLogger(__name__)
 
 
-def blocks():
-    """The blocks to type and to edit, in their order: language and text."""
-    return re.findall(r"^```(console|diff)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-
-
-def commands(block):
-    """The commands of a block, each with the pattern of what it prints."""
-    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
-        yield command, re.escape(shown).replace(re.escape("..."), ".*?")
-
-
 def typed():
-    shown = [text for kind, text in blocks() if kind == "console"]
+    shown = texts(FILE, "console")
     return [command for text in shown for command, _ in commands(text)]
 
 
@@ -67,24 +55,10 @@ def test_what_the_generator_says_is_what_the_page_says(tmp_path, monkeypatch):
     page = [command.replace("--quiet ", "").replace("pytest -q", "pytest") for command in typed()]
     assert not set(told) - set(page)
     source = (tmp_path / EDITED).read_text()
-    for kind, text in blocks():
-        if kind == "diff":
-            source = edited(source, text)
+    for diff in texts(FILE, "diff"):
+        source = edited(source, diff)
     compile(source, "solver.py", "exec")
     assert "**self.power" in source
-
-
-def run(command, folder, environment):
-    """What a command prints; the next one begins with the variables and folder that it leaves."""
-    state = folder / ".state"
-    before = f"[ ! -e {state} ] || . {state}\necho '{BEGUN}'\n"
-    after = f'\n{{ export -p; echo cd "$PWD"; }} > {state}\n'
-    done = subprocess.run(
-        [shutil.which("bash"), "-e", "-c", before + command + after], cwd=folder, env=environment,
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{command}\n{done.stdout}"
-    return done.stdout.partition(f"{BEGUN}\n")[2]
 
 
 def processor_seconds():
@@ -100,16 +74,15 @@ def test_every_command_works_in_a_fresh_environment(tmp_path):
     (tmp_path / "orthobench").symlink_to(ROOT)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
-    kept = {n: v for n, v in os.environ.items() if n in ("HOME", "LANG") or n.startswith("PIP_")}
-    environment = {**kept, "PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "COLUMNS": "160"}
-    for kind, text in blocks():
+    fresh = environment(PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    for kind, text in blocks(FILE, "console", "diff"):
         if kind == "diff":
             file = tmp_path / EDITED
             file.write_text(edited(file.read_text(), text))
             continue
         for command, shown in commands(text):
             begin, busy = perf_counter(), processor_seconds()
-            said = run(command, tmp_path, environment)
+            said = run(command, tmp_path, fresh)
             spent = perf_counter() - begin, processor_seconds() - busy
             LOG.info("%6.1f s, %6.1f s of a processor: %s", *spent, command)
-            assert re.search(shown, said, re.DOTALL), f"{command}\n{said}\n\n{shown}"
+            expect(command, shown, said)

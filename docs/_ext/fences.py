@@ -1,0 +1,77 @@
+"""The examples of a page of documentation: its fenced blocks, and what a console block expects."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BEGUN = "@@ begun"
+
+
+def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
+    """Return the fenced blocks of a page in these languages, in their order: language and text."""
+    found = FENCE.findall(page.read_text(encoding="utf-8"))
+    return [(language, text) for language, text in found if language in languages]
+
+
+def texts(page: Path, language: str) -> list[str]:
+    """Return the fenced blocks of a page in one language."""
+    return [text for _, text in blocks(page, language)]
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a console block, each with a pattern of what it prints.
+
+    Lines after ``$ `` are the output; ``...`` stands for anything, and a run of blanks for any
+    other, or for none at the ends of a line: the widths of tables depend on what is in them.
+    """
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        parts = (re.escape(literal) for literal in shown.split("..."))
+        pattern = ".*?".join(parts)
+        yield command, re.sub(r"(\\ )+", r"\\s+", pattern).replace("\\\n", r" *\n *")
+
+
+def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
+    """Return what a command prints; the next one begins with the variables and folder it leaves.
+
+    Raises
+    ------
+    AssertionError
+        Where it fails.
+    """
+    state = folder / ".state"
+    before = f"[ ! -e {state} ] || . {state}\necho '{BEGUN}'\n"
+    after = f'\n{{ export -p; echo cd "$PWD"; }} > {state}\n'
+    bash = shutil.which("bash") or "bash"
+    done = subprocess.run(
+        [bash, "-e", "-c", before + command + after],
+        cwd=folder, env=dict(environment), text=True, encoding="utf-8",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise AssertionError(f"{command}\n{done.stdout}")
+    return done.stdout.partition(f"{BEGUN}\n")[2]
+
+
+def expect(command: str, shown: str, said: str) -> None:
+    """Raise where a command did not print what a page says.
+
+    Raises
+    ------
+    AssertionError
+        With what it printed.
+    """
+    if not re.search(shown, said, re.DOTALL):
+        raise AssertionError(f"{command}\n{said}\n\nis not what the page shows:\n{shown}")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return what a fresh shell of a reader has, with changes."""
+    kept = {n: v for n, v in os.environ.items() if n in ("HOME", "LANG") or n.startswith("PIP_")}
+    return {**kept, "PATH": "/usr/bin:/bin", "COLUMNS": "160", **changes}

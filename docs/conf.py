@@ -1,0 +1,35 @@
+"""How Sphinx makes the documentation: ``sphinx-build -W -b html docs docs/_build``."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import orthobench
+
+project = "orthobench"
+author = "The orthobench developers"
+copyright = author  # noqa: A001 - Sphinx calls it so
+release = version = orthobench.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "plain", "methods"]
+exclude_patterns = ["_build", "_ext", "ci"]
+
+myst_heading_anchors = 3
+default_role = "literal"
+highlight_language = "text"
+smartquotes = False  # X' is a transpose
+
+autodoc_typehints = "none"  # the docstrings say them, with shapes and units
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"orthobench {release}"
+html_static_path = ["_static"]
+html_css_files = ["wide-tables.css"]
+html_show_sphinx = False
+html_copy_source = False
+
+linkcheck_anchors = False

@@ -1,0 +1,146 @@
+"""Every page: its examples work, its links lead somewhere, every method has its own."""
+
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fences import blocks, commands, environment, expect, run, texts
+
+from orthobench.cli import main
+from orthobench.registry import catalogue
+from orthobench.suite_file import from_table
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)
+TUTORIAL = DOCS / "plugins" / "tutorial.md"  # has a test of its own, in a fresh environment
+TYPED = [page for page in PAGES if texts(page, "console") and page != TUTORIAL]
+RUNNING = [page for page in PAGES if texts(page, "python") and page not in TYPED]
+READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+ASKED = ("What it solves", "Formula", "Cost", "When to use it", "Source")
+BUILT_IN = [n for n, p in catalogue().solvers.items() if p.plugin.distribution == "orthobench"]
+
+
+def named(page):
+    return str(page.relative_to(ROOT))
+
+
+def executed(code, names):
+    exec(code, names)  # noqa: S102 - the page's own code
+
+
+@pytest.mark.parametrize("page", RUNNING, ids=named)
+def test_python_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for code in texts(page, "python"):
+        executed(code, names)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize("page", TYPED, ids=named)
+def test_what_is_typed_works_and_prints_what_is_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "orthobench").symlink_to(ROOT)
+    shell = environment(PATH=f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    names = {"__name__": "__main__"}
+    for language, text in blocks(page, "python", "toml", "console"):
+        if language == "python":
+            executed(text, names)
+        elif language == "toml":
+            (tmp_path / text.split()[1]).write_text(text, encoding="utf-8")
+        else:
+            for command, shown in commands(text):
+                expect(command, shown, run(command, tmp_path, shell))
+
+
+SUITES = [(named(page), text) for page in PAGES for text in texts(page, "toml") if "[[" in text]
+
+
+@pytest.mark.parametrize(("page", "text"), SUITES)
+def test_suites_are_valid_and_named(page, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", np.eye(20))
+    assert re.match(r"# [\w-]+\.toml\n", text)
+    suite = from_table(tomllib.loads(text), page, catalogue())
+    for problem in suite.problems:
+        assert all(s.solver.refuses(problem.problem) is None for s in suite.solvers)
+
+
+def command_lines():
+    for page in READ:
+        for _, text in blocks(page, "", "console", "text"):
+            for line in re.findall(r"^(?:\$ )?(orthobench [a-z].*)$", text, re.MULTILINE):
+                yield pytest.param(line, id=f"{named(page)}: {line}")
+
+
+@pytest.mark.parametrize("line", command_lines())
+def test_commands_and_options_exist(line):
+    words = shlex.split(line.partition("   ")[0], comments=True)[1:]
+    command = main
+    while hasattr(command, "commands"):
+        assert words[0] in command.commands
+        command = command.commands[words.pop(0)]
+    known = {"--help"}.union(*({*p.opts, *p.secondary_opts} for p in command.params))
+    given = words[: words.index("||")] if "||" in words else words
+    options = {word.partition("=")[0] for word in given if re.match(r"--?[a-z]", word)}
+    assert options <= known
+
+
+def headings(page):
+    """The anchors of a page, as GitHub and MyST make them."""
+    text = page.read_text(encoding="utf-8")
+    for included in re.findall(r"^```{include} (\S+)$", text, re.MULTILINE):
+        text += (page.parent / included).read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def links():
+    for page in READ:
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if not re.match(r"\w+:", target):
+                yield page, target
+
+
+def test_links_lead_somewhere():
+    found = list(links())
+    assert len(found) > 100
+    for page, target in found:
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{named(page)}: {target}"
+        assert not anchor or anchor in set(headings(file)), f"{named(page)}: {target}"
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_solver_has_its_page_with_all_that_is_asked(name):
+    text = (DOCS / "methods" / f"{name}.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
+    assert text.startswith(f"# {name}\n")
+    for title in ASKED:
+        assert len(sections[title].split()) >= (3 if title == "Source" else 8), title
+    assert re.search(r"\b(flops|evaluation|costs)\b", sections["Cost"])
+    assert re.search(r"\bmemory\b|\bdoubles\b", sections["Cost"], re.IGNORECASE)
+    assert re.search(r"\bNot\b", sections["When to use it"])
+    assert f"```{{solver-details}} {name}\n" in sections["Parameters and details"]
+    assert f"```{{solver-source}} {name}\n" in sections["Source"]
+    assert catalogue().solvers[name].item.source
+
+
+def test_no_page_is_of_a_solver_that_is_not_there():
+    pages = {p.stem for p in (DOCS / "methods").glob("*.md")} - {"index"}
+    assert pages == set(BUILT_IN)
+    index = (DOCS / "methods" / "index.md").read_text(encoding="utf-8")
+    plugins = " ".join(re.findall(r"^```{solvers} (.+)$", index, re.MULTILINE)).split()
+    for name in BUILT_IN:
+        listed = catalogue().solvers[name].plugin.name in plugins
+        assert listed or f"({name}.md)" in index, name
