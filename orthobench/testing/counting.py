@@ -45,6 +45,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     """
     bench = Bench(plain or solver, instance)
     _refuse_functions(bench.oracle)
+    bench.begin().advance(1)  # imports what it needs, which must not be done while counting
     steps, declared, done, read = _counts(bench)
     if plain is not None:
         declared = _declared(solver, instance, steps)
