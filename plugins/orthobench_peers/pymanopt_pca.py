@@ -58,4 +58,4 @@ class PymanoptPCA(Batch):
         found = minimized(
             TrustRegions, target, state.start, self.tolerance, max_iterations=self.iterations
         )
-        return orthonormalize(found.point), flops.gemm(d, d, len(X)) + target.counted
+        return orthonormalize(found.point), flops.gemm(d, d, len(X)) + d**2 + target.counted
