@@ -38,7 +38,7 @@ MAKERS = (
 DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
 
 
-class Escaped(BaseException):  # noqa: N818 - no error: the count is given up
+class Escaped(BaseException):
     """Arithmetic that cannot be counted; says where it is done.
 
     No `Exception`, so that libraries that handle those of what they call let it pass.

@@ -93,7 +93,7 @@ class PyttbTuckerALS(AlternatingTucker):
     def step_flops(self, n: int, rank: int, order: int) -> int:
         """Return those of an iteration."""
         mode = products_flops(n, rank, order, order - 1) + _gram_flops(n, rank ** (order - 1))
-        return order * mode + 2 * n * rank**order + 2 * n**order + 2 * rank**order
+        return order * mode + int(2 * n * rank**order + 2 * n**order + 2 * rank**order)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class PyttbHOSVD(OneStepTucker):
     def step_flops(self, n: int, rank: int, order: int) -> int:
         """Return those of the decomposition."""
         grams = sum(_gram_flops(n, rank**j * n ** (order - 1 - j)) for j in range(order))
-        return grams + products_flops(n, rank, order, order) + 2 * n**order
+        return grams + products_flops(n, rank, order, order) + int(2 * n**order)
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ class TensorlyTucker(AlternatingTucker):
         """Return those of an iteration."""
         mode = products_flops(n, rank, order, order - 1) + flops.svd(n, rank ** (order - 1))
         core = products_flops(n, rank, order, order)
-        return order * mode + core + 2 * n**order + 2 * rank**order
+        return order * mode + core + int(2 * n**order + 2 * rank**order)
 
     def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Call tucker for one iteration, from the factors."""
@@ -178,7 +178,7 @@ class TensorlyHOSVD(OneStepTucker):
 def hosvd_flops(n: int, rank: int, order: int) -> int:
     """Return the flops of d decompositions of (n, n^(d-1)), of the core, and of the norm."""
     unfoldings = order * flops.svd(n, n ** (order - 1))
-    return unfoldings + products_flops(n, rank, order, order) + 2 * n**order
+    return unfoldings + products_flops(n, rank, order, order) + int(2 * n**order)
 
 
 def _hosvd(oracle: SymmetricTensorOracle, tensor: object) -> Factors:
