@@ -21,7 +21,7 @@ from orthobench.testing.reaching import Snapshot
 STEPS = 40
 """Steps of a run, or as many as there are samples for: more than the blocks of fused kernels."""
 
-RERUN_STEPS = 8
+RERUN_STEPS = 6
 """Steps of solvers with `reruns`: no block spans them, and each call does all of them."""
 
 FEWEST = 4
