@@ -227,28 +227,29 @@ def _kernels_refused() -> Iterator[None]:
 @contextmanager
 def _scipy_refused() -> Iterator[None]:
     """Let the linear algebra of SciPy refuse arrays that count, also where others imported it."""
+    guards = _guards()
+    with ExitStack() as stack:
+        for module in list(sys.modules.values()):
+            held = getattr(module, "__dict__", {})
+            if not guards.keys().isdisjoint(map(id, held.values())):
+                bound = {name: guards[id(f)] for name, f in held.items() if id(f) in guards}
+                stack.enter_context(_replaced(module, bound))
+        yield
+
+
+@functools.cache
+def _guards() -> dict[int, Callable[..., Any]]:
+    """Return what refuses in place of each function, by its id."""
     from scipy import linalg
     from scipy.sparse import linalg as sparse
 
     owners = (linalg, linalg.blas, linalg.lapack, sparse)
-    guards = {id(f): _guard(f, m.__name__) for m in reversed(owners) for f in _functions(m)}
-    with ExitStack() as stack:
-        for module in list(sys.modules.values()):
-            bound = _bound(module, guards)
-            if bound:
-                stack.enter_context(_replaced(module, bound))
-        yield
+    return {id(f): _guard(f, m.__name__) for m in reversed(owners) for f in _functions(m)}
 
 
 def _functions(module: ModuleType) -> list[Callable[..., Any]]:
     functions = (value for name, value in vars(module).items() if name[0] != "_")
     return [f for f in functions if callable(f) and not isinstance(f, type)]
-
-
-def _bound(module: Any, guards: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the guards of functions by the names that a module has them by."""
-    held = getattr(module, "__dict__", {})
-    return {name: guards[id(value)] for name, value in list(held.items()) if id(value) in guards}
 
 
 def _guard(function: Callable[..., Any], where: str) -> Callable[..., Any]:
