@@ -83,7 +83,8 @@ class Solver(ABC, Generic[O_contra, S]):
     reruns : bool
         Whether each call of `advance` begins anew and does all steps so far once more, as it must
         where a library cannot be stepped. The clock then shows what ``init`` and the last call
-        took: one run of so many steps, not the sum of all.
+        took: one run of so many steps, not the sum of all; so does ``work.flops``, which may fall
+        where a run on more samples ends sooner.
     packages : tuple of str
         Distributions that it calls; their versions are part of what its results depend on.
     """

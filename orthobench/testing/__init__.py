@@ -73,7 +73,8 @@ def check_solver(
     ----------
     solver : Solver
     instance : Instance, optional
-        Small: it is run on some thirty times, for 40 steps. Without one it is `example`.
+        Small: it is run on some thirty times, for 40 steps, or 6 where
+        it has `reruns`. Without one it is `example`.
     plain : Solver, optional
         The same method in plain NumPy, to count the operations of (`check_flops`).
 

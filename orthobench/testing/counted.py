@@ -1,14 +1,15 @@
 """An array that counts what is done with it, by the convention of `orthobench.flops`.
 
 Operations of NumPy on such arrays are counted, and give such arrays. What NumPy does not see
-cannot be: while counting, kernels of numba, and functions of scipy.linalg that are given such an
-array, raise `Escaped`.
+cannot be: while counting, kernels of numba, and functions of scipy.linalg and scipy.sparse.linalg
+(LAPACK, ARPACK) that are given such an array, raise `Escaped`, whichever library calls them.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -37,8 +38,11 @@ MAKERS = (
 DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
 
 
-class Escaped(Exception):  # noqa: N818 - no error: the count is given up
-    """Arithmetic that cannot be counted; says where it is done."""
+class Escaped(BaseException):
+    """Arithmetic that cannot be counted; says where it is done.
+
+    No `Exception`, so that libraries that handle those of what they call let it pass.
+    """
 
 
 @dataclass
@@ -222,30 +226,38 @@ def _kernels_refused() -> Iterator[None]:
 
 @contextmanager
 def _scipy_refused() -> Iterator[None]:
-    """Let the linear algebra of SciPy refuse arrays that count."""
-    from scipy import linalg
-
+    """Let the linear algebra of SciPy refuse arrays that count, also where others imported it."""
+    guards = _guards()
     with ExitStack() as stack:
-        for module in (linalg, linalg.blas, linalg.lapack):
-            stack.enter_context(_replaced(module, _guards(module)))
+        for module in list(sys.modules.values()):
+            held = getattr(module, "__dict__", {})
+            if not guards.keys().isdisjoint(map(id, held.values())):
+                bound = {name: guards[id(f)] for name, f in held.items() if id(f) in guards}
+                stack.enter_context(_replaced(module, bound))
         yield
 
 
 @functools.cache
-def _guards(module: ModuleType) -> dict[str, Any]:
-    functions = {name: value for name, value in vars(module).items() if name[0] != "_"}
-    return {
-        name: _guard(function)
-        for name, function in functions.items()
-        if callable(function) and not isinstance(function, type)
-    }
+def _guards() -> dict[int, Callable[..., Any]]:
+    """Return what refuses in place of each function, by its id."""
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse
+
+    owners = (linalg, linalg.blas, linalg.lapack, sparse)
+    return {id(f): _guard(f, m.__name__) for m in reversed(owners) for f in _functions(m)}
 
 
-def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
+def _functions(module: ModuleType) -> list[Callable[..., Any]]:
+    functions = (value for name, value in vars(module).items() if name[0] != "_")
+    return [f for f in functions if callable(f) and not isinstance(f, type)]
+
+
+def _guard(function: Callable[..., Any], where: str) -> Callable[..., Any]:
+    @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
         if not _tally.paused and any(isinstance(arg, Counted) for arg in given):
-            raise Escaped("its arithmetic is done in scipy.linalg")
+            raise Escaped(f"its arithmetic is done in {where}")
         return function(*args, **kwargs)
 
     return guarded

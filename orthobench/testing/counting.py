@@ -24,7 +24,8 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
 
     They are counted on arrays of NumPy that count (`orthobench.testing.counted`), with reading
     the solution once or without: a method that only collects, and solves when it is read, counts
-    that.
+    that. What an oracle does is not the solver's: taking samples counts nothing, and forming a
+    tensor what the oracle says, its `forming`.
 
     Parameters
     ----------
@@ -45,6 +46,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     """
     bench = Bench(plain or solver, instance, streams_of=solver)
     _refuse_functions(bench.oracle)
+    bench.begin().advance(1)  # imports what it needs, which must not be done while counting
     steps, declared, done, read = _counts(bench)
     if plain is not None:
         declared = _declared(solver, instance, steps)
@@ -103,10 +105,30 @@ def _uncounted(method: Callable[[int], Any], tally: Tally) -> Callable[[int], An
     return call
 
 
+def _priced(cls: type[Oracle], tally: Tally) -> type[Oracle]:
+    """Return a class of oracles whose arrays, formed when looked at, count as `forming` says."""
+    looked: list[str] = []
+
+    def pricing(name: str, form: Callable[[Any], Any]) -> property:
+        def get(oracle: Any) -> Any:
+            with tally.pause():
+                formed = counted(form(oracle))
+            if isinstance(formed, np.ndarray) and name not in looked:
+                looked.append(name)
+                tally.flops += getattr(oracle, "forming", 0)
+            return formed
+
+        return property(get)
+
+    held = ((name, getattr(cls, name)) for name in dir(cls))
+    formed = {n: pricing(n, p.fget) for n, p in held if isinstance(p, property) and p.fget}
+    return type(cls.__name__, (cls,), formed)
+
+
 @contextmanager
 def _counting_oracle(oracle: Oracle) -> Iterator[Callable[[Tally], None]]:
     """Give a function that makes the oracle's arrays count from then on, until the end."""
-    held = dict(vars(oracle))
+    held, cls = dict(vars(oracle)), type(oracle)
 
     def wrap(tally: Tally) -> None:
         for name, value in vars(oracle).items():
@@ -115,10 +137,12 @@ def _counting_oracle(oracle: Oracle) -> Iterator[Callable[[Tally], None]]:
         for name in ("prepare", "take"):
             if hasattr(oracle, name):
                 setattr(oracle, name, _uncounted(getattr(oracle, name), tally))
+        oracle.__class__ = _priced(cls, tally)
         tally.flops = 0
 
     try:
         yield wrap
     finally:
+        oracle.__class__ = cls
         vars(oracle).clear()
         vars(oracle).update(held)

@@ -21,6 +21,9 @@ from orthobench.testing.reaching import Snapshot
 STEPS = 40
 """Steps of a run, or as many as there are samples for: more than the blocks of fused kernels."""
 
+RERUN_STEPS = 6
+"""Steps of solvers with `reruns`: no block spans them, and each call does all of them."""
+
 FEWEST = 4
 """Steps that a check needs samples for."""
 
@@ -98,16 +101,17 @@ class Bench:
         self.oracle.rewind(np.random.default_rng(self.streams.samples))
 
     def _room(self) -> int:
-        """Return how many steps a run has, STEPS unless the samples are fewer."""
+        """Return how many steps a run has, unless the samples are fewer."""
+        most = RERUN_STEPS if self.solver.reruns else STEPS
         if not self.solver.batch:
-            return STEPS
+            return most
         self._rewind()
-        self.oracle.prepare(STEPS * self.solver.batch)
-        room = int(min(STEPS, self.oracle.remaining() // self.solver.batch))
+        self.oracle.prepare(most * self.solver.batch)
+        room = int(min(most, self.oracle.remaining() // self.solver.batch))
         if room < FEWEST:
             raise NotCheckable(
                 f"the instance has samples for {room} steps of {self.solver.batch}; pass one with "
-                f"at least {FEWEST * self.solver.batch} samples, {STEPS * self.solver.batch} if "
+                f"at least {FEWEST * self.solver.batch} samples, {most * self.solver.batch} if "
                 "you can, in an array or from a sampler: an iterator can be read once only"
             )
         return room

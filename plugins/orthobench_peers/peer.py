@@ -1,18 +1,57 @@
-"""What all peers have in common: they need a library, and say so where it is missing."""
+"""What all peers have in common: a library, and what they keep from it or it from others."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
+from orthobench.arrays import Array
 from orthobench.environment import version
-from orthobench.errors import UsageError
+from orthobench.errors import DataError, UsageError
 from orthobench.problem import AnyProblem
 from orthobench.solver import O_contra, S, Solver
 
 UNAVAILABLE = "unavailable: install orthobench[peers]"
 """Why a peer refuses where a distribution that it calls is missing."""
+
+
+def finite(data: Array, what: str) -> Array:
+    """Return data for a library: each has its own way with what is not finite, or none.
+
+    Parameters
+    ----------
+    data : ndarray
+    what : str
+        What the message calls them, in the plural.
+
+    Raises
+    ------
+    DataError
+        Where they hold NaN or an infinity.
+    """
+    if not np.isfinite(data).all():
+        raise DataError(f"the {what} hold NaN or an infinity; clean or rescale the data")
+    return data
+
+
+@contextmanager
+def drawn_from(seed: int) -> Iterator[None]:
+    """Seed numpy's global generator, for libraries that draw from it, and put it back afterwards.
+
+    Parameters
+    ----------
+    seed : int
+        Below 2**32.
+    """
+    before = np.random.get_state()  # noqa: NPY002 - it is what they use
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
 
 
 class Peer(Solver[O_contra, S]):

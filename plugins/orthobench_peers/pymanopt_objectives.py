@@ -15,6 +15,7 @@ from orthobench.families import full_tensors, sample_moments
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle
 from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
 from orthobench.problem import Oracle
+from orthobench_peers.pymanopt_manifolds import Meter, grassmann, orthogonal
 
 STEP = 1e-5
 """Length of the step to each side over which a gradient is differenced: for polynomials of order
@@ -32,21 +33,12 @@ ManifoldOracle.register(OrthogonalGroupOracle)
 ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
 
 
-class Objective(ABC):
-    """A function to be minimized on a manifold, with the flops of its evaluations counted.
-
-    Attributes
-    ----------
-    counted : int
-        Flops so far.
-    """
-
-    def __init__(self) -> None:
-        self.counted = 0
+class Objective(Meter, ABC):
+    """A function to be minimized on a manifold; flops of its evaluations are `counted`."""
 
     @abstractmethod
     def manifold(self) -> Any:
-        """Return Pymanopt's manifold."""
+        """Return Pymanopt's manifold, whose operations add to `counted`."""
 
     @abstractmethod
     def value(self, U: Array) -> float:
@@ -66,14 +58,10 @@ class Objective(ABC):
         size = float(np.linalg.norm(V))
         if size == 0:
             return np.zeros_like(V)
+        self.counted += 7 * V.size
         step = STEP / size * V
         difference = self.gradient(U + step) - self.gradient(U - step)
         return difference * (size / (2 * STEP))
-
-    @property
-    @abstractmethod
-    def retraction_flops(self) -> int:
-        """Flops of a retraction: of one QR, or of one SVD."""
 
 
 class OrthogonalObjective(Objective):
@@ -97,9 +85,7 @@ class OrthogonalObjective(Objective):
 
     def manifold(self) -> Any:
         """Return Stiefel(n, n)."""
-        from pymanopt.manifolds import Stiefel
-
-        return Stiefel(self.oracle.n, self.oracle.n)
+        return orthogonal(self.oracle.n, self)
 
     def value(self, U: Array) -> float:
         """Return the cost."""
@@ -116,11 +102,6 @@ class OrthogonalObjective(Objective):
     def scale(self, U: Array) -> float:
         """Return the norm of the gradient, not projected."""
         return float(np.linalg.norm(self.gradient(U)))
-
-    @property
-    def retraction_flops(self) -> int:
-        """Flops of a QR decomposition."""
-        return flops.qr(self.oracle.n, self.oracle.n)
 
 
 class TuckerObjective(Objective):
@@ -145,9 +126,7 @@ class TuckerObjective(Objective):
 
     def manifold(self) -> Any:
         """Return Grassmann(n, r)."""
-        from pymanopt.manifolds import Grassmann
-
-        return Grassmann(self.oracle.n, self.oracle.k)
+        return grassmann(self.oracle.n, self.oracle.k, self)
 
     def value(self, U: Array) -> float:
         """Return -F."""
@@ -159,11 +138,6 @@ class TuckerObjective(Objective):
         W, S = self._cores(U)
         self.counted += flops.gemm(len(U), S.shape[1], len(S))
         return -sample_moments.gradient(W, S, self.order) / self.unit
-
-    @property
-    def retraction_flops(self) -> int:
-        """Flops of a polar decomposition."""
-        return flops.svd(self.oracle.n, self.oracle.k)
 
     def _cores(self, U: Array) -> tuple[Array, Array]:
         if self._last is None or self._last[0] is not U:
@@ -200,17 +174,16 @@ class MomentObjective(Objective):
 
     def manifold(self) -> Any:
         """Return Grassmann(d, k)."""
-        from pymanopt.manifolds import Grassmann
-
-        return Grassmann(len(self.C), self.k)
+        return grassmann(len(self.C), self.k, self)
 
     def value(self, U: Array) -> float:
         """Return -tr(U'CU)."""
+        self.counted += 2 * U.size
         return float(np.vdot(U, self.gradient(U))) / 2
 
     def gradient(self, U: Array) -> Array:
         """Return -2CU."""
-        self.counted += flops.gemm(len(U), self.k, len(U))
+        self.counted += flops.gemm(len(U), self.k, len(U)) + U.size
         product: Array = -2 * (self.C @ U)
         return product
 
@@ -218,11 +191,6 @@ class MomentObjective(Objective):
         """Return -2CV."""
         del U
         return self.gradient(V)
-
-    @property
-    def retraction_flops(self) -> int:
-        """Flops of a polar decomposition."""
-        return flops.svd(len(self.C), self.k)
 
 
 def objective(oracle: Oracle, start: Array) -> Objective:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,10 +33,12 @@ class Found(NamedTuple):
     ----------
     point : ndarray, shape (n, k)
     iterations : int
+    cost : float
     """
 
     point: Array
     iterations: int
+    cost: float
 
 
 def tolerance_parameter() -> Any:
@@ -68,7 +71,7 @@ def minimized(
     optimizer : type
         A class of `pymanopt.optimizers`.
     target : Objective
-        Its `counted` goes up by what is evaluated, and by a retraction for each value.
+        Its `counted` goes up by what is evaluated, and by what its manifold does.
     start : ndarray, shape (n, k)
     tolerance : float
     **settings
@@ -78,14 +81,9 @@ def minimized(
 
     manifold = target.manifold()
     numpy = pymanopt.function.numpy(manifold)
-
-    def value(U: Array) -> float:
-        target.counted += target.retraction_flops
-        return target.value(U)
-
     problem = pymanopt.Problem(
         manifold,
-        numpy(value),
+        numpy(target.value),
         euclidean_gradient=numpy(target.gradient),
         euclidean_hessian=numpy(target.hessian),
     )
@@ -96,7 +94,7 @@ def minimized(
         verbosity=0,
         **settings,
     ).run(problem, initial_point=start)
-    return Found(found.point, found.iterations)
+    return Found(found.point, found.iterations, float(found.cost))
 
 
 class Pymanopt(Rerun[ManifoldOracle]):
@@ -133,8 +131,9 @@ class Pymanopt(Rerun[ManifoldOracle]):
         """Minimize with so many iterations at most."""
         target = objective(oracle, state.given)
         found = self.minimized(target, state.given, iterations)
+        failure = "" if isfinite(found.cost) else f"the cost is {found.cost} where the run ended"
         # Grassmann's retraction is the polar factor too: the nearest orthonormal matrix
-        return Run(Solution(polar(found.point)), found.iterations, target.counted)
+        return Run(Solution(polar(found.point)), found.iterations, target.counted, failure)
 
     @abstractmethod
     def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
@@ -158,8 +157,9 @@ class PymanoptSteepestDescent(Pymanopt):
 
     Notes
     -----
-    A gradient an iteration, and a value and a retraction for each trial of the line search: what
-    the cost says of its flops, and a QR or polar decomposition.
+    A gradient and its projection an iteration, and a value and a retraction for each trial of the
+    line search: what the cost says of its flops, and a QR or polar decomposition
+    (`orthobench_peers.pymanopt_manifolds`).
 
     References
     ----------
@@ -248,7 +248,8 @@ class PymanoptTrustRegions(Pymanopt):
 
     Notes
     -----
-    As `pymanopt-steepest-descent`, and two gradients for each inner iteration.
+    As `pymanopt-steepest-descent`, and two gradients and a Hessian of the manifold for each inner
+    iteration.
 
     References
     ----------

@@ -30,8 +30,8 @@ class PymanoptPCA(Batch):
 
     Notes
     -----
-    2nd² flops for the moment, 2d²k for each value, gradient and Hessian-vector product, and a
-    polar decomposition for each value.
+    2nd² flops for the moment, 2d²k + dk for each gradient and Hessian-vector product and 2d²k + 3dk
+    for each value, and those of the manifold, `orthobench_peers.pymanopt_manifolds`.
 
     References
     ----------
@@ -58,4 +58,4 @@ class PymanoptPCA(Batch):
         found = minimized(
             TrustRegions, target, state.start, self.tolerance, max_iterations=self.iterations
         )
-        return orthonormalize(found.point), flops.gemm(d, d, len(X)) + target.counted
+        return orthonormalize(found.point), flops.gemm(d, d, len(X)) + d**2 + target.counted

@@ -19,8 +19,15 @@ from orthobench.families.tucker_oracles import SymmetricTensorOracle
 from orthobench.parameters import parameter
 from orthobench.solution import Solution
 from orthobench_peers.components import nearest
+from orthobench_peers.peer import finite
 from orthobench_peers.rerun import Rerun, RerunState, Run
-from orthobench_peers.tucker import AlternatingTucker, Factors, FactorsState, OneStepTucker
+from orthobench_peers.tucker import (
+    AlternatingTucker,
+    Factors,
+    FactorsState,
+    OneStepTucker,
+    products_flops,
+)
 
 PACKAGES = ("pyttb",)
 
@@ -40,7 +47,10 @@ class PyttbTuckerALS(AlternatingTucker):
 
     Notes
     -----
-    Counted as `tensorly-tucker`, `orthobench_peers.tucker.hooi_flops`. Memory: some three tensors.
+    2n^(d+1) + 9n³ flops for each of d modes at the start, a Gram matrix and its eigenvectors. A
+    step: for each mode the product with all others, `orthobench_peers.tucker.products_flops`, and
+    2n² r^(d-1) + 9n³; 2nr^d for the core, and 2n^d + 2r^d for norms. What ARPACK takes is counted
+    as an eigendecomposition by LAPACK. Memory: some three tensors.
 
     References
     ----------
@@ -75,6 +85,16 @@ class PyttbTuckerALS(AlternatingTucker):
             )
         return Factors(found.factor_matrices, 1 - float(told["fit"]))
 
+    def first_flops(self, n: int, rank: int, order: int) -> int:
+        """Return those of the HOSVD."""
+        del rank
+        return order * _gram_flops(n, n ** (order - 1))
+
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return those of an iteration."""
+        mode = products_flops(n, rank, order, order - 1) + _gram_flops(n, rank ** (order - 1))
+        return order * mode + int(2 * n * rank**order + 2 * n**order + 2 * rank**order)
+
 
 @dataclass(frozen=True)
 class PyttbHOSVD(OneStepTucker):
@@ -86,8 +106,9 @@ class PyttbHOSVD(OneStepTucker):
 
     Notes
     -----
-    Counted as if nothing were truncated, `orthobench_peers.tucker.hosvd_flops`. Memory: some two
-    tensors.
+    For mode j = 1, ..., d, when j - 1 are truncated, 2n² r^(j-1) n^(d-j) + 9n³ flops for the Gram
+    matrix and its eigenvectors, by LAPACK, and 2n^(d-j+1) r^j to truncate; 2n^d for the norm.
+    Memory: some two tensors.
 
     References
     ----------
@@ -111,6 +132,11 @@ class PyttbHOSVD(OneStepTucker):
         found = hosvd(tensor, 0.0, verbosity=-1, ranks=[oracle.k] * oracle.order)
         return Factors(found.factor_matrices)
 
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return those of the decomposition."""
+        grams = sum(_gram_flops(n, rank**j * n ** (order - 1 - j)) for j in range(order))
+        return grams + products_flops(n, rank, order, order) + int(2 * n**order)
+
 
 @dataclass(frozen=True)
 class PyttbCPALS(Rerun[TensorOracle]):
@@ -131,8 +157,8 @@ class PyttbCPALS(Rerun[TensorOracle]):
 
     Notes
     -----
-    For each of three modes 2n⁴ + n³ flops for the Khatri-Rao product, and 8n³/3 for the least
-    squares, an iteration; those of three HOSVDs at the start. Memory: two tensors.
+    For each of three modes 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3 for the least squares
+    and 2n³ for a Gram matrix, an iteration; 2n⁴ + 9n³ for each at the start. Memory: two tensors.
 
     References
     ----------
@@ -150,11 +176,11 @@ class PyttbCPALS(Rerun[TensorOracle]):
         """Copy the tensor, and compute its HOSVD."""
         from pyttb import ktensor
 
-        n, tensor = oracle.n, _tensor(oracle.T)
+        n, tensor = oracle.n, _tensor(finite(oracle.T, "entries of the tensor"))
         with _repeatable():
             start = ktensor([tensor.nvecs(mode, n) for mode in range(3)])
         begun = nearest(oracle.T, start.factor_matrices[-1], np.ones(n))
-        return (tensor, start), begun, 3 * (flops.gemm(n, n, n**2) + flops.eigh(n))
+        return (tensor, start), begun, 3 * _gram_flops(n, n**2)
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
         """Alternate from the HOSVD."""
@@ -165,9 +191,14 @@ class PyttbCPALS(Rerun[TensorOracle]):
             tensor, n, stoptol=self.tolerance, maxiters=iterations, init=start, printitn=0
         )
         done = told["iters"] + 1
-        each = 3 * (flops.gemm(n, n, n**2) + n**3 + 8 * n**3 // 3)
+        each = 3 * (flops.gemm(n, n, n**2) + 3 * n**3 + 8 * n**3 // 3)
         components = nearest(oracle.T, found.factor_matrices[-1], found.weights)
         return Run(components, done, done * each)
+
+
+def _gram_flops(n: int, columns: int) -> int:
+    """Return the flops of the left singular vectors of (n, columns), from the Gram matrix."""
+    return flops.gemm(n, n, columns) + flops.eigh(n)
 
 
 def _tensor(T: Array) -> Any:

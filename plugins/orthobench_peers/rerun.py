@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,7 +14,7 @@ from orthobench.geometry import complete
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import O_contra, State, Status
-from orthobench_peers.peer import Peer
+from orthobench_peers.peer import Peer, finite
 
 SEEDS = 2**31
 """Libraries take seeds below this."""
@@ -28,11 +29,14 @@ class Run(NamedTuple):
     iterations : int
         How many it did: fewer than it was allowed where it ended by itself.
     flops : int
+    failure : str
+        Why there is no solution, in a sentence; empty where there is one.
     """
 
     solution: Solution
     iterations: int
     flops: int
+    failure: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,12 +91,14 @@ class Rerun(Peer[O_contra, RerunState]):
         state.solution = run.solution
         state.work.steps = max(state.work.steps, min(run.iterations, allowed))
         state.work.flops = state.beginning + run.flops
-        if run.iterations < allowed:
+        if run.failure:
+            state.status, state.reason = Status.FAILED, run.failure
+        elif run.iterations < allowed:
             state.status = Status.CONVERGED
 
     def solution(self, state: RerunState) -> Solution:
-        """Return what the last run gave."""
-        return state.solution
+        """Return a copy of what the last run gave."""
+        return deepcopy(state.solution)
 
     @abstractmethod
     def ready(self, oracle: O_contra) -> tuple[Any, Solution, int]:
@@ -146,7 +152,7 @@ class Batch(Peer[SampleOracle, BatchState]):
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
         """Take `count` samples, and decompose all so far."""
-        state.X = np.concatenate([state.X, oracle.take(count)])
+        state.X = np.concatenate([state.X, finite(oracle.take(count), "samples")])
         state.work.steps += count
         state.work.samples += count
         if state.X.any():

@@ -14,7 +14,7 @@ from orthobench.parameters import parameter
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import State
-from orthobench_peers.peer import Peer
+from orthobench_peers.peer import Peer, finite
 from orthobench_peers.rerun import Batch, BatchState
 
 OVERSAMPLED = 10
@@ -42,7 +42,7 @@ class SklearnPCA(Batch):
     """scikit-learn's PCA of all samples so far.
 
     It centres its samples, and problems of this family do not: it is given each sample with its
-    negative. That doubles its rows, not its counts, and makes its subspace that of `batch-pca`.
+    negative. That doubles its rows, and makes its subspace that of `batch-pca`.
 
     Cannot be stepped: a decomposition at every checkpoint, each with its own time.
 
@@ -56,8 +56,9 @@ class SklearnPCA(Batch):
 
     Notes
     -----
-    6nd² + 20d³ flops for the SVD where n >= d, 2nd² + 9d³ for the covariance, or
-    4nd(k + 10)(q + 1) with q power iterations.
+    For n samples, 2n rows: 12nd² + 20d³ flops for the SVD where 2n >= d, 4nd² + 3d² + 9d³ for the
+    covariance, or 8nd(k + 10)(q + 1) with q power iterations; and 2nd for means, but for the
+    covariance as much to subtract them.
 
     References
     ----------
@@ -81,15 +82,16 @@ class SklearnPCA(Batch):
 
         pca = PCA(k, svd_solver=self.svd_solver, random_state=state.seed)
         components: Array = pca.fit(mirrored(X)).components_
-        return components.T, self._flops(len(X), X.shape[1], k)
+        return components.T, self._flops(2 * len(X), X.shape[1], k)
 
-    def _flops(self, n: int, d: int, k: int) -> int:
+    def _flops(self, rows: int, d: int, k: int) -> int:
+        means = rows * d
         if self.svd_solver == "full":
-            return flops.svd(n, d)
+            return 2 * means + flops.svd(rows, d)
         if self.svd_solver == "covariance_eigh":
-            return flops.gemm(d, d, n) + flops.eigh(d)
-        iterations = 7 if k < 0.1 * min(n, d) else 4
-        return 2 * (iterations + 1) * flops.gemm(n, k + OVERSAMPLED, d)
+            return means + flops.gemm(d, d, rows) + 3 * d**2 + flops.eigh(d)
+        iterations = 7 if k < 0.1 * min(rows, d) else 4
+        return 2 * means + 2 * (iterations + 1) * flops.gemm(rows, k + OVERSAMPLED, d)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -122,7 +124,8 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     Notes
     -----
-    A thin SVD of (k + batch) rows a step, `orthobench.flops.svd`; memory d (k + batch) doubles.
+    A thin SVD of k + 2 batch + 1 rows a step, `orthobench.flops.svd`: what is kept, the samples
+    and their negatives, and a correction of the mean. Memory: d (k + 2 batch) doubles.
 
     References
     ----------
@@ -156,12 +159,12 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
         """Take one batch."""
-        X = oracle.take(self.batch)
+        X = finite(oracle.take(self.batch), "samples")
         if X.any():
             state.estimator.partial_fit(mirrored(X))
         state.work.steps += 1
         state.work.samples += self.batch
-        state.work.flops += flops.svd(oracle.k + self.batch, oracle.n)
+        state.work.flops += flops.svd(oracle.k + 2 * self.batch + 1, oracle.n)
 
     def solution(self, state: IncrementalState) -> Solution:
         """Return the components, (d, k); the start before the first batch."""

@@ -12,6 +12,7 @@ from orthobench.families.loadings import gamma_parameter, normalized
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.parameters import parameter
 from orthobench.solution import Solution
+from orthobench_peers.peer import drawn_from, finite
 from orthobench_peers.rerun import Rerun, RerunState, Run
 
 UNIT = "the norm of the longest row of the data, from which on all loadings are zero"
@@ -27,13 +28,15 @@ class Sparse(Rerun[SparsePCAOracle]):
 
     def ready(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
         """Scale the penalty; the loadings before any run are those of the common start."""
+        finite(oracle.A, "data")
         alpha, decomposition = self.gamma * float(oracle.norms.max()), flops.svd(*oracle.A.shape)
         return alpha, SparseSolution(oracle.start.copy()), decomposition
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
         """Fit the samples from the start."""
         estimator = self.estimator(oracle, state, iterations)
-        with warnings.catch_warnings():
+        # coordinate descent draws a seed from numpy's global generator, whether or not it needs one
+        with warnings.catch_warnings(), drawn_from(state.seed):
             warnings.simplefilter("ignore", UserWarning)  # what the lasso of a feature advises
             estimator.fit(oracle.A.T)
         done = min(int(estimator.n_iter_), iterations)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
+from orthobench import flops
 from orthobench.arrays import Array
 from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.families.tucker_oracles import SymmetricTensorOracle
 from orthobench.parameters import parameter
 from orthobench.solution import Solution
 from orthobench_peers.components import nearest
+from orthobench_peers.peer import drawn_from, finite
 from orthobench_peers.rerun import Rerun, RerunState, Run
-from orthobench_peers.tucker import AlternatingTucker, Factors, FactorsState, OneStepTucker
+from orthobench_peers.tucker import (
+    AlternatingTucker,
+    Factors,
+    FactorsState,
+    OneStepTucker,
+    products_flops,
+)
 
 PACKAGES = ("tensorly",)
 
@@ -39,7 +43,8 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
 
     Notes
     -----
-    6n³ flops for each of s (restarts + 1) iterations of each of n factors, and 2n³ a deflation.
+    For each of n factors, s (restarts + 1) iterations of 3 (2n³ + 2n² + 3n) flops, restarts + 1
+    values T(u, u, u) of 2n³ + 2n² + 2n, and 3n³ + n² for the deflation.
     Memory: the tensor twice.
 
     References
@@ -57,6 +62,7 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
 
     def ready(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
         """Prepare nothing; begin with the common start."""
+        finite(oracle.T, "entries of the tensor")
         return None, Solution(oracle.start.copy()), 0
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
@@ -64,12 +70,16 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
         from tensorly.decomposition import symmetric_parafac_power_iteration
 
         n = oracle.n
-        with _drawn_from(state.seed):
+        with drawn_from(state.seed):
             weights, U = symmetric_parafac_power_iteration(
                 oracle.T, n, n_repeat=self.restarts, n_iteration=iterations
             )
-        count = n * (iterations * (self.restarts + 1) * 6 * n**3 + 2 * n**3)
-        return Run(nearest(oracle.T, U, weights), iterations, count)
+        return Run(nearest(oracle.T, U, weights), iterations, self._flops(n, iterations))
+
+    def _flops(self, n: int, iterations: int) -> int:
+        product = 2 * n**3 + 2 * n**2
+        each = 3 * iterations * (product + 3 * n) + product + 2 * n
+        return n * ((self.restarts + 1) * each + 3 * n**3 + n**2)
 
 
 @dataclass(frozen=True)
@@ -86,7 +96,9 @@ class TensorlyTucker(AlternatingTucker):
 
     Notes
     -----
-    `orthobench_peers.tucker.hooi_flops` a step, and `hosvd_flops` at the start. Memory: some three
+    `hosvd_flops` at the start. A step: for each of d modes the product with all others,
+    `orthobench_peers.tucker.products_flops`, and the singular value decomposition of what is left,
+    (n, r^(d-1)); the core, anew from the tensor; and 2n^d + 2r^d for norms. Memory: some three
     tensors.
 
     References
@@ -109,6 +121,16 @@ class TensorlyTucker(AlternatingTucker):
         """Return the HOSVD."""
         return _hosvd(oracle, tensor)
 
+    def first_flops(self, n: int, rank: int, order: int) -> int:
+        """Return those of the HOSVD."""
+        return hosvd_flops(n, rank, order)
+
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return those of an iteration."""
+        mode = products_flops(n, rank, order, order - 1) + flops.svd(n, rank ** (order - 1))
+        core = products_flops(n, rank, order, order)
+        return order * mode + core + int(2 * n**order + 2 * rank**order)
+
     def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Call tucker for one iteration, from the factors."""
         from tensorly.decomposition import tucker
@@ -129,7 +151,7 @@ class TensorlyHOSVD(OneStepTucker):
 
     Notes
     -----
-    `orthobench_peers.tucker.hosvd_flops`. Memory: some two tensors.
+    `hosvd_flops`. Memory: some two tensors.
 
     References
     ----------
@@ -148,20 +170,19 @@ class TensorlyHOSVD(OneStepTucker):
         """Return the HOSVD."""
         return _hosvd(oracle, state.tensor)
 
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return those of the HOSVD."""
+        return hosvd_flops(n, rank, order)
+
+
+def hosvd_flops(n: int, rank: int, order: int) -> int:
+    """Return the flops of d decompositions of (n, n^(d-1)), of the core, and of the norm."""
+    unfoldings = order * flops.svd(n, n ** (order - 1))
+    return unfoldings + products_flops(n, rank, order, order) + int(2 * n**order)
+
 
 def _hosvd(oracle: SymmetricTensorOracle, tensor: object) -> Factors:
     from tensorly.decomposition import tucker
 
     _, factors = tucker(tensor, [oracle.k] * oracle.order, n_iter_max=0, init="svd")
     return Factors(list(factors))
-
-
-@contextmanager
-def _drawn_from(seed: int) -> Iterator[None]:
-    """Seed numpy's global generator, which TensorLy draws from, and put it back afterwards."""
-    before = np.random.get_state()  # noqa: NPY002 - it is what TensorLy uses
-    np.random.seed(seed)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        np.random.set_state(before)  # noqa: NPY002

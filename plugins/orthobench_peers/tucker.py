@@ -21,7 +21,7 @@ from orthobench.geometry import orthonormalize
 from orthobench.problem import AnyProblem
 from orthobench.solution import Solution
 from orthobench.solver import State, Status
-from orthobench_peers.peer import Peer
+from orthobench_peers.peer import Peer, finite
 
 ROWS = 256
 """Samples whose products with all others are held at once."""
@@ -109,19 +109,23 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     def begin(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> FactorsState:
         """Copy the tensor, and begin."""
         del rng
-        tensor = self.tensor(oracle.T)
+        tensor = self.tensor(finite(oracle.T, "entries of the tensor"))
         state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
-        state.work.flops = oracle.forming + self.first_flops(oracle)
+        state.work.flops = oracle.forming + self.first_flops(oracle.n, oracle.k, oracle.order)
         return state
 
     def solution(self, state: FactorsState) -> Solution:
         """Return the factor of the last mode, (n, r), orthonormal to the last bit."""
         return Solution(orthonormalize(state.factors.modes[-1]))
 
-    def first_flops(self, oracle: SymmetricTensorOracle) -> int:
+    def first_flops(self, n: int, rank: int, order: int) -> int:
         """Return the flops of `first`."""
-        del oracle
+        del n, rank, order
         return 0
+
+    @abstractmethod
+    def step_flops(self, n: int, rank: int, order: int) -> int:
+        """Return the flops of a step."""
 
     @abstractmethod
     def tensor(self, T: Array) -> object:
@@ -149,13 +153,9 @@ class AlternatingTucker(WholeTensor):
         before = state.factors.error
         state.factors = self.iterate(oracle, state)
         state.work.steps += 1
-        state.work.flops += hooi_flops(oracle.n, oracle.k, oracle.order)
+        state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
         if abs(before - state.factors.error) < self.tolerance:
             state.status = Status.CONVERGED
-
-    def first_flops(self, oracle: SymmetricTensorOracle) -> int:
-        """Return those of the higher-order singular value decomposition that it begins with."""
-        return hosvd_flops(oracle.n, oracle.order)
 
     @abstractmethod
     def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
@@ -169,7 +169,7 @@ class OneStepTucker(WholeTensor):
         """Decompose, and be done."""
         state.factors = self.decomposed(oracle, state)
         state.work.steps += 1
-        state.work.flops += hosvd_flops(oracle.n, oracle.order)
+        state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
         state.status = Status.CONVERGED
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
@@ -182,16 +182,9 @@ class OneStepTucker(WholeTensor):
         """Return the factors of the decomposition."""
 
 
-def hooi_flops(n: int, rank: int, order: int) -> int:
-    """Return the flops of one iteration: for each mode the product with all others, and an SVD.
+def products_flops(n: int, rank: int, order: int, modes: int) -> int:
+    """Return the flops of a tensor's product with (n, r) in some of its modes.
 
-    d (2 n^d r + 2 n^(d-1) r² + ... + 2 n² r^(d-1)) and d singular value decompositions of
-    (n, r^(d-1)).
+    2n^d r + 2n^(d-1) r² + ..., one term for each.
     """
-    products = sum(2 * n ** (order - j + 1) * rank**j for j in range(1, order))
-    return int(order * (products + flops.svd(n, rank ** (order - 1))))
-
-
-def hosvd_flops(n: int, order: int) -> int:
-    """Return the flops of d singular value decompositions of (n, n^(d-1)): `orthobench.flops`."""
-    return order * flops.svd(n, n ** (order - 1))
+    return int(sum(2 * n ** (order - j + 1) * rank**j for j in range(1, modes + 1)))

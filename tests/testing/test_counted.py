@@ -1,5 +1,9 @@
 """Operations counted, against the closed formulae."""
 
+import sys
+from types import ModuleType
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
@@ -70,6 +74,36 @@ def test_what_cannot_be_seen_is_not_counted_but_refused(operands):
         np.linalg.pinv(counted(A))
     assert shift(np.ones(2), np.ones(2), 1.0) == -0.5
     assert scipy.linalg.qr(A)[0].shape == (5, 5)
+
+
+def test_what_others_imported_by_name_is_refused_too_and_given_back(operands):
+    import scipy.linalg
+    import scipy.sparse.linalg
+
+    library = ModuleType("library")
+    library.qr, library.eigsh = scipy.linalg.qr, scipy.sparse.linalg.eigsh
+    A = counted(operands[0])
+    with patch.dict(sys.modules, library=library):
+        with counting():
+            with pytest.raises(Escaped, match=r"scipy\.linalg"):
+                library.qr(A)
+            with pytest.raises(Escaped, match=r"scipy\.sparse\.linalg"):
+                library.eigsh(A.T @ A, 1)
+        assert library.qr is scipy.linalg.qr
+        assert library.qr(operands[0])[0].shape == (5, 5)
+
+
+def test_no_library_takes_a_refusal_for_an_error_of_its_own(operands):
+    import scipy.linalg
+
+    def careful(A):
+        try:
+            return scipy.linalg.qr(A)
+        except Exception as error:
+            raise RuntimeError from error
+
+    with counting(), pytest.raises(Escaped):
+        careful(counted(operands[0]))
 
 
 def test_a_pause_counts_nothing(operands):

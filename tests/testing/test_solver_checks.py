@@ -14,11 +14,18 @@ from orthobench.errors import UsageError
 from orthobench.flops import qr
 from orthobench.geometry import orthonormalize
 from orthobench.parameters import parameter
-from orthobench.problem import Oracle
+from orthobench.problem import Instance, Oracle
 from orthobench.samples import SampleOracle
 from orthobench.solution import Solution
 from orthobench.solver import Solver, State
-from orthobench.testing import NotConforming, Outcome, check_solver, of_solvers, runs
+from orthobench.testing import (
+    NotConforming,
+    Outcome,
+    check_flops,
+    check_solver,
+    of_solvers,
+    runs,
+)
 from orthobench.testing.findings import Check
 
 
@@ -312,6 +319,74 @@ def test_a_counterexample_fails_its_check_and_no_other(check, cls, instance, imp
     assert failed == [check], results
     others = {r.outcome for name, r in results.items() if name != check}
     assert check in ("runs", "repeats", "work") or others == {Outcome.PASSED}, results
+
+
+class CountsBackwardsInReruns(CountsBackwards):
+    reruns: ClassVar[bool] = True
+
+    def count(self, oracle, state):
+        super().count(oracle, state)
+        if state.work.steps == 6:
+            state.work.flops = 10
+
+
+class StepsBackInReruns(PlainOja):
+    reruns: ClassVar[bool] = True
+
+    def advance(self, oracle, state, count):
+        super().advance(oracle, state, count)
+        state.work.steps -= 2 * count
+
+
+def test_flops_of_solvers_that_begin_anew_may_fall_but_not_their_steps(instance, impatient):
+    assert of_solvers.WORK.result(CountsBackwardsInReruns(), instance).outcome is Outcome.PASSED
+    assert "work.flops falls" in of_solvers.WORK.result(CountsBackwards(), instance).message
+    assert "work.steps falls" in of_solvers.WORK.result(StepsBackInReruns(), instance).message
+
+
+class FormedOracle(Oracle):
+    """One that forms its matrix when it is looked at, which takes more than it says."""
+
+    forming = 1000
+
+    def __init__(self):
+        self.n, self.k, self.rows = 4, 2, np.eye(4)
+
+    @property
+    def matrix(self):
+        return sum(self.rows.T @ self.rows for _ in range(50))
+
+
+@dataclass(frozen=True)
+class LooksTwice(Solver[FormedOracle, PlainState]):
+    name: ClassVar[str] = "looks-twice"
+    needs: ClassVar[type[Oracle]] = FormedOracle
+    forming: int = parameter(1000, help="flops counted for the matrix", low=0)
+
+    def init(self, oracle, rng):
+        state = PlainState(U=oracle.matrix @ oracle.start)
+        state.work.flops = self.forming + 64
+        return state
+
+    def step(self, oracle, state):
+        state.U = orthonormalize(oracle.matrix @ oracle.start)
+        state.work.steps += 1
+        state.work.flops += 64 + 8 + qr(4, 2)
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+@pytest.mark.parametrize(("forming", "right"), [(1000, True), (50 * 128, False), (0, False)])
+def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
+    oracle = FormedOracle()
+    instance = Instance(oracle, lambda solution: {}, {})
+    if right:
+        check_flops(LooksTwice(forming=forming), instance)
+    else:
+        with pytest.raises(NotConforming, match=r"work\.flops is"):
+            check_flops(LooksTwice(forming=forming), instance)
+    assert type(oracle) is FormedOracle
 
 
 def test_what_rests_on_a_failed_check_says_so(instance):

@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.mark.conformance("peers")
+def test_conformance(conformance):
+    conformance()
