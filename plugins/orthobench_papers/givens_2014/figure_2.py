@@ -127,7 +127,7 @@ def _few_to_many(evidence: Evidence, m: int, density: float) -> Array:
 def drawn(evidence: Evidence) -> Plot:
     """Draw the nine panels: explained variance of held-out samples along the run."""
     panels = {
-        f"m = {m}, {density:.0%}": _panel(evidence, m, density)
+        problem(m, density): _panel(evidence, m, density)
         for m in COMPONENTS
         for density in DENSITIES
     }
@@ -142,6 +142,7 @@ def _panel(evidence: Evidence, m: int, density: float) -> Panel:
         Axis(EXPLAINED, "adjusted explained variance", log=False),
         tuple(along_flops(solver, records, EXPLAINED) for solver, records in runs.items()),
         band=band(len(runs[GIVENS])),
+        title=f"{m} components, at most {100 * density:.0f} % dense",
     )
 
 
