@@ -19,6 +19,7 @@ from orthobench.registry import catalogue
 from orthobench.stats.estimates import always_within, median_within, ratio_within, together
 from orthobench.stats.seeds import spread
 from orthobench_papers.tucker_2022 import drawing
+from orthobench_papers.tucker_2022.following import led
 
 DATA = ("abu-airport-4.mat",)
 RUNS = ("section-5-1",)
@@ -27,14 +28,15 @@ SUITES = (*RUNS, "section-5-1-orders")
 SPGD, SHOEVD, PCA = 0.9947, 0.9900, 0.8893
 """Areas under the ROC curve, as printed."""
 
-ROUNDING = 1e-6
-"""Of detection rates, multiples of 1/60 in single precision."""
-
 NEAR = 0.005
 """An area that differs by no more from the printed one, which is of one run, agrees with it."""
 
 PHASES = {"SHOEVD": "phase I", "SPGD": "phase II"}
 """The problem of the suite at whose end each method stands."""
+
+PARAMETERS = {"batch": 100, "step": 0.5, "hoevd_steps": 500, "hoevd_step": 0.35}
+STEPS = (500, 1500)
+"""Of the solver of the suite, and of its two phases."""
 
 
 class Scene(NamedTuple):
@@ -127,24 +129,40 @@ def area_under(shown: Scene) -> float:
 
 
 def above(evidence: Evidence) -> Measurement:
-    """Compare detection rates at equal rates of false alarms, where neither is zero or one."""
-    return together([_above(evidence, method) for method in PHASES])
+    """Compare detection rates at every count of false alarms, where PCA's is not zero or one.
+
+    On more seeds than the suite has: curves touch in a third of the runs of SPGD.
+    """
+    instance = instance_of(catalogue().problem("hsi-anomaly", {}), 0)
+    X, anomalies = instance.oracle.X, covariance().anomalies.ravel(order="F")
+    base = detected(X[:, : instance.oracle.k], anomalies)
+    open_, least = (base > 0) & (base < 1), []
+    for seed in evidence.seeds[: 20 if evidence.quick else 200]:
+        run = led("spgd", instance, seed, **PARAMETERS)
+        rates = (detected(X @ run.go(steps), anomalies) for steps in STEPS)
+        least.append([np.min((found - base)[open_]) for found in rates])
+    each = zip(PHASES, np.array(least).T, strict=True)
+    return together([_positive(values, method) for method, values in each])
 
 
-def _above(evidence: Evidence, method: str) -> Measurement:
-    base = covariance()
-    at = np.unique(np.concatenate([base.false, np.linspace(0.001, 0.999, 999)]))
-    there = np.interp(at, base.false, base.true)
-    open_ = (there > 0) & (there < 1)
-    least = np.array([
-        np.min((np.interp(at, found.false, found.true) - there)[open_])
-        for found in scenes(evidence, method)
-    ])  # fmt: skip
+def _positive(least: Array, method: str) -> Measurement:
+    count = int(np.sum(least > 0))
     text = (
         f"least difference of detection rates to PCA's over all rates of false alarms, {method} "
-        f"({np.sum(least > ROUNDING)} of {len(least)} curves strictly above)"
+        f"({count} of {len(least)} curves strictly above)"
     )
-    return median_within(least, low=ROUNDING, text=text)
+    return median_within(least, low=1e-9, text=text)
+
+
+def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
+    """Return the detection rate at each count of false alarms, by the scores of centred Z (p, r).
+
+    They are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
+    """
+    scores = np.linalg.norm(np.linalg.qr(Z)[0], axis=1)
+    alarms = np.sort(scores[~anomalies])[::-1]
+    missed = np.searchsorted(np.sort(scores[anomalies]), alarms, side="right")
+    return np.asarray(1 - missed / anomalies.sum())
 
 
 def hits(shown: Scene) -> float:
@@ -254,7 +272,8 @@ CLAIMS = (
     ),
     Claim(
         "above-pca", "The ROC curves of both lie strictly above that of PCA.",
-        "Figure 8", above, suites=RUNS, data=DATA,
+        "Figure 8", above, data=DATA,
+        reason="Of SPGD's in two runs of three; in the others they touch, by a pixel of 60 or two.",
     ),
 )  # fmt: skip
 
