@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from orthobench.arrays import Array
+from orthobench.exhibits import Exhibit
 from orthobench.panel import Plot
 from orthobench.record import Record
 
@@ -101,6 +102,9 @@ class Evidence(Protocol):
 
     def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
         """Return the final values of a metric, or of a cost (seconds, flops, ...), seed by seed."""
+
+    def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
+        """Return what the solutions look like, by the names the problem gives, seed by seed."""
 
 
 Check: TypeAlias = Callable[[Evidence], Measurement]

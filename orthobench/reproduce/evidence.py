@@ -12,6 +12,7 @@ from orthobench import api
 from orthobench.arrays import Array
 from orthobench.claims import Paper
 from orthobench.errors import OrthobenchError, unknown
+from orthobench.exhibits import Exhibit
 from orthobench.record import Record
 from orthobench.registry import catalogue
 from orthobench.results import Results
@@ -84,6 +85,12 @@ class Runs:
         if not np.isfinite(found).all():
             raise ClaimError(f"{solver} on {problem} has no finite {value}")
         return found
+
+    def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
+        """Return what solutions look like, seed by seed; see `orthobench.claims.Evidence`."""
+        records = self.records(suite, problem, solver)
+        shown = self.run(suite).exhibits(records)
+        return [shown[record.key] for record in records]
 
     def run(self, name: str) -> Results:
         """Run a suite, or what of it is not in its store yet."""

@@ -9,7 +9,7 @@ from orthobench.reproduce.publish import SIGNS
 
 REPORTS = Path(__file__).parents[2] / "reports"
 LARGEST = 300_000
-PUBLISHED = ["msg-2013", "tucker-2022"]
+PUBLISHED = ["msg-2013", "givens-2014", "tucker-2022"]
 
 
 @pytest.fixture(params=PUBLISHED)

@@ -7,6 +7,7 @@ from orthobench_papers.tucker_2022 import (
     dense,
     figure_2,
     grassmann,
+    section_5_1,
     section_5_2,
     table_2,
 )
@@ -107,6 +108,17 @@ class TestFormulae:
         assert rows["annual_return"] == pytest.approx(100 * (np.prod(1 + y / 100) ** (1 / 3) - 1))
         for d in (2, 3, 4):
             assert rows[f"m{d}"] == pytest.approx(np.mean((y - y.mean()) ** d))
+
+    def test_detection_rates_sum_up_to_the_area_under_the_curve(self):
+        from sklearn.metrics import roc_auc_score
+
+        rng = np.random.default_rng(4)
+        Z, anomalies = rng.standard_normal((500, 3)) * [1, 2, 9], np.arange(500) % 9 == 0
+        Z[anomalies] *= 1.5
+        scores = np.einsum("ij,ij->i", Z, np.linalg.solve(Z.T @ Z, Z.T).T)
+        rates = section_5_1.detected(Z, anomalies)
+        assert len(rates) == np.sum(~anomalies)
+        assert np.mean(rates) == pytest.approx(roc_auc_score(anomalies, scores), abs=1e-12)
 
     def test_lowest_takes_groups_of_five(self):
         assert list(table_2.lowest(np.arange(10.0))) == [0, 5]

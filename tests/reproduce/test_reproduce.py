@@ -11,6 +11,7 @@ from orthobench.errors import UsageError
 from orthobench.registry import Plugin, Provided, catalogue
 from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.evidence import Runs
+from orthobench.results import Results
 from orthobench.stats.estimates import (
     always_within,
     mean_within,
@@ -106,6 +107,16 @@ class TestCheck:
         assert [r.seed for r in first.records(*names)] == [0, 1]
         assert [r.seed for r in second.records(*names)] == [7, 8]
         assert second.seeds[0] == 7
+
+    def test_exhibits_come_seed_by_seed(self, runs, monkeypatch):
+        names = ("race", "spiked", "oja")
+        assert runs.exhibits(*names) == [{}] * 6
+
+        def shown(results, records):
+            return {record.key: {"seed": record.seed} for record in reversed(records)}
+
+        monkeypatch.setattr(Results, "exhibits", shown)
+        assert [each["seed"] for each in runs.exhibits(*names)] == list(range(6))
 
     def test_an_unknown_claim_suggests_the_nearest(self, paper):
         with pytest.raises(UsageError, match="beats"):

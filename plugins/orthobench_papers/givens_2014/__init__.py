@@ -21,16 +21,25 @@ NOTES = """
   Theorem 2, which must be a minimum, and its constant. Theorems 1 (2) and 3 overlook local minima
   and maxima. Equation 5 and the squared form that all methods work on are different problems for
   more than one component.
-- **Left open by the paper**: the penalty of Figure 1, what its gamma is relative to, which variant
-  of the power method Figure 1 has, the distribution of the centres of the mixtures, the estimate of
-  their variance, the restarts of the tensor power method. What was chosen stands with each claim.
+- **Left open by the paper**: the penalty of Figure 1, what its gamma is relative to, and which
+  variant of the power method it has; what was chosen stands with each claim.
+- **Figure 2** is on prostate data (102 samples, 20 of them held out) in place of those of brains.
+  Gamma is one of 14 values, by the variance of training samples that is explained at most so dense.
+- **Mixtures.** The paper leaves open how centres are drawn, from which eigenvalues the variance of
+  the noise comes, and the restarts of the tensor power method. Here centres are Gaussian with
+  inverse-Wishart covariance (d degrees of freedom, scale I), which gives the optimum that Figure 4
+  shows; the variance is from the least eigenvalue, where a claim says nothing else. Algorithm 3
+  takes pairs in random order. The power method has 30 restarts and 30 iterations, and is judged on
+  its own factors. Cyclic order, and 10 or 100 restarts and iterations, change the mean NMI at
+  d = 100 by less than 0.001.
 - **Loadings** are AU less the penalty at unit length, which gives the paper's numbers. Filled in
   the pattern (Algorithm 6 of Journée et al. 2010, which needs the data as well), all methods
   explain more, and Figure 1 comes out alike.
 - **Flops** are additions and multiplications over all genes, as the paper counts them; the solvers
   here skip genes that cannot count, and do a small part of them.
-- The verdicts hold over two sets of seeds. Bounds are those of the sentences: "comparable" and
-  "similar" is at least 95 %, "better" and "faster" is any difference that is not of chance.
+- **Bounds** are those of the sentences: "comparable" and "similar" is at least 95 %, "better" and
+  "faster" any difference that is not of chance. Verdicts were compared with those over a second set
+  of seeds.
 """
 
 GIVENS_2014 = Paper(

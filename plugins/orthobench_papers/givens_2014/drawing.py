@@ -39,9 +39,11 @@ def over_seeds(solver: str, x: Sequence[float], values: Sequence[Array], label: 
 
 
 def side_by_side(name: str, kind: str, panels: Mapping[str, Panel], about: Sequence[str]) -> Plot:
-    """Return a plot of several panels, all of them on paper."""
+    """Return a plot of several panels, all of them on paper; says what lines and bands are."""
     keys = [(key,) for key in panels]
-    return Plot(name, kind, {"panel": list(panels)}, lambda key: panels[key[0]], keys, tuple(about))
+    bands = sorted({panel.band for panel in panels.values() if panel.band})
+    told = (*about, *(f"medians over the seeds; bands: {each}" for each in bands))
+    return Plot(name, kind, {"panel": list(panels)}, lambda key: panels[key[0]], keys, told)
 
 
 def band(seeds: int) -> str:

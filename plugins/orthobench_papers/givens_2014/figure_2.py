@@ -127,7 +127,7 @@ def _few_to_many(evidence: Evidence, m: int, density: float) -> Array:
 def drawn(evidence: Evidence) -> Plot:
     """Draw the nine panels: explained variance of held-out samples along the run."""
     panels = {
-        f"m = {m}, {density:.0%}": _panel(evidence, m, density)
+        problem(m, density): _panel(evidence, m, density)
         for m in COMPONENTS
         for density in DENSITIES
     }
@@ -142,24 +142,30 @@ def _panel(evidence: Evidence, m: int, density: float) -> Panel:
         Axis(EXPLAINED, "adjusted explained variance", log=False),
         tuple(along_flops(solver, records, EXPLAINED) for solver, records in runs.items()),
         band=band(len(runs[GIVENS])),
+        title=f"{m} components, at most {100 * density:.0f} % dense",
     )
 
 
-STAND_IN = (
-    "On prostate data (82 training samples, 20 held out, gamma out of 14 values chosen by training "
-    "variance at this density), which stand in for those of brains."
+SHORT = (
+    "On prostate data, whose stream of 82 samples is short: the greedy method iterates on all of "
+    "them at once."
 )
 
-KNOWN: Mapping[str, Verdict] = {
-    "figure-2-similar-m3-5-percent": Verdict.FAILS,
-    "figure-2-similar-m3-10-percent": Verdict.FAILS,
-    "figure-2-similar-m10-10-percent": Verdict.FAILS,
-    "figure-2-faster-5-percent": Verdict.FAILS,
-    "figure-2-faster-10-percent": Verdict.FAILS,
-    "figure-2-only-few-components": Verdict.FAILS,
-    "few-rotations-do": Verdict.FAILS,
+FAILS: Mapping[str, str] = {
+    "figure-2-similar-m3-5-percent": SHORT,
+    "figure-2-similar-m3-10-percent": SHORT,
+    "figure-2-similar-m10-10-percent": SHORT,
+    "figure-2-faster-5-percent": (
+        "On prostate data the greedy method is there after a few cheap iterations on 82 samples, "
+        "and Givens late in the stream or not at all."
+    ),
+    "figure-2-faster-10-percent": "As at 5 %.",
+    "figure-2-only-few-components": "On prostate data it explains more with 10 components too.",
+    "few-rotations-do": (
+        "On prostate data 100 rotations explain more, and 95 % of that was asked for."
+    ),
 }
-"""Verdicts of claims that do not simply hold."""
+"""Claims that do not hold, and why."""
 
 
 def _claim(name: str, sentence: str, check: Check, *components: int) -> Claim:
@@ -168,8 +174,8 @@ def _claim(name: str, sentence: str, check: Check, *components: int) -> Claim:
         sentence,
         "Figure 2",
         check,
-        known=KNOWN.get(name, Verdict.HOLDS),
-        reason=STAND_IN,
+        known=Verdict.FAILS if name in FAILS else Verdict.HOLDS,
+        reason=FAILS.get(name, ""),
         suites=tuple(dict.fromkeys(suite(m) for m in components)),
         data=DATA,
     )
@@ -233,8 +239,8 @@ CLAIMS = (
         "Of the order of m rotations after each new sample are enough for good results.",
         "appendix C",
         few_rotations_do,
-        known=KNOWN["few-rotations-do"],
-        reason=STAND_IN,
+        known=Verdict.FAILS,
+        reason=FAILS["few-rotations-do"],
         suites=(ROTATIONS,),
         data=DATA,
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from collections.abc import Mapping
+from functools import cache, partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -12,16 +13,17 @@ import orthobench as ob
 from orthobench.arrays import Array
 from orthobench.cell import instance_of
 from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.exhibits import Curve, Image
+from orthobench.exhibits import Curve, Exhibit, Image
 from orthobench.panel import Axis, Panel, Plot, Series
 from orthobench.registry import catalogue
 from orthobench.stats.estimates import always_within, median_within, ratio_within, together
 from orthobench.stats.seeds import spread
-from orthobench.stopping import Budget
 from orthobench_papers.tucker_2022 import drawing
+from orthobench_papers.tucker_2022.following import led
 
 DATA = ("abu-airport-4.mat",)
-SUITES = ("section-5-1", "section-5-1-orders")
+RUNS = ("section-5-1",)
+SUITES = (*RUNS, "section-5-1-orders")
 
 SPGD, SHOEVD, PCA = 0.9947, 0.9900, 0.8893
 """Areas under the ROC curve, as printed."""
@@ -29,7 +31,12 @@ SPGD, SHOEVD, PCA = 0.9947, 0.9900, 0.8893
 NEAR = 0.005
 """An area that differs by no more from the printed one, which is of one run, agrees with it."""
 
-BUDGETS = {"SHOEVD": 50_000, "SPGD": 200_000}
+PHASES = {"SHOEVD": "phase I", "SPGD": "phase II"}
+"""The problem of the suite at whose end each method stands."""
+
+PARAMETERS = {"batch": 100, "step": 0.5, "hoevd_steps": 500, "hoevd_step": 0.35}
+STEPS = (500, 1500)
+"""Of the solver of the suite, and of its two phases."""
 
 
 class Scene(NamedTuple):
@@ -50,20 +57,25 @@ class Scene(NamedTuple):
     true: Array
 
 
-@lru_cache(maxsize=64)
-def scene(method: str, seed: int) -> Scene:
-    """Return what a run of a method shows, or PCA of the covariance."""
-    problem = catalogue().problem("hsi-anomaly", {})
-    outcome = ob.solve(
-        "spgd", problem, Budget(samples=BUDGETS.get(method, 100)), seed,
-        batch=100, step=0.5, hoevd_steps=500, hoevd_step=0.35,
-    )  # fmt: skip
-    shown, principal = outcome.exhibits, method == "PCA"
-    sparse = cast(Image, shown["sparse detection image" + " of PCA" * principal])
-    curve = cast(Curve, shown["PCA of the covariance" if principal else "ROC"])
-    truth = cast(Image, shown["anomalies"])
-    rates = curve.x.astype(np.float64), curve.y.astype(np.float64)
-    return Scene(sparse.values.astype(np.float64), truth.values > 0, *rates)
+def scenes(evidence: Evidence, method: str) -> list[Scene]:
+    """Return what the runs of a method show, seed by seed; pixels column by column."""
+    shown = evidence.exhibits("section-5-1", PHASES[method], "spgd")
+    return [_scene(each, "sparse detection image", "ROC") for each in shown]
+
+
+@cache
+def covariance() -> Scene:
+    """Return what PCA of the covariance shows."""
+    instance = instance_of(catalogue().problem("hsi-anomaly", {}), 0)
+    shown = instance.exhibits(ob.Solution(np.eye(instance.oracle.n, instance.oracle.k)))
+    return _scene(shown, "sparse detection image of PCA", "PCA of the covariance")
+
+
+def _scene(shown: Mapping[str, Exhibit], image: str, curve: str) -> Scene:
+    sparse, truth = (cast(Image, shown[name]).values for name in (image, "anomalies"))
+    rates = cast(Curve, shown[curve])
+    false, true = rates.x.astype(np.float64), rates.y.astype(np.float64)
+    return Scene(sparse.astype(np.float64), truth > 0, false, true)
 
 
 def size(evidence: Evidence) -> Measurement:
@@ -107,9 +119,8 @@ def better(evidence: Evidence) -> Measurement:
 def principal(evidence: Evidence) -> Measurement:
     """Measure the area of principal component analysis."""
     del evidence
-    found = scene("PCA", 0)
-    value = area_under(found)
-    return always_within([value], PCA - 5e-5, PCA + 5e-5, "area under the ROC curve of PCA")
+    found = area_under(covariance())
+    return always_within([found], PCA - 5e-5, PCA + 5e-5, "area under the ROC curve of PCA")
 
 
 def area_under(shown: Scene) -> float:
@@ -117,23 +128,41 @@ def area_under(shown: Scene) -> float:
     return float(np.sum(np.diff(shown.false) * (shown.true[1:] + shown.true[:-1])) / 2)
 
 
-def seeds_of(evidence: Evidence) -> list[int]:
-    """Return the seeds of runs that are looked at one by one."""
-    return list(evidence.seeds[: 3 if evidence.quick else 12])
-
-
 def above(evidence: Evidence) -> Measurement:
-    """Compare detection rates at equal rates of false alarms, where neither is zero or one."""
-    base, least = scene("PCA", 0), []
-    at = np.unique(np.concatenate([base.false, np.linspace(0.001, 0.999, 999)]))
-    for seed in seeds_of(evidence):
-        for method in BUDGETS:
-            found = scene(method, seed)
-            there = [np.interp(at, s.false, s.true) for s in (found, base)]
-            open_ = (there[1] > 0) & (there[1] < 1)
-            least.append(np.min((there[0] - there[1])[open_]))
-    text = "least difference of detection rates to PCA's, over all rates of false alarms"
-    return median_within(least, low=1e-6, text=text)
+    """Compare detection rates at every count of false alarms, where PCA's is not zero or one.
+
+    On more seeds than the suite has: curves touch in a third of the runs of SPGD.
+    """
+    instance = instance_of(catalogue().problem("hsi-anomaly", {}), 0)
+    X, anomalies = instance.oracle.X, covariance().anomalies.ravel(order="F")
+    base = detected(X[:, : instance.oracle.k], anomalies)
+    open_, least = (base > 0) & (base < 1), []
+    for seed in evidence.seeds[: 20 if evidence.quick else 200]:
+        run = led("spgd", instance, seed, **PARAMETERS)
+        rates = (detected(X @ run.go(steps), anomalies) for steps in STEPS)
+        least.append([np.min((found - base)[open_]) for found in rates])
+    each = zip(PHASES, np.array(least).T, strict=True)
+    return together([_positive(values, method) for method, values in each])
+
+
+def _positive(least: Array, method: str) -> Measurement:
+    count = int(np.sum(least > 0))
+    text = (
+        f"least difference of detection rates to PCA's over all rates of false alarms, {method} "
+        f"({count} of {len(least)} curves strictly above)"
+    )
+    return median_within(least, low=1e-9, text=text)
+
+
+def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
+    """Return the detection rate at each count of false alarms, by the scores of centred Z (p, r).
+
+    They are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
+    """
+    scores = np.linalg.norm(np.linalg.qr(Z)[0], axis=1)
+    alarms = np.sort(scores[~anomalies])[::-1]
+    missed = np.searchsorted(np.sort(scores[anomalies]), alarms, side="right")
+    return np.asarray(1 - missed / anomalies.sum())
 
 
 def hits(shown: Scene) -> float:
@@ -148,10 +177,10 @@ def pronounced(evidence: Evidence) -> Measurement:
     return together(
         [
             median_within(
-                [hits(scene(method, seed)) for seed in seeds_of(evidence)],
+                [hits(found) for found in scenes(evidence, method)],
                 low=0.5, text=f"anomalies among the 60 pixels that stand out most, {method}",
             )
-            for method in BUDGETS
+            for method in PHASES
         ]
     )  # fmt: skip
 
@@ -160,7 +189,7 @@ def hidden(evidence: Evidence) -> Measurement:
     """Ask the same of principal component analysis."""
     del evidence
     text = "anomalies among the 60 pixels that stand out most, PCA"
-    return always_within([hits(scene("PCA", 0))], high=0.25, text=text)
+    return always_within([hits(covariance())], high=0.25, text=text)
 
 
 def contrast(shown: Scene) -> float:
@@ -171,13 +200,10 @@ def contrast(shown: Scene) -> float:
 
 def clearest(evidence: Evidence) -> Measurement:
     """Compare the contrast of the sparse images, seed by seed."""
-    first, second = (
-        [contrast(scene(method, seed)) for seed in seeds_of(evidence)]
-        for method in ("SHOEVD", "SPGD")
-    )
+    first, second = ([contrast(found) for found in scenes(evidence, method)] for method in PHASES)
     text = (
         f"contrast of anomalies with SPGD over that with SHOEVD; medians {np.median(second):.1f}, "
-        f"{np.median(first):.1f}, and {contrast(scene('PCA', 0)):.1f} with PCA"
+        f"{np.median(first):.1f}, and {contrast(covariance()):.1f} with PCA"
     )
     return ratio_within(second, first, 1, text=text)
 
@@ -191,8 +217,8 @@ def panel(evidence: Evidence) -> Panel:
     """Return the panel of the three methods and the random classifier."""
     at = np.concatenate([np.linspace(0, 0.02, 101), np.linspace(0.02, 1, 197)[1:]])
     series = []
-    for method in (*BUDGETS, "PCA"):
-        runs = [scene(method, seed) for seed in ([0] if method == "PCA" else seeds_of(evidence))]
+    for method in (*PHASES, "PCA"):
+        runs = [covariance()] if method == "PCA" else scenes(evidence, method)
         middle, low, high = spread([np.interp(at, run.false, run.true) for run in runs])
         label = f"{method}, area {np.median([area_under(run) for run in runs]):.4f}"
         series.append(Series(label, at, middle, low, high, method))
@@ -211,7 +237,7 @@ CLAIMS = (
     Claim(
         "targets-stand-out",
         "SPGD and SHOEVD tell abnormal from normal pixels well.",
-        "Figure 7", pronounced, data=DATA,
+        "Figure 7", pronounced, suites=RUNS, data=DATA,
         reason="At least half of the 60 brightest pixels of the sparse image are to be anomalies, "
         "of which there are 60. The images themselves are exhibits of the problem hsi-anomaly.",
     ),
@@ -223,7 +249,7 @@ CLAIMS = (
     ),
     Claim(
         "spgd-is-clearest", "The targets are the most pronounced with SPGD.",
-        "Figure 7", clearest, data=DATA,
+        "Figure 7", clearest, suites=RUNS, data=DATA,
     ),
     Claim(
         "area-of-pca", "The area under the ROC curve of PCA.",
@@ -247,6 +273,7 @@ CLAIMS = (
     Claim(
         "above-pca", "The ROC curves of both lie strictly above that of PCA.",
         "Figure 8", above, data=DATA,
+        reason="Of SPGD's in two runs of three; in the others they touch, by a pixel of 60 or two.",
     ),
 )  # fmt: skip
 
