@@ -13,7 +13,7 @@ from orthobench.testing.findings import NotConforming
 
 @contextmanager
 def patience(seconds: float, mend: str) -> Iterator[None]:
-    """Raise `NotConforming` where what follows takes longer.
+    """Raise `NotConforming` where what follows takes more processor time.
 
     Where the system has alarms, and in the main thread; compiled code is only interrupted once it
     returns.
@@ -21,6 +21,7 @@ def patience(seconds: float, mend: str) -> Iterator[None]:
     Parameters
     ----------
     seconds : float
+        Of the processor, so that a busy machine does not run out of patience.
     mend : str
         What to do about it.
     """
@@ -31,12 +32,14 @@ def patience(seconds: float, mend: str) -> Iterator[None]:
 
     def give_up(number: int, frame: FrameType | None) -> None:
         del number, frame
-        raise NotConforming(f"it has not come to an end after {seconds:g} seconds", mend)
+        raise NotConforming(
+            f"it has not come to an end after {seconds:g} seconds of processor time", mend
+        )
 
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)

@@ -296,7 +296,7 @@ def instance():
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(runs, "STEPS", 16)
-    monkeypatch.setattr(of_solvers, "SECONDS", 0.2)
+    monkeypatch.setattr(of_solvers, "SECONDS", 0.5)
 
 
 def test_a_right_solver_passes_every_check(instance):
