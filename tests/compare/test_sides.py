@@ -166,6 +166,7 @@ def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch)
     info = empty / "toy_plugin-9.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-plugin\nVersion: 9\n")
+    (empty / "_toy.pth").write_text("")
     (info / "RECORD").write_text("_toy.pth,,\ntoy_plugin-9.dist-info/METADATA,,\n")
     monkeypatch.syspath_prepend(empty)
     venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "env")

@@ -33,8 +33,11 @@ TIMELESS = {
 
 def started(folder, faults, *words):
     path = os.pathsep.join([str(faults.folder), *sys.path])
+    # a shell that starts the tests in its background has them ignore interrupts
+    run = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    run += "runpy.run_module('orthobench', run_name='__main__')"
     return subprocess.Popen(
-        [sys.executable, "-m", "orthobench", "run", "suite.toml", "--no-figures", "-q", *words],
+        [sys.executable, "-c", run, "run", "suite.toml", "--no-figures", "-q", *words],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": path},
         stdout=subprocess.DEVNULL,
