@@ -24,7 +24,7 @@ NOTES = """
 - **Left open by the paper**: the penalty of Figure 1, what its gamma is relative to, and which
   variant of the power method it has; what was chosen stands with each claim.
 - **Figure 2** is on prostate data (102 samples, 20 of them held out) in place of those of brains.
-  Gamma is one of 14 values, by the variance of training samples that is explained at most so dense.
+  Gamma is the one of 14 values that explains most of the training samples and is no denser.
 - **Mixtures.** The paper leaves open how centres are drawn, from which eigenvalues the variance of
   the noise comes, and the restarts of the tensor power method. Here centres are Gaussian with
   inverse-Wishart covariance (d degrees of freedom, scale I), which gives the optimum that Figure 4

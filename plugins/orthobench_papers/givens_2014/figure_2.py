@@ -146,15 +146,13 @@ def _panel(evidence: Evidence, m: int, density: float) -> Panel:
     )
 
 
-SHORT = (
-    "On prostate data, whose stream of 82 samples is short: the greedy method iterates on all of "
-    "them at once."
-)
-
 FAILS: Mapping[str, str] = {
-    "figure-2-similar-m3-5-percent": SHORT,
-    "figure-2-similar-m3-10-percent": SHORT,
-    "figure-2-similar-m10-10-percent": SHORT,
+    "figure-2-similar-m3-5-percent": (
+        "On prostate data, whose stream of 82 samples is short: the greedy method iterates on all "
+        "of them at once."
+    ),
+    "figure-2-similar-m3-10-percent": "As at 5 %.",
+    "figure-2-similar-m10-10-percent": "As with 3 components.",
     "figure-2-faster-5-percent": (
         "On prostate data the greedy method is there after a few cheap iterations on 82 samples, "
         "and Givens late in the stream or not at all."
@@ -251,7 +249,8 @@ PICTURES = (
         "figure-2",
         "Figure 2",
         "Explained variance of held-out samples against flops on prostate data, 3, 5 and 10 "
-        "components at most 5, 10 and 20 % dense. Each line is a run from early stop to its end.",
+        "components at most 5, 10 and 20 % dense: the greedy power method on all 82 training "
+        "samples, and streaming Givens, which takes each of them once.",
         drawn,
         data=DATA,
     ),

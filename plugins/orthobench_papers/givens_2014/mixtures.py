@@ -151,15 +151,14 @@ NOT_ORTHONORMAL = (
 KNOWN: Mapping[str, tuple[Verdict, str]] = {
     "figure-3-10k-d20": (
         Verdict.FAILS,
-        "With as many components as dimensions the power method finds hardly any of them.",
+        "With as many components as dimensions the power method finds hardly any component.",
     ),
     "figure-3-200k-d50": (Verdict.FAILS, NOT_ORTHONORMAL),
     "figure-3-200k-d100": (Verdict.FAILS, "As at d = 50."),
     "figure-3-200k-d200": (Verdict.FAILS, "As at d = 50."),
     "figure-3-200k-d50-bottom": (
         Verdict.HOLDS,
-        "This estimate of the variance is the other one that the paper leaves open; with it Givens "
-        "is a little ahead at d = 50, and behind at d = 100.",
+        "With this estimate, which the paper leaves open, Givens is a little ahead.",
     ),
     "figure-3-200k-d100-bottom": (
         Verdict.FAILS,
@@ -265,7 +264,8 @@ PICTURES = (
     Picture(
         "figure-4",
         "Figure 4",
-        "NMI against the samples, d = 100.",
+        "NMI against the samples, d = 100. The power method is ahead until its factors are made "
+        "orthonormal.",
         draw_figure_4,
     ),
 )

@@ -100,6 +100,7 @@ CLAIMS = (
         "section 4.1",
         evaluations_of_an_angle,
         printed="5 to 10",
+        reason="Of the order is half to twice: 2.5 to 20.",
         data=DATA,
     ),
     Claim(
