@@ -64,7 +64,7 @@ def test_names_that_others_have_are_refused():
     with pytest.raises(UsageError, match=r"stochastic-pca.*brings 'oja' already"):
         refuse_taken(Names.of("orthobench-oja"), catalogue())
     # installed from a wheel, the package is a module of orthobench's, which comes first
-    with pytest.raises(UsageError, match="has the name 'tucker' already|that of orthobench"):
+    with pytest.raises(UsageError, match=r"has the name 'tucker' already|that of orthobench"):
         refuse_taken(Names.of("orthobench-tucker"), catalogue())
     refuse_taken(NAMES, catalogue())
 
