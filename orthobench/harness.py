@@ -89,11 +89,7 @@ def run(
     ratio : float
         Of the step counts of one checkpoint and the next; the iterates do not depend on it.
     """
-    oracle = instance.oracle
-    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
-    oracle.start.flags.writeable = False
-    _warm_up(oracle, solver, streams)
-    oracle.rewind(np.random.default_rng(streams.samples))
+    oracle = _ready(instance, solver, streams)
     recording = Recording()
     look = _journaled(_online(instance, until) if until else _never, journal)
     try:
@@ -103,6 +99,44 @@ def run(
         stop = _raised(error, type(solver).name)
         recording.error = error
     return judged(instance, recording, stop, until)
+
+
+def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float:
+    """Return the seconds of a run of `steps` steps that nobody looks at before it ends.
+
+    Those of ``init``, of the steps, all at once, and of reading the last solution.
+
+    Parameters
+    ----------
+    instance : Instance
+    solver : Solver
+    steps : int
+        No more than the data allow.
+    streams : Streams
+
+    Raises
+    ------
+    RuntimeError
+        Where the run fails or ends before its last step.
+    """
+    oracle = _ready(instance, solver, streams)
+    begun, state = _timed(partial(solver.init, oracle, np.random.default_rng(streams.solver)))
+    spent = _chunk(oracle, solver, state, steps)
+    reading, _ = _timed(partial(solver.solution, state))
+    if state.status is Status.FAILED or state.work.steps != steps:
+        why = state.reason or f"it ended after {state.work.steps} of {steps} steps"
+        raise RuntimeError(f"{solver.name}: {why}")
+    return begun + spent + reading
+
+
+def _ready(instance: AnyInstance, solver: AnySolver, streams: Streams) -> Oracle:
+    """Return the oracle as a run of this solver finds it: at its start, and warm."""
+    oracle: Oracle = instance.oracle
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
+    oracle.start.flags.writeable = False
+    _warm_up(oracle, solver, streams)
+    oracle.rewind(np.random.default_rng(streams.samples))
+    return oracle
 
 
 def _drive(

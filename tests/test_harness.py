@@ -48,6 +48,21 @@ def test_the_trace_holds_metrics_and_the_defect_of_every_point(toys):
     assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(outcome.trace))
 
 
+def test_a_timed_run_is_init_all_steps_and_one_reading(toys, monkeypatch):
+    """Each of the three takes a tick of this clock."""
+    now = itertools.count()
+    monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: next(now)))
+    instance = toys.Problem().build(None)
+    assert harness.timed(instance, toys.Solver(), 37, STREAMS) == pytest.approx(3e-9)
+    assert next(now) == 6
+
+
+@pytest.mark.parametrize("fault", ["raise", "converge"])
+def test_a_timed_run_that_does_not_reach_its_end_has_no_time(toys, fault):
+    with pytest.raises((RuntimeError, ZeroDivisionError)):
+        harness.timed(toys.Problem().build(None), toys.Solver(fault=fault), 37, STREAMS)
+
+
 def test_convergence_ends_the_run(toys):
     outcome = run(toys, fault="converge")
     assert outcome.stop.status is Ending.DONE

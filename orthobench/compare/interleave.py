@@ -1,8 +1,9 @@
 """Time side by side: A B B A ..., until each cell is decided.
 
-In a round, each cell that is not decided yet is timed in turns A B B A. What disturbs a machine
-only adds, so that the fastest run of either side counts, and the logarithm of their ratio is the
-round's one observation of the cell. Every round is served by fresh copies of the two sides'
+In a round, each cell that is not decided yet is timed in turns A B B A A B .... A machine that
+others share is now slow and now fast, by a fifth and for milliseconds or minutes, so that nothing
+but two turns next to each other can be compared: the median of the logarithms of their ratios is
+the round's one observation of the cell. Every round is served by fresh copies of the two sides'
 processes, with their memory in another order, and every few rounds by fresh processes: where code
 and data lie makes the same code some percent faster or slower, and a test that does not draw that
 anew takes it for a change. (Curtsinger and Berger 2013, "Stabilizer: statistically sound
@@ -24,21 +25,27 @@ from orthobench.compare.process import Process, SideError
 from orthobench.stats import sequential
 
 ROUNDS = 4
-"""The least rounds that a pair of processes serves, and that decide anything of a cell."""
+"""The least rounds that decide anything of a cell."""
+
+SERVED = 2
+"""The least rounds that a pair of processes serves."""
+
+PART = 4
+"""One of so many rounds is for all cells, the others for this part of them, which looks slow."""
 
 PAIRS = 3
 """Pairs of processes in which a cell has been timed before it is called slower."""
 
-SECONDS = 0.005
+SECONDS = 0.002
 """The least seconds of one turn of a side; a cell that is faster runs several times in a turn."""
 
-RUNS = 2
-"""The least runs of a turn: the first finds the caches as the other side left them."""
+TURNS = 12
+"""Turns of each side in a round."""
 
 REACH = 0.1
-"""An observation that is farther from the tolerance than this counts as that far: a disturbance."""
+"""An observation farther from what is tested than this counts as that far: a disturbance."""
 
-RATE = 0.05
+RATE = 0.01
 """Of false discoveries among the cells that are called slower."""
 
 ENOUGH = math.log(1 / 0.05)
@@ -130,12 +137,13 @@ def measure(
             ready = now()
             # a pair is worth at least as much timing as it took to start
             for served in count():
-                if not sound or (served >= ROUNDS and now() - ready > ready - began):
+                if not sound or (served >= SERVED and now() - ready > ready - began):
                     break
                 if not (left := _undecided(cells, timing)) or now() > deadline:
                     return rounds
                 tell(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
-                sound = _round(left, pair, rounds % 2 == 1, number, lambda: now() > deadline)
+                chosen = _chosen(left, rounds)
+                sound = _round(chosen, pair, rounds % 2 == 1, number, lambda: now() > deadline)
                 rounds += 1
     raise AssertionError("there is always another number")
 
@@ -143,7 +151,7 @@ def measure(
 def answers(cells: Sequence[Timed], timing: Timing) -> dict[str, Answer]:
     """Return what the rounds say of each cell, by key."""
     slower = _slower(cells, timing)
-    faster = sequential.discoveries([_evidence_of_faster(cell, timing) for cell in cells], RATE)
+    faster = _faster(cells, timing)
     return {
         cell.key: _answer(cell, timing, worse, better)
         for cell, worse, better in zip(cells, slower, faster, strict=True)
@@ -158,22 +166,48 @@ def _undecided(cells: Sequence[Timed], timing: Timing) -> list[Timed]:
     ]
 
 
+def _chosen(cells: Sequence[Timed], rounds: int) -> Sequence[Timed]:
+    """Return the cells of the next round: all, or those that look slow and are to be confirmed.
+
+    Which cells are observed may depend on what was seen of them: evidence remains evidence.
+    """
+    if rounds % PART == 0 or min(len(cell.logs) for cell in cells) < ROUNDS:
+        return cells
+    by_evidence = sorted(cells, key=lambda cell: -_evidence(cell.logs, 0.0))
+    return by_evidence[: math.ceil(len(cells) / PART)]
+
+
 def _slower(cells: Sequence[Timed], timing: Timing) -> list[bool]:
+    """Return which cells are slower for sure, and beyond the tolerance as measured.
+
+    That a cell is slower at all has to be beyond doubt, not that it is by more than the tolerance,
+    which would leave a change of twice the tolerance undecided on most machines. An e-value that
+    is taken for nothing as long as the ratio is tolerated is still one.
+    """
     limit = math.log1p(timing.tolerance)
-    evidence = [
-        _evidence(cell.logs, limit) if len(cell.pairs) >= PAIRS else -math.inf for cell in cells
-    ]
-    return sequential.discoveries(evidence, RATE)
+    return sequential.discoveries(
+        [_evidence_beyond(cell.logs, limit) if len(cell.pairs) >= PAIRS else -math.inf
+         for cell in cells],
+        RATE,
+    )  # fmt: skip
+
+
+def _faster(cells: Sequence[Timed], timing: Timing) -> list[bool]:
+    limit = math.log1p(timing.tolerance)
+    beyond = [_evidence_beyond([-x for x in cell.logs], limit) for cell in cells]
+    return sequential.discoveries(beyond, RATE)
+
+
+def _evidence_beyond(logs: Sequence[float], limit: float) -> float:
+    """Return the evidence that the mean is above zero, where the median is above the limit."""
+    return _evidence(logs, 0.0) if logs and median(logs) > limit else -math.inf
 
 
 def _not_slower(cell: Timed, timing: Timing) -> bool:
+    """Return whether it is beyond doubt that the cell is not slower beyond the tolerance."""
     limit = math.log1p(timing.tolerance)
     enough = _evidence([-x for x in cell.logs], -limit) >= ENOUGH
     return enough and len(cell.logs) >= ROUNDS
-
-
-def _evidence_of_faster(cell: Timed, timing: Timing) -> float:
-    return _evidence([-x for x in cell.logs], math.log1p(timing.tolerance))
 
 
 def _evidence(logs: Sequence[float], limit: float) -> float:
@@ -216,7 +250,7 @@ def _warm_up(cells: Sequence[Timed], pair: tuple[Process, Process]) -> bool:
             process.send("time", key=cell.key, steps=steps, runs=1)
         seconds = [_first(process, cell) for process in pair]
         if not cell.runs and not cell.failed:
-            cell.runs = max(RUNS, math.ceil(SECONDS / max(min(seconds), 1e-6)))
+            cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
     return all(process.alive for process in pair)
 
 
@@ -256,13 +290,15 @@ def _round(
 
 
 def _observe(cell: Timed, pair: tuple[Process, Process], swapped: bool) -> None:
-    """Add the observation of turns A B B A, or B A A B in swapped rounds."""
+    """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
-    for side in (1, 0, 0, 1) if swapped else (0, 1, 1, 0):
-        reply = pair[side].ask("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
-        turns[side].extend(reply["seconds"])
-    cell.seconds = (min(turns[0]), min(turns[1]))
-    cell.logs.append(math.log(cell.seconds[1] / cell.seconds[0]) - _log_units(cell))
+    for turn in range(TURNS):
+        for side in (1, 0) if swapped ^ turn % 2 else (0, 1):
+            reply = pair[side].ask("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
+            turns[side].append(sum(reply["seconds"]) / cell.runs)
+    ratios = [math.log(head / base) for base, head in zip(*turns, strict=True)]
+    cell.seconds = (median(turns[0]), median(turns[1]))
+    cell.logs.append(median(ratios) - _log_units(cell))
 
 
 def _log_units(cell: Timed) -> float:

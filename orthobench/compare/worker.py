@@ -14,11 +14,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import IO, Any
-
-ONE_PIECE = 1e18
-"""Ratio of checkpoints of runs that are timed: all steps at once, after the first."""
 
 FORKS = hasattr(os, "fork")
 
@@ -50,7 +46,7 @@ class Worker:
         from orthobench._version import __version__
         from orthobench.registry import catalogue
 
-        if not hasattr(harness, "CLOCK"):
+        if not hasattr(harness, "timed"):
             raise RuntimeError(f"orthobench {__version__} is too old to be compared live")
         table = {**tomllib.loads(text), **changes}
         cells, absent = [], []
@@ -123,25 +119,19 @@ class Worker:
 
         cell = self._planned[key]
         with limited(cell.threads):
-            instance = _unjudged(built(cell))
+            instance = built(cell)
             seconds = [self._seconds(cell, instance, steps) for _ in range(runs)]
         return {"seconds": seconds}
 
     def _seconds(self, cell: Any, instance: Any, steps: int) -> float:
         from orthobench import harness
-        from orthobench.stopping import Budget
 
         token = harness.CLOCK.set(self._clock)
         try:
-            outcome = harness.run(
-                instance, cell.solver, Budget(steps=steps), cell.streams, ratio=ONE_PIECE
-            )
+            seconds: float = harness.timed(instance, cell.solver, steps, cell.streams)
         finally:
             harness.CLOCK.reset(token)
-        if outcome.stop.status.failed:
-            raise RuntimeError(outcome.stop.reason)
-        last = outcome.trace[-1]
-        return last.seconds + last.reading
+        return seconds
 
 
 def main(clock: str) -> None:
@@ -216,17 +206,6 @@ def _parts(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _called(entry: Mapping[str, Any]) -> str:
     return str(entry.get("label") or entry.get("name"))
-
-
-def _unjudged(instance: Any) -> Any:
-    """Return the instance with a judge that costs nothing."""
-    return replace(
-        instance,
-        measure=lambda _: {},
-        violation=lambda _: 0.0,
-        finish=lambda solution: solution,
-        exhibits=lambda _: {},
-    )
 
 
 if __name__ == "__main__":
