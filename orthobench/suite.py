@@ -3,7 +3,7 @@
 A suite is data, never code: TOML, checked as a whole before anything runs. A list crosses, a
 ``tune`` table is chosen on validation data::
 
-    seeds = 5
+    seeds = 10
     [budget]
     samples = 5000
     [[problem]]

@@ -102,7 +102,7 @@ def parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         description=_typed(table, "description", str, ""),
         problems=tuple(_problems(_entries(table, "problem"), budget, levels, registry)),
         solvers=tuple(_solvers(_entries(table, "solver"), trials, registry)),
-        seeds=_seeds(table.get("seeds", 5)),
+        seeds=_seeds(table.get("seeds", 10)),
         threads=_count(table, "threads", (), 1),
         target=_target(table.get("target")),
         trials=trials,

@@ -45,8 +45,9 @@ def profile(entries: Sequence[Entry]) -> Plot:
         about=small_print(
             entries,
             runs,
-            "solved to 1 %: at most 1 % of the gap between the start and the best value that any "
-            "solver reached is left (Moré and Wild 2009), at the first checkpoint where it is so",
+            "solved to 10 %, say: at most 10 % of the gap between the start and the best value "
+            "that any solver reached is left (Moré and Wild 2009), at the first checkpoint where "
+            "it is so",
         ),
     )
 
