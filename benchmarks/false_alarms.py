@@ -100,6 +100,12 @@ def solvers() -> list[str]:
     return [planned.solver.name for planned in suite.solvers]
 
 
+def derived(name: str) -> set[str]:
+    """Return a solver and those that have their `init` and `advance` from it."""
+    classes = {name: found.item for name, found in ob.catalogue().solvers.items()}
+    return {one for one, item in classes.items() if issubclass(item, classes[name])}
+
+
 def environment(folder: Path) -> Side:
     """Return an environment with the packages of this one, and a module that slows a solver."""
     venv.EnvBuilder(symlinks=os.name == "posix").create(folder)
@@ -117,9 +123,10 @@ def compared(head: Side, slowed: str, slowdown: float, budget: float) -> dict[st
     """Return what one comparison found: alarms of unchanged cells, and whether the slow one is."""
     base = Side("BASE", "environment", sys.prefix, Path(sys.executable))
     found = compare(base, head, Options(budget=budget), lambda _: None)
+    slow = derived(slowed) if slowdown > 0 else set()
     alarms, hits = Counter[str](), []
     for cell in found.compared:
-        is_slow = slowdown > 0 and cell.solver.split()[0] == slowed
+        is_slow = cell.solver.split()[0] in slow
         for asked, answer in cell.answers.items():
             if is_slow and asked is Question.TIME:
                 hits.append(answer.change.value)
