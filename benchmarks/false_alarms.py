@@ -4,7 +4,7 @@
     python benchmarks/false_alarms.py --comparisons 100 --slowdown 0.05  # A/B: one solver slower
 
 Compares this installation with itself, while another process loads the machine. With ``--slowdown``
-one solver of HEAD spends that part more CPU time in `init` and `advance`, another solver in each
+one solver of HEAD spends that part more CPU time in all that it does, another solver in each
 comparison; all other cells are unchanged, and an alarm on one of them is false too. Each comparison
 is a line of the output file; a second call goes on where the first one ended.
 """
@@ -57,7 +57,8 @@ def longer(function):
 def installed():
     found = known()
     slowed = found.solvers[name].item
-    slowed.init, slowed.advance = longer(slowed.init), longer(slowed.advance)
+    for method in "init", "advance", "solution":
+        setattr(slowed, method, longer(getattr(slowed, method)))
     return found
 
 
@@ -101,7 +102,7 @@ def solvers() -> list[str]:
 
 
 def derived(name: str) -> set[str]:
-    """Return a solver and those that have their `init` and `advance` from it."""
+    """Return a solver and those that have their methods from it."""
     classes = {name: found.item for name, found in ob.catalogue().solvers.items()}
     return {one for one, item in classes.items() if issubclass(item, classes[name])}
 
