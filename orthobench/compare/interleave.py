@@ -40,7 +40,10 @@ SECONDS = 0.002
 """The least seconds of one turn of a side; a cell that is faster runs several times in a turn."""
 
 TURNS = 12
-"""Turns of each side in a round."""
+"""Turns of each side in a round, where they are short."""
+
+LONG = 1.0
+"""Seconds of a cell in a round, after which it has fewer turns, but two of each side."""
 
 REACH = 0.1
 """An observation farther from what is tested than this counts as that far: a disturbance."""
@@ -66,6 +69,8 @@ class Timed:
         The units of work that these are.
     runs : int
         Runs in a turn of a side; 0 as long as that is not known.
+    turns : int
+        Turns of each side in a round.
     logs : list of float
         One for each round: the logarithm of HEAD's seconds for a unit of work over BASE's.
     seconds : tuple of float
@@ -80,6 +85,7 @@ class Timed:
     steps: tuple[int, int]
     units: tuple[float, float]
     runs: int = 0
+    turns: int = TURNS
     logs: list[float] = field(default_factory=list)
     seconds: tuple[float, float] = (math.nan, math.nan)
     pairs: set[int] = field(default_factory=set)
@@ -251,6 +257,7 @@ def _warm_up(cells: Sequence[Timed], pair: tuple[Process, Process]) -> bool:
         seconds = [_first(process, cell) for process in pair]
         if not cell.runs and not cell.failed:
             cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
+            cell.turns = min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
     return all(process.alive for process in pair)
 
 
@@ -292,7 +299,7 @@ def _round(
 def _observe(cell: Timed, pair: tuple[Process, Process], swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
-    for turn in range(TURNS):
+    for turn in range(cell.turns):
         for side in (1, 0) if swapped ^ turn % 2 else (0, 1):
             reply = pair[side].ask("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
             turns[side].append(sum(reply["seconds"]) / cell.runs)

@@ -159,6 +159,15 @@ def test_without_a_budget_nothing_is_decided():
     assert (rounds, changes) == (0, {"a": Change.UNDECIDED})
 
 
+@pytest.mark.parametrize(("seconds", "turns"), [(0.01, 12), (0.1, 5), (30.0, 2)])
+def test_long_runs_have_fewer_turns(seconds, turns):
+    timed = [Timed("a", (10, 10), (1.0, 1.0))]
+    machine = Machine({})
+    machine.reply = lambda process, do, request: {"seconds": [seconds]} if do == "time" else {}
+    measure((BASE, HEAD), timed, Timing(0.02, 3), machine.start, print, iter(range(99)).__next__)
+    assert timed[0].turns == turns
+
+
 def test_short_runs_are_repeated_in_a_turn():
     timed = [Timed("a", (10, 10), (1.0, 1.0))]
     machine = Machine({})
