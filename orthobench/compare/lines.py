@@ -13,11 +13,11 @@ from orthobench.report.words import clean, plural
 
 COLOURS = {Change.WORSE: "red", Change.BETTER: "green", Change.UNDECIDED: "yellow"}
 
-LISTED = (Change.WORSE, Change.UNDECIDED, Change.BETTER)
-"""What is listed cell by cell."""
+LISTED = {Change.WORSE: 20, Change.UNDECIDED: 5, Change.BETTER: 20}
+"""What is listed cell by cell, and how many cells at most, unless all are asked for."""
 
-MOST = 20
-"""Cells of one answer that are listed, unless all are asked for."""
+REASONS = 20
+"""Why cells were not compared: reasons that are listed, unless all are asked for."""
 
 NARROWEST = 30
 """Columns that a cell's label has at least, whatever the width."""
@@ -58,16 +58,16 @@ def _question(comparison: Comparison, asked: Question, every: bool, width: int) 
     title = click.style(asked.value, bold=True)
     yield f"{title}  {wording.ASKED[asked]}"
     yield from _wrapped(wording.counted(changes), width, "  ")
-    most = None if every else MOST
+    listed = dict.fromkeys([*LISTED, Change.SAME]) if every else LISTED
     found = [
         (cell, answer)
-        for change in (*LISTED, *((Change.SAME,) if every else ()))
+        for change, most in listed.items()
         for cell, answer in wording.told(comparison, asked, change)[:most]
     ]
     yield from _table(found, width)
-    for change in () if every else LISTED:
-        if changes[change] > MOST:
-            yield f"  and {changes[change] - MOST:,} more {change.value}: --all lists them"
+    for change, most in listed.items():
+        if most and changes[change] > most:
+            yield f"  and {changes[change] - most:,} more {change.value}: --all lists them"
     yield from _not_compared(comparison, asked, every, width)
 
 
@@ -93,9 +93,9 @@ def _not_compared(
 ) -> Iterator[str]:
     found = wording.told(comparison, asked, Change.NONE)
     grouped = wording.reasons(found)
-    for reason, cells in grouped if every else grouped[:MOST]:
+    for reason, cells in grouped if every else grouped[:REASONS]:
         yield from _wrapped(f"{reason}: {cells}", width, "  not compared, ")
-    more = 0 if every else len(grouped) - MOST
+    more = 0 if every else len(grouped) - REASONS
     if more > 0:
         yield f"  and {plural(more, 'reason')} more why cells were not compared: --all lists them"
 

@@ -26,7 +26,7 @@ from orthobench.compare.comparison import (
 )
 from orthobench.compare.facts import facts
 from orthobench.compare.junit import junit
-from orthobench.compare.lines import MOST, lines
+from orthobench.compare.lines import LISTED, lines
 from orthobench.compare.markdown import LIMIT, markdown
 
 RESULT, WORK, TIME = Question
@@ -136,12 +136,12 @@ def test_lines_fit_the_terminal(width):
 
 
 def test_long_lists_are_cut_and_said_to_be():
-    many = comparison(*(cell(f"s{i}", timed(WORSE, 2 + i)) for i in range(MOST + 5)))
+    many = comparison(*(cell(f"s{i}", timed(WORSE, 2 + i)) for i in range(LISTED[WORSE] + 5)))
     text = text_of(many)
     assert "and 5 more worse: --all lists them" in text
-    assert f"s{MOST + 4} on" in text
+    assert f"s{LISTED[WORSE] + 4} on" in text
     assert "s0 on" not in text
-    assert all(f"s{i} on" in text_of(many, every=True) for i in range(MOST + 5))
+    assert all(f"s{i} on" in text_of(many, every=True) for i in range(LISTED[WORSE] + 5))
 
 
 def test_a_comparison_of_a_thing_with_itself_says_so():
