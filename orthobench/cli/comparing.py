@@ -69,7 +69,7 @@ def suite_named(text: str) -> str | Path:
 @click.option(
     "--budget",
     type=click.FloatRange(0, min_open=True),
-    default=60.0,
+    default=90.0,
     show_default=True,
     metavar="SECONDS",
     help="How long the timing may take; what is not decided then stays undecided.",

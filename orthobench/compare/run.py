@@ -50,7 +50,7 @@ class Options:
 
     suite: str | Path | None = None
     tolerance: Tolerance = field(default_factory=Tolerance)
-    budget: float = 60.0
+    budget: float = 90.0
     solvers: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     seeds: int | None = None
