@@ -21,7 +21,6 @@ import sys
 import tempfile
 import time
 import venv
-from collections import Counter
 from pathlib import Path
 
 import click
@@ -125,25 +124,27 @@ def compared(head: Side, slowed: str, slowdown: float, budget: float) -> dict[st
     base = Side("BASE", "environment", sys.prefix, Path(sys.executable))
     found = compare(base, head, Options(budget=budget), lambda _: None)
     slow = derived(slowed) if slowdown > 0 else set()
-    alarms, hits = Counter[str](), []
+    alarms: dict[str, list[str]] = {}
+    hits = []
     for cell in found.compared:
         is_slow = cell.solver.split()[0] in slow
         for asked, answer in cell.answers.items():
             if is_slow and asked is Question.TIME:
                 hits.append(answer.change.value)
             elif answer.change is Change.WORSE:
-                alarms[asked.value] += 1
+                alarms.setdefault(asked.value, []).append(f"{cell.label}: {answer.ratio:.3f}")
     timed = [
         cell.answers[Question.TIME] for cell in found.compared if Question.TIME in cell.answers
     ]
     return {
         "slowed": slowed if slowdown else "",
         "slow_cells": hits,
-        "alarms": dict(alarms),
+        "alarms": alarms,
         "cells": len(found.compared),
         "undecided": sum(one is not None and one.change is Change.UNDECIDED for one in timed),
         "rounds": found.rounds,
         "seconds": round(found.seconds, 1),
+        "budget": budget,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
     }
 

@@ -16,25 +16,19 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from statistics import median
 
-from orthobench.compare.comparison import Answer, Change, Side
+from orthobench.compare.comparison import Side
 from orthobench.compare.process import Process, SideError
-from orthobench.stats import sequential
-
-ROUNDS = 4
-"""The least rounds that decide anything of a cell."""
+from orthobench.compare.timed import ROUNDS, Timed, evidence, undecided
 
 SERVED = 2
 """The least rounds that a pair of processes serves."""
 
 PART = 4
 """One of so many rounds is for all cells, the others for this part of them, which looks slow."""
-
-PAIRS = 3
-"""Pairs of processes in which a cell has been timed before it is called slower."""
 
 SECONDS = 0.002
 """The least seconds of one turn of a side; a cell that is faster runs several times in a turn."""
@@ -44,52 +38,6 @@ TURNS = 12
 
 LONG = 1.0
 """Seconds of a cell in a round, after which it has fewer turns, but two of each side."""
-
-REACH = 0.1
-"""An observation farther from what is tested than this counts as that far: a disturbance."""
-
-RATE = 0.01
-"""Of false discoveries among the cells that are called slower."""
-
-ENOUGH = math.log(1 / 0.05)
-"""Evidence that a cell is not slower beyond the tolerance, after which it is not timed any more."""
-
-
-@dataclass
-class Timed:
-    """A cell that is timed.
-
-    Attributes
-    ----------
-    key : str
-        The worker's.
-    steps : tuple of int
-        Of BASE's run and of HEAD's.
-    units : tuple of float
-        The units of work that these are.
-    runs : int
-        Runs in a turn of a side; 0 as long as that is not known.
-    turns : int
-        Turns of each side in a round.
-    logs : list of float
-        One for each round: the logarithm of HEAD's seconds for a unit of work over BASE's.
-    seconds : tuple of float
-        Seconds of a run of either side, in the latest round.
-    pairs : set of int
-        The pairs of processes that it was timed in.
-    failed : str
-        Why it cannot be timed.
-    """
-
-    key: str
-    steps: tuple[int, int]
-    units: tuple[float, float]
-    runs: int = 0
-    turns: int = TURNS
-    logs: list[float] = field(default_factory=list)
-    seconds: tuple[float, float] = (math.nan, math.nan)
-    pairs: set[int] = field(default_factory=set)
-    failed: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,7 +82,7 @@ def measure(
     deadline = now() + timing.budget
     rounds = 0
     for number in count():
-        if not (left := _undecided(cells, timing)) or now() > deadline:
+        if not (left := undecided(cells, timing.tolerance)) or now() > deadline:
             return rounds
         with ExitStack() as stack:
             began = now()
@@ -145,31 +93,13 @@ def measure(
             for served in count():
                 if not sound or (served >= SERVED and now() - ready > ready - began):
                     break
-                if not (left := _undecided(cells, timing)) or now() > deadline:
+                if not (left := undecided(cells, timing.tolerance)) or now() > deadline:
                     return rounds
                 tell(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
                 chosen = _chosen(left, rounds)
                 sound = _round(chosen, pair, rounds % 2 == 1, number, lambda: now() > deadline)
                 rounds += 1
     raise AssertionError("there is always another number")
-
-
-def answers(cells: Sequence[Timed], timing: Timing) -> dict[str, Answer]:
-    """Return what the rounds say of each cell, by key."""
-    slower = _slower(cells, timing)
-    faster = _faster(cells, timing)
-    return {
-        cell.key: _answer(cell, timing, worse, better)
-        for cell, worse, better in zip(cells, slower, faster, strict=True)
-    }
-
-
-def _undecided(cells: Sequence[Timed], timing: Timing) -> list[Timed]:
-    return [
-        cell
-        for cell, found in zip(cells, _slower(cells, timing), strict=True)
-        if not (found or cell.failed or _not_slower(cell, timing))
-    ]
 
 
 def _chosen(cells: Sequence[Timed], rounds: int) -> Sequence[Timed]:
@@ -179,63 +109,8 @@ def _chosen(cells: Sequence[Timed], rounds: int) -> Sequence[Timed]:
     """
     if rounds % PART == 0 or min(len(cell.logs) for cell in cells) < ROUNDS:
         return cells
-    by_evidence = sorted(cells, key=lambda cell: -_evidence(cell.logs, 0.0))
+    by_evidence = sorted(cells, key=lambda cell: -evidence(cell.logs))
     return by_evidence[: math.ceil(len(cells) / PART)]
-
-
-def _slower(cells: Sequence[Timed], timing: Timing) -> list[bool]:
-    """Return which cells are slower for sure, and beyond the tolerance as measured.
-
-    That a cell is slower at all has to be beyond doubt, not that it is by more than the tolerance,
-    which would leave a change of twice the tolerance undecided on most machines. An e-value that
-    is taken for nothing as long as the ratio is tolerated is still one.
-    """
-    limit = math.log1p(timing.tolerance)
-    return sequential.discoveries(
-        [_evidence_beyond(cell.logs, limit) if len(cell.pairs) >= PAIRS else -math.inf
-         for cell in cells],
-        RATE,
-    )  # fmt: skip
-
-
-def _faster(cells: Sequence[Timed], timing: Timing) -> list[bool]:
-    limit = math.log1p(timing.tolerance)
-    beyond = [_evidence_beyond([-x for x in cell.logs], limit) for cell in cells]
-    return sequential.discoveries(beyond, RATE)
-
-
-def _evidence_beyond(logs: Sequence[float], limit: float) -> float:
-    """Return the evidence that the mean is above zero, where the median is above the limit."""
-    return _evidence(logs, 0.0) if logs and median(logs) > limit else -math.inf
-
-
-def _not_slower(cell: Timed, timing: Timing) -> bool:
-    """Return whether it is beyond doubt that the cell is not slower beyond the tolerance."""
-    limit = math.log1p(timing.tolerance)
-    enough = _evidence([-x for x in cell.logs], -limit) >= ENOUGH
-    return enough and len(cell.logs) >= ROUNDS
-
-
-def _evidence(logs: Sequence[float], limit: float) -> float:
-    return sequential.log_evidence(logs, limit, REACH)
-
-
-def _answer(cell: Timed, timing: Timing, worse: bool, better: bool) -> Answer:
-    if cell.failed:
-        return Answer(Change.NONE, said=cell.failed)
-    if not cell.logs:
-        return Answer(Change.UNDECIDED, said="the budget was spent before it was timed")
-    low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
-    ratio = math.exp(median(cell.logs))
-    if worse:
-        change = Change.WORSE
-    elif better:
-        change = Change.BETTER
-    else:
-        change = Change.SAME if _not_slower(cell, timing) else Change.UNDECIDED
-    old, new = (1e3 * seconds for seconds in cell.seconds)
-    said = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
-    return Answer(change, ratio, low, high, said)
 
 
 def _started(

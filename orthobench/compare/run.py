@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from orthobench import environment
-from orthobench.compare import exact, interleave
+from orthobench.compare import exact, interleave, timed
 from orthobench.compare.comparison import (
     Answer,
     Change,
@@ -89,7 +89,7 @@ def compare(base: Side, head: Side, options: Options, tell: Tell) -> Comparison:
         options.tolerance.time, options.budget, options.clock, old.threads, options.patience
     )
     rounds = _time((base, head), cells, (old, new), timing, tell)
-    answers = interleave.answers(list(cells.values()), timing)
+    answers = timed.answers(list(cells.values()), timing.tolerance)
     for key, cell in cells.items():
         found[key][Question.TIME] = answers[cell.key]
     compared = tuple(Compared(*key, found[key]) for key in keys)
@@ -139,9 +139,9 @@ def _changed(answers: Mapping[Question, Answer]) -> bool:
     return any(answer.change in (Change.WORSE, Change.BETTER) for answer in answers.values())
 
 
-def _timed(old: Shown, new: Shown) -> dict[Key, interleave.Timed]:
+def _timed(old: Shown, new: Shown) -> dict[Key, timed.Timed]:
     """Return the cells to time: one seed of each problem and solver that both sides finish."""
-    cells: dict[Key, interleave.Timed] = {}
+    cells: dict[Key, timed.Timed] = {}
     seen: set[tuple[str, str]] = set()
     for key in old.keys:
         if key[:2] in seen or key not in new.keys:
@@ -150,7 +150,7 @@ def _timed(old: Shown, new: Shown) -> dict[Key, interleave.Timed]:
         if base.failed or head.failed or not (base.steps and head.steps):
             continue
         seen.add(key[:2])
-        cells[key] = interleave.Timed(old.keys[key], (base.steps, head.steps), _units(base, head))
+        cells[key] = timed.Timed(old.keys[key], (base.steps, head.steps), _units(base, head))
     return cells
 
 
@@ -162,7 +162,7 @@ def _units(base: Curve, head: Curve) -> tuple[float, float]:
 
 def _time(
     sides: tuple[Side, Side],
-    cells: Mapping[Key, interleave.Timed],
+    cells: Mapping[Key, timed.Timed],
     both: tuple[Shown, Shown],
     timing: interleave.Timing,
     tell: Tell,

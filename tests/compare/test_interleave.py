@@ -5,8 +5,9 @@ import pytest
 
 from orthobench.compare import interleave
 from orthobench.compare.comparison import Change, Side
-from orthobench.compare.interleave import Timed, Timing, answers, measure
+from orthobench.compare.interleave import Timing, measure
 from orthobench.compare.process import SideError
+from orthobench.compare.timed import PAIRS, Timed, answers, evidence
 
 BASE, HEAD = Side("BASE", "environment", "a"), Side("HEAD", "environment", "b")
 
@@ -76,7 +77,7 @@ def told(machine, timed, budget=300.0, tolerance=0.02):
     rounds = measure(
         (BASE, HEAD), timed, timing, machine.start, lambda _: None, lambda: machine.seconds
     )
-    return rounds, {key: answer.change for key, answer in answers(timed, timing).items()}
+    return rounds, {key: answer.change for key, answer in answers(timed, tolerance).items()}
 
 
 def test_a_slower_cell_is_told_from_those_that_did_not_change():
@@ -89,7 +90,7 @@ def test_a_faster_cell_is_an_improvement():
     timed = cells(*"ab")
     _, changes = told(Machine({"b": -0.2}, layout=0.005), timed)
     assert changes["b"] in (Change.BETTER, Change.SAME)
-    answer = answers(timed, Timing(0.02, 1))["b"]
+    answer = answers(timed, 0.02)["b"]
     assert answer.ratio == pytest.approx(0.8, abs=0.03)
     assert answer.low <= 0.8 <= answer.high
 
@@ -111,7 +112,7 @@ def test_what_is_slower_for_sure_and_within_the_tolerance_is_no_regression():
     timed = cells("a")
     machine = Machine({"a": 0.04}, layout=0.002, disturbance=0.01)
     _, changes = told(machine, timed, tolerance=0.05)
-    assert interleave._evidence(timed[0].logs, 0.0) > 5
+    assert evidence(timed[0].logs) > 5
     assert changes == {"a": Change.SAME}
 
 
@@ -119,7 +120,7 @@ def test_five_percent_are_found_where_twice_the_rounds_would_not_prove_three():
     timed = cells("a")
     _, changes = told(Machine({"a": 0.06}, layout=0.01), timed, tolerance=0.04)
     assert changes == {"a": Change.WORSE}
-    assert interleave._evidence(timed[0].logs, math.log(1.04)) < 4
+    assert evidence(timed[0].logs, math.log(1.04)) < 4
 
 
 def test_sides_take_turns_a_b_b_a_and_the_other_way_round():
@@ -137,7 +138,7 @@ def test_a_slower_cell_has_been_seen_in_several_pairs_of_processes():
     machine, timed = Machine({"a": 0.5}, layout=0.001, disturbance=0.001), cells("a")
     _, changes = told(machine, timed)
     assert changes == {"a": Change.WORSE}
-    assert len(timed[0].pairs) == interleave.PAIRS
+    assert len(timed[0].pairs) == PAIRS
     assert machine.started == ["BASE", "HEAD", "HEAD", "BASE", "BASE", "HEAD"]
 
 
