@@ -160,6 +160,78 @@ def test_defects_of_result_and_work_are_always_found(suite, tmp_path):
     assert [cell.solver for cell, _ in found.regressions()] == ["oja step=2.0"]
 
 
+DEARER = """
+def change(solvers):
+    for plugin in solvers.values():
+        plugin.item.advance = dearer(plugin.item.advance)
+
+def dearer(advance):
+    def counting(self, oracle, state, count):
+        before = state.work.flops
+        advance(self, oracle, state, count)
+        state.work.flops += (state.work.flops - before) // 20
+    return counting
+"""
+"""Every solver needs 5 % more flops for its steps."""
+
+WASTEFUL = """
+def change(solvers):
+    for plugin in solvers.values():
+        plugin.item.advance = wasteful(plugin.item.advance)
+
+def wasteful(advance):
+    def wasting(self, oracle, state, count):
+        at = state.work.steps
+        useful = (at + count) * 20 // 21 - at * 20 // 21
+        if useful:
+            advance(self, oracle, state, useful)
+        if state.work.steps == at + useful:
+            state.work.steps += count - useful
+            state.work.samples += (count - useful) * self.batch
+    return wasting
+"""
+"""One of 21 steps of every solver does nothing: each target takes 5 % more of them."""
+
+TURNED = """
+import dataclasses
+import numpy as np
+
+def change(solvers):
+    for plugin in solvers.values():
+        plugin.item.solution = turned(plugin.item.solution)
+
+def turned(solution):
+    def turning(self, state):
+        found = solution(self, state)
+        n = len(found.point)
+        a = 1e-4 * np.random.default_rng(0).standard_normal((n, n))
+        half = np.eye(n) - (a - a.T) / 2
+        return dataclasses.replace(found, point=np.linalg.solve(half, half.T @ found.point))
+    return turning
+"""
+"""Every solver's solutions are turned by a ten-thousandth, which most metrics feel squared."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("defect", [DEARER, WASTEFUL], ids=["flops", "steps"])
+def test_five_percent_more_work_is_found_of_every_solver_of_the_default_suite(tmp_path, defect):
+    found = compare(HERE, head(tmp_path, defect), Options(budget=0.0), lambda _: None)
+    assert len({cell.solver.split()[0] for cell in found.compared}) == 24
+    for cell in found.compared:
+        answer = cell.answers[Question.WORK]
+        assert answer.change is Change.WORSE, cell.label
+        assert defect is not DEARER or 1 < answer.ratio <= 1.05, cell.label
+
+
+@pytest.mark.slow
+def test_another_solution_is_found_of_every_solver_of_the_default_suite(tmp_path):
+    found = compare(HERE, head(tmp_path, TURNED), Options(budget=0.0), lambda _: None)
+    answers = [cell.answers[Question.RESULT] for cell in found.compared]
+    for answer in answers:
+        assert answer.change is (Change.WORSE if answer.ratio > 1 else Change.BETTER), answer.said
+    assert sum(answer.change is Change.WORSE for answer in answers) > len(answers) / 2
+
+
 @pytest.mark.slow
 def test_runs_that_raise_hang_or_die_are_told_and_cost_no_other(suite, tmp_path):
     for what in (
