@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 import orthobench as ob
+from orthobench.cli.comparing import compare as command
 from orthobench.compare.comparison import Change, Question, Side, Tolerance
 from orthobench.compare.process import Process, SideError
 from orthobench.compare.run import Options, compare
+from orthobench.compare.shown import SUITE as SUITE_BY_DEFAULT
 from orthobench.errors import UsageError
+from orthobench.suite_file import load
 
 HERE = Side("BASE", "environment", "here", Path(sys.executable))
 
@@ -216,7 +219,9 @@ def turned(solution):
 @pytest.mark.parametrize("defect", [DEARER, WASTEFUL], ids=["flops", "steps"])
 def test_five_percent_more_work_is_found_of_every_solver_of_the_default_suite(tmp_path, defect):
     found = compare(HERE, head(tmp_path, defect), Options(budget=0.0), lambda _: None)
-    assert len({cell.solver.split()[0] for cell in found.compared}) == 24
+    suite = load(ob.catalogue().suite(SUITE_BY_DEFAULT), ob.catalogue())
+    names = {planned.solver.name for planned in suite.solvers}
+    assert {cell.solver.split()[0] for cell in found.compared} == names
     for cell in found.compared:
         answer = cell.answers[Question.WORK]
         assert answer.change is Change.WORSE, cell.label
@@ -302,6 +307,12 @@ def test_a_process_tells_what_it_was_asked_in_vain():
             process.ask("suite", name="nothing")
         assert "quickstart" not in process.ask("suite", name="quickstart")["text"][:5]
         assert process.alive
+
+
+def test_the_command_has_the_same_budget_as_the_function():
+    """It is written twice, so that ``--help`` need not load what compares."""
+    (option,) = [one for one in command.params if one.name == "budget"]
+    assert option.default == Options().budget
 
 
 def test_a_tolerance_is_for_each_question():
