@@ -132,7 +132,7 @@ class Comparison:
     compared : tuple of Compared
         In the suite's order; also those that only one side has, or that failed on either.
     rounds : int
-        Pairs of fresh processes that were timed side by side; 0 where none were.
+        In which both sides were timed side by side; 0 where there were none.
     seconds : float
         Wall time that all of it took.
     machine : mapping
