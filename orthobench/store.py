@@ -76,7 +76,8 @@ class Store:
                 schema.check(connection, self.path)
                 schema.migrate(connection)
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
+            # with NORMAL a power cut takes what is in the WAL since its last checkpoint
+            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
 
     def __enter__(self) -> Store:

@@ -178,6 +178,13 @@ def test_kill_leaves_whole_cells_only(path):
     assert marks[0][0] == 7
 
 
+def test_a_cell_is_on_the_disk_once_it_is_written(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        waits = store._connection.execute("PRAGMA synchronous").fetchone()
+    assert waits == (2,), "a commit does not wait for the disk: a power cut takes finished cells"
+
+
 def count(path, query):
     """The rows of a query; a zero while the store is not there yet."""
     if not path.exists():
