@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orthobench import environment, harness
-from orthobench.cell import Cell, built, instance_of
+from orthobench import environment, harness, preflight
+from orthobench.cell import instance_of
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.executors import Limits
 from orthobench.executors.choice import Execute, chosen
@@ -155,8 +155,8 @@ def run(
     path = store or default_store(known)
     planned = known.plan()
     run_cells = chosen(executor, workers, known.threads, limits, scheduler)
-    _refuse_idle(planned)
-    _check_data(path, planned)
+    preflight.refuse_idle(planned)
+    preflight.check_problems(planned, _known(path, planned))
     with limited(known.threads):
         ran_on = environment.snapshot()
     with Store(path, create=True) as opened:
@@ -216,37 +216,12 @@ def default_store(suite: Suite) -> Path:
     return RESULTS / suite.name / FILE
 
 
-def _refuse_idle(planned: Sequence[Planned]) -> None:
-    """Refuse a suite of which no solver can take any problem, with the reasons."""
-    reasons: dict[str, None] = {}
-    for cell in (p.cell for p in planned):
-        reason = cell.solver.refuses(cell.problem)
-        if reason is None:
-            return
-        reasons[f"{cell.solver.name} on {cell.problem.name}: {reason}"] = None
-    raise UsageError(f"no solver can take these problems ({'; '.join(reasons)})")
-
-
-def _check_data(path: Path, planned: Sequence[Planned]) -> None:
-    """Build each problem that has cells left once, so that unfit data are refused before all else.
-
-    What fails for another reason than its data or parameters fails in its cells, as recorded.
-    """
-    known: set[str] = set()
-    if path.exists() and path.stat().st_size:
-        with Store(path) as store:
-            known = store.known(p.cell.key for p in planned)
-    first: dict[AnyProblem, Cell] = {}
-    for cell in (p.cell for p in planned):
-        if cell.key not in known:
-            first.setdefault(cell.problem, cell)
-    for cell in first.values():
-        try:
-            built(cell)
-        except OrthobenchError:
-            raise
-        except Exception:  # noqa: S112 - recorded where the cells run
-            continue
+def _known(path: Path, planned: Sequence[Planned]) -> set[str]:
+    """Return the keys of the cells that are in the store, where there is one."""
+    if not path.exists() or not path.stat().st_size:
+        return set()
+    with Store(path) as store:
+        return store.known(p.cell.key for p in planned)
 
 
 def _execute(

@@ -97,6 +97,9 @@ class Instance(Generic[O_co]):
     exhibits : callable
         What the finished `Solution` of a run looks like, by name, for people
         (`orthobench.exhibits`); called once, off the clock, where the run did not fail.
+    conditional : tuple of str
+        Metrics that the judge reports of some solutions only: a suite may ask for them, although
+        a bare point has none.
     """
 
     oracle: O_co
@@ -105,6 +108,7 @@ class Instance(Generic[O_co]):
     violation: Callable[[Solution], float] = orthogonality
     finish: Callable[[Solution], Solution] = as_it_is
     exhibits: Callable[[Solution], Mapping[str, Exhibit]] = no_exhibits
+    conditional: tuple[str, ...] = ()
 
 
 class Problem(ABC, Generic[O_co]):

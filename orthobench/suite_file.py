@@ -263,8 +263,7 @@ def _levels(value: Any, path: locate.Path) -> tuple[Level, ...]:
 
 def _numbers(value: Any, path: locate.Path) -> list[float]:
     numbers = list(value) if isinstance(value, (list, tuple)) else [value]
-    real = all(isinstance(n, (int, float)) and not isinstance(n, bool) for n in numbers)
-    if not numbers or not real or not all(map(math.isfinite, numbers)):
+    if not numbers or not all(map(_finite, numbers)):
         raise _AtError(path, f"must be a number or a list of numbers, not {value!r}")
     if len(set(numbers)) < len(numbers):
         raise _AtError(path, "the same level twice")
@@ -275,11 +274,7 @@ def _target(value: Any) -> Target | None:
     if value is None:
         return None
     right = isinstance(value, dict) and set(value) == {"metric", "value"}
-    if (
-        not right
-        or not isinstance(value["metric"], str)
-        or not isinstance(value["value"], (int, float))
-    ):
+    if not right or not isinstance(value["metric"], str) or not _finite(value["value"]):
         raise _AtError(("target",), 'must be { metric = "suboptimality", value = 1e-3 }')
     return Target(value["metric"], float(value["value"]))
 
@@ -308,6 +303,11 @@ def _count(table: Any, key: str, path: locate.Path, default: int) -> int:
     if not _natural(value):
         raise _AtError((*path, key), f"must be a whole number >= 1, not {value!r}")
     return int(value)
+
+
+def _finite(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value)
 
 
 def _natural(value: Any) -> bool:

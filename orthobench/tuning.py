@@ -120,6 +120,14 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
     return entries
 
 
+def untunable(solver: str, problem: str, metric: str) -> UsageError:
+    """Return the error for several trials on a problem without the metric that one is chosen by."""
+    return UsageError(
+        f"{solver} cannot be tuned on {problem}: its judge does not report {metric!r}; give the "
+        "problem a validation part, or one value for each parameter"
+    )
+
+
 def average(record: Record, metric: str, horizon: float | None = None) -> float:
     """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
 
@@ -254,11 +262,7 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
     unmeasured = [trial for trial in trials if math.isnan(trial.score)]
     if unmeasured:
         record = unmeasured[0].records[0]
-        raise UsageError(
-            f"{record.solver} cannot be tuned on {record.problem}: its judge does not report "
-            f"{record.tuned_by!r}; give the problem a validation part, or one value for each "
-            "parameter"
-        )
+        raise untunable(record.solver, record.problem, record.tuned_by)
     return min(trials, key=lambda trial: (trial.score, _failures(trial, planned)))
 
 

@@ -146,6 +146,8 @@ def test_errors_name_file_line_and_key(read, old, new, line, said):
         ("[[problem]]\nname='leading-subspace'\n[[solver]]\nname='power'", "nothing limits"),
         ("problem = 3", "must be written as"),
         (GOOD + "\n[target]\nmetric = 3", "line 25: target"),
+        (GOOD + "\n[target]\nmetric = 'gap'\nvalue = nan", "line 25: target: must be"),
+        (GOOD + "\n[target]\nmetric = 'gap'\nvalue = true", "line 25: target: must be"),
         (GOOD.replace("seeds = 3", "seeds ="), "not valid TOML.*line 2"),
     ],
 )

@@ -119,6 +119,10 @@ class SparsePCA(Problem[SparsePCAOracle]):
         """The number N of training samples; None where only reading the data would tell."""
 
 
+OF_PENALIZED = ("penalized_objective", "squared_objective")
+"""Metrics of a `SparseSolution` with a penalty only."""
+
+
 class Judge:
     """Measures loadings on the training part, and on a test part where there is one.
 
@@ -264,8 +268,8 @@ def sparse_pca(
     held_out = None if test is None else _checked(test, "the test part")
     if held_out is not None and len(held_out) != d:
         raise DataError(f"the test part has {len(held_out)} features, the data {d}")
-    judge = Judge(train, held_out)
-    return Instance(SparsePCAOracle(train, m, passes, order), judge, violation=unit_columns)
+    oracle, judge = SparsePCAOracle(train, m, passes, order), Judge(train, held_out)
+    return Instance(oracle, judge, violation=unit_columns, conditional=OF_PENALIZED)
 
 
 def _checked(A: NDArray[np.generic], what: str) -> Array:

@@ -61,6 +61,10 @@ class StochasticPCA(Problem[SampleOracle]):
     tuned_by: ClassVar[str] = "validation_suboptimality"
 
 
+OF_RELAXED = ("relaxed_suboptimality", "rank")
+"""Metrics of a `RelaxedSolution` only."""
+
+
 class Judge:
     """Measures solutions on data that no solver sees.
 
@@ -164,7 +168,8 @@ def stochastic_pca(
         k,
         None if validation is None else _moment(validation, source.d, "validation part"),
     )
-    return Instance(SampleOracle(source, k), judge, {"suboptimality": 0.0, "subspace_error": 0.0})
+    best = {"suboptimality": 0.0, "subspace_error": 0.0}
+    return Instance(SampleOracle(source, k), judge, best, conditional=OF_RELAXED)
 
 
 def _population(covariance: Array | SecondMoment | None) -> SecondMoment | None:
