@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from orthobench.errors import UsageError, unknown
 from orthobench.results import Results
@@ -23,7 +24,8 @@ def write(results: Results, path: Path) -> None:
     ----------
     results : Results
     path : Path
-        With suffix ``.csv``, ``.jsonl`` or ``.parquet`` (which needs ``orthobench[export]``).
+        With suffix ``.csv``, ``.jsonl`` (null stands for a number that is not finite) or
+        ``.parquet`` (which needs ``orthobench[export]``).
 
     Raises
     ------
@@ -61,7 +63,13 @@ def _csv(results: Results, path: Path) -> None:
 
 def _json_lines(results: Results, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in results.rows())
+        for row in results.rows():
+            file.write(json.dumps({name: _finite(value) for name, value in row.items()}) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    """Return what JSON can say of a value: None stands for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _parquet(results: Results, path: Path) -> None:

@@ -1,6 +1,7 @@
 """Results as tables: one row a checkpoint, with dtypes that do not depend on what failed."""
 
 import io
+import json
 import math
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from orthobench import api
-from orthobench.export import write_csv
+from orthobench.export import write, write_csv
 from orthobench.results import Results
 from orthobench.store import Store
 from orthobench.suite_file import from_table
@@ -137,3 +138,18 @@ def test_csv_has_the_same_columns_and_numbers(results, frame):
         np.testing.assert_array_equal(
             read[name].to_numpy(float), frame[name].to_numpy(float, na_value=np.nan)
         )
+
+
+def test_json_lines_are_json_where_a_metric_is_no_number(results, tmp_path):
+    record = next(r for r in results.records if r.trace)
+    first = replace(record.trace[0], metrics={"gap": math.nan, "validation_gap": -math.inf})
+    odd = replace(record, trace=(first, *record.trace[1:]))
+    write(replace(results, records=[odd]), tmp_path / "odd.jsonl")
+
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    lines = (tmp_path / "odd.jsonl").read_text().splitlines()
+    rows = [json.loads(line, parse_constant=refuse) for line in lines]
+    assert rows[0]["gap"] is rows[0]["validation_gap"] is None
+    assert rows[1]["gap"] == record.trace[1].metrics["gap"]
