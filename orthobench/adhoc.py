@@ -14,13 +14,16 @@ from orthobench.registry import Registry, catalogue
 from orthobench.suite import Suite
 from orthobench.suite_file import from_table, load
 
+DEFAULT = "quickstart"
+"""The suite that is run where nothing is named."""
+
 NAME = "command-line"
 SAMPLES = 10_000
 """Budget of a comparison of problems named on the command line, where nothing else is said."""
 
 
 def changed(
-    suite: str,
+    suite: str | None = None,
     problems: Sequence[str] = (),
     solvers: Sequence[str] = (),
     seeds: int | None = None,
@@ -31,8 +34,8 @@ def changed(
 
     Parameters
     ----------
-    suite : str
-        Name or file; only used where no problem is named.
+    suite : str, optional
+        Name or file; `DEFAULT` where none is given, and no problem either.
     problems, solvers : sequence of str
         Specifications ``NAME key=value ...``. Problems make a suite of their own, with every
         solver that can take them unless `solvers` names some; solvers without problems replace
@@ -43,8 +46,13 @@ def changed(
     Raises
     ------
     UsageError
-        Where a specification is malformed, or the suite cannot be run.
+        Where a specification is malformed, the suite cannot be run, or there are problems beside
+        a suite.
     """
+    if suite is not None and problems:
+        raise UsageError(
+            f"problems make a comparison of their own, without the suite {suite!r}: leave one out"
+        )
     limits = {"samples": samples, "seconds": seconds}
     changes: dict[str, Any] = {
         "seeds": seeds,
@@ -55,7 +63,7 @@ def changed(
     if problems:
         entries = [specification(text) for text in problems]
         return from_table(_own(entries, changes), NAME, catalogue())
-    return load(find_path(suite), catalogue(), changes)
+    return load(find_path(suite or DEFAULT), catalogue(), changes)
 
 
 def _own(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dict[str, Any]:

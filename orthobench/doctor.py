@@ -96,7 +96,8 @@ def _slow(registry: Registry) -> Iterator[str]:
 
 def _slowness(plugin: Plugin, cost: import_time.ImportTime) -> str:
     said = f"{plugin} takes {cost.seconds:.1f} s to import, for which every command waits"
-    others = {n: s for n, s in cost.shares.items() if n != plugin.module.partition(".")[0]}
+    top = plugin.module.partition(":")[0].partition(".")[0]
+    others = {n: s for n, s in cost.shares.items() if n != top}
     heaviest = max(others, key=others.__getitem__, default="")
     if others.get(heaviest, 0) < cost.seconds / 4:
         return f"{said}: do that work inside the functions that need it"
@@ -117,7 +118,8 @@ def _blas(pool: Mapping[str, Any]) -> str:
 
 
 def _files(cache: Path) -> list[str]:
-    return sorted(path.name for path in cache.iterdir()) if cache.is_dir() else []
+    readable = cache.is_dir() and not _cache(cache)
+    return sorted(path.name for path in cache.iterdir()) if readable else []
 
 
 def _broken(broken: Mapping[str, str]) -> list[str]:
@@ -130,6 +132,8 @@ def _missing(snapshot: Mapping[str, Any]) -> list[str]:
 
 
 def _cache(cache: Path) -> list[str]:
-    if cache.exists() and not os.access(cache, os.R_OK):
+    if cache.exists() and not cache.is_dir():
+        return [f"the data cache {cache} is no folder"]
+    if cache.exists() and not os.access(cache, os.R_OK | os.X_OK):
         return [f"the data cache {cache} cannot be read"]
     return []

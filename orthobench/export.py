@@ -8,12 +8,12 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
 from orthobench.errors import UsageError, unknown
+from orthobench.files import replacing
 from orthobench.results import Results
 
 
@@ -39,14 +39,8 @@ def write(results: Results, path: Path) -> None:
     }
     if path.suffix not in formats:
         raise unknown("suffix", path.suffix, formats)
-    part = path.with_name(f".{path.name}.part")
-    try:
+    with replacing(path) as part:
         formats[path.suffix](results, part)
-        os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_csv(results: Results, file: TextIO) -> None:

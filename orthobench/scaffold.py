@@ -23,8 +23,11 @@ from orthobench.registry import GROUP, Registry
 LONGEST = 40
 """Most characters of a name: longer ones would not fit in the lines of the templates."""
 
-TAKEN = {"Instance", "Iterate", "PowerLaw", "SampleOracle", "Solution", "Solver", "State"}
-"""What the templates call classes themselves."""
+TAKEN = {
+    "AnyInstance", "AnyProblem", "AnySolver", "Array", "ClassVar", "Instance", "Iterate", "Path",
+    "PowerLaw", "SampleOracle", "Solution", "Solver", "State", "StochasticPCA", "UsageError",
+}  # fmt: skip
+"""What the templates call classes themselves, or import."""
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+")

@@ -1,12 +1,12 @@
-"""The choice of tuned parameters: by the validation metric, never by what is reported.
+"""The choice of tuned parameters: by the metric that the problem is ``tuned_by``.
 
-One choice is made for each problem and solver, over all seeds: the values whose validation
-metric, averaged over the run and then over the seeds, is smallest. Arora, Cotter and Srebro
-2013 (section 6) choose "in terms of the average suboptimality over the run, on a validation
-set" in the same way.
+That is measured on validation data where the problem has any, and never on test data. One choice
+is made for each problem and solver, over all seeds: the values whose metric, averaged over the run
+and then over the seeds, is smallest. Arora, Cotter and Srebro 2013 (section 6) choose "in terms of
+the average suboptimality over the run, on a validation set" in the same way.
 
 At a `Level`, only trials that keep it can be chosen: those whose final value of its metric,
-averaged over the seeds, is at most the level. Of those the one whose validation metric ends
+averaged over the seeds, is at most the level. Of those the one whose ``tuned_by`` metric ends
 smallest is chosen: what a run had on its way may not have kept the level.
 """
 
@@ -81,14 +81,23 @@ class Entry:
     @property
     def refused(self) -> bool:
         """Whether the solver takes no part: it cannot take the problem, or not at this level."""
-        return all(record.status is Ending.REFUSED for record in self.records)
+        # seeds that were not run yet would be refused, too
+        statuses = {record.status for record in self.records}
+        return Ending.REFUSED in statuses and statuses <= {Ending.REFUSED, Ending.MISSING}
+
+    @property
+    def refusal(self) -> str:
+        """Why the solver takes no part; empty where it does."""
+        reasons = (r.reason for r in self.records if r.status is Ending.REFUSED)
+        return next(reasons, "") if self.refused else ""
 
 
 def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
     """Choose the tuned parameters of each solver on each problem.
 
     A trial with a failed or missing run scores infinity; where all trials do, the one with
-    the fewest such runs is chosen. Ties go to the smaller value.
+    the fewest such runs is chosen, and one that was refused only where all were. Ties go to the
+    smaller value.
 
     Parameters
     ----------
@@ -263,7 +272,11 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
     if unmeasured:
         record = unmeasured[0].records[0]
         raise untunable(record.solver, record.problem, record.tuned_by)
-    return min(trials, key=lambda trial: (trial.score, _failures(trial, planned)))
+    return min(trials, key=lambda t: (t.score, _refused(t), _failures(t, planned)))
+
+
+def _refused(trial: Trial) -> bool:
+    return any(record.status is Ending.REFUSED for record in trial.records)
 
 
 def _failures(trial: Trial, planned: int) -> int:

@@ -118,6 +118,8 @@ def test_a_failed_cell_is_named_and_the_exit_code_says_so(call):
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["run", "-s", "mgs"], "did you mean 'msg'"),
         (["run", "-p", "digits k=65"], "k must be"),
+        (["run", "mnist", "-p", "digits"], "without the suite 'mnist'"),
+        (["show", "msg", "--suite", "mnist"], "there is no store 'msg'"),
         (["run", "-p", "digits kk"], "NAME key=value"),
         (["run", "-p", "digits", "-s", "oja step=0"], "step must be > 0"),
         (["run", "-p", "npy-pca k=2"], "needs path"),
@@ -139,6 +141,16 @@ def test_a_store_that_is_none_is_left_alone(call, suite, tmp_path):
     result = call("run", str(suite), "--store", str(other), code=2)
     assert "not an orthobench store" in result.stderr
     assert other.read_text() == "my notes" * 50
+
+
+def test_results_are_shown_although_their_figures_cannot_be_written(call, suite, tmp_path):
+    folder = tmp_path / "orthobench-results" / "small"
+    folder.mkdir(parents=True)
+    (folder / "figures").touch()
+    result = call("run", str(suite), code=2)
+    assert "incremental-pca" in result.stdout
+    assert result.stderr.endswith("figures: File exists\n")
+    assert (folder / "results.sqlite").exists()
 
 
 def test_export_writes_every_checkpoint(call, suite, tmp_path):

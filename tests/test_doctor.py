@@ -109,6 +109,25 @@ def test_an_import_is_measured_without_what_orthobench_imports(tmp_path, monkeyp
     assert set(measured.shares) == {"pausing", "colorsys"}
 
 
+def test_a_data_cache_that_cannot_be_read_is_a_problem(tmp_path, monkeypatch):
+    def refused(folder):
+        raise PermissionError(folder)
+
+    # not by taking the right to read it away: root may read everything
+    monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda *about: False)
+    monkeypatch.setattr(Path, "iterdir", refused)
+    report = doctor.examine()
+    assert report["problems"] == [f"the data cache {tmp_path} cannot be read"]
+    assert report["data_files"] == []
+
+
+def test_a_data_cache_that_is_a_file_is_a_problem(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path / "file"))
+    assert doctor.examine()["problems"] == [f"the data cache {tmp_path / 'file'} is no folder"]
+
+
 def test_plugins_that_are_left_out_are_said(registry):
     registry.left_out = [HEAVY]
     report = doctor.examine()

@@ -87,7 +87,7 @@ def test_the_command_on_your_own_data_is_valid(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("X.npy", np.eye(20))
     (specification,) = re.findall(r'orthobench run -p "(.*)"', README.read_text(encoding="utf-8"))
-    suite = changed("quickstart", problems=[specification])
+    suite = changed(problems=[specification])
     able = {n for n, p in catalogue().solvers.items() if issubclass(SampleOracle, p.item.needs)}
     assert {s.solver.name for s in suite.solvers} == able
 

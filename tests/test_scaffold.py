@@ -30,6 +30,7 @@ def tree(folder):
         ("Orthobench_Toy.Method", "orthobench_toy_method", "toy-method", "ToyMethod"),
         ("fast-pca2", "fast_pca2", "fast-pca2", "FastPca2"),
         ("orthobench-solver", "orthobench_solver", "solver", "SolverMethod"),
+        ("orthobench-path", "orthobench_path", "path", "PathMethod"),
         ("orthobench-none", "orthobench_none", "none", "NoneMethod"),
         ("orthobench-2d-oja", "orthobench_2d_oja", "2d-oja", "The2dOja"),
     ],
@@ -74,6 +75,22 @@ def test_what_the_plugin_itself_brings_is_not_taken():
     refuse_taken(NAMES, Registry(plugins=[own]))
     with pytest.raises(UsageError, match="other"):
         refuse_taken(NAMES, Registry(plugins=[Plugin("toy-method", "other", "1.0")]))
+
+
+def test_no_name_of_the_templates_is_left_for_a_solver(tmp_path):
+    write(NAMES, tmp_path, None)
+    names = set()
+    for path in tmp_path.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names |= {alias.asname or alias.name for alias in node.names}
+            elif isinstance(node, ast.ClassDef):
+                names.add(node.name)
+    assert "Path" in names
+    for name in names - {NAMES.solver}:
+        words = re.findall("[A-Z][a-z0-9]*", name)
+        if "".join(words) == name:
+            assert Names.of("orthobench-" + "-".join(words).lower()).solver != name
 
 
 @pytest.mark.parametrize("name", ["orthobench-toy-method", LONG, "ab"])

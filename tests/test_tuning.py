@@ -107,6 +107,22 @@ class TestChoose:
         records = [record([0.5], step) for step in (10.0, 2.0, 4.0)]
         assert choose(records)[0].chosen == {"step": 2.0}
 
+    def test_takes_a_refused_trial_only_where_all_were(self):
+        refused = [record([], 1.0, seed, status=Ending.REFUSED) for seed in range(3)]
+        failed = [record([0.1], 2.0, seed, status=Ending.ERROR) for seed in range(3)]
+        (entry,) = choose(refused + failed)
+        assert entry.chosen == {"step": 2.0}
+        assert not entry.refused
+        assert not entry.refusal
+        assert choose(refused)[0].refused
+
+    def test_a_solver_whose_other_seeds_did_not_run_yet_takes_no_part(self):
+        missing = [record([], seed=seed, status=Ending.MISSING) for seed in range(2)]
+        refused = replace(record([], seed=2, status=Ending.REFUSED), reason="k is odd")
+        assert not choose(missing)[0].refused
+        (entry,) = choose([*missing, refused])
+        assert (entry.refused, entry.refusal) == (True, "k is odd")
+
     def test_never_takes_a_trial_with_a_failed_run_over_one_without(self):
         good = [record([0.9], 1.0, seed) for seed in range(3)]
         bad = [record([0.1], 2.0, 0), record([0.1], 2.0, 1)]

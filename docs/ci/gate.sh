@@ -33,13 +33,13 @@ base=${BASE:-$(git merge-base "origin/$target" "$head")} || {
 }
 
 # the project is installed for its dependencies, which both sides then share
-environment=$(mktemp -d)
+environment=$(mktemp -d) || exit 2
 trap 'rm -rf "$environment"' EXIT
 trap 'exit 130' INT TERM
-"${PYTHON:-python3}" -m venv "$environment"
+"${PYTHON:-python3}" -m venv "$environment" || exit 2
 "$environment/bin/python" -m pip install --quiet "${ORTHOBENCH:-orthobench}" . || exit 2
 
-mkdir -p "$out"
+mkdir -p "$out" || exit 2
 status=0
 "$environment/bin/orthobench" compare "$base" "$head" ${SUITE:+--suite "$SUITE"} \
     --markdown "$out/comparison.md" --junit "$out/comparison.xml" "$@" \

@@ -1,6 +1,7 @@
 """The command line: parses, calls, prints.
 
-Exit code 0 says done, 1 that a cell failed, 2 that the call or what it names is wrong.
+Exit code 0 says done, 1 that a cell failed, 2 that the call or what it names is wrong, 130 that it
+was interrupted.
 """
 
 from __future__ import annotations
@@ -37,11 +38,15 @@ def size(text: str) -> int:
 
 
 class _Group(click.Group):
-    """Prints what users can mend as a message, without a traceback."""
+    """Prints what users can mend as a message, without a traceback, and says what is cut off."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
         except Exception as error:
             from orthobench.errors import OrthobenchError
 
@@ -67,7 +72,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("suite", default="quickstart")
+@click.argument("suite", required=False)
 @click.option(
     "-p",
     "--problem",
@@ -129,8 +134,8 @@ def main() -> None:
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 @AS_JSON
-def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool, as_json: bool,
-        executor: str, workers: int, isolate: bool, timeout: float | None,
+def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet: bool,
+        as_json: bool, executor: str, workers: int, isolate: bool, timeout: float | None,
         memory_limit: int | None, scheduler: str | None, explain: bool,
         **changes: Any) -> None:  # fmt: skip
     """Run SUITE (default: quickstart), or what of it is not in its store yet.
@@ -149,7 +154,6 @@ def run(suite: str, store: Path | None, retry: bool, figures: bool, quiet: bool,
         print_facts(api.explained(known, path, retry=retry), as_json, explained_lines)
         return
     limits = Limits(timeout, memory_limit, isolate)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         results = api.run(
             known, path, retry=retry, quiet=quiet or as_json,
@@ -191,6 +195,8 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 
     if store_at(Path(name)).is_file():
         show_results(Results.read(name, suite), None, as_json)
+    elif suite:
+        raise click.UsageError(f"--suite is one of a store, and there is no store {name!r}")
     else:
         from orthobench.registry import catalogue
         from orthobench.report.terminal import listing

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from orthobench.compare.comparison import Comparison
     from orthobench.compare.run import Options
 
-REGRESSION, NOTHING, INTERRUPTED = 1, 2, 130
+REGRESSION, NOTHING = 1, 2
 QUESTIONS = ("result", "work", "time")
 CLOCKS = ("cpu", "wall")
 WIDEST = 100
@@ -134,12 +132,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     _refuse_unwritable(files)
     given = {name: part for one in tolerances for name, part in one.items()}
     options = Options(tolerance=Tolerance(**given), **chosen)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        comparison = _compared(base, head, options, environments, fresh, quiet or as_json)
-    except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+    comparison = _compared(base, head, options, environments, fresh, quiet or as_json)
     _write(comparison, files)
     _print(comparison, every, as_json)
     sys.exit(_exit_code(comparison))
@@ -181,6 +174,7 @@ def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
 def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
     """Refuse, before all that takes minutes, what could not be written after it."""
     from orthobench.errors import UsageError
+    from orthobench.files import beside
 
     for option, path in files.items():
         if path is None:
@@ -188,7 +182,7 @@ def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
         if path.exists() and not path.is_file():
             raise UsageError(f"cannot write {path}: not a regular file; name another --{option}")
         try:
-            part = _part(path)
+            part = beside(path)
             part.touch()
             part.unlink()
         except OSError as error:
@@ -199,19 +193,9 @@ def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
 def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
     from orthobench.compare.junit import junit
     from orthobench.compare.markdown import markdown
-    from orthobench.errors import UsageError
+    from orthobench.files import replacing
 
     for option, text in {"markdown": markdown, "junit": junit}.items():
         if path := files[option]:
-            part = _part(path)
-            try:
+            with replacing(path) as part:
                 part.write_text(text(comparison), encoding="utf-8")
-                os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
-            except OSError as error:
-                raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-            finally:
-                part.unlink(missing_ok=True)
-
-
-def _part(path: Path) -> Path:
-    return path.with_name(f".{path.name}.part")

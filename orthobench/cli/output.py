@@ -34,17 +34,18 @@ def show_results(results: Results, folder: Path | None, as_json: bool) -> None:
     from orthobench.report.terminal import table
 
     entries = results.entries
+    if not as_json:
+        table.show(entries)
+        click.echo()
     figures = [] if folder is None else _figures(results, folder)
-    paths = [str(path) for path in [*figures, results.path]]
     if as_json:
         facts = {
-            "suite": results.suite, "table": table.rows(entries), "files": paths,
+            "suite": results.suite, "table": table.rows(entries),
+            "files": [str(path) for path in [*figures, results.path]],
             "versions": results.versions,
         }  # fmt: skip
         click.echo(json.dumps(facts, indent=2, default=str))
         return
-    table.show(entries)
-    click.echo()
     for line in written(figures):
         click.echo(line)
     click.echo(results.path)

@@ -54,6 +54,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     browser, without a network. Prints the tables, the findings, and the paths of what was written.
     Failed runs are reported, and are no failure of this command: its exit code is 0 then.
     """
+    from orthobench.files import made
     from orthobench.report.findings import families
     from orthobench.report.page import write_page
     from orthobench.report.ranking import rank
@@ -65,7 +66,8 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     with under_way(quiet or as_json) as say:
         say("reading the store")
         results = Results.read(store, suite)
-        folder = _made(out or results.path.parent / "report")
+        beside = results.path.parent / "report"
+        folder = made(out or beside, "the report", "name another with --out")
         say("comparing the solvers")
         ranked = rank(results.entries)
         found = families(ranked)
@@ -87,18 +89,6 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
             click.echo(line)
     if opened:
         click.launch(page.resolve().as_uri())
-
-
-def _made(folder: Path) -> Path:
-    """Make the folder before all that takes time, so that one that cannot be made is said first."""
-    from orthobench.errors import UsageError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"cannot write the report to {folder}: {error.strerror}; name another with --out"
-        raise UsageError(message) from None
-    return folder
 
 
 def _figures(

@@ -55,20 +55,28 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     Finished runs are kept, and a second call goes on where the first one ended.
     """
     from orthobench.errors import UsageError
+    from orthobench.files import made
     from orthobench.registry import catalogue
     from orthobench.reproduce.evidence import Runs
 
     if paper is None:
+        if publish or quick or names:
+            raise UsageError("which paper? `orthobench reproduce` alone lists them")
         _list(as_json)
         return
+    if out and not publish:
+        raise UsageError("--out is the folder of the page, which --publish writes")
     if publish and names:
         raise UsageError("a page has all claims of its paper; publish without --claim")
     known = catalogue().paper(paper)
+    page = out or Path("reports") / paper
+    if publish:
+        made(page, "the page", "name another with --out")
     folder = store or Path("orthobench-results") / paper
     runs = Runs(known, folder, quick, first_seed, workers, quiet or as_json)
     checked = _check(known, names, runs, as_json)
     if publish:
-        _publish(known, checked, runs, out or Path("reports") / paper, as_json)
+        _publish(known, checked, runs, page, as_json)
     sys.exit(RED if any(one.red for one in checked) else 0)
 
 

@@ -24,7 +24,7 @@ THREAD_VARIABLES = (
 """What libraries read once, when they are loaded."""
 
 SAID = 4000
-"""Bytes that are kept of what a process wrote while it had the request that it died of."""
+"""Last bytes that are kept of what a process wrote while it had the request that it died of."""
 
 BOOT = (
     "import json, sys; sys.path[:], memory = json.loads(sys.argv[1]); "
@@ -76,8 +76,9 @@ class Child:
     def ending(self) -> Stop:
         """Return how the process died, with the last that it said."""
         code = self._process.wait()
-        self._said.seek(self._heard)
-        said = self._said.read(SAID).decode(errors="replace").strip()
+        size = os.fstat(self._said.fileno()).st_size
+        self._said.seek(max(self._heard, size - SAID))
+        said = self._said.read().decode(errors="replace").strip()
         if code == -signal.SIGKILL:
             reason = "its process was killed by SIGKILL, as systems do that run out of memory"
         elif code < 0:

@@ -197,7 +197,7 @@ def _family(name: str, fields: Sequence[_Field]) -> Family:
         tuple(verdicts),
         tuple(standings),
         ranks,
-        (*told, *_ranking(ranks, standings, fields), *_failures(standings)),
+        (*told, *_ranking(ranks, standings, fields), *_failures(standings, _not_chosen(fields))),
         verdicts,
         {field.problem: field.comparisons for field in fields},
     )
@@ -306,9 +306,25 @@ def _ranking(
     return [of_ranks(ranks), left_out]
 
 
-def _failures(standings: Sequence[Standing]) -> list[str]:
+def _not_chosen(fields: Sequence[_Field]) -> int:
+    """Return how many runs failed of trials that tuning did not choose; each counts once."""
+    failed = {
+        record.key
+        for field in fields
+        for r in field.ranked
+        for trial in r.entry.trials if trial.tuned != r.entry.chosen
+        for record in trial.records if record.status.failed
+    }  # fmt: skip
+    return len(failed)
+
+
+def _failures(standings: Sequence[Standing], not_chosen: int) -> list[str]:
     if not standings:
         return []
     worst = sorted((s for s in standings if s.failed), key=lambda s: -s.failed)
     failed = [f"{clean(s.solver)} {s.failed} of {plural(s.planned, 'run')}" for s in worst]
-    return [f"Failed: {listed(failed)}." if failed else "No run failed."]
+    told = f"Failed: {listed(failed)}." if failed else "No run failed."
+    if not_chosen:
+        told = told if failed else "No run with the chosen parameters failed."
+        told += f" Failed with parameters that were not chosen: {plural(not_chosen, 'run')}."
+    return [told]

@@ -45,7 +45,8 @@ def reruns(ranked: Sequence[Ranked]) -> list[str]:
 def _edges(entry: Entry) -> Iterator[str]:
     for name, value in entry.chosen.items():
         tried = {trial.tuned[name] for trial in entry.trials}
-        if len(tried) < 2 or not all(isinstance(v, (int, float)) for v in tried):
+        numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in tried)
+        if len(tried) < 2 or not numbers:
             continue
         end = {min(tried): "smallest", max(tried): "largest"}.get(value)
         if end:

@@ -8,6 +8,7 @@ from pathlib import Path
 from orthobench import environment
 from orthobench.claims import Paper, Picture, Verdict
 from orthobench.datasets import cache_folder
+from orthobench.files import made, replacing
 from orthobench.report.words import listed
 from orthobench.reproduce.check import Checked, measured
 from orthobench.reproduce.evidence import Runs
@@ -38,7 +39,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     """
     from orthobench.report.figures.save import save_plot
 
-    folder.mkdir(parents=True, exist_ok=True)
+    made(folder, "the page")
     drawn = [picture for picture in paper.pictures if not _absent(picture)]
     paths = [
         path
@@ -46,11 +47,14 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
         for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"], dpi=DPI)
     ]
     page = folder / "README.md"
-    page.write_text("\n".join(_page(paper, checked, drawn)) + "\n", encoding="utf-8")
+    with replacing(page) as part:
+        part.write_text("\n".join(_page(paper, checked, drawn, runs)) + "\n", encoding="utf-8")
     return [page, *paths]
 
 
-def _page(paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture]) -> Iterator[str]:
+def _page(
+    paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Runs
+) -> Iterator[str]:
     yield f"# {paper.name}"
     yield f"\n{paper.reference}\n"
     yield from _counts(checked)
@@ -58,7 +62,7 @@ def _page(paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture]) ->
     if paper.notes:
         yield f"\n## What to know\n\n{paper.notes.strip()}"
     yield from _sections(checked, drawn)
-    yield from _origin(paper, checked)
+    yield from _origin(paper, runs)
 
 
 def _counts(checked: Sequence[Checked]) -> Iterator[str]:
@@ -100,11 +104,12 @@ def _told(one: Checked) -> str:
     return " ".join(parts)
 
 
-def _origin(paper: Paper, checked: Sequence[Checked]) -> Iterator[str]:
+def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     ran_on = environment.snapshot()
-    quick = " --quick" if any(one.quick for one in checked) else ""
+    options = " --quick" if runs.quick else ""
+    options += f" --first-seed {runs.first_seed}" if runs.first_seed else ""
     yield "\n## How this page was made"
-    yield f"\n`orthobench reproduce {paper.name}{quick} --publish`, with orthobench "
+    yield f"\n`orthobench reproduce {paper.name}{options} --publish`, with orthobench "
     packages = ("numpy", "scipy", "numba")
     versions = ", ".join(f"{name} {ran_on['packages'][name]}" for name in packages)
     yield f"{ran_on['orthobench']}, Python {ran_on['python']}, {versions}, on {ran_on['cpu']}."

@@ -98,6 +98,9 @@ def test_a_gate_that_cannot_be_set_up_is_neither_green_nor_a_regression(gate):
     assert (done.code, done.out) == (2, "")
     assert "origin/nowhere have in common; fetch the whole history" in done.err
     assert gate(PIP="1").code == 2
+    assert gate(PYTHON="false").code == 2
+    (gate.clone / "file").touch()
+    assert gate(OUT="file").code == 2
 
 
 def commands(text):

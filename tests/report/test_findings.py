@@ -172,6 +172,20 @@ class TestVerdict:
         )
         assert failed == "No run failed."
 
+    def test_counts_failed_runs_of_trials_that_were_not_chosen_too(self, ending):
+        good = ending("a", [1.0] * 3, tuned={"K": 1}, tuned_by="gap")
+        bad = ending("a", [1.0] * 3, tuned={"K": 2}, tuned_by="gap", status=Ending.DIVERGED)
+        *_, failed = found(good + bad).sentences
+        assert failed == (
+            "No run with the chosen parameters failed. Failed with parameters that were not "
+            "chosen: 3 runs."
+        )
+        other = ending("b", [1.0] * 3, status=Ending.ERROR)
+        *_, failed = found(good + bad + other).sentences
+        assert failed == (
+            "Failed: b 3 of 3 runs. Failed with parameters that were not chosen: 3 runs."
+        )
+
     def test_names_from_whom_no_difference_is_shown(self, ending):
         mixed = [0.49, 0.52, 0.50, 0.54, 0.51, 0.56, 0.52, 0.58, 0.53, 0.60]
         records = ending("a", near(0.5, 10)) + ending("b", near(1.0, 10)) + ending("c", mixed)

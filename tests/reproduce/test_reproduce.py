@@ -227,6 +227,32 @@ class TestCommand:
         assert done.exit_code == 2
         assert "toy-2026" in done.output
 
-    def test_a_page_has_all_claims(self):
-        words = ["reproduce", "toy-2026", "--publish", "--claim", "beats"]
-        assert CliRunner().invoke(main, words).exit_code == 2
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["toy-2026", "--publish", "--claim", "beats"], "a page has all claims"),
+            (["toy-2026", "--out", "page"], "--publish writes"),
+            (["--quick"], "which paper?"),
+            (["toy-2026", "--publish", "--out", "/dev/null/page"], "name another with --out"),
+        ],
+    )
+    def test_calls_that_mean_nothing_are_refused(self, words, said, monkeypatch):
+        monkeypatch.setattr(Runs, "__init__", None)  # nothing runs before
+        done = CliRunner().invoke(main, ["reproduce", *words])
+        assert done.exit_code == 2
+        assert said in done.stderr
+
+    def test_an_interruption_is_no_verdict(self, monkeypatch):
+        def interrupted(*about):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Runs, "__init__", interrupted)
+        done = CliRunner().invoke(main, ["reproduce", "toy-2026"])
+        assert (done.exit_code, done.stderr) == (130, "interrupted\n")
+
+    def test_a_page_names_the_command_that_makes_it(self, tmp_path):
+        words = ["toy-2026", "--quick", "--first-seed", "7", "--publish", "-q"]
+        folders = ["--store", str(tmp_path / "r"), "--out", str(tmp_path / "page")]
+        CliRunner().invoke(main, ["reproduce", *words, *folders])
+        page = (tmp_path / "page" / "README.md").read_text()
+        assert "`orthobench reproduce toy-2026 --quick --first-seed 7 --publish`" in page

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import unknown
+from orthobench.files import made, replacing
 from orthobench.panel import Key, Panel, Plot
 from orthobench.report.figures.gallery import Page, gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
@@ -91,14 +92,13 @@ def save_figures(
     Raises
     ------
     UsageError
-        On an unknown style or format.
+        On an unknown style or format, and where a file cannot be written.
     """
     layout = layout_of(style)
     for kind in formats:
         if kind not in FORMATS:
             raise unknown("format", kind, FORMATS)
-    directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
+    directory = made(Path(directory), "the figures")
     looks = styles(entry.solver for entry in entries)
     ranked = kinds is None or "ranks" in kinds
     plots = [*_each(entries), *across(entries, found if ranked else ())]
@@ -227,10 +227,11 @@ def _saved(stem: Path, sheet: Sheet, formats: Sequence[str], layout: Layout) -> 
             if kind == "csv":
                 _write(path, rows)
             elif fig is not None:
-                fig.savefig(path, metadata=metadata(sheet.name, sheet.about, kind))
+                with replacing(path) as part:
+                    fig.savefig(part, format=kind, metadata=metadata(sheet.name, sheet.about, kind))
     return paths
 
 
 def _write(path: Path, rows: Sequence[Sequence[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)

@@ -88,7 +88,7 @@ def refused(entries: Sequence[Entry]) -> tuple[Refused, ...]:
     problems: dict[tuple[str, str], dict[str, None]] = {}
     for entry in entries:
         if entry.refused:
-            reason = clean(entry.records[0].reason)
+            reason = clean(entry.refusal)
             problems.setdefault((reason, entry.solver), {})[entry.problem] = None
     solvers: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (reason, solver), names in problems.items():

@@ -132,7 +132,7 @@ def verdict(
     """
     found = {(r.entry.problem, r.entry.solver): r for r in ranked}
     reasons = {
-        (e.problem, e.solver): clean(e.records[0].reason)
+        (e.problem, e.solver): clean(e.refusal)
         for e in entries
         if e.refused and e.problem in set(family.problems)
     }

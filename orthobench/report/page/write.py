@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench.errors import UsageError
+from orthobench.files import made, replacing
 from orthobench.report.findings import Family
 from orthobench.report.page.content import Page, page
 from orthobench.report.page.looks import REFERENCES
@@ -57,16 +57,9 @@ def write_page(
         Where jinja2 or plotly is missing, or the file cannot be written.
     """
     text = rendered(page(results, ranked, found), _plotly())
-    path = folder / "index.html"
-    part = folder / f".{path.name}.part"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    path = made(folder, "the page") / "index.html"
+    with replacing(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        _remove(part)
     return path
 
 
@@ -130,10 +123,3 @@ def _own(name: str) -> str:
 def _hash(script: str) -> str:
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _remove(part: Path) -> None:
-    try:
-        part.unlink(missing_ok=True)
-    except OSError:  # what could not be written need not be removed
-        return

@@ -34,7 +34,7 @@ def refusals(entries: Sequence[Entry]) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for entry in entries:
         if entry.refused:
-            reason = clean(entry.records[0].reason)
+            reason = clean(entry.refusal)
             by_reason.setdefault(reason, []).append(clean(entry.solver))
     return [
         f"{listed(names, len(names))} take{'s' * (len(names) == 1)} no part: {reason}"
@@ -55,9 +55,8 @@ def failures(ranked: Sequence[Ranked]) -> list[str]:
 
 
 def failures_before_refusal(entries: Sequence[Entry]) -> list[str]:
-    """Return what failed of solvers that take no part because no trial keeps the level."""
-    failed = [entry for entry in entries if entry.refused and entry.level is not None]
-    return [line for entry in failed for line in _failures_not_chosen(entry)]
+    """Return what failed of solvers that take no part: in trials before they were refused."""
+    return [line for entry in entries if entry.refused for line in _failures_not_chosen(entry)]
 
 
 def _failures_not_chosen(entry: Entry) -> list[str]:

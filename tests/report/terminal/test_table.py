@@ -217,6 +217,8 @@ class TestShow:
         inner = [r for c, v in ((1.0, 2), (2.0, 1), (3.0, 2))
                  for r in runs("msg", v, tuned={"step": c})]  # fmt: skip
         assert "tried" not in text(choose(inner), 120)
+        flags = [r for c in (False, True) for r in runs("msg", c, tuned={"greedy": c})]
+        assert "tried" not in text(choose(flags), 120)
 
     def test_shows_markup_and_escapes_as_they_are(self, runs):
         records = runs("[bold]x[/bold]\x1b", 0.1, problem="[red]p[/] \x1b[31m")
