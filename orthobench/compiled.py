@@ -65,7 +65,7 @@ def cache_folder(package: str) -> str:
         return str(config.CACHE_DIR)
     here = Path(folders[0])
     sources, core = hashlib.sha256(), Path(__file__).parent
-    shared = (core / "compiled.py", core / "lanes.py")
+    shared = [core / name for name in ("compiled.py", "flops.py", "lanes.py")]
     for path in (*shared, *sorted(here.rglob("*.py"))):
         sources.update(path.read_bytes())
     base = Path(config.CACHE_DIR) if config.CACHE_DIR else here / "__pycache__"

@@ -13,6 +13,7 @@ from orthobench.families.orthogonal_tensor import (
     TensorOracle,
     decomposition,
     first_point,
+    first_point_flops,
     start_parameter,
 )
 from orthobench.parameters import parameter
@@ -128,7 +129,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorState:
-        """Compute T(U0, U0, U0), in 6d⁴ flops."""
+        """Compute T(U0, U0, U0), in 6d⁴ flops, and before it U0 (`first_point_flops`)."""
         d, sweep = oracle.n, self._sweep(oracle.n)
         U, seats = first_point(oracle, self.start, rng), len(sweep.rounds[0].members)
         state = TensorState(
@@ -142,7 +143,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
         )
         _open(sweep, state)
         self._rehearse(sweep, state)
-        state.work.flops += precomputation_flops(d)
+        state.work.flops += first_point_flops(d, self.start) + precomputation_flops(d)
         if d == 1:
             state.status = Status.CONVERGED
         return state

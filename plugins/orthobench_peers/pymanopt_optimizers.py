@@ -80,6 +80,8 @@ def minimized(
     import pymanopt
 
     manifold = target.manifold()
+    if manifold.dim == 0:  # Pymanopt's trust regions raise where there is nowhere to go
+        return Found(start, 0, target.value(start))
     numpy = pymanopt.function.numpy(manifold)
     problem = pymanopt.Problem(
         manifold,

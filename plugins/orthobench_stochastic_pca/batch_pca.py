@@ -48,8 +48,8 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
     """Batch PCA, the empirical risk minimizer: leading eigenvectors of the empirical moment.
 
     The samples are only collected on the clock. The eigendecomposition belongs to reading the
-    solution, and is timed there. Up to d samples are kept as they are and the (n, n) Gram matrix
-    is decomposed; from then on the (d, d) second moment, summed in blocks of 256.
+    solution, and is timed there. Of up to d samples the (n, n) Gram matrix is decomposed, of more
+    the (d, d) second moment, to which samples are added in blocks of 256.
 
     ``work.flops`` is what batch PCA of the samples so far costs, decomposition included: it is
     that of one solution, not of all that were read.
@@ -94,9 +94,10 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
         """Return the k leading eigenvectors, (d, k), leading first."""
         d, k = state.start.shape
         X = np.concatenate([np.empty((0, d)), *state.recent])
-        if state.moment is not None:
-            return Solution(_leading(_added(state.moment.copy(order="F"), X), k)[1])
-        return Solution(complete(_leading_rows(X, k), state.start, k))
+        if state.moment is None and len(X) <= d:
+            return Solution(complete(_leading_rows(X, k), state.start, k))
+        moment = np.zeros((d, d)) if state.moment is None else state.moment
+        return Solution(_leading(_added(moment.copy(order="F"), X), k)[1])
 
 
 def erm_flops(n: int, d: int, k: int) -> int:

@@ -13,6 +13,7 @@ from orthobench.families.orthogonal_tensor import (
     TensorOracle,
     decomposition,
     first_point,
+    first_point_flops,
     start_parameter,
 )
 from orthobench.geometry import polar
@@ -119,6 +120,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
             contracted=np.empty((oracle.n, oracle.n)),
             weights=np.empty(oracle.n),
         )
+        state.work.flops += first_point_flops(oracle.n, self.start)
         self._contract(state)
         return state
 

@@ -104,7 +104,7 @@ def gradient(stacked: Array, weights: Array, order: int, work: Array, slope: Arr
 
     Notes
     -----
-    4(b + r')r'n flops in two matrix products, and (d + 4)(b + r')r' more.
+    4(b + r')r'n flops in two matrix products, and (d + 2)(b + r')r' more.
     """
     (rows, n), r = stacked.shape, len(weights)
     b = rows - r

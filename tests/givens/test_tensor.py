@@ -417,6 +417,9 @@ def test_flops_of_a_run():
     assert state.status is Status.CONVERGED
     solver.advance(oracle, state, 100)
     assert (state.work.flops, state.work.steps) == (before, steps)
+    # T(I, I, w) and its eigenvectors
+    contracted = begun(GivensTensor(start="contraction"), oracle)
+    assert contracted.work.flops == 6 * d**4 + 2 * d**3 + 9 * d**3
 
 
 def test_flops_grow_as_3d_squared():

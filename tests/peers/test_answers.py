@@ -199,6 +199,17 @@ def test_descent_solves_the_symmetric_eigenproblem(name, gap):
     assert drift(outcome.solution) < 1e-12
 
 
+@pytest.mark.parametrize("name", [*DESCENT, "pymanopt-pca"])
+def test_where_there_is_nowhere_to_go_the_start_is_the_answer(name):
+    if name == "pymanopt-pca":
+        problem = ob.stochastic_pca(samples(d=4), k=4)
+    else:
+        problem = ob.symmetric_tucker(samples=samples(n=30, d=4).T, order=3, rank=4)
+    outcome = ob.solve(name, problem, Budget(steps=20))
+    assert drift(outcome.solution) < 1e-12
+    assert abs(outcome.trace[-1].metrics.get("suboptimality", 0.0)) < 1e-12
+
+
 @pytest.mark.parametrize("name", DESCENT)
 def test_descent_needs_a_gradient(name):
     instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)

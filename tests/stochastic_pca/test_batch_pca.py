@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from orthobench_stochastic_pca import batch_pca
 from orthobench_stochastic_pca.batch_pca import BatchPCA, erm_flops
 
 from orthobench.geometry import drift, random_point, subspace_error
@@ -52,6 +53,18 @@ def test_returns_the_leading_right_singular_vectors(n, d, k):
     assert drift(U) <= 1e-13
     np.testing.assert_allclose(np.abs(np.sum(U * Vt[:k].T, axis=0)), 1.0, atol=1e-10)
     assert subspace_error(Vt[:k].T, U) <= 1e-9
+
+
+def test_more_samples_than_features_never_make_a_gram_matrix(monkeypatch):
+    def refused(X, k):
+        raise AssertionError(f"the Gram matrix of {len(X)} samples of {X.shape[1]} features")
+
+    X = decaying(200, 10)
+    expected = point(X, 3)
+    monkeypatch.setattr(batch_pca, "_leading_rows", refused)
+    np.testing.assert_array_equal(point(X, 3), expected)
+    with pytest.raises(AssertionError, match="10 samples of 10"):
+        point(X[:10], 3)
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1.0, 1e150])

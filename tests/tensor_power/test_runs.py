@@ -189,3 +189,7 @@ def test_the_work_is_that_of_the_steps(tensors):
     PolarPower().advance(made.oracle, state, 3)
     expected = 4 * polar_power.contraction_flops(n) + 3 * flops.polar(n, n)
     assert (state.work.steps, state.work.flops) == (3, expected)
+
+    start = flops.gemm(n**2, 1, n) + flops.eigh(n)
+    work = tensors.begun(PolarPower(start="contraction"), made).work
+    assert work.flops == start + polar_power.contraction_flops(n)
