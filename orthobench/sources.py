@@ -161,7 +161,9 @@ def _row_numbers(order: ArrayLike | range, count: int) -> NDArray[np.intp] | ran
     numbers = order if isinstance(order, range) else _integers(order)
     if len(numbers) == 0:
         raise DataError("there is no row in this part of the samples")
-    if not 0 <= np.min(numbers) <= np.max(numbers) < count:
+    # NumPy would make an array of a whole range to find its ends
+    ends = (numbers[0], numbers[-1]) if isinstance(numbers, range) else numbers
+    if not 0 <= np.min(ends) <= np.max(ends) < count:
         raise DataError(f"the order names rows that are not among the {count} there are")
     return numbers
 

@@ -224,8 +224,11 @@ def _test_moment(
 def _spread(source: ArraySource) -> ArraySource:
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
     at = np.linspace(0, source.length - 1, rows).astype(np.intp)
-    order = at if source.order is None else np.asarray(source.order)[at]
-    return ArraySource(source.rows, order, scale=source.scale, centre=source.centre)
+    if isinstance(source.order, range):
+        at = source.order.start + source.order.step * at
+    elif source.order is not None:
+        at = source.order[at]
+    return ArraySource(source.rows, at, scale=source.scale, centre=source.centre)
 
 
 def _moment(data: NDArray[np.generic] | ArraySource, d: int, part: str) -> SecondMoment:
