@@ -84,7 +84,7 @@ class ArraySource(SampleSource):
         Where there is no row to visit or one that is not there, the order is no list of row
         numbers, or the rows are not real numbers.
     UsageError
-        On less than one pass.
+        On less than one pass, or a part of one.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class ArraySource(SampleSource):
         self.scale, self.centre = scale, centre
         self.d = rows.shape[1]
         self.length = len(rows) if self.order is None else len(self.order)
-        if passes < 1:
-            raise UsageError(f"passes must be >= 1, not {passes}")
+        if not hasattr(passes, "__index__") or passes < 1:
+            raise UsageError(f"passes must be a whole number >= 1, not {passes}")
         self.size = float(self.length * passes)
 
     def number(self, index: int) -> int:

@@ -306,6 +306,23 @@ class WhitenedMoments:
         return Mixture(centres, weights / weights.sum(), self.variance)
 
 
+def check_components(k: int, d: int) -> None:
+    """Refuse a number of components that third moments of d features cannot give back.
+
+    Raises
+    ------
+    UsageError
+        Where it is no whole number from 1 to d.
+    """
+    if not hasattr(k, "__index__"):
+        raise UsageError(f"components must be a whole number between 1 and d = {d}, not {k}")
+    if not 1 <= k <= d:
+        raise UsageError(
+            f"{k} components cannot be recovered from the third moments of {d} features: their "
+            f"centres must be linearly independent, so there are 1 to {d}"
+        )
+
+
 def whitened_moments(moments: MixtureMoments, k: int, estimate: str = "bottom") -> WhitenedMoments:
     """Whiten the third moment of a mixture of k spherical Gaussians.
 
@@ -320,16 +337,12 @@ def whitened_moments(moments: MixtureMoments, k: int, estimate: str = "bottom") 
     Raises
     ------
     UsageError
-        On fewer than one component, or more than there are features.
+        On a number of components that is no whole number from 1 to d.
     DataError
         Where M2 has fewer than k positive eigenvalues; names the first that is not.
     """
     d = len(moments.mean)
-    if not 1 <= k <= d:
-        raise UsageError(
-            f"{k} components cannot be recovered from the third moments of {d} features: their "
-            f"centres must be linearly independent, so there are 1 to {d}"
-        )
+    check_components(k, d)
     variance = noise_variance(moments.covariance, k, estimate)
     second = moments.covariance + np.outer(moments.mean, moments.mean)
     found = whitening(second - variance * np.eye(d), k)

@@ -145,8 +145,8 @@ def stochastic_pca(
     Raises
     ------
     UsageError
-        On k < 1 or k > d, on passes over what can be read once only, or where there is
-        nothing to judge by.
+        On a k that is no whole number from 1 to d, on passes over what can be read once only, or
+        where there is nothing to judge by.
     DataError
         On data that are not a finite real matrix; names the row. Training rows are checked
         when they are read.
@@ -161,8 +161,8 @@ def stochastic_pca(
     """
     population = _population(covariance)
     source = _source(train, passes, _width(test, population))
-    if not 1 <= k <= source.d:
-        raise UsageError(f"k must be between 1 and d = {source.d}, not {k}")
+    if not hasattr(k, "__index__") or not 1 <= k <= source.d:
+        raise UsageError(f"k must be a whole number between 1 and d = {source.d}, not {k}")
     judge = Judge(
         _test_moment(source, test, population),
         k,

@@ -476,5 +476,6 @@ def test_a_wrong_order_and_wrong_passes_are_refused():
             ob.sparse_pca(data(), 2, order=order)
     with pytest.raises(DataError, match="integers of shape"):
         ob.sparse_pca(data(), 2, order=np.ones(7, dtype=bool))
-    with pytest.raises(UsageError, match="passes must be >= 1, not 0"):
-        ob.sparse_pca(data(), 2, passes=0)
+    for passes in (0, 1.5):
+        with pytest.raises(UsageError, match=f"passes must be a whole number >= 1, not {passes}"):
+            ob.sparse_pca(data(), 2, passes=passes)

@@ -146,9 +146,12 @@ def test_data_without_variance_are_judged_without_a_division():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "k must be between 1 and d = 3, not 4"),
-        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "k must be between"),
+        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "between 1 and d = 3, not 4"),
+        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "between 1 and d = 3, not 0"),
+        ({"train": np.ones((5, 3)), "k": 1.5}, UsageError, "k must be a whole number .* not 1.5"),
+        ({"train": np.ones((5, 3)), "k": 2.0}, UsageError, "k must be a whole number .* not 2.0"),
         ({"train": np.ones((5, 3)), "k": 1, "passes": 0}, UsageError, "passes"),
+        ({"train": np.ones((5, 3)), "k": 1, "passes": 1.5}, UsageError, "passes .* not 1.5"),
         ({"train": gaussian, "k": 1}, UsageError, "covariance or a test part"),
         (
             {"train": gaussian, "k": 1, "covariance": np.eye(4), "passes": 2},
