@@ -207,7 +207,7 @@ class SamplerSource(SampleSource):
                 raise DataError(
                     f"the sampler returned shape {block.shape} where ({count}, {self.d}) was asked"
                 )
-            yield block.astype(np.float64, copy=False)
+            yield np.array(block, dtype=np.float64, order="C")  # the sampler may reuse its own
 
 
 class IteratorSource(SampleSource):

@@ -156,6 +156,30 @@ def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
     assert np.array_equal(*streams)
 
 
+@given(counts=chunks)
+@settings(max_examples=20)
+def test_a_sampler_may_reuse_its_buffer(counts):
+    buffer = np.empty((BLOCK, 3))
+
+    def reusing(rng, count):
+        return rng.standard_normal(out=buffer[:count])
+
+    fresh, reused = (SampleOracle(SamplerSource(draw, 3), 1) for draw in (gaussian, reusing))
+    for oracle in (fresh, reused):
+        oracle.rewind(rng(5))
+    for count in counts:
+        fresh.prepare(count)
+        reused.prepare(count)
+        assert np.array_equal(fresh.take(count), reused.take(count))
+
+
+def test_samples_drawn_as_columns_become_contiguous():
+    source = SamplerSource(lambda rng, count: np.asfortranarray(gaussian(rng, count)), 3)
+    block = next(source.blocks(rng(5)))
+    assert block.flags.c_contiguous
+    assert np.array_equal(block, gaussian(rng(5), BLOCK))
+
+
 def test_a_solver_that_takes_more_than_prepared_is_told_so():
     oracle = SampleOracle(ArraySource(np.ones((10, 2))), 1)
     oracle.prepare(3)
