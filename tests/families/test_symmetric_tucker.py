@@ -293,6 +293,8 @@ X34, T3 = skewed(3, 40), moment(skewed(3, 40), 3)
         ({"tensor": T3, "basis": np.ones(3)}, DataError, r"must be of shape \(3, r\), not \(3,\)"),
         ({"tensor": T3, "basis": 2 * np.eye(3)}, DataError, "not orthonormal: .* = 5.2"),
         ({"tensor": T3, "basis": np.full((3, 1), np.nan)}, DataError, "not orthonormal"),
+        ({"tensor": T3, "basis": np.eye(3) + 0j}, DataError, "basis must be real .* complex128"),
+        ({"tensor": T3, "basis": np.full((3, 1), "1")}, DataError, "basis must be real .* <U1"),
         (
             {"tensor": with_entry(np.zeros((3,) * 3), (0, 0, 0), 1), "basis": np.eye(3)[:, 1:]},
             DataError,
