@@ -27,7 +27,7 @@ class KurtosisOracle(OrthogonalGroupOracle):
 
     Carries Y. For y_i + iy_j = r exp(i phi) the two columns rotated by an angle t have the fourth
     powers r⁴ (3 + cos(4 phi - 4t)) / 4: one harmonic, of four times the angle, whose coefficients
-    are fourth-order cross moments of the columns (Comon 1994). 11 flops a sample for a
+    are fourth-order cross moments of the columns (Comon 1994). 10 flops a sample for a
     restriction, 6 for a rotation.
 
     Parameters
@@ -42,7 +42,7 @@ class KurtosisOracle(OrthogonalGroupOracle):
         self.Z, self.sign = Z, sign
         super().__init__(self._cost, Z.shape[1], self._gradient)
         self.carry_flops = 2 * len(Z) * self.n**2
-        self.restriction_flops, self.rotation_flops = 11 * len(Z), 6 * len(Z)
+        self.restriction_flops, self.rotation_flops = 10 * len(Z), 6 * len(Z)
         n = Z.shape[1]
         self.cost_flops = gemm(len(Z), n, n) + 3 * Z.size
         self.gradient_flops = 2 * gemm(len(Z), n, n) + 2 * Z.size + n * n
