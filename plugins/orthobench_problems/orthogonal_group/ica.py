@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.errors import UsageError
+from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.planes import Trigonometric, minimize
 from orthobench.flops import gemm
@@ -17,6 +17,10 @@ from orthobench.problem import Instance
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
 """Sign of the contrast: sources with light tails have the least fourth moments."""
+
+SINGULAR = 1e-12
+"""Largest ratio of the smallest eigenvalue of a covariance to its largest that is put down to
+rounding."""
 
 SWEEPS = 100
 """Most sweeps of the descent from the true unmixing; it takes a handful."""
@@ -107,12 +111,23 @@ class ICA(OrthogonalGroup):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws the sources and the mixing matrix."""
+        """Return the instance; `rng` draws the sources and the mixing matrix.
+
+        Raises
+        ------
+        DataError
+            Where the sources drawn are linearly dependent, as few binary ones may be.
+        """
         S = _drawn(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T
         X -= X.mean(axis=0)
         whitening = _inverse_root(X.T @ X / len(X))
+        if whitening is None:
+            raise DataError(
+                "ica: the sources drawn are linearly dependent, and cannot be whitened; take more "
+                f"samples than {self.samples}"
+            )
         oracle = KurtosisOracle(X @ whitening, SIGNS[self.sources])
         truth = Truth(whitening @ mixing)
         best = oracle.cost(_descended(oracle, truth.unmixing))
@@ -178,8 +193,11 @@ def _drawn(kind: str, shape: tuple[int, int], rng: np.random.Generator) -> Array
     return signs
 
 
-def _inverse_root(C: Array) -> Array:
+def _inverse_root(C: Array) -> Array | None:
+    """Return C^(-1/2), None where C is singular up to rounding."""
     values, V = np.linalg.eigh(C)
+    if values[0] <= SINGULAR * values[-1]:
+        return None
     root: Array = (V / np.sqrt(values)) @ V.T
     return root
 
