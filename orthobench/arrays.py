@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from orthobench.errors import DataError
 
@@ -29,6 +29,20 @@ def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
     if rows.dtype.kind not in "fiub":
         raise DataError(f"{what} must be real numbers, not of dtype {rows.dtype}")
     return rows
+
+
+def real(values: ArrayLike, what: str) -> Array:
+    """Return `values` as float64 where they are real numbers.
+
+    Raises
+    ------
+    DataError
+        Where they are anything else; says what they are.
+    """
+    given = np.asarray(values)
+    if given.dtype.kind not in "fiub":
+        raise DataError(f"{what} must be real numbers, not of dtype {given.dtype}")
+    return given.astype(np.float64, copy=False)
 
 
 def check_rows(

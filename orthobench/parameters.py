@@ -9,6 +9,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from functools import cache
 from typing import Any, TypeVar
 
@@ -149,6 +150,8 @@ class Parameter:
 
     def _typed(self, value: Any) -> Any:
         kinds = _alternatives(self.type)
+        if isinstance(value, date) and not isinstance(value, datetime) and str in kinds:
+            return value.isoformat()  # TOML reads a bare 2013-01-02 as a date
         if isinstance(value, bool):
             if bool in kinds:
                 return value

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from orthobench.arrays import Array, check_rows, matrix, release
 from orthobench.errors import DataError, UsageError
@@ -71,7 +71,7 @@ class ArraySource(SampleSource):
     ----------
     rows : ndarray, shape (n, d)
         Any real dtype.
-    order : ndarray of int, or range, optional
+    order : array_like of int, shape (m,), or range, optional
         Visit these rows in this order instead; a permutation of a part of them gives a split.
     passes : int
         How often the data are gone through.
@@ -81,30 +81,27 @@ class ArraySource(SampleSource):
     Raises
     ------
     DataError
-        Where there is no row to visit or one that is not there, or the rows are not real
-        numbers.
+        Where there is no row to visit or one that is not there, the order is no list of row
+        numbers, or the rows are not real numbers.
     UsageError
-        On less than one pass.
+        On less than one pass, or a part of one.
     """
 
     def __init__(
         self,
         rows: NDArray[np.generic],
-        order: NDArray[np.intp] | range | None = None,
+        order: ArrayLike | range | None = None,
         passes: int = 1,
         scale: float | Array = 1.0,
         centre: float | Array = 0.0,
     ) -> None:
-        self.rows, self.order, self.passes = matrix(rows, "the samples"), order, passes
+        self.rows, self.passes = matrix(rows, "the samples"), passes
+        self.order = None if order is None else _row_numbers(order, len(rows))
         self.scale, self.centre = scale, centre
         self.d = rows.shape[1]
-        self.length = len(rows) if order is None else len(order)
-        if self.length == 0:
-            raise DataError("there is no row in this part of the samples")
-        if order is not None and not 0 <= np.min(order) <= np.max(order) < len(rows):
-            raise DataError(f"the order names rows that are not among the {len(rows)} there are")
-        if passes < 1:
-            raise UsageError(f"passes must be >= 1, not {passes}")
+        self.length = len(rows) if self.order is None else len(self.order)
+        if not hasattr(passes, "__index__") or passes < 1:
+            raise UsageError(f"passes must be a whole number >= 1, not {passes}")
         self.size = float(self.length * passes)
 
     def number(self, index: int) -> int:
@@ -142,7 +139,9 @@ class ArraySource(SampleSource):
         return block
 
     def _copied(self, which: slice | range) -> Array:
-        rows = self.rows[which.start : which.stop : which.step]
+        # a descending range down to row 0 stops below it, which a slice takes for the far end
+        stop = None if which.stop < 0 else which.stop
+        rows = self.rows[which.start : stop : which.step]
         block: Array = np.array(rows, dtype=np.float64, order="C")
         release(self.rows)
         return block
@@ -155,6 +154,28 @@ class ArraySource(SampleSource):
             block[part] = self.rows[which[part]]
             release(self.rows)
         return block
+
+
+def _row_numbers(order: ArrayLike | range, count: int) -> NDArray[np.intp] | range:
+    """Return an order of some of `count` rows, as it can be sliced; refuse any other."""
+    numbers = order if isinstance(order, range) else _integers(order)
+    if len(numbers) == 0:
+        raise DataError("there is no row in this part of the samples")
+    # NumPy would make an array of a whole range to find its ends
+    ends = (numbers[0], numbers[-1]) if isinstance(numbers, range) else numbers
+    if not 0 <= np.min(ends) <= np.max(ends) < count:
+        raise DataError(f"the order names rows that are not among the {count} there are")
+    return numbers
+
+
+def _integers(order: ArrayLike) -> NDArray[np.intp]:
+    numbers = np.asarray(order)
+    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+        raise DataError(
+            "the order must be a range or integers of shape (m,), the numbers of the rows, not of "
+            f"shape {numbers.shape} and dtype {numbers.dtype}; of a mask take np.flatnonzero"
+        )
+    return numbers.astype(np.intp, copy=False)
 
 
 class SamplerSource(SampleSource):
@@ -186,7 +207,7 @@ class SamplerSource(SampleSource):
                 raise DataError(
                     f"the sampler returned shape {block.shape} where ({count}, {self.d}) was asked"
                 )
-            yield block.astype(np.float64, copy=False)
+            yield np.array(block, dtype=np.float64, order="C")  # the sampler may reuse its own
 
 
 class IteratorSource(SampleSource):

@@ -1,5 +1,6 @@
 import math
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -58,3 +59,30 @@ def test_the_declaration_reads_well():
     assert by_name["mode"].type_name == "slow | fast"
     assert by_name["step"].bounds == "> 0"
     assert by_name["size"].required
+
+
+@dataclass(frozen=True)
+class Period:
+    """A period."""
+
+    first: int | str = parameter(help="a year or a day")
+    length: int = parameter(1, help="how long")
+
+    def __post_init__(self):
+        check(self)
+
+
+def test_a_date_is_text_where_text_is_allowed():
+    assert make(Period, {"first": date(2013, 1, 2)}, "period") == Period("2013-01-02")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"first": datetime(2013, 1, 2, tzinfo=UTC)},
+        {"first": 1, "length": date(2013, 1, 2)},
+    ],
+)
+def test_a_date_where_no_text_is_allowed_and_a_time_are_refused(settings):
+    with pytest.raises(ParameterError, match=r"must be int( or str)?, not datetime"):
+        make(Period, settings, "period")

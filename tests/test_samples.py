@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orthobench.arrays import release
@@ -156,6 +156,30 @@ def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
     assert np.array_equal(*streams)
 
 
+@given(counts=chunks)
+@settings(max_examples=20)
+def test_a_sampler_may_reuse_its_buffer(counts):
+    buffer = np.empty((BLOCK, 3))
+
+    def reusing(rng, count):
+        return rng.standard_normal(out=buffer[:count])
+
+    fresh, reused = (SampleOracle(SamplerSource(draw, 3), 1) for draw in (gaussian, reusing))
+    for oracle in (fresh, reused):
+        oracle.rewind(rng(5))
+    for count in counts:
+        fresh.prepare(count)
+        reused.prepare(count)
+        assert np.array_equal(fresh.take(count), reused.take(count))
+
+
+def test_samples_drawn_as_columns_become_contiguous():
+    source = SamplerSource(lambda rng, count: np.asfortranarray(gaussian(rng, count)), 3)
+    block = next(source.blocks(rng(5)))
+    assert block.flags.c_contiguous
+    assert np.array_equal(block, gaussian(rng(5), BLOCK))
+
+
 def test_a_solver_that_takes_more_than_prepared_is_told_so():
     oracle = SampleOracle(ArraySource(np.ones((10, 2))), 1)
     oracle.prepare(3)
@@ -233,17 +257,52 @@ def test_what_is_no_real_matrix_is_refused(X):
         ArraySource(X)
 
 
-@given(n=st.integers(1, 900), begin=st.integers(0, 900), step=st.integers(1, 3), counts=chunks)
+@given(
+    n=st.integers(1, 900),
+    begin=st.integers(0, 900),
+    step=st.integers(1, 3),
+    down=st.booleans(),
+    counts=chunks,
+)
 @settings(max_examples=30)
-def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, counts):
+@example(n=900, begin=0, step=1, down=True, counts=[100])
+@example(n=1, begin=0, step=3, down=True, counts=[1])
+def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, down, counts):
     X = np.arange(2.0 * n).reshape(n, 2)
     part = range(min(begin, n - 1), n, step)
+    part = part[::-1] if down else part
     source = ArraySource(X, part)
     assert np.array_equal(drained(SampleOracle(source, 1), counts), X[list(part)])
     assert [source.number(index) for index in range(len(part))] == list(part)
 
 
-@pytest.mark.parametrize("order", [range(2, 11), np.array([0, -1]), np.array([10])])
+@pytest.mark.parametrize("form", [list, tuple, lambda order: order.astype(np.uint8)])
+def test_row_numbers_of_every_form_are_an_order(form):
+    X, order = rng().standard_normal((10, 2)), rng(1).permutation(10)[:7]
+    source = ArraySource(X, form(order))
+    assert np.array_equal(drained(SampleOracle(source, 1), [3]), X[order])
+    assert [source.number(index) for index in range(7)] == order.tolist()
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (np.arange(10) < 5, r"integers of shape \(m,\).*\(10,\) and dtype bool.*np.flatnonzero"),
+        (np.array([0.0, 1.0]), "dtype float64"),
+        ([0, 1.5], "dtype float64"),
+        (np.array(["0"]), "dtype <U1"),
+        (np.array([[0, 1]]), r"shape \(1, 2\)"),
+        (3, r"shape \(\)"),
+    ],
+)
+def test_an_order_of_anything_but_row_numbers_is_refused(order, message):
+    with pytest.raises(DataError, match=message):
+        ArraySource(np.ones((10, 2)), order)
+
+
+@pytest.mark.parametrize(
+    "order", [range(2, 11), range(9, -2, -1), np.array([0, -1]), np.array([10])]
+)
 def test_rows_that_are_not_there_are_refused(order):
     with pytest.raises(DataError, match="not among the 10"):
         ArraySource(np.ones((10, 2)), order)
@@ -252,6 +311,8 @@ def test_rows_that_are_not_there_are_refused(order):
 def test_an_empty_part_and_no_pass_are_refused():
     with pytest.raises(DataError, match="no row"):
         ArraySource(np.ones((3, 1)), np.array([], dtype=np.intp))
+    with pytest.raises(DataError, match="no row"):
+        ArraySource(np.ones((3, 1)), [])
     with pytest.raises(UsageError, match="passes"):
         ArraySource(np.ones((3, 1)), passes=0)
 

@@ -15,6 +15,7 @@ from orthobench.families.mixtures import (
     Mixture,
     SampleMoments,
     WhitenedMoments,
+    check_components,
     one_pass,
     whitened_moments,
 )
@@ -183,7 +184,8 @@ def gmm_tensor(
     Raises
     ------
     UsageError
-        On fewer than one component, more than features, or a generator.
+        On components that are no whole number from 1 to d, or a generator; before the samples
+        are read.
     DataError
         On samples that are not finite, named by their row, or no more than features; on labels
         that do not fit; where the second moment has fewer than k positive eigenvalues.
@@ -203,6 +205,7 @@ def gmm_tensor(
     (3, 3, 3)
     """
     source = _source(X)
+    check_components(n_components, source.d)
     samples = SampleMoments(source)
     moments = whitened_moments(samples, n_components, variance_estimate)
     stride = -(-samples.count // JUDGED)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array, check_rows
+from orthobench.arrays import Array, check_rows, real
 from orthobench.errors import DataError, UsageError, unknown
 from orthobench.families.orthogonal_tensor import contracted
 from orthobench.families.whitening import (
@@ -59,7 +59,9 @@ class Mixture:
         if np.ndim(self.centres) != 2 or np.shape(self.weights) != np.shape(self.centres)[:1]:
             shapes = f"{np.shape(self.centres)} and {np.shape(self.weights)}"
             raise UsageError(f"centres and weights must be (k, d) and (k,), not {shapes}")
-        if not (np.min(self.weights) > 0 and math.isclose(np.sum(self.weights), 1, rel_tol=1e-9)):
+        weights = real(self.weights, "the weights of a mixture")
+        check_rows(real(self.centres, "the centres of a mixture"), what="centre")
+        if not (np.min(weights) > 0 and math.isclose(np.sum(weights), 1, rel_tol=1e-9)):
             raise UsageError("the weights of a mixture must be positive and sum to one")
         if not 0 <= self.variance < math.inf:
             raise UsageError(f"the variance of a mixture must be >= 0, not {self.variance!r}")
@@ -232,6 +234,8 @@ def mixture_moments(centres: Array, weights: Array, variance: float) -> Populati
     ------
     UsageError
         On shapes that do not fit, or weights or a variance that no mixture has.
+    DataError
+        On centres or weights that are not real numbers, or centres that are not finite.
     """
     return PopulationMoments(Mixture(centres, weights, variance))
 
@@ -306,6 +310,23 @@ class WhitenedMoments:
         return Mixture(centres, weights / weights.sum(), self.variance)
 
 
+def check_components(k: int, d: int) -> None:
+    """Refuse a number of components that third moments of d features cannot give back.
+
+    Raises
+    ------
+    UsageError
+        Where it is no whole number from 1 to d.
+    """
+    if not hasattr(k, "__index__"):
+        raise UsageError(f"components must be a whole number between 1 and d = {d}, not {k}")
+    if not 1 <= k <= d:
+        raise UsageError(
+            f"{k} components cannot be recovered from the third moments of {d} features: their "
+            f"centres must be linearly independent, so there are 1 to {d}"
+        )
+
+
 def whitened_moments(moments: MixtureMoments, k: int, estimate: str = "bottom") -> WhitenedMoments:
     """Whiten the third moment of a mixture of k spherical Gaussians.
 
@@ -320,16 +341,12 @@ def whitened_moments(moments: MixtureMoments, k: int, estimate: str = "bottom") 
     Raises
     ------
     UsageError
-        On fewer than one component, or more than there are features.
+        On a number of components that is no whole number from 1 to d.
     DataError
         Where M2 has fewer than k positive eigenvalues; names the first that is not.
     """
     d = len(moments.mean)
-    if not 1 <= k <= d:
-        raise UsageError(
-            f"{k} components cannot be recovered from the third moments of {d} features: their "
-            f"centres must be linearly independent, so there are 1 to {d}"
-        )
+    check_components(k, d)
     variance = noise_variance(moments.covariance, k, estimate)
     second = moments.covariance + np.outer(moments.mean, moments.mean)
     found = whitening(second - variance * np.eye(d), k)

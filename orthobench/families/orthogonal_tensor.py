@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.arrays import Array, real
 from orthobench.errors import DataError
 from orthobench.families.symmetric_tensors import contracted as contracted
 from orthobench.families.symmetric_tensors import norm, remainder
@@ -199,7 +199,8 @@ def orthogonal_tensor(
     ------
     DataError
         Where T is no finite cubic real tensor, is zero, or is not symmetric, and says by how
-        much and where; where factors are not orthonormal, or weights do not match them.
+        much and where; where factors are not orthonormal, or weights do not match them,
+        or either are not real numbers.
 
     Examples
     --------
@@ -241,7 +242,7 @@ def _checked(T: NDArray[np.generic]) -> Array:
 
 
 def _checked_factors(factors: Array, n: int) -> Array:
-    known = np.asarray(factors, dtype=np.float64)
+    known = real(factors, "the true factors")
     if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
         raise DataError(
             f"the true factors must be of shape ({n}, r), r <= {n}, not {np.shape(factors)}"
@@ -254,7 +255,7 @@ def _checked_factors(factors: Array, n: int) -> Array:
 
 def _optimum(weights: Array, factors: Array | None, n: int) -> float:
     """Return the sum of the absolute weights: a factor turns with the sign of its weight."""
-    known = np.asarray(weights, dtype=np.float64)
+    known = real(weights, "the true weights")
     columns = f"at most {n}" if factors is None else str(factors.shape[1])
     fits = known.size <= n if factors is None else known.size == factors.shape[1]
     if known.ndim != 1 or not fits:

@@ -55,6 +55,11 @@ class SparsePCAOracle(Oracle):
     order : ndarray of int, shape (N,), optional
         In which order samples come; that of the columns by default.
 
+    Raises
+    ------
+    DataError
+        On an order of fewer or more samples than there are.
+
     Attributes
     ----------
     A : ndarray, shape (d, N)
@@ -70,8 +75,12 @@ class SparsePCAOracle(Oracle):
         self.A.flags.writeable = False
         self.n, self.k = len(A), m
         self.norms: Array = np.linalg.norm(self.A, axis=1)
-        visits = None if order is None else np.asarray(order)
-        self._stream = SampleOracle(ArraySource(self.A.T, visits, passes), m)
+        source = ArraySource(self.A.T, order, passes)
+        if source.length != self.samples:
+            raise DataError(
+                f"the order must name all {self.samples} samples, and names {source.length}"
+            )
+        self._stream = SampleOracle(source, m)
         self.window = self._stream.window
 
     @property
@@ -247,7 +256,8 @@ def sparse_pca(
         On m < 1, m > d or m > N.
     DataError
         On data that are not a finite real matrix, features that do not vary, or numbers so small
-        or large that their sum of squares cannot be had; names them.
+        or large that their sum of squares cannot be had; names them. On an order that is not one
+        of the N samples.
 
     Examples
     --------

@@ -145,8 +145,8 @@ def stochastic_pca(
     Raises
     ------
     UsageError
-        On k < 1 or k > d, on passes over what can be read once only, or where there is
-        nothing to judge by.
+        On a k that is no whole number from 1 to d, on passes over what can be read once only, or
+        where there is nothing to judge by.
     DataError
         On data that are not a finite real matrix; names the row. Training rows are checked
         when they are read.
@@ -161,8 +161,8 @@ def stochastic_pca(
     """
     population = _population(covariance)
     source = _source(train, passes, _width(test, population))
-    if not 1 <= k <= source.d:
-        raise UsageError(f"k must be between 1 and d = {source.d}, not {k}")
+    if not hasattr(k, "__index__") or not 1 <= k <= source.d:
+        raise UsageError(f"k must be a whole number between 1 and d = {source.d}, not {k}")
     judge = Judge(
         _test_moment(source, test, population),
         k,
@@ -224,8 +224,11 @@ def _test_moment(
 def _spread(source: ArraySource) -> ArraySource:
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
     at = np.linspace(0, source.length - 1, rows).astype(np.intp)
-    order = at if source.order is None else np.asarray(source.order)[at]
-    return ArraySource(source.rows, order, scale=source.scale, centre=source.centre)
+    if isinstance(source.order, range):
+        at = source.order.start + source.order.step * at
+    elif source.order is not None:
+        at = source.order[at]
+    return ArraySource(source.rows, at, scale=source.scale, centre=source.centre)
 
 
 def _moment(data: NDArray[np.generic] | ArraySource, d: int, part: str) -> SecondMoment:

@@ -18,7 +18,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array, check_rows, matrix
+from orthobench.arrays import Array, check_rows, matrix, real
 from orthobench.errors import DataError, UsageError
 from orthobench.families.full_tensors import symmetrized
 from orthobench.families.sample_moments import vanishes
@@ -303,7 +303,7 @@ def _checked_tensor(tensor: NDArray[np.generic]) -> Array:
 def _checked(basis: Array | None, n: int) -> Array | None:
     if basis is None:
         return None
-    known = np.asarray(basis, dtype=np.float64)
+    known = real(basis, "the true basis")
     if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
         raise DataError(f"the true basis must be of shape ({n}, r), not {known.shape}")
     defect = drift(known)

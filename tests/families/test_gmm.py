@@ -188,6 +188,7 @@ class TestRefusals:
         [
             (lambda X: ob.gmm_tensor(X, 7), UsageError, "7 components .* 6 features"),
             (lambda X: ob.gmm_tensor(X, 0), UsageError, "0 components"),
+            (lambda X: ob.gmm_tensor(X, 2.5), UsageError, "whole number .* d = 6, not 2.5"),
             (lambda X: ob.gmm_tensor((x for x in X), 2), UsageError, "generator can be read once"),
             (lambda X: ob.gmm_tensor(X[:6], 2), DataError, "6 samples of 6 features"),
             (lambda X: ob.gmm_tensor(X[0], 2), DataError, "must be a matrix"),
@@ -208,3 +209,12 @@ class TestRefusals:
     def test_wrong_calls_say_what_is_right(self, make, error, said):
         with pytest.raises(error, match=said):
             make(self.X)
+
+    @pytest.mark.parametrize("k", [2.5, 7, 0])
+    def test_components_are_checked_before_the_samples_are_read(self, k):
+        class Unread(ArraySource):
+            def one_pass(self):
+                raise AssertionError("the samples are read")
+
+        with pytest.raises(UsageError, match="components"):
+            ob.gmm_tensor(Unread(self.X), k)

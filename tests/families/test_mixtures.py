@@ -284,6 +284,20 @@ class TestMixture:
         with pytest.raises(UsageError, match=said):
             mixture_moments(centres, weights, variance)
 
+    @pytest.mark.parametrize(
+        ("centres", "weights", "said"),
+        [
+            (np.eye(2, 3) * 1j, np.full(2, 0.5), "centres .* real numbers, not of dtype complex"),
+            (np.full((2, 3), "1"), np.full(2, 0.5), "centres .* real numbers, not of dtype <U1"),
+            (np.eye(2, 3), np.full(2, 0.5 + 0j), "weights .* real numbers, not of dtype complex"),
+            (np.array([[0, 0], [1, np.nan]]), np.full(2, 0.5), "centre 1 .*: feature 1 is nan"),
+            (np.array([[-np.inf, 0], [1, 2]]), np.full(2, 0.5), "centre 0 .*: feature 0 is -inf"),
+        ],
+    )
+    def test_centres_and_weights_are_checked_like_data(self, centres, weights, said):
+        with pytest.raises(DataError, match=said):
+            Mixture(centres, weights, 1.0)
+
 
 class TestRefusals:
     def test_more_components_than_features(self):
@@ -293,6 +307,8 @@ class TestRefusals:
             whitened_moments(moments, 20)
         with pytest.raises(UsageError, match="0 components"):
             whitened_moments(moments, 0)
+        with pytest.raises(UsageError, match=r"whole number between 1 and d = 3, not 2\.0"):
+            whitened_moments(moments, 2.0)
 
     def test_dependent_centres_name_the_eigenvalue(self):
         centres = np.array([[1.0, 0, 0, 0], [0, 2, 0, 0], [0.5, 1, 0, 0]])

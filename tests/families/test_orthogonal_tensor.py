@@ -182,6 +182,16 @@ def off_by(entry, value):
         ({"T": np.ones((3, 3, 3)), "factors": 2 * np.eye(3)}, "not orthonormal"),
         ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 1), np.nan)}, "not orthonormal"),
         (
+            {"T": np.ones((3, 3, 3)), "factors": np.eye(3) + 0j},
+            "true factors must be real numbers, not of dtype complex128",
+        ),
+        ({"T": np.ones((3, 3, 3)), "factors": np.full((3, 3), "1")}, "factors .* real .* <U1"),
+        (
+            {"T": np.ones((3, 3, 3)), "weights": np.ones(3) * 1j},
+            "true weights must be real numbers, not of dtype complex128",
+        ),
+        ({"T": np.ones((3, 3, 3)), "weights": ["1", "2", "3"]}, "weights .* real .* <U1"),
+        (
             {"T": np.ones((3, 3, 3)), "factors": np.eye(3), "weights": np.ones(2)},
             r"must be 3 weights, not of shape \(2,\)",
         ),

@@ -471,5 +471,11 @@ def test_sums_of_squares_that_under_or_overflow_are_refused():
 def test_a_wrong_order_and_wrong_passes_are_refused():
     with pytest.raises(DataError, match="order names rows that are not among the 7"):
         ob.sparse_pca(data(), 2, order=np.arange(1, 8))
-    with pytest.raises(UsageError, match="passes must be >= 1, not 0"):
-        ob.sparse_pca(data(), 2, passes=0)
+    for order in (np.arange(6), np.arange(14) % 7):
+        with pytest.raises(DataError, match=f"all 7 samples, and names {len(order)}"):
+            ob.sparse_pca(data(), 2, order=order)
+    with pytest.raises(DataError, match="integers of shape"):
+        ob.sparse_pca(data(), 2, order=np.ones(7, dtype=bool))
+    for passes in (0, 1.5):
+        with pytest.raises(UsageError, match=f"passes must be a whole number >= 1, not {passes}"):
+            ob.sparse_pca(data(), 2, passes=passes)

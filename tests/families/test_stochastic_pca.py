@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,6 +102,23 @@ def test_without_a_test_part_the_judge_takes_rows_spread_evenly(monkeypatch):
     order = rng(2).permutation(1000)
     few = ob.stochastic_pca(ArraySource(X, order, scale=2.0), 2).measure(Solution(U))
     assert few == ob.stochastic_pca(X, 2, test=2.0 * X[order][at]).measure(Solution(U))
+    for order in (range(20, 980, 2), range(999, -1, -3)):
+        at = np.linspace(0, len(order) - 1, 100).astype(int)
+        few = ob.stochastic_pca(ArraySource(X, order), 2).measure(Solution(U))
+        assert few == ob.stochastic_pca(X, 2, test=X[list(order)][at]).measure(Solution(U))
+
+
+def test_a_range_of_many_rows_takes_no_memory_of_its_own(monkeypatch):
+    X, U = np.broadcast_to(np.array([2.0, 1.0]), (10**6, 2)), np.eye(2)[:, 1:]
+    monkeypatch.setattr(family, "JUDGE_BYTES", 8 * 2 * 100)
+    tracemalloc.start()
+    try:
+        metrics = ob.stochastic_pca(ArraySource(X, range(10**6)), 1).measure(Solution(U))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert metrics["suboptimality"] == pytest.approx(4)
+    assert peak < 10**6
 
 
 def test_a_test_part_goes_before_the_covariance():
@@ -128,9 +146,12 @@ def test_data_without_variance_are_judged_without_a_division():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "k must be between 1 and d = 3, not 4"),
-        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "k must be between"),
+        ({"train": np.ones((5, 3)), "k": 4}, UsageError, "between 1 and d = 3, not 4"),
+        ({"train": np.ones((5, 3)), "k": 0}, UsageError, "between 1 and d = 3, not 0"),
+        ({"train": np.ones((5, 3)), "k": 1.5}, UsageError, "k must be a whole number .* not 1.5"),
+        ({"train": np.ones((5, 3)), "k": 2.0}, UsageError, "k must be a whole number .* not 2.0"),
         ({"train": np.ones((5, 3)), "k": 1, "passes": 0}, UsageError, "passes"),
+        ({"train": np.ones((5, 3)), "k": 1, "passes": 1.5}, UsageError, "passes .* not 1.5"),
         ({"train": gaussian, "k": 1}, UsageError, "covariance or a test part"),
         (
             {"train": gaussian, "k": 1, "covariance": np.eye(4), "passes": 2},

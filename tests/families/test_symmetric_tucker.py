@@ -241,7 +241,8 @@ X34, T3 = skewed(3, 40), moment(skewed(3, 40), 3)
         ({"samples": X34, "order": 3, "rank": 0}, UsageError, "between 1 and n = 3, not 0"),
         ({"samples": X34, "order": 3, "rank": 1.5}, UsageError, "whole number .* not 1.5"),
         ({"tensor": T3, "rank": 4}, UsageError, "between 1 and n = 3, not 4"),
-        ({"samples": X34, "order": 3, "passes": 0}, UsageError, "passes must be >= 1"),
+        ({"samples": X34, "order": 3, "passes": 0}, UsageError, "passes must be a whole number >="),
+        ({"samples": X34, "order": 3, "passes": 2.5}, UsageError, "passes .* not 2.5"),
         ({"samples": X34[0], "order": 3}, DataError, r"matrix \(n, p\), not of shape \(40,\)"),
         ({"samples": X34[:, :0], "order": 3}, DataError, r"empty: shape \(3, 0\)"),
         ({"samples": X34 * 1j, "order": 3}, DataError, "real numbers, not of dtype complex128"),
@@ -292,6 +293,8 @@ X34, T3 = skewed(3, 40), moment(skewed(3, 40), 3)
         ({"tensor": T3, "basis": np.ones(3)}, DataError, r"must be of shape \(3, r\), not \(3,\)"),
         ({"tensor": T3, "basis": 2 * np.eye(3)}, DataError, "not orthonormal: .* = 5.2"),
         ({"tensor": T3, "basis": np.full((3, 1), np.nan)}, DataError, "not orthonormal"),
+        ({"tensor": T3, "basis": np.eye(3) + 0j}, DataError, "basis must be real .* complex128"),
+        ({"tensor": T3, "basis": np.full((3, 1), "1")}, DataError, "basis must be real .* <U1"),
         (
             {"tensor": with_entry(np.zeros((3,) * 3), (0, 0, 0), 1), "basis": np.eye(3)[:, 1:]},
             DataError,

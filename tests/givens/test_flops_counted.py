@@ -187,3 +187,16 @@ def test_what_oracles_say_of_carrying_and_rotating(problem):
         tally.flops = 0
         oracle.rotate(carried, 1, 4, 0.3)
         assert tally.flops == oracle.rotation_flops
+
+
+def test_what_ica_says_of_a_restriction():
+    """The terms of a sample; those of the two coefficients do not grow with them."""
+    found = []
+    for samples in (100, 200):
+        oracle = ICA(n=3, samples=samples).build(np.random.default_rng(0)).oracle
+        with counting() as tally:
+            oracle.restricted(oracle.carry(counted(np.eye(3))), 0, 2)
+            found.append((oracle.restriction_flops, tally.flops - oracle.carry_flops))
+    (said, was), (more_said, more) = found
+    assert more_said - said == more - was
+    assert said == pytest.approx(was, abs=5)

@@ -12,7 +12,7 @@ from orthobench_problems.orthogonal_group.ica import SIGNS, amari_distance
 from orthobench_problems.orthogonal_group.procrustes import Optima
 from scipy.linalg import expm
 
-from orthobench.errors import UsageError
+from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_group import riemannian_gradient
 from orthobench.families.planes import minimize
 from orthobench.geometry import drift, random_point, rotate
@@ -268,6 +268,21 @@ def test_ica_needs_samples_to_whiten():
         ICA(n=8, samples=31)
     with pytest.raises(UsageError, match="unknown value of sources"):
         ICA(sources="gaussian")
+
+
+def test_ica_refuses_sources_that_are_linearly_dependent():
+    problem = ICA(n=2, samples=8, sources="binary")
+    refused = 0
+    for seed in range(50):
+        S = np.random.default_rng(seed).choice([-1.0, 1.0], (8, 2))
+        if np.linalg.matrix_rank(S - S.mean(axis=0)) == 2:
+            Z = built(problem, seed).oracle.Z
+            np.testing.assert_allclose(Z.T @ Z / len(Z), np.eye(2), atol=1e-10)
+        else:
+            refused += 1
+            with pytest.raises(DataError, match=r"linearly dependent.*take more samples than 8"):
+                built(problem, seed)
+    assert refused >= 3
 
 
 @given(st.permutations(range(5)), st.lists(st.floats(0.1, 10), min_size=5, max_size=5))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.arrays import Array
-from orthobench.errors import UsageError
+from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.planes import Trigonometric, minimize
 from orthobench.flops import gemm
@@ -18,6 +18,10 @@ from orthobench.problem import Instance
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
 """Sign of the contrast: sources with light tails have the least fourth moments."""
 
+SINGULAR = 1e-12
+"""Largest ratio of the smallest eigenvalue of a covariance to its largest that is put down to
+rounding."""
+
 SWEEPS = 100
 """Most sweeps of the descent from the true unmixing; it takes a handful."""
 
@@ -27,7 +31,7 @@ class KurtosisOracle(OrthogonalGroupOracle):
 
     Carries Y. For y_i + iy_j = r exp(i phi) the two columns rotated by an angle t have the fourth
     powers r⁴ (3 + cos(4 phi - 4t)) / 4: one harmonic, of four times the angle, whose coefficients
-    are fourth-order cross moments of the columns (Comon 1994). 11 flops a sample for a
+    are fourth-order cross moments of the columns (Comon 1994). 10 flops a sample for a
     restriction, 6 for a rotation.
 
     Parameters
@@ -42,7 +46,7 @@ class KurtosisOracle(OrthogonalGroupOracle):
         self.Z, self.sign = Z, sign
         super().__init__(self._cost, Z.shape[1], self._gradient)
         self.carry_flops = 2 * len(Z) * self.n**2
-        self.restriction_flops, self.rotation_flops = 11 * len(Z), 6 * len(Z)
+        self.restriction_flops, self.rotation_flops = 10 * len(Z), 6 * len(Z)
         n = Z.shape[1]
         self.cost_flops = gemm(len(Z), n, n) + 3 * Z.size
         self.gradient_flops = 2 * gemm(len(Z), n, n) + 2 * Z.size + n * n
@@ -107,12 +111,23 @@ class ICA(OrthogonalGroup):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws the sources and the mixing matrix."""
+        """Return the instance; `rng` draws the sources and the mixing matrix.
+
+        Raises
+        ------
+        DataError
+            Where the sources drawn are linearly dependent, as few binary ones may be.
+        """
         S = _drawn(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T
         X -= X.mean(axis=0)
         whitening = _inverse_root(X.T @ X / len(X))
+        if whitening is None:
+            raise DataError(
+                "ica: the sources drawn are linearly dependent, and cannot be whitened; take more "
+                f"samples than {self.samples}"
+            )
         oracle = KurtosisOracle(X @ whitening, SIGNS[self.sources])
         truth = Truth(whitening @ mixing)
         best = oracle.cost(_descended(oracle, truth.unmixing))
@@ -178,8 +193,11 @@ def _drawn(kind: str, shape: tuple[int, int], rng: np.random.Generator) -> Array
     return signs
 
 
-def _inverse_root(C: Array) -> Array:
+def _inverse_root(C: Array) -> Array | None:
+    """Return C^(-1/2), None where C is singular up to rounding."""
     values, V = np.linalg.eigh(C)
+    if values[0] <= SINGULAR * values[-1]:
+        return None
     root: Array = (V / np.sqrt(values)) @ V.T
     return root
 

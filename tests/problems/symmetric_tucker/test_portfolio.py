@@ -12,11 +12,14 @@ from orthobench_problems.symmetric_tucker import Portfolio, portfolio
 from orthobench_problems.symmetric_tucker.allocation import Utility, performance
 
 from orthobench import datasets
+from orthobench.adhoc import changed
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sample_moments import gradient, inner_core, partial_core
 from orthobench.families.tucker_judges import ComponentSolution
 from orthobench.geometry import orthonormalize, random_point
+from orthobench.registry import catalogue
 from orthobench.solution import Solution
+from orthobench.suite_file import load
 
 
 def have(file):
@@ -149,6 +152,29 @@ def test_years_and_days_name_the_same_periods(csv_path):
     assert np.array_equal(years.oracle.X, days.oracle.X)
     Q = Solution(random_point(ASSETS, 2, rng()))
     assert years.measure(Q) == days.measure(Q)
+
+
+DAYS = ("2001-02-03", "2013-01-02", "2016-12-31")
+
+
+def test_days_are_named_on_the_command_line_as_documented():
+    words = "portfolio first={} split={} last={}".format(*DAYS)
+    (planned,) = changed(problems=[words]).problems
+    assert planned.problem == Portfolio(3, 15, *DAYS)
+    assert planned.label == words
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_days_are_named_in_a_suite_with_and_without_quotes(tmp_path, quote):
+    path = tmp_path / "days.toml"
+    first, split, last = (f"{quote}{day}{quote}" for day in DAYS)
+    path.write_text(
+        "budget = { samples = 10 }\n"
+        '[[solver]]\nname = "spgd"\n'
+        f'[[problem]]\nname = "portfolio"\nfirst = {first}\nsplit = [{split}]\nlast = {last}\n'
+    )
+    (planned,) = load(path, catalogue()).problems
+    assert planned.problem == Portfolio(3, 15, *DAYS)
 
 
 @pytest.mark.parametrize(
