@@ -277,9 +277,13 @@ def comparisons(draw):
 
 
 def values(record):
-    """The values of a run that did not fail, up to the first that is not a number."""
+    """The values of a run that did not fail, up to the first that is not a number.
+
+    It solves nothing where the last one is none.
+    """
     found = []
-    for mark in record.trace if not record.status.failed else ():
+    fails = record.status.failed or not math.isfinite(record.trace[-1].metrics["gap"])
+    for mark in () if fails else record.trace:
         if not math.isfinite(mark.metrics["gap"]):
             break
         found.append((mark.work.steps, mark.metrics["gap"]))
