@@ -12,7 +12,7 @@ from orthobench.arrays import Array
 from orthobench.panel import Panel, Series
 from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
 from orthobench.report.figures.text import balanced, fitted, power, shown, width
-from orthobench.report.plots.floor import TINY, Floor, floor_of
+from orthobench.report.plots.floor import Floor, floor_of
 from orthobench.report.plots.spacing import along
 from orthobench.report.style import Style
 
@@ -182,13 +182,9 @@ def _marked(ax: Axes, x: Array, y: Array, there: Any, phase: float) -> list[int]
 
 
 def _floor(alike: Sequence[Panel]) -> Floor | None:
-    """Return the floor of a log axis; None where y is linear, or mostly below zero."""
+    """Return the floor of a log axis; None where y is linear."""
     parts = [part for panel in alike for one in panel.series for part in (one.y, one.low)]
-    values = [part for part in parts if part is not None]
-    finite = np.concatenate([np.empty(0), *values])
-    finite = finite[np.isfinite(finite)]
-    negative = len(finite) > 0 and -finite.min() > max(finite.max(), TINY)
-    return floor_of(values) if alike[0].y.log and not negative else None
+    return floor_of([p for p in parts if p is not None]) if alike[0].y.log else None
 
 
 def _raised(values: Array, floor: Floor | None) -> Array:
