@@ -1,6 +1,7 @@
 """Curves over seeds: a metric along the run, on one grid; pure functions of records.
 
-A run that failed, is infeasible or is missing counts as infinitely bad: it is never dropped.
+A run that failed, is infeasible or is missing counts as infinitely bad, and so does one whose
+metric is no longer finite: it is never dropped.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Curve:
     median, low, high : ndarray, shape (m,)
         Infinite where too many runs have failed by then.
     ends : tuple of (float, float)
-        The last feasible points of the runs that failed.
+        The last feasible points of the runs that failed; those at which the metric was finite.
     """
 
     x: Array
@@ -65,8 +66,9 @@ def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] =
     as an exact method's does: nothing in between was ever had. The start's value is held until
     the first step is done, since nothing can be had before. After the last checkpoint its value is
     carried forward, or infinity where the run failed. A run that left the constraint has
-    failed from its first infeasible point on. The grid is that of all checkpoints at which
-    every run has begun; points at x = 0 have no place on a log axis and are left out.
+    failed from its first infeasible point on, and one whose metric is not finite from the first
+    such point on. The grid is that of all checkpoints at which every run has begun; points at
+    x = 0 have no place on a log axis and are left out.
 
     Parameters
     ----------
@@ -152,7 +154,11 @@ class Traces:
         nowhere, begin = sum(lengths), np.cumsum([0, *lengths])
         here = np.full((len(points) + self._missing, len(grid)), nowhere)
         there, weight = here.copy(), np.zeros(here.shape)
-        failed = [i for i, r in enumerate(self.records) if r.status.failed and lengths[i]]
+        failed = [
+            i
+            for i, (record, n) in enumerate(zip(self.records, lengths, strict=True))
+            if n and (record.status.failed or n < len(record.trace))
+        ]
         for i, (at, place) in enumerate(points):
             if len(at):
                 before, after, weight[i] = _between(at, grid)
@@ -178,7 +184,7 @@ class _Alignment:
     last : list of float
         Where each run ended.
     failed : list of int
-        The runs that failed.
+        The runs that failed, and those of which not all checkpoints count.
     """
 
     grid: Array

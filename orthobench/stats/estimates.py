@@ -127,8 +127,10 @@ def always_within(
     found = np.asarray(values, dtype=np.float64)
     found = np.where(np.isfinite(found), found, math.inf)
     ends = float(found.min()), float(found.max())
-    inside = low <= ends[0] and ends[1] <= high
-    value = ends[1] if math.isinf(low) or ends[1] - high > low - ends[0] else ends[0]
+    finite = math.isfinite(ends[1])
+    inside = finite and low <= ends[0] and ends[1] <= high
+    above = not finite or math.isinf(low) or ends[1] - high > low - ends[0]
+    value = ends[1] if above else ends[0]
     return Measurement(Verdict.HOLDS if inside else Verdict.FAILS, value, ends, text)
 
 

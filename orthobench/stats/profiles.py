@@ -1,7 +1,8 @@
 """Performance profiles and ECDFs: what each solver costs to get to targets, over all problems.
 
-An instance is a problem with a seed. A run that failed or is missing never reaches a target, and
-no instance is ever left out: one that nobody solved is solved by nobody.
+An instance is a problem with a seed. A run that failed or is missing, or ends where its metric is
+not finite, never reaches a target, and no instance is ever left out: one that nobody solved is
+solved by nobody.
 """
 
 from __future__ import annotations
@@ -167,8 +168,9 @@ def gather(entries: Sequence[Entry]) -> Runs:
     """Gather the chosen runs of all solvers on all problems.
 
     What is compared is the metric of a problem's target, where its runs have one, or else its
-    primary one. A run counts up to where it leaves the constraint. At a level, a checkpoint
-    counts where it keeps the level, or is no further from it than the run's end.
+    primary one. A run counts up to where it leaves the constraint, and not at all where that
+    metric is not finite at its end. At a level, a checkpoint counts where it keeps the level, or
+    is no further from it than the run's end.
 
     Parameters
     ----------
@@ -274,10 +276,11 @@ def _paths(entries: Sequence[Entry]) -> dict[tuple[str, str, int], _Path]:
 def _path(record: Record, level: Level | None) -> _Path | None:
     metric = record.target or record.primary
     values = _read(record, metric, math.nan)
-    sound = np.isfinite(values) & (_read(record, VIOLATION, 0.0) <= FEASIBLE)
+    finite = np.isfinite(values)
+    sound = finite & (_read(record, VIOLATION, 0.0) <= FEASIBLE)
     values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
     end = len(values) if sound.all() else int(sound.argmin())
-    if not end:
+    if not end or not finite[-1]:
         return None
     start = float(values[0])
     if level is not None:

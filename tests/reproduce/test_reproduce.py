@@ -1,6 +1,7 @@
 """Claims are checked on runs of their suites, each as a line, and a page is made of them."""
 
 import json
+import math
 
 import pytest
 from click.testing import CliRunner
@@ -176,6 +177,13 @@ class TestEstimates:
         assert always_within([1.0, 2.0, 3.0], 0, 4).interval == (1, 3)
         assert always_within([0.1, 2.0], low=0.5).value == 0.1
         assert always_within([0.1, 2.0], high=3.0).value == 2.0
+
+    @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+    @pytest.mark.parametrize("bounds", [{"low": 2.0}, {"high": 4.0}, {}])
+    def test_what_is_not_finite_lies_outside_whatever_the_bounds(self, bad, bounds):
+        found = always_within([3.0, bad], **bounds)
+        assert found.verdict is Verdict.FAILS
+        assert (found.value, found.interval) == (math.inf, (3.0, math.inf))
 
     def test_several_hold_together(self):
         good = Measurement(Verdict.HOLDS, 1.0, (1, 1), "a")

@@ -12,6 +12,7 @@ from orthobench.errors import UsageError
 from orthobench.record import Record
 from orthobench.solver import Work
 from orthobench.stats.curves import LONGEST, curve
+from orthobench.stats.seeds import summaries
 from orthobench.stopping import Ending
 from orthobench.trace import Mark
 
@@ -55,6 +56,23 @@ class TestCurve:
         np.testing.assert_array_equal(c.median, [4, 2, INF])
         np.testing.assert_array_equal(c.high, [4, 3, INF])
         assert c.ends == ((2, 1),)
+
+    @pytest.mark.parametrize("bad", [INF, -INF, math.nan])
+    def test_a_run_whose_metric_is_no_longer_finite_has_failed(self, bad):
+        runs = [record([(1, 4.0), (2, 1.0), (3, bad)]),
+                record([(1, 4.0), (2, 3.0), (4, 2.0)], 1)]  # fmt: skip
+        c = curve(runs, "samples", "gap")
+        assert c.high[-1] == c.median[-1] == INF
+        assert c.low[-1] == 2
+        assert c.ends == ((2, 1),)
+        (own,) = summaries([runs], "gap")
+        assert own.n_failed == 1
+
+    def test_of_a_metric_that_is_reported_nowhere_is_infinite_without_a_cross(self):
+        runs = [record([(1, 4.0), (2, 1.0)]), record([(1, 4.0), (2, 1.0)], 1, other=3.0)]
+        c = curve(runs, "samples", "other")
+        np.testing.assert_array_equal(c.high, [INF, INF])
+        assert c.ends == ()
 
     def test_is_infinite_where_a_run_is_missing(self):
         c = curve([record([(1, 4.0)])], "samples", "gap", seeds=(0, 1))

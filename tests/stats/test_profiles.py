@@ -104,6 +104,13 @@ class TestCosts:
         assert runs.least == [4]
         assert runs.costs("steps", 0.5) == [[2]]
 
+    @pytest.mark.parametrize("end", [NAN, INF, -INF])
+    def test_of_a_run_that_ends_where_its_metric_is_not_finite_are_infinite(self, end):
+        broken = run([(0, 8.0), (1, 0.0), (2, end)])
+        runs = gather([entry("broken", broken), entry("halving", HALVING)])
+        np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
+        assert runs.failed == (1, 0)
+
     def test_of_a_run_without_its_metric_are_infinite(self):
         other = replace(HALVING, primary="other")
         runs = gather([entry("a", other), entry("b", HALVING)])
@@ -270,9 +277,13 @@ def comparisons(draw):
 
 
 def values(record):
-    """The values of a run that did not fail, up to the first that is not a number."""
+    """The values of a run that did not fail, up to the first that is not a number.
+
+    It solves nothing where the last one is none.
+    """
     found = []
-    for mark in record.trace if not record.status.failed else ():
+    fails = record.status.failed or not math.isfinite(record.trace[-1].metrics["gap"])
+    for mark in () if fails else record.trace:
         if not math.isfinite(mark.metrics["gap"]):
             break
         found.append((mark.work.steps, mark.metrics["gap"]))

@@ -12,7 +12,7 @@ from orthobench.arrays import Array
 from orthobench.panel import Panel, Series
 from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
 from orthobench.report.figures.text import balanced, fitted, power, shown, width
-from orthobench.report.plots.floor import TINY, Floor, floor_of
+from orthobench.report.plots.floor import Floor, floor_of
 from orthobench.report.plots.spacing import along
 from orthobench.report.style import Style
 
@@ -41,9 +41,10 @@ def draw(ax: Axes, panel: Panel, looks: Mapping[str, Style], among: Sequence[Pan
     """Draw a panel into an axis: any axis, empty or not.
 
     A line with the markers of its solver for each series, a band or bars around it, crosses where
-    failed runs ended, a ring around the chosen point, vertical rules. On a log axis, what is
-    numerically zero stands on the lower edge, and a note says so
-    (`orthobench.report.plots.floor.Floor`). Sizes are those that matplotlib is set to.
+    failed runs ended, on the left where a log axis has no place for one, a ring around the chosen
+    point, vertical rules. On a log axis, what is numerically zero stands on the lower edge, and a
+    note says so (`orthobench.report.plots.floor.Floor`). Sizes are those that matplotlib is set
+    to.
 
     Parameters
     ----------
@@ -120,12 +121,22 @@ def _draw(
     steps = "steps-post" if panel.stepped else "default"
     marks = _marked(ax, x, y, there, number / len(panel.series))
     ax.plot(x, y, **look, label=shown(one.label), drawstyle=steps, markevery=marks)
+    edge = _edge(ax, panel)
     for at, end in one.crosses:
         height = float(_raised(np.array([end]), floor)[0])
-        _sign(ax, at, height, "x", 1.15, color=look["color"], zorder=4)
+        place = edge if panel.x.log and at <= 0 else at
+        _sign(ax, place, height, "x", 1.15, color=look["color"], zorder=4)
     if one.chosen is not None and there[one.chosen]:
         at, height = float(x[one.chosen]), float(y[one.chosen])
         _sign(ax, at, height, "o", 2.2, markeredgecolor=look["color"], markerfacecolor="none")
+
+
+def _edge(ax: Axes, panel: Panel) -> float:
+    """Return the left end of what a log axis shows: where crosses stand that have no place."""
+    parts = [one.x for one in panel.series]
+    parts += [np.array([x for x, _ in one.crosses]) for one in panel.series]
+    every = np.concatenate(parts)
+    return float(min(every[every > 0], default=ax.get_xlim()[0]))
 
 
 def _sign(ax: Axes, x: float, y: float, marker: str, size: float, **more: Any) -> None:
@@ -182,13 +193,9 @@ def _marked(ax: Axes, x: Array, y: Array, there: Any, phase: float) -> list[int]
 
 
 def _floor(alike: Sequence[Panel]) -> Floor | None:
-    """Return the floor of a log axis; None where y is linear, or mostly below zero."""
+    """Return the floor of a log axis; None where y is linear."""
     parts = [part for panel in alike for one in panel.series for part in (one.y, one.low)]
-    values = [part for part in parts if part is not None]
-    finite = np.concatenate([np.empty(0), *values])
-    finite = finite[np.isfinite(finite)]
-    negative = len(finite) > 0 and -finite.min() > max(finite.max(), TINY)
-    return floor_of(values) if alike[0].y.log and not negative else None
+    return floor_of([p for p in parts if p is not None]) if alike[0].y.log else None
 
 
 def _raised(values: Array, floor: Floor | None) -> Array:

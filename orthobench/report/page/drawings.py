@@ -111,7 +111,7 @@ class _Packer:
         ]
         return {
             "x": _axis(panel.x),
-            "y": _axis(panel.y),
+            "y": _axis(panel.y) | {"log": panel.y.log and floor is not None},
             "series": [
                 self.series(one, panel) | {"solver": solver}
                 for one, solver in zip(panel.series, solvers, strict=True)
@@ -119,8 +119,8 @@ class _Packer:
             "stepped": panel.stepped,
             "rules": list(panel.rules),
             "band": panel.band,
-            "zero": floor.zero,
-            "floor": floor.at,
+            "zero": floor.zero if floor else None,
+            "floor": floor.at if floor else None,
         }
 
     def series(self, one: Series, panel: Panel) -> dict[str, Any]:

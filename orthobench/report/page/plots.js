@@ -92,12 +92,17 @@ class PlotView {
     redrawVisible();
   }
 
+  /** Whether an axis has no logarithm: names, or values most of which are below zero. */
+  linear(axis) {
+    return Boolean(this.panel[axis].categories) || (axis === "y" && this.panel.floor === null);
+  }
+
   /** The reader's choices, completed by what the panel brings. */
   view() {
     const { x, y } = this.panel;
     return {
-      logX: !x.categories && (this.log.x ?? x.log),
-      logY: !y.categories && (this.log.y ?? y.log),
+      logX: !this.linear("x") && (this.log.x ?? x.log),
+      logY: !this.linear("y") && (this.log.y ?? y.log),
       runs: this.runs,
       off: plots.off,
       width: this.chart.clientWidth,
@@ -146,7 +151,7 @@ class PlotView {
     const view = this.view();
     for (const [axis, box] of Object.entries(this.toggles)) {
       box.checked = axis === "x" ? view.logX : view.logY;
-      box.closest("label").hidden = Boolean(this.panel[axis].categories);
+      box.closest("label").hidden = this.linear(axis);
     }
   }
 

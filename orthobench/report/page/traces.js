@@ -215,7 +215,9 @@ function addCrosses(one, panel, data, view, found) {
 
 /** The layout around the traces: axes with ranges, the floor, vertical rules. */
 function layoutOf(panel, view, found, more = {}) {
-  const most = (view.logY ? 10 : 1.5) * greatest(found.ys.filter((y) => y !== null));
+  const ys = found.ys.filter((y) => y !== null);
+  const top = greatest(ys);
+  const most = view.logY ? 10 * top : top + 0.5 * (top - Math.min(least(ys, 0), 0));
   const heights = [...found.ys, ...found.high.filter((y) => y <= most)];
   const shapes = panel.rules.map((x) => ({
     type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, layer: "below",

@@ -1,4 +1,4 @@
-"""Where a log axis ends, so that what is numerically zero does not squeeze the rest."""
+"""Whether an axis can be logarithmic, and where it ends: zeros must not squeeze the rest."""
 
 from __future__ import annotations
 
@@ -48,10 +48,16 @@ class Floor:
         return np.where(values <= self.zero, self.at, values)
 
 
-def floor_of(parts: Sequence[Array]) -> Floor:
-    """Return the floor for all values of an axis."""
+def floor_of(parts: Sequence[Array]) -> Floor | None:
+    """Return the floor for all values of an axis.
+
+    None where the axis must be linear: the values reach further below zero than above it, and
+    would be zeros, all or most of them.
+    """
     values = np.concatenate([np.empty(0), *parts])
     values = np.sort(values[np.isfinite(values)])
+    if len(values) and -values[0] > max(values[-1], TINY):
+        return None
     positive = values[values > TINY]
     if not len(positive):
         return Floor(TINY, TINY, len(values) > 0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
+from orthobench.record import Record
 from orthobench.report.words import assigned, clean, limits
-from orthobench.stats.seeds import spread_name
+from orthobench.stats.seeds import final, metric_of, spread_name
 from orthobench.tuning import Entry
 
 AXES: Mapping[str, str] = {
@@ -25,26 +27,47 @@ def axis_label(key: str) -> str:
 
 
 def legend_label(entry: Entry) -> str:
-    """Return how the legend calls a solver: its chosen parameters, and its failures."""
+    """Return how the legend calls a solver: its chosen parameters, and its failures.
+
+    A run whose primary metric is not finite at its end has failed, as in the tables.
+    """
     chosen = assigned(entry.chosen)
-    failed = len(entry.seeds) - sum(not record.status.failed for record in entry.records)
+    finals = [final(record, metric_of(record.primary)) for record in entry.records]
+    failed = len(entry.seeds) - sum(map(math.isfinite, finals))
     parts = [entry.solver, f"({chosen})" if chosen else ""]
     parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]
     return clean(" ".join(part for part in parts if part))
 
 
-def about(entries: Sequence[Entry], *more: str, banded: bool = True) -> tuple[str, ...]:
-    """Return families, budgets, seeds and what the band is: what a reader must know."""
+def about(
+    entries: Sequence[Entry], *more: str, banded: bool = True, crossed: bool = True
+) -> tuple[str, ...]:
+    """Return families, budgets, seeds, what band and crosses are: what a reader must know.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+    more : str
+        What the plot itself has to say.
+    banded, crossed : bool
+        Whether it has bands, and crosses where runs failed.
+    """
     records = [record for entry in entries for record in entry.records]
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     band = f", band: {spread_name(seeds)}" if banded else ""
     over = f"median over {seeds} seeds{band}" if seeds > 1 else "one seed"
-    failed = any(record.status.failed for record in records)
     parts = (
         *sorted({record.family for record in records}),
         *sorted({limits(record.budget) for record in records}),
         over,
-        "× where a run failed" if failed else "",
+        _crosses(records) if crossed else "",
         *more,
     )
     return tuple(part for part in parts if part)
+
+
+def _crosses(records: Sequence[Record]) -> str:
+    marks = (mark for record in records for mark in record.trace)
+    if any(not math.isfinite(value) for mark in marks for value in mark.metrics.values()):
+        return "× where a run failed or its metric was no longer finite"
+    return "× where a run failed" if any(record.status.failed for record in records) else ""

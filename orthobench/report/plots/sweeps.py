@@ -112,7 +112,7 @@ def sweep(found: Sweep) -> Plot:
         choices={"y": tuple(dict.fromkeys((primary, *COSTS, *metrics)))},
         draw=draw,
         sheet=[(option,) for option in (primary, *COSTS)],
-        about=about(found.all),
+        about=about(found.all, crossed=False),
     )
 
 

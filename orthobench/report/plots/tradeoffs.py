@@ -13,6 +13,7 @@ from orthobench.report.plots.labels import COSTS, about, axis_label
 from orthobench.report.words import assigned, clean
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import final, metric_of, quantiles
+from orthobench.stopping import Ending
 from orthobench.tuning import Entry, Trial
 
 
@@ -47,7 +48,7 @@ class Front:
 
 
 def tradeoffs(entries: Sequence[Entry]) -> list[Plot]:
-    """Return the trade-off of each problem that is compared at levels.
+    """Return the trade-off of each problem that is compared at levels, where it has any point.
 
     Parameters
     ----------
@@ -60,7 +61,11 @@ def tradeoffs(entries: Sequence[Entry]) -> list[Plot]:
             name = f"{entry.records[0].problem} by {entry.level.metric.replace('_', ' ')}"
             groups.setdefault(name, []).append(entry)
     found = [(name, group, fronts(group)) for name, group in groups.items()]
-    return [tradeoff(name, group, lines) for name, group, lines in found if lines]
+    return [
+        tradeoff(name, group, lines)
+        for name, group, lines in found
+        if any(front.points for front in lines)
+    ]
 
 
 def tradeoff(name: str, entries: Sequence[Entry], found: Sequence[Front]) -> Plot:
@@ -86,7 +91,7 @@ def tradeoff(name: str, entries: Sequence[Entry], found: Sequence[Front]) -> Plo
         choices={"y": options},
         draw=draw,
         sheet=[(option,) for option in options],
-        about=about(entries, banded=False),
+        about=about(entries, banded=False, crossed=False),
     )
 
 
@@ -114,20 +119,27 @@ def tradeoff_panel(found: Sequence[Front], y: str, levels: Sequence[float]) -> P
 
 
 def fronts(entries: Sequence[Entry]) -> list[Front]:
-    """Return the front of each solver on one problem that has any point.
+    """Return the front of each solver on one problem; it has no points where all trials failed.
 
     Parameters
     ----------
     entries : sequence of Entry
-        Of one problem at one or several levels of one metric: all have the same trials.
+        Of one problem at one or several levels of one metric: all have the same trials. A solver
+        that cannot take the problem is left out.
     """
     by_solver = {entry.solver: entry for entry in entries}
-    found = (_front(entry) for entry in by_solver.values())
-    return [front for front in found if front.points]
+    return [_front(entry) for entry in by_solver.values() if _takes_part(entry)]
+
+
+def _takes_part(entry: Entry) -> bool:
+    # refused at a level, a solver has trials all the same
+    runs = (record for trial in entry.trials for record in trial.records)
+    return any(record.status is not Ending.REFUSED for record in runs)
 
 
 def _series(front: Front, y: str) -> Series:
     places = np.array([(point[front.metric], point[y]) for _, point in front.points])
+    places = places.reshape(-1, 2)
     notes = tuple(assigned(tuned) for tuned, _ in front.points)
     return Series(front.label, places[:, 0], places[:, 1], solver=front.solver, notes=notes)
 

@@ -33,20 +33,20 @@ RANGES: Mapping[str, Callable[[float, float], str]] = {
 
 @dataclass(frozen=True)
 class Sparklines:
-    """The curves of one problem, all on the same two logarithmic scales.
+    """The curves of one problem, all on the same two scales.
 
     Attributes
     ----------
     panel : Panel
         What is drawn: the medians over seeds.
-    floor : Floor
-        What counts as zero, and where that is drawn.
+    floor : Floor, optional
+        What counts as zero, and where that is drawn; the heights are linear where it is None.
     x, y : (float, float)
-        The ends of the scales.
+        The ends of the scales, that of x logarithmic.
     """
 
     panel: Panel
-    floor: Floor
+    floor: Floor | None
     x: tuple[float, float]
     y: tuple[float, float]
 
@@ -90,20 +90,24 @@ class Sparklines:
         if not math.isfinite(value):
             return failed
         low, high = self.y
-        if value <= self.floor.zero or low == high:
+        if low == high or (self.floor is not None and value <= self.floor.zero):
             return blocks[0]
-        height = math.log(value / low) / math.log(high / low)
+        if self.floor is None:
+            height = (value - low) / (high - low)
+        else:
+            height = math.log(value / low) / math.log(high / low)
         return blocks[min(int(height * len(blocks)), len(blocks) - 1)]
 
     def note(self, ascii_only: bool = False) -> str:
         """Return what the curves show, and the ends of their scales."""
         blocks = ASCII_BLOCKS if ascii_only else BLOCKS
         metric = clean(self.panel.y.key.replace("_", " "))
-        lowest = "0" if self.floor.zeros else number(self.y[0])
+        lowest = "0" if self.floor is not None and self.floor.zeros else number(self.y[0])
         over = RANGES[self.panel.x.key](*self.x)
+        scales = "heights linear, lengths logarithmic" if self.floor is None else "log scales"
         return (
             f"curve: median {metric}, {blocks[0]} {lowest} to {blocks[-1]} {number(self.y[1])}, "
-            f"over {over.replace('µ', 'u') if ascii_only else over}; log scales, "
+            f"over {over.replace('µ', 'u') if ascii_only else over}; {scales}, "
             "the same in every row"
         )
 
@@ -124,7 +128,7 @@ def sparklines(entries: Sequence[Entry]) -> Sparklines | None:
     if not any(len(series.x) > 1 for series in drawn):
         return None
     floor = floor_of([series.y for series in drawn])
-    y = [floor.raised(series.y) for series in drawn]
+    y = [series.y if floor is None else floor.raised(series.y) for series in drawn]
     return Sparklines(panel, floor, _ends([series.x for series in drawn]), _ends(y))
 
 

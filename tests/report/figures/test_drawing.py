@@ -150,6 +150,19 @@ class TestSigns:
         assert ax.get_xlim()[0] < 7 < ax.get_xlim()[1]
         assert ax.get_ylim()[0] < 50 < ax.get_ylim()[1]
 
+    def test_a_cross_without_a_place_on_a_log_axis_stands_on_the_left(self):
+        at_zero = series("b", crosses=((0.0, 0.7),))
+        ax = drawn(panel(series(), at_zero))
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_xdata()[0] == X[0] == 1
+        ax = drawn(panel(at_zero, x=Axis("t", "t", log=False)))
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_xdata()[0] == 0
+        alone = Series("a", np.empty(0), np.empty(0), solver="a", crosses=((0.0, 0.7),))
+        ax = drawn(panel(alone))
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_xdata()[0] == ax.get_xlim()[0] > 0
+
     def test_a_ring_marks_the_chosen_point(self):
         ax = drawn(panel(series(chosen=2)))
         (ring,) = [line for line in ax.lines if line.get_markerfacecolor() == "none"]

@@ -105,6 +105,22 @@ def test_axes_are_logarithmic_or_linear(shown):
     assert shown.figure.evaluate(kinds) == ["log", "log"]
 
 
+def test_values_below_zero_have_a_linear_axis_and_no_box_for_another(opened, runs, made, tmp_path):
+    records = [*runs("a", -1.0), *runs("b", -3.0)]
+    watched = opened(write_page(made(records), tmp_path))
+    figure = watched.first_plot()
+    seen = """f => { const { layout, data } = f.querySelector('.chart'); return [
+        layout.yaxis.type, layout.yaxis.range, data.find(t => t.name === 'b').y]; }"""
+    kind, (low, high), values = figure.evaluate(seen)
+    assert kind == "linear"
+    assert low < min(values) < -2.5 < -0.1 < max(values) < high
+    assert figure.locator("[data-log=x]").is_visible()
+    assert not figure.locator("[data-log=y]").is_visible()
+    figure.locator("select").nth(1).select_option(label="rank")
+    assert figure.locator("[data-log=y]").is_visible()
+    assert watched.troubles == []
+
+
 def test_single_runs_stand_in_for_the_bands(shown):
     filled = "figure => figure.querySelector('.chart').data.filter(t => t.fill === 'toself').length"
     assert shown.figure.evaluate(filled) > 0

@@ -76,6 +76,18 @@ def test_a_panel_comes_back_as_it_was(runs):
             assert len(one["runs"]) == len(series.runs)
 
 
+def test_an_axis_of_values_below_zero_is_linear(runs):
+    entries = choose([*runs("a", -1.0), *runs("b", -2.0)])
+    data = read(drawings([convergence(entries)], looks_of(styles(["a", "b"]))))
+    panels = data["plots"][0]["panels"]
+    assert panels["0,0"]["x"]["log"]
+    assert not panels["0,0"]["y"]["log"]
+    assert (panels["0,0"]["zero"], panels["0,0"]["floor"]) == (None, None)
+    rank = data["plots"][0]["choices"][1]["options"].index("rank")
+    assert panels[f"0,{rank}"]["y"]["log"]
+    assert panels[f"0,{rank}"]["floor"] > 0
+
+
 def a_plot(name, length=50, count=4, runs=0):
     def draw(key):
         x = np.arange(1.0, length + 1)

@@ -35,9 +35,16 @@ def test_of_nothing_or_of_zeros_alone():
     assert not floor_of([np.array([math.inf, math.nan])]).zeros
 
 
-@given(st.lists(st.floats(-1, 1e6), min_size=1))
-def test_raised_values_are_positive_and_keep_their_order(values):
-    values = np.sort(np.array(values))
+def test_there_is_none_where_values_reach_further_below_zero_than_above():
+    assert floor_of([np.array([-1.0, -9.3, math.inf])]) is None
+    assert floor_of([np.array([1.0, 0.1]), np.array([-3.0, math.nan])]) is None
+    assert floor_of([np.array([1.0, 0.1, -1e-3])]) is not None
+    assert floor_of([np.array([-1e-17, 0.0])]) is not None
+
+
+@given(st.lists(st.floats(-1, 1e6), min_size=1), st.floats(1, 1e6))
+def test_raised_values_are_positive_and_keep_their_order(values, largest):
+    values = np.sort(np.array([*values, largest]))
     raised = floor_of([values]).raised(values)
     assert (raised > 0).all()
     assert (np.diff(raised) >= 0).all()

@@ -74,6 +74,8 @@ def test_a_solver_that_mostly_failed_is_infinite_there(records):
     assert medians[4] == math.inf > max(medians[1], medians[8])
     (msg,) = [one for one in sweep(found).panel().series if one.solver == "msg"]
     assert msg.label == "msg (failed 2 of 9)"
+    assert msg.crosses == ()
+    assert not any("×" in text for text in sweep(found).about)
     assert np.isfinite(msg.y).tolist() == [True, False, True]
 
 

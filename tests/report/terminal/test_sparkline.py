@@ -28,7 +28,7 @@ def drawn(**curves):
         tuple(Series(name, x, y, solver=name) for name, (x, y) in pairs.items()),
     )
     floor = floor_of([y for _, y in pairs.values()])
-    y = np.concatenate([floor.raised(y) for _, y in pairs.values()])
+    y = np.concatenate([floor.raised(y) if floor else y for _, y in pairs.values()])
     y = y[np.isfinite(y)]
     return Sparklines(panel, floor, (1.0, 1e8), (y.min(), y.max()))
 
@@ -73,6 +73,27 @@ def test_zeros_are_at_the_floor_and_do_not_squeeze_the_rest():
     assert lines.line("a", 8) == "▇▅▃▁▁▁▁▁"
     assert lines.line("b", 8) == "███▂▂▂▂▂"
     assert "▁ 0 to █ 0.316," in lines.note()
+
+
+def test_values_below_zero_have_linear_heights_and_the_note_says_so():
+    falling = -np.log10(X)
+    lines = drawn(a=falling, b=np.full(801, -8.0), c=np.full(801, math.inf))
+    assert lines.line("a", 8) == BLOCKS[::-1]
+    assert lines.line("b", 8) == "▁▁▁▁▁▁▁▁"
+    assert lines.line("c", 8) == "✗       "
+    assert lines.note() == (
+        "curve: median gap, ▁ -8 to █ 0, over 1 to 100,000,000 samples; "
+        "heights linear, lengths logarithmic, the same in every row"
+    )
+
+
+def test_runs_below_zero_are_no_flat_line(runs):
+    lines = sparklines(choose([*runs("a", -0.3), *runs("b", -3.0)]))
+    assert lines.floor is None
+    assert lines.y[0] < -2.5 < -0.01 < lines.y[1] < 0
+    rising = lines.line("b", 40)
+    assert (rising[0], rising[-1]) == ("▁", "█")
+    assert list(rising) == sorted(rising)
 
 
 def test_the_note_says_what_is_shown_and_the_ends_of_the_scales():
