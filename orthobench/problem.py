@@ -125,7 +125,7 @@ class Problem(ABC, Generic[O_co]):
     primary : str
         The metric that comparisons rank by; smaller is better.
     tuned_by : str
-        The metric, measured on validation data, that tuned parameters are chosen by.
+        The metric that tuned parameters are chosen by: on validation data, where there are any.
     at : mapping
         Where the primary metric is bought with another: values of that other metric at which
         solvers are compared, as ``{"density": (0.05, 0.1)}``, unless a suite says otherwise.
