@@ -124,7 +124,7 @@ def test_a_page_stays_as_it_was_where_a_new_one_fails(runs, made, tmp_path, monk
 
 def test_a_folder_that_is_a_file_is_named(runs, made, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="the page to .*file: File exists"):
+    with pytest.raises(UsageError, match=r"the page to .*file: File exists"):
         write_page(made(runs("a", 1.0)), tmp_path / "file")
 
 
