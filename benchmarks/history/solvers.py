@@ -17,6 +17,9 @@ from orthobench.cell import Cell, Executed, built, execute
 from orthobench.executors import local
 
 BUDGET = ob.Budget(steps=20_000, samples=10_000)
+RERUN = ob.Budget(steps=50)
+"""Of a solver that begins anew for each checkpoint: it takes the steps of all of them."""
+
 SEEDS = range(3)
 TAU = 0.05
 ROUNDING = 1e-12
@@ -64,7 +67,7 @@ class _TrackedOnSamples(_Tracked):
 
 
 def _cell(case: Case, seed: int = 0) -> Cell:
-    return Cell(case.problem, case.solver, seed, BUDGET)
+    return Cell(case.problem, case.solver, seed, RERUN if case.solver.reruns else BUDGET)
 
 
 def _run(cell: Cell) -> Executed:

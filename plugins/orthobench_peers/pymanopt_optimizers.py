@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar, NamedTuple
@@ -24,6 +25,11 @@ PACKAGES = ("pymanopt",)
 TRIALS = 60
 """Trials of a line search. Pymanopt's adaptive one gives up after 10, which ends the run; the first
 of them is a step of length 1, so that it gives up where it must be shorter than 0.001."""
+
+
+EXACT: Mapping[str, Any] = {"mininner": 0}
+"""Settings of a run of trust regions. Pymanopt's 1 goes on from an inner solution that is exact
+after one iteration, in a direction of 0 / 0."""
 
 
 class Found(NamedTuple):
@@ -62,7 +68,12 @@ def start_parameter() -> Any:
 
 
 def minimized(
-    optimizer: type[Any], target: Objective, start: Array, tolerance: float, **settings: Any
+    optimizer: type[Any],
+    target: Objective,
+    start: Array,
+    tolerance: float,
+    running: Mapping[str, Any] | None = None,
+    **settings: Any,
 ) -> Found:
     """Run one of Pymanopt's optimizers on an objective.
 
@@ -74,6 +85,8 @@ def minimized(
         Its `counted` goes up by what is evaluated, and by what its manifold does.
     start : ndarray, shape (n, k)
     tolerance : float
+    running : mapping, optional
+        Settings of its ``run``.
     **settings
         Of the optimizer.
     """
@@ -95,7 +108,7 @@ def minimized(
         min_gradient_norm=tolerance * target.scale(start),
         verbosity=0,
         **settings,
-    ).run(problem, initial_point=start)
+    ).run(problem, initial_point=start, **(running or {}))
     return Found(found.point, found.iterations, float(found.cost))
 
 
@@ -269,4 +282,6 @@ class PymanoptTrustRegions(Pymanopt):
         """Run TrustRegions."""
         from pymanopt.optimizers import TrustRegions
 
-        return minimized(TrustRegions, target, start, self.tolerance, max_iterations=iterations)
+        return minimized(
+            TrustRegions, target, start, self.tolerance, EXACT, max_iterations=iterations
+        )

@@ -10,7 +10,7 @@ from orthobench.arrays import Array
 from orthobench.geometry import orthonormalize
 from orthobench.parameters import parameter
 from orthobench_peers.pymanopt_objectives import MomentObjective
-from orthobench_peers.pymanopt_optimizers import PACKAGES, minimized
+from orthobench_peers.pymanopt_optimizers import EXACT, PACKAGES, minimized
 from orthobench_peers.rerun import Batch, BatchState
 
 
@@ -56,6 +56,7 @@ class PymanoptPCA(Batch):
         C, d = X.T @ X, X.shape[1]
         target = MomentObjective(C / C.trace(), state.start.shape[1])
         found = minimized(
-            TrustRegions, target, state.start, self.tolerance, max_iterations=self.iterations
-        )
+            TrustRegions, target, state.start, self.tolerance, EXACT,
+            max_iterations=self.iterations,
+        )  # fmt: skip
         return orthonormalize(found.point), flops.gemm(d, d, len(X)) + d**2 + target.counted

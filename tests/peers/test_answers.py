@@ -210,6 +210,14 @@ def test_where_there_is_nowhere_to_go_the_start_is_the_answer(name):
     assert abs(outcome.trace[-1].metrics.get("suboptimality", 0.0)) < 1e-12
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_inner_problems_may_be_solved_exactly(seed):
+    X = np.eye(2, 32)
+    instance = ob.stochastic_pca(X, k=1, test=X)
+    outcome = ob.solve("pymanopt-pca", instance, Budget(samples=2), seed)
+    assert np.linalg.norm(outcome.solution[:2]) == pytest.approx(1, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", DESCENT)
 def test_descent_needs_a_gradient(name):
     instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)
