@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from orthobench.arrays import Array
-from orthobench.datasets import cache_folder
+from orthobench.tools.arrays import Array
+from orthobench.tools.datasets import cache_folder
 
 FEATURES, SAMPLES = 12_600, 102
 

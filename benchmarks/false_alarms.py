@@ -29,13 +29,13 @@ import numpy as np
 import orthobench as ob
 from orthobench.compare.comparison import Change, Question, Side
 from orthobench.compare.run import Options, compare
-from orthobench.suite_file import load
+from orthobench.registry.suite_file import load
 
 SLOWER = """
 import os
 import time
 
-from orthobench.registry import Registry
+from orthobench.registry.installed import Registry
 
 name, part = os.environ["ORTHOBENCH_SLOWER"].split()
 known = Registry.installed

@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.cell import Executed
-from orthobench.parameters import parameter
-from orthobench.problem import Oracle, Problem
-from orthobench.solver import Solver, State, Work
-from orthobench.stopping import Budget, Ending, Stop
-from orthobench.store import Store
-from orthobench.suite import PlannedProblem, PlannedSolver, Suite
-from orthobench.trace import Mark
+from orthobench.contract.parameters import parameter
+from orthobench.contract.problem import Oracle, Problem
+from orthobench.contract.solver import Solver, State, Work
+from orthobench.harness.cell import Executed
+from orthobench.harness.stopping import Budget, Ending, Stop
+from orthobench.harness.suite import PlannedProblem, PlannedSolver, Suite
+from orthobench.harness.trace import Mark
+from orthobench.results.store import Store
 
 POINTS = 30
 SAMPLES = 20_000

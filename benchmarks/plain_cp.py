@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 
 def integer_power(A: Array, exponent: int) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 
 def givens(AU: Array, pairs: NDArray[np.int32], gamma: float, xatol: float = 1e-5) -> None:

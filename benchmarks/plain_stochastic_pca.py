@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 
 class Run(NamedTuple):

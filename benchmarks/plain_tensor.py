@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 
 def best_angle(T: Array, i: int, j: int) -> float:

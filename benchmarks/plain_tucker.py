@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 
 def spgd(start: Array, X: Array, d: int, b: int, c: float) -> Array:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.parameters import parameter
-from orthobench.problem import Instance, Oracle, Problem
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State
+from orthobench.contract.parameters import parameter
+from orthobench.contract.problem import Instance, Oracle, Problem
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Solver, State
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from still import Nowhere, Steady, Still
 
-from orthobench import harness
-from orthobench.cell import Cell, instance_of
-from orthobench.executors import inline, local
-from orthobench.identity import Streams
-from orthobench.stopping import Budget
+from orthobench.harness import run as harness
+from orthobench.harness.cell import Cell, instance_of
+from orthobench.harness.executors import inline, local
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import Budget
 
 CELLS = 200
 

@@ -31,7 +31,7 @@ store, folder = Path(sys.argv[1]), Path(sys.argv[2])
 had = SimpleNamespace()
 
 def read():
-    from orthobench.results import Results
+    from orthobench.results.results import Results
     had.results = Results.read(store)
 
 def choose():

@@ -22,10 +22,9 @@ from orthobench_tucker.partial_cores import partial_cores
 from orthobench_tucker.starts import hoevd_basis
 from peers import imported
 
-from orthobench.families.tucker_judges import MeasuredMoment
-from orthobench.families.tucker_oracles import MomentOracle
-from orthobench.geometry import random_point
-from orthobench.solver import Status
+from orthobench.contract.solver import Status
+from orthobench.families.symmetric_tucker import MeasuredMoment, MomentOracle
+from orthobench.tools.geometry import random_point
 
 SIZES = (30, 60, 100)
 ROUNDS = {30: 9, 60: 7, 100: 5}

@@ -18,8 +18,8 @@ from orthobench_givens.sparse_pairs import uniform_pairs
 from orthobench_givens.sparse_pca import GivensSparsePCA
 from plain_sparse_pca import givens
 
-from orthobench.compiled import summed
 from orthobench.families.sparse_pca import SparsePCAOracle
+from orthobench.tools.compiled import summed
 
 PAIRS = SAMPLES * (SAMPLES - 1) // 2
 PLAIN_PAIRS = 200

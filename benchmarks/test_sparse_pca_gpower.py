@@ -14,9 +14,9 @@ import pytest
 from expression import many_factors, prostate, standardised
 from orthobench_gpower.gpower import GPower
 
-from orthobench.families.loadings import adjusted_variance, solve_for_z
+from orthobench.contract.solver import Status
 from orthobench.families.sparse_pca import SparsePCAOracle
-from orthobench.solver import Status
+from orthobench.families.sparse_pca.loadings import adjusted_variance, solve_for_z
 
 DATA = {"synthetic": many_factors, "prostate": prostate}
 ROUNDS = 7

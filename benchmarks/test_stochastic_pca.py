@@ -14,9 +14,9 @@ import orthobench_stochastic_pca as plugin
 import pytest
 from plain_stochastic_pca import PLAIN
 
-from orthobench.geometry import random_point, subspace_error
-from orthobench.samples import SampleOracle
-from orthobench.sources import ArraySource
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.sources import ArraySource
+from orthobench.tools.geometry import random_point, subspace_error
 
 SIZES = [(784, 8), (5000, 10)]
 SOLVERS = {solver.name: solver for solver in plugin.orthobench_solvers()}

@@ -15,8 +15,9 @@ import plain_tensor
 import pytest
 from orthobench_givens.tensor import GivensTensor
 
-from orthobench.families.orthogonal_tensor import TensorOracle, symmetrized
-from orthobench.geometry import random_point
+from orthobench.families.orthogonal_tensor import TensorOracle
+from orthobench.families.symmetric_tensors import symmetrized
+from orthobench.tools.geometry import random_point
 
 GAP = 1e-8
 ROUNDS = 7

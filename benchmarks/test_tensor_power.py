@@ -16,11 +16,11 @@ from orthobench_givens.tensor import GivensTensor
 from orthobench_tensor_power import PolarPower, TensorPower
 from peers import imported
 
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Status
 from orthobench.families.orthogonal_tensor import orthogonal_tensor
 from orthobench.families.symmetric_tensors import composed
-from orthobench.geometry import random_point
-from orthobench.solution import Solution
-from orthobench.solver import Status
+from orthobench.tools.geometry import random_point
 
 GAP = 1e-8
 ROUNDS = {20: 15, 50: 9, 100: 5, 200: 3}

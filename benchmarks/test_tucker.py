@@ -26,12 +26,11 @@ from orthobench_tucker.sample_cores import SampleCores
 from peers import imported
 from plain_tucker_batch import core_gradient, factor_samples, gram_gradient, trust_regions
 
-from orthobench.families.full_tensors import moment_tensor
-from orthobench.families.monomials import monomials
-from orthobench.families.symmetric_tucker import symmetric_tucker
-from orthobench.families.tucker_judges import MeasuredMoment
-from orthobench.geometry import orthonormalize, random_point
-from orthobench.solver import Status
+from orthobench.contract.solver import Status
+from orthobench.families.symmetric_tucker import MeasuredMoment, symmetric_tucker
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.tools.geometry import orthonormalize, random_point
 
 RANK, REACHED = 5, 1e-8
 ROUNDS = 15

@@ -25,11 +25,11 @@ from orthobench_tucker.jacobi_tucker import JacobiTucker
 from orthobench_tucker.tensor_cores import TensorCores
 from peers import imported
 
-from orthobench.families.full_tensors import moment_tensor, partial_core
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker import symmetric_tucker
-from orthobench.geometry import random_point
-from orthobench.solution import Solution
-from orthobench.solver import Status
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core
+from orthobench.tools.geometry import random_point
 
 RANK = 5
 GRADIENT = 1e-8

@@ -19,9 +19,9 @@ import pytest
 from orthobench_tucker.shoevd import SHOEVD
 from orthobench_tucker.spgd import SPGD
 
-from orthobench.families.tucker_oracles import MomentStream
-from orthobench.geometry import random_point, subspace_error
-from orthobench.sources import WINDOW_BYTES, ArraySource
+from orthobench.contract.sources import WINDOW_BYTES, ArraySource
+from orthobench.families.symmetric_tucker import MomentStream
+from orthobench.tools.geometry import random_point, subspace_error
 
 SIZES = [(500, 50, 5), (5000, 200, 10)]
 TARGETS = {  # least ratios to plain numpy

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 from orthobench._version import __version__
 
 if TYPE_CHECKING:
-    from orthobench import plots
     from orthobench.api import run, solve
+    from orthobench.contract.solution import Solution
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
-    from orthobench.families.gmm import gmm_tensor
     from orthobench.families.orthogonal_group import orthogonal_group
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
+    from orthobench.families.orthogonal_tensor.gmm import gmm_tensor
     from orthobench.families.sparse_pca import sparse_pca
     from orthobench.families.stochastic_pca import stochastic_pca
     from orthobench.families.symmetric_tucker import symmetric_tucker
-    from orthobench.registry import catalogue
-    from orthobench.results import Results
-    from orthobench.solution import Solution
-    from orthobench.stopping import Budget, Target
-    from orthobench.trace import Outcome
+    from orthobench.harness.stopping import Budget, Target
+    from orthobench.harness.trace import Outcome
+    from orthobench.registry.installed import catalogue
+    from orthobench.report import notebook as plots
+    from orthobench.results.results import Results
 
 __all__ = [
     "Budget",
@@ -55,18 +55,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Budget": "stopping",
+    "Budget": "harness.stopping",
     "DataError": "errors",
     "OrthobenchError": "errors",
-    "Outcome": "trace",
-    "Results": "results",
-    "Solution": "solution",
+    "Outcome": "harness.trace",
+    "Results": "results.results",
+    "Solution": "contract.solution",
     "StoreError": "errors",
-    "Target": "stopping",
+    "Target": "harness.stopping",
     "UsageError": "errors",
-    "catalogue": "registry",
+    "catalogue": "registry.installed",
     "orthogonal_group": "families.orthogonal_group",
-    "gmm_tensor": "families.gmm",
+    "gmm_tensor": "families.orthogonal_tensor",
     "orthogonal_tensor": "families.orthogonal_tensor",
     "run": "api",
     "solve": "api",
@@ -79,7 +79,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     # loaded on first use (PEP 562), so that the command line starts without what it does not need
     if name == "plots":
-        return import_module("orthobench.plots")
+        return import_module("orthobench.report.notebook")
     if name not in _HOMES:
         raise AttributeError(f"module 'orthobench' has no attribute {name!r}")
     return getattr(import_module(f"orthobench.{_HOMES[name]}"), name)

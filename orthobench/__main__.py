@@ -1,5 +1,5 @@
 """``python -m orthobench`` is ``orthobench``."""
 
-from orthobench.cli import main
+from orthobench.cli.main import main
 
 main()

@@ -10,24 +10,26 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orthobench import environment, harness, preflight
-from orthobench.cell import instance_of
+from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
+from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError
-from orthobench.executors import Limits
-from orthobench.executors.choice import Execute, chosen
-from orthobench.explain import explain
-from orthobench.identity import Streams, canonical, describe
-from orthobench.problem import AnyInstance, AnyProblem, Problem
-from orthobench.registry import catalogue
+from orthobench.harness import run as harness
+from orthobench.harness.cell import instance_of
+from orthobench.harness.executors import Limits
+from orthobench.harness.executors.choice import Execute, chosen
+from orthobench.harness.identity import Streams, canonical, describe
+from orthobench.harness.stopping import Budget, Rule
+from orthobench.harness.suite import Planned, Suite
+from orthobench.harness.trace import Outcome
+from orthobench.registry import preflight
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import from_table, load
 from orthobench.report.terminal.progress import Progress
-from orthobench.results import Results
-from orthobench.solver import AnySolver, Solver
-from orthobench.stopping import Budget, Rule
-from orthobench.store import FILE, Store
-from orthobench.suite import Planned, Suite
-from orthobench.suite_file import from_table, load
-from orthobench.threads import limited
-from orthobench.trace import Outcome
+from orthobench.results.explain import explain
+from orthobench.results.results import Results
+from orthobench.results.store import FILE, Store
+from orthobench.tools import environment
+from orthobench.tools.threads import limited
 
 RESULTS = Path("orthobench-results")
 """Where runs put their stores and figures, one folder a suite."""

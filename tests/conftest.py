@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from orthobench.exhibits import Curve, Image
-from orthobench.geometry import orthonormalize
-from orthobench.hookspecs import hookimpl
-from orthobench.parameters import parameter
-from orthobench.problem import Instance, Oracle, Problem
-from orthobench.registry import Plugin, Registry
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import hookimpl
+from orthobench.contract.exhibits import Curve, Image
+from orthobench.contract.parameters import parameter
+from orthobench.contract.problem import Instance, Oracle, Problem
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Solver, State, Status
+from orthobench.registry.installed import Plugin, Registry
 from orthobench.testing import check_flops
 from orthobench.testing.runs import Bench
-from orthobench.threads import limited
+from orthobench.tools.geometry import orthonormalize
+from orthobench.tools.threads import limited
 
 collect_ignore = ["third_party_plugin"]  # a project of its own
 

@@ -5,7 +5,7 @@ import pytest
 
 import orthobench as ob
 from orthobench.api import SolverError
-from orthobench.store import Store
+from orthobench.results.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def imported(path):
 
 def test_the_core_imports_no_plugin():
     modules = {name for path in CORE.rglob("*.py") for name in imported(path)}
-    assert "orthobench.solver" in modules
+    assert "orthobench.contract.solver" in modules
     assert not {name for name in modules if name.startswith("orthobench_")}
 
 
@@ -33,7 +33,7 @@ def test_the_core_imports_no_plugin():
 def test_the_command_line_imports_nothing_heavy(words):
     code = (
         "import sys\n"
-        "from orthobench.cli import main\n"
+        "from orthobench.cli.main import main\n"
         f"main({words!r}, standalone_mode=False)\n"
         f"print('HEAVY', sorted({HEAVY!r} & set(sys.modules)))\n"
     )

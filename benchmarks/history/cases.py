@@ -7,12 +7,12 @@ from dataclasses import MISSING, dataclass, replace
 from itertools import chain, combinations
 from typing import Any
 
+from orthobench.contract.parameters import make, parameters_of, values_of
+from orthobench.contract.problem import AnyProblem, Problem
+from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError
-from orthobench.identity import label
-from orthobench.parameters import make, parameters_of, values_of
-from orthobench.problem import AnyProblem, Problem
-from orthobench.registry import Registry
-from orthobench.solver import AnySolver
+from orthobench.harness.identity import label
+from orthobench.registry.installed import Registry
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def timeraw_command_list():
 def _command(*words: str) -> str:
     return f"""
     import contextlib, io
-    from orthobench.cli import main
+    from orthobench.cli.main import main
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         main({list(words)})
     """

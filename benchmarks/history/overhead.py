@@ -10,11 +10,11 @@ import large
 from still import Nowhere, Still
 
 from orthobench.api import find_suite
-from orthobench.cell import Cell
-from orthobench.executors import inline
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors import inline
+from orthobench.harness.stopping import Budget
 from orthobench.report.ranking import rank
-from orthobench.results import Results
-from orthobench.stopping import Budget
+from orthobench.results.results import Results
 
 
 class Harness:

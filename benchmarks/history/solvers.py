@@ -13,8 +13,8 @@ from statistics import median
 
 import orthobench as ob
 from history.cases import Case, cases
-from orthobench.cell import Cell, Executed, built, execute
-from orthobench.executors import local
+from orthobench.harness.cell import Cell, Executed, built, execute
+from orthobench.harness.executors import local
 
 BUDGET = ob.Budget(steps=20_000, samples=10_000)
 RERUN = ob.Budget(steps=50)

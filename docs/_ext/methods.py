@@ -15,8 +15,8 @@ from plain import escape, escaped
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
-from orthobench.parameters import Parameter, parameters_of
-from orthobench.registry import catalogue
+from orthobench.contract import Parameter, parameters_of
+from orthobench.registry.installed import catalogue
 
 SECTIONS = ("Parameters", "References")
 

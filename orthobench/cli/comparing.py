@@ -142,7 +142,7 @@ def _compared(
     base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
 ) -> Comparison:
     from orthobench.compare import run
-    from orthobench.compare.sides import sides
+    from orthobench.compare.environments.sides import sides
 
     with (
         under_way(quiet) as tell,
@@ -152,7 +152,7 @@ def _compared(
 
 
 def _exit_code(comparison: Comparison) -> int:
-    from orthobench.compare import wording
+    from orthobench.compare.telling import wording
 
     if comparison.regressions():
         return REGRESSION
@@ -161,11 +161,11 @@ def _exit_code(comparison: Comparison) -> int:
 
 def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
     if as_json:
-        from orthobench.compare.facts import facts
+        from orthobench.compare.telling.facts import facts
 
         click.echo(json.dumps(facts(comparison), indent=2))
         return
-    from orthobench.compare.lines import lines
+    from orthobench.compare.telling.lines import lines
 
     for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
         click.echo(line)
@@ -174,7 +174,7 @@ def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
 def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
     """Refuse, before all that takes minutes, what could not be written after it."""
     from orthobench.errors import UsageError
-    from orthobench.files import beside
+    from orthobench.tools.files import beside
 
     for option, path in files.items():
         if path is None:
@@ -191,9 +191,9 @@ def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
 
 
 def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
-    from orthobench.compare.junit import junit
-    from orthobench.compare.markdown import markdown
-    from orthobench.files import replacing
+    from orthobench.compare.telling.junit import junit
+    from orthobench.compare.telling.markdown import markdown
+    from orthobench.tools.files import replacing
 
     for option, text in {"markdown": markdown, "junit": junit}.items():
         if path := files[option]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from orthobench.results import Results
+    from orthobench.results.results import Results
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 

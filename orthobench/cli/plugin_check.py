@@ -28,9 +28,9 @@ def check(package: str, as_json: bool) -> None:
     their default parameters. What fails is told with what to do about it; exit code 1 says that
     something did.
     """
-    from orthobench.registry import catalogue
+    from orthobench.registry.installed import catalogue
     from orthobench.testing import package as packages
-    from orthobench.threads import limited
+    from orthobench.tools.threads import limited
 
     checked: list[Facts] = []
     cases = packages.cases(package, catalogue())

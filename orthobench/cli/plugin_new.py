@@ -22,8 +22,8 @@ def new(name: str, folder: Path | None, author: str | None) -> None:
 
     It passes its tests as written; then replace the method by your own.
     """
-    from orthobench.registry import catalogue
-    from orthobench.scaffold import Names, refuse_taken, write
+    from orthobench.registry.installed import catalogue
+    from orthobench.registry.scaffold import Names, refuse_taken, write
 
     names = Names.of(name)
     refuse_taken(names, catalogue())

@@ -15,7 +15,7 @@ from orthobench.cli.output import AS_JSON, plain, under_way, written
 
 if TYPE_CHECKING:
     from orthobench.report.findings import Family
-    from orthobench.results import Results
+    from orthobench.results.results import Results
 
 STYLES = ("screen", "one-column", "two-column")
 FORMATS = ("svg", "pdf", "png")
@@ -54,12 +54,12 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     browser, without a network. Prints the tables, the findings, and the paths of what was written.
     Failed runs are reported, and are no failure of this command: its exit code is 0 then.
     """
-    from orthobench.files import made
     from orthobench.report.findings import families
     from orthobench.report.page import write_page
     from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
-    from orthobench.results import Results
+    from orthobench.results.results import Results
+    from orthobench.tools.files import made
 
     if formats and not style:
         raise click.UsageError("--format is that of figures, which --style asks for")

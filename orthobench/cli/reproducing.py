@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from orthobench.claims import Paper
+    from orthobench.registry.claims import Paper
     from orthobench.reproduce.check import Checked
     from orthobench.reproduce.evidence import Runs
 
@@ -55,9 +55,9 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     Finished runs are kept, and a second call goes on where the first one ended.
     """
     from orthobench.errors import UsageError
-    from orthobench.files import made
-    from orthobench.registry import catalogue
+    from orthobench.registry.installed import catalogue
     from orthobench.reproduce.evidence import Runs
+    from orthobench.tools.files import made
 
     if paper is None:
         if publish or quick or names:
@@ -104,7 +104,7 @@ def _publish(paper: Paper, checked: list[Checked], runs: Runs, folder: Path, as_
 
 
 def _list(as_json: bool) -> None:
-    from orthobench.registry import catalogue
+    from orthobench.registry.installed import catalogue
 
     papers = [provided.item for provided in catalogue().papers.values()]
     if as_json:

@@ -136,7 +136,7 @@ class Comparison:
     seconds : float
         Wall time that all of it took.
     machine : mapping
-        `orthobench.environment.snapshot`.
+        `orthobench.tools.environment.snapshot`.
     notes : tuple of str
         What a reader has to know beside: who could not be timed, and why.
     """

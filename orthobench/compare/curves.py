@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.record import Record
-from orthobench.stopping import Ending
+from orthobench.harness.stopping import Ending
+from orthobench.results.record import Record
+from orthobench.tools.arrays import Array
 
 Key: TypeAlias = "tuple[str, str, int]"
 """Problem, solver with its tuned values, and seed: what makes two sides' cells the same cell."""

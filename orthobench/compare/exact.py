@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
 from orthobench.compare.comparison import Answer, Change
 from orthobench.compare.curves import COUNTS, Curve
+from orthobench.tools.arrays import Array
 
 SAME_DIGITS = 1e-9
 """Values that differ by less than this part of themselves are the same."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from orthobench import environment
-from orthobench.compare import exact, interleave, timed
+from orthobench.compare import exact
 from orthobench.compare.comparison import (
     Answer,
     Change,
@@ -20,9 +19,11 @@ from orthobench.compare.comparison import (
     Tolerance,
 )
 from orthobench.compare.curves import Curve, Key
-from orthobench.compare.process import Process
 from orthobench.compare.shown import Shown, Wanted, again, shown
+from orthobench.compare.timing import interleave, timed
+from orthobench.compare.timing.process import Process
 from orthobench.errors import UsageError
+from orthobench.tools import environment
 
 Tell = Callable[[str], None]
 

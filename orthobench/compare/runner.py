@@ -9,7 +9,7 @@ from typing import Any
 
 from orthobench.compare.comparison import Side
 from orthobench.compare.curves import Curve
-from orthobench.compare.process import Process, SideError
+from orthobench.compare.timing.process import Process, SideError
 
 
 class Runner:

@@ -11,13 +11,13 @@ from typing import Any
 
 from orthobench.compare.comparison import Side
 from orthobench.compare.curves import Curve, Key, key_of
-from orthobench.compare.process import Process, SideError
 from orthobench.compare.runner import Runner
+from orthobench.compare.timing.process import Process, SideError
 from orthobench.errors import UsageError, unknown
-from orthobench.harness import RATIO
-from orthobench.record import Record
-from orthobench.results import Results
-from orthobench.stopping import Ending
+from orthobench.harness.run import RATIO
+from orthobench.harness.stopping import Ending
+from orthobench.results.record import Record
+from orthobench.results.results import Results
 
 SUITE = "regression"
 """The suite that live sides are compared on where none is named."""

@@ -1,1 +1,1 @@
-"""The problem families: what an oracle of each shows, how its judge measures, how to make one."""
+"""What is optimized: a folder a family, with its oracle, its judge and its makers of instances."""

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from orthobench.arrays import Array, check_rows, matrix
+from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
-from orthobench.geometry import orthonormalize
-from orthobench.sources import ArraySource
+from orthobench.tools.arrays import Array, check_rows, matrix
+from orthobench.tools.geometry import orthonormalize
 
 
 class SecondMoment(ABC):

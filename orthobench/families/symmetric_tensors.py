@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from orthobench.arrays import Array
 from orthobench.errors import DataError
+from orthobench.tools.arrays import Array
 
 SYMMETRIC = 1e-10
 """Largest asymmetry, relative to the largest entry, of a tensor that counts as symmetric."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
 from orthobench.report.ranking import Ranked, rank, rounding
 from orthobench.report.verdicts import (
     HOLM,
@@ -21,9 +20,10 @@ from orthobench.report.verdicts import (
     verdict,
 )
 from orthobench.report.words import clean, listed, plural
+from orthobench.results.tuning import Entry
 from orthobench.stats.paired import LEVEL, Comparison, compare_pairs
 from orthobench.stats.ranks import PROBLEMS, SOLVERS, Ranks, enough, mean_ranks, problem_ranks
-from orthobench.tuning import Entry
+from orthobench.tools.arrays import Array
 
 __all__ = ["Family", "Standing", "comparisons", "families", "sentence"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthobench.harness.trace import Mark
+from orthobench.results.tuning import Entry
 from orthobench.stats.paired import differences
 from orthobench.stats.seeds import Summary, final, intervals, metric_of, quantiles, summaries
-from orthobench.trace import Mark
-from orthobench.tuning import Entry
 
 ROUNDING = 1e-12
 """Values that differ by less than this part of where the runs started are equal."""

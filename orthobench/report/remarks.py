@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import assigned, clean, listed
-from orthobench.tuning import Entry
+from orthobench.results.tuning import Entry
 
 
 def tuning(ranked: Sequence[Ranked]) -> list[str]:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orthobench.claims import Claim, Measurement, Paper, Verdict
-from orthobench.datasets import cache_folder
 from orthobench.errors import OrthobenchError, unknown
+from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.report.words import number
 from orthobench.reproduce.evidence import Runs
+from orthobench.tools.datasets import cache_folder
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from orthobench import api
-from orthobench.arrays import Array
-from orthobench.claims import Paper
+from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import OrthobenchError, unknown
-from orthobench.exhibits import Exhibit
-from orthobench.record import Record
-from orthobench.registry import catalogue
-from orthobench.results import Results
+from orthobench.harness.suite import Suite
+from orthobench.registry.claims import Paper
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import load
+from orthobench.results.record import Record
+from orthobench.results.results import Results
+from orthobench.results.tuning import Entry
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import final, metric_of
-from orthobench.suite import Suite
-from orthobench.suite_file import load
-from orthobench.tuning import Entry
+from orthobench.tools.arrays import Array
 
 SEEDS = 100_000
 """Seeds from which checks that run no suite may take."""
@@ -65,7 +65,7 @@ class Runs:
         return range(self.first_seed, self.first_seed + SEEDS)
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Record]:
-        """Return the runs of one solver on one problem; see `orthobench.claims.Evidence`."""
+        """Return the runs of one solver on one problem; see `Evidence`."""
         entry = self._entry(suite, problem, solver)
         done = {record.seed for record in entry.records if not record.status.failed}
         for record in entry.records:
@@ -79,7 +79,7 @@ class Runs:
         return entry.records
 
     def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
-        """Return final values seed by seed; see `orthobench.claims.Evidence`."""
+        """Return final values seed by seed; see `Evidence`."""
         read = AXES.get(value) or metric_of(value)
         found = np.array([final(r, read) for r in self.records(suite, problem, solver)])
         if not np.isfinite(found).all():
@@ -87,7 +87,7 @@ class Runs:
         return found
 
     def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
-        """Return what solutions look like, seed by seed; see `orthobench.claims.Evidence`."""
+        """Return what solutions look like, seed by seed; see `Evidence`."""
         records = self.records(suite, problem, solver)
         shown = self.run(suite).exhibits(records)
         return [shown[record.key] for record in records]

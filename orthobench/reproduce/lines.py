@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from orthobench.claims import Verdict
+from orthobench.registry.claims import Verdict
 from orthobench.report.words import plural
 from orthobench.reproduce.check import Checked, measured
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orthobench import environment
-from orthobench.claims import Paper, Picture, Verdict
-from orthobench.datasets import cache_folder
-from orthobench.files import made, replacing
+from orthobench.registry.claims import Paper, Picture, Verdict
 from orthobench.report.words import listed
 from orthobench.reproduce.check import Checked, measured
 from orthobench.reproduce.evidence import Runs
+from orthobench.tools import environment
+from orthobench.tools.datasets import cache_folder
+from orthobench.tools.files import made, replacing
 
 DPI = 100
 """Of the pictures, which are to stay below 300 kB each."""

@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
 from orthobench.errors import unknown
-from orthobench.harness import FEASIBLE, VIOLATION
-from orthobench.record import Record
+from orthobench.harness.judging import FEASIBLE, VIOLATION
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
 from orthobench.stats.seeds import spread
-from orthobench.trace import Mark
+from orthobench.tools.arrays import Array
 
 JUMP = 1e6
 """A change of value by more than this factor between two checkpoints is a jump."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.claims import Measurement, Verdict
+from orthobench.registry.claims import Measurement, Verdict
 from orthobench.stats.seeds import interval, quantiles
 
 

@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.arrays import Array
 from orthobench.stats.seeds import intervals, quantiles
+from orthobench.tools.arrays import Array
 
 LEVEL = 0.05
 """Of all tests: the family-wise error rate that they keep."""

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthobench.arrays import Array
 from orthobench.errors import unknown
-from orthobench.harness import FEASIBLE, VIOLATION
-from orthobench.record import Record
+from orthobench.harness.judging import FEASIBLE, VIOLATION
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import CEILING
-from orthobench.stopping import Ending
-from orthobench.suite import Level
-from orthobench.tuning import Entry
+from orthobench.tools.arrays import Array
 
 LADDER = tuple(10 ** (-k / 4) for k in range(1, 21))
 """The accuracies of an ECDF's targets: 0.56 to 1e-5, four to a decade."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.arrays import Array
 from orthobench.stats.paired import LEVEL
+from orthobench.tools.arrays import Array
 
 PROBLEMS = 5
 """Fewest problems that solvers are tested over by their ranks.

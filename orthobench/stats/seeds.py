@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.arrays import Array
-from orthobench.record import Record
-from orthobench.trace import Mark
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
+from orthobench.tools.arrays import Array
 
 CEILING = 1e150
 """Stands for infinity in quantiles, where infinity minus infinity would be NaN."""

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 EFFECTS: Array = 2.0 ** np.arange(-1, 6, dtype=np.float64)
 """The mixture, in standard deviations: equal weights, half to 32."""

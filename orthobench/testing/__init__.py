@@ -22,8 +22,8 @@ or on the command line: ``orthobench plugin check my-plugin``.
 
 from __future__ import annotations
 
-from orthobench.problem import AnyInstance, AnyProblem
-from orthobench.solver import AnySolver
+from orthobench.contract.problem import AnyInstance, AnyProblem
+from orthobench.contract.solver import AnySolver
 from orthobench.testing import of_problems, of_solvers
 from orthobench.testing.counted import counted, counting
 from orthobench.testing.counting import check_flops

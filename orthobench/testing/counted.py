@@ -1,4 +1,4 @@
-"""An array that counts what is done with it, by the convention of `orthobench.flops`.
+"""An array that counts what is done with it, by the convention of `orthobench.tools.flops`.
 
 Operations of NumPy on such arrays are counted, and give such arrays. What NumPy does not see
 cannot be: while counting, kernels of numba, and functions of scipy.linalg and scipy.sparse.linalg
@@ -19,7 +19,7 @@ from unittest import mock
 
 import numpy as np
 
-from orthobench import flops
+from orthobench.tools import flops
 
 FREE = (
     "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",
@@ -319,4 +319,4 @@ _FORMULAE: dict[Any, Callable[..., int]] = {
     np.linalg.inv: _stacked(lambda n, _: 2 * n**3),
     np.linalg.solve: lambda _, A, b: 2 * len(A) ** 3 // 3 + 2 * len(A) * int(np.size(b)),
 }
-"""What functions of NumPy take, as `orthobench.flops` counts factorizations."""
+"""What functions of NumPy take, as `orthobench.tools.flops` counts factorizations."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.problem import AnyInstance, Oracle
-from orthobench.solver import AnySolver
+from orthobench.contract.problem import AnyInstance, Oracle
+from orthobench.contract.solver import AnySolver
 from orthobench.testing.counted import Counted, Escaped, Tally, counted, counting
 from orthobench.testing.findings import NotCheckable, NotConforming
 from orthobench.testing.reaching import arrays
@@ -55,8 +55,9 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     raise NotConforming(
         f"work.flops is {declared} after {steps} steps where {done} were counted, and {read} in "
         f"reading the solution (n = {bench.oracle.n}, k = {bench.oracle.k})",
-        "Count each addition, multiplication, division and square root (orthobench.flops); where "
-        "the formulae give leading terms only, check on a larger instance",
+        "Count each addition, multiplication, division and square root "
+        "(orthobench.contract.flops); where the formulae give leading terms only, check on a "
+        "larger instance",
     )
 
 

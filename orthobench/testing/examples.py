@@ -6,20 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract.problem import AnyInstance, Oracle
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle, orthogonal_group
 from orthobench.families.orthogonal_tensor import TensorOracle, orthogonal_tensor
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
 from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench.families.symmetric_tensors import composed
-from orthobench.families.symmetric_tucker import symmetric_tucker
-from orthobench.families.tucker_oracles import MomentOracle
-from orthobench.geometry import random_point
-from orthobench.problem import AnyInstance, Oracle
-from orthobench.samples import SampleOracle
-from orthobench.solver import AnySolver
+from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
 from orthobench.testing.runs import Bench
+from orthobench.tools.arrays import Array
+from orthobench.tools.geometry import random_point
 
 SAMPLES = 2000
 """Of the streams: 40 steps of batches of 50."""

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract.problem import AnyInstance, AnyProblem, Instance
+from orthobench.contract.solution import Solution
 from orthobench.errors import DataError
-from orthobench.geometry import random_point
-from orthobench.harness import FEASIBLE
-from orthobench.problem import AnyInstance, AnyProblem, Instance
-from orthobench.solution import Solution
+from orthobench.harness.judging import FEASIBLE
 from orthobench.testing import parameter_checks, side_effects
 from orthobench.testing.findings import Check, NotCheckable, NotConforming
 from orthobench.testing.reaching import arrays, reached
+from orthobench.tools.arrays import Array
+from orthobench.tools.geometry import random_point
 
 SEED = 0
 
@@ -109,7 +109,7 @@ def check_stream(problem: AnyProblem) -> None:
         raise NotConforming(seen, "Begin anew in `rewind`, and draw from its generator alone")
     if not np.array_equal(whole, _samples(instance, list(PIECES))):
         seen = f"samples taken in pieces of {', '.join(map(str, PIECES))} are others"
-        raise NotConforming(seen, "Draw samples in fixed blocks (orthobench.sources)")
+        raise NotConforming(seen, "Draw samples in fixed blocks (orthobench.contract.sources)")
 
 
 def check_hidden(problem: AnyProblem) -> None:
@@ -149,7 +149,7 @@ def _built(problem: AnyProblem) -> AnyInstance:
     if isinstance(instance, Instance):
         return instance
     seen = f"build returns a {type(instance).__name__}"
-    raise NotConforming(seen, "Return an orthobench.problem.Instance")
+    raise NotConforming(seen, "Return an orthobench.contract.problem.Instance")
 
 
 def _point(instance: AnyInstance, seed: int) -> Array:

@@ -11,12 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract.problem import AnyInstance, Oracle
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.errors import OrthobenchError
-from orthobench.harness import FEASIBLE
-from orthobench.problem import AnyInstance, Oracle
-from orthobench.solution import Solution
-from orthobench.solver import AnySolver, State, Status
+from orthobench.harness.judging import FEASIBLE
 from orthobench.testing import parameter_checks, side_effects
 from orthobench.testing.counting import check_flops
 from orthobench.testing.findings import Check, NotConforming
@@ -24,6 +23,7 @@ from orthobench.testing.patience import patience
 from orthobench.testing.poison import poisoned
 from orthobench.testing.reaching import Snapshot, arrays
 from orthobench.testing.runs import Bench, Run, difference, unequal
+from orthobench.tools.arrays import Array
 
 SECONDS = 30.0
 """How long a run on data that are not numbers may take: a few steps on a small instance."""
@@ -41,7 +41,8 @@ def check_runs(solver: AnySolver, instance: AnyInstance) -> None:
     found = run.read()
     if not isinstance(found, Solution):
         raise NotConforming(
-            f"solution returns a {type(found).__name__}", "Return an orthobench.solution.Solution"
+            f"solution returns a {type(found).__name__}",
+            "Return an orthobench.contract.solution.Solution",
         )
     shape = (bench.oracle.n, bench.oracle.k)
     if found.point.shape != shape or found.point.dtype != np.float64:
@@ -61,7 +62,7 @@ def check_orthonormal(solver: AnySolver, instance: AnyInstance) -> None:
                 f"the solution at step {run.state.work.steps} violates the constraint by "
                 f"{violation:.2g}; {FEASIBLE:g} is allowed",
                 "Orthonormalize in `solution`, or hold the iterate orthonormal in double "
-                "precision: orthobench.geometry.orthonormalize, polar",
+                "precision: orthobench.tools.geometry.orthonormalize, polar",
             )
 
 
@@ -197,7 +198,7 @@ def check_work(solver: AnySolver, instance: AnyInstance) -> None:
         raise NotConforming(
             f"work.flops is still 0 after {run.state.work.steps} steps",
             "Count additions and multiplications in `init` and `advance` by closed formulae "
-            "(orthobench.flops)",
+            "(orthobench.tools.flops)",
         )
 
 

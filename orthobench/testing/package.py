@@ -9,17 +9,17 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from orthobench.datasets import offline
+from orthobench.contract.parameters import parameters_of, values_of
+from orthobench.contract.problem import AnyProblem, Problem
+from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import UsageError, unknown
-from orthobench.identity import label
-from orthobench.parameters import parameters_of, values_of
-from orthobench.problem import AnyProblem, Problem
-from orthobench.registry import GROUP, Plugin, Registry
-from orthobench.solver import AnySolver, Solver
+from orthobench.harness.identity import label
+from orthobench.registry.installed import GROUP, Plugin, Registry
 from orthobench.testing import of_problems, of_solvers
 from orthobench.testing.examples import example
 from orthobench.testing.findings import Check, NotCheckable, Outcome, Result
 from orthobench.testing.side_effects import captured
+from orthobench.tools.datasets import offline
 
 Facts: TypeAlias = dict[str, str]
 """What came of a check, as plain values."""

@@ -8,8 +8,8 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
+from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import UsageError
-from orthobench.parameters import Parameter, parameters_of
 from orthobench.testing.findings import NotConforming
 
 LARGEST_RECIPE = 100_000
@@ -80,7 +80,7 @@ def _finite(bound: float) -> bool:
 
 def _refused(item: Any, p: Parameter, value: Any) -> None:
     mend = (
-        "Declare parameters with orthobench.parameters.parameter, and where the class has a "
+        "Declare parameters with orthobench.contract.parameter, and where the class has a "
         "__post_init__ of its own, call super().__post_init__() in it"
     )
     try:

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.problem import Oracle
+from orthobench.contract.problem import Oracle
 from orthobench.testing.findings import NotCheckable
 from orthobench.testing.reaching import Snapshot, arrays, writable
+from orthobench.tools.arrays import Array
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _cases(what: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
-    from orthobench.registry import catalogue
+    from orthobench.registry.installed import catalogue
     from orthobench.testing.package import cases, cases_of
 
     for item in what:

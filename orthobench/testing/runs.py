@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.geometry import random_point
-from orthobench.identity import Streams
-from orthobench.problem import AnyInstance, Oracle
-from orthobench.solution import Solution
-from orthobench.solver import AnySolver, State, Status
+from orthobench.contract.problem import AnyInstance, Oracle
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import AnySolver, State, Status
+from orthobench.harness.identity import Streams
 from orthobench.testing.findings import NotCheckable
 from orthobench.testing.reaching import Snapshot
+from orthobench.tools.geometry import random_point
 
 STEPS = 40
 """Steps of a run, or as many as there are samples for: more than the blocks of fused kernels."""

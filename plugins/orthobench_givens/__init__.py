@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from orthobench.hookspecs import hookimpl
-from orthobench.solver import AnySolver
+from orthobench.contract import AnySolver, hookimpl
 from orthobench_givens.coordinate_descent import Givens
 from orthobench_givens.sparse_pca import GivensSparsePCA
 from orthobench_givens.streaming_sparse_pca import GivensStreamingSparsePCA

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
 from orthobench_givens.packed_tensor import pack, unpack
 from orthobench_givens.tensor_sweeps import Indices
 

@@ -9,14 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter, rotate
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle
-from orthobench.families.planes import minimize
-from orthobench.geometry import rotate
-from orthobench.parameters import parameter
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.families.orthogonal_group.planes import minimize
 
 SAMPLING = ("uniform", "without-replacement")
 
@@ -101,7 +96,7 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
     References
     ----------
     Shalit and Chechik 2014, Algorithms 1 and 4. The rotation is that of
-    `orthobench.geometry.rotate`: section 2.2 of the paper names it with the opposite sign.
+    `orthobench.tools.geometry.rotate`: section 2.2 of the paper names it with the opposite sign.
     """
 
     name: ClassVar[str] = "givens"

@@ -6,8 +6,8 @@ Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``
 
 from __future__ import annotations
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
 from orthobench_givens.tensor_angles import best_rotation
 from orthobench_givens.tensor_sweeps import Indices
 from orthobench_givens.turns import turn

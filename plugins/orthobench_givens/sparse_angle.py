@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
 from orthobench_givens.sparse_circle import (
     COSINES,
     GRID,

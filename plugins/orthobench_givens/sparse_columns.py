@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.families.loadings import normalized, solve_for_z
+from orthobench.contract import Array
+from orthobench.families.sparse_pca.loadings import normalized, solve_for_z
 
 WORD = 64
 """Rows, zero rows included, are a multiple of this."""
@@ -107,7 +107,7 @@ class Columns:
         count : int
         how : str
             ``"filled"``: those that explain most variance
-            (`orthobench.families.loadings.solve_for_z`). ``"thresholded"``: AU less gamma at unit
+            (`loadings.solve_for_z`). ``"thresholded"``: AU less gamma at unit
             length, the best for equation 5 at this U.
         """
         Z, AU = np.zeros((self.d, count)), self.AU

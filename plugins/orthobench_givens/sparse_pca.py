@@ -7,14 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.errors import DataError, UsageError
-from orthobench.families.loadings import gamma_parameter, loadings_parameter
+from orthobench.contract import (
+    AnyProblem,
+    DataError,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    parameter,
+    random_point,
+)
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
-from orthobench.flops import gemm
-from orthobench.geometry import random_point
-from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
-from orthobench.solver import Solver, State, Status
+from orthobench.families.sparse_pca.loadings import gamma_parameter, loadings_parameter
+from orthobench.tools.flops import gemm
 from orthobench_givens.sparse_columns import Columns, empty_columns
 from orthobench_givens.sparse_pairs import Pairs, round_robin, uniform_pairs
 

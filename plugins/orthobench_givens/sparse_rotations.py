@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel, summed
-from orthobench.lanes import COUNT, bits, count_set, load, lowest
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel, summed
+from orthobench.tools.lanes import COUNT, bits, count_set, load, lowest
 from orthobench_givens.sparse_angle import SCRATCH, best_angle
 from orthobench_givens.sparse_columns import WORD, Tally
 from orthobench_givens.turns import turn

@@ -7,13 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.loadings import gamma_parameter, loadings_parameter
+from orthobench.contract import Array, Solver, State, Status, parameter, random_point
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.flops import gemm
-from orthobench.geometry import random_point
-from orthobench.parameters import parameter
-from orthobench.solver import Solver, State, Status
+from orthobench.families.sparse_pca.loadings import gamma_parameter, loadings_parameter
+from orthobench.tools.flops import gemm
 from orthobench_givens.sparse_columns import Columns, empty_columns
 from orthobench_givens.sparse_pairs import Pairs, uniform_pairs
 

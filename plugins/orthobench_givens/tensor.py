@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter
 from orthobench.families.orthogonal_tensor import (
     TensorOracle,
     decomposition,
@@ -16,9 +15,6 @@ from orthobench.families.orthogonal_tensor import (
     first_point_flops,
     start_parameter,
 )
-from orthobench.parameters import parameter
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
 from orthobench_givens.tensor_start import rotated_blocks
 from orthobench_givens.tensor_sweeps import Indices, Sweep, offsets, packed_size, swept, whole
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.compiled import inner, kernel
+from orthobench.tools.compiled import inner, kernel
 
 EIGHTHS = np.pi / 4 * np.arange(4)
 

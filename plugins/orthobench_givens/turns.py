@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner
 
 
 @inner

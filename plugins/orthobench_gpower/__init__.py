@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from orthobench.hookspecs import hookimpl
-from orthobench.solver import AnySolver
+from orthobench.contract import AnySolver, hookimpl
 from orthobench_gpower.gpower import GPower
 
 

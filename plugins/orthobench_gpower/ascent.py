@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 
 TIED = 1e-10
 """Relative difference of norms below which two rows are equally long."""

@@ -9,19 +9,24 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.errors import DataError
-from orthobench.families.loadings import (
+from orthobench.contract import (
+    Array,
+    DataError,
+    ParameterError,
+    Solver,
+    State,
+    Status,
+    flops,
+    orthonormalize,
+    parameter,
+)
+from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench.families.sparse_pca.loadings import (
     gamma_parameter,
     loadings_parameter,
     normalized,
     solve_for_z,
 )
-from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.geometry import orthonormalize
-from orthobench.parameters import ParameterError, parameter
-from orthobench.solver import Solver, State, Status
 from orthobench_gpower.ascent import Ascent, begin, longest
 
 EPS = float(np.finfo(np.float64).eps)
@@ -62,7 +67,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar factor of the
     gradient, which never lowers the objective. When it converges, the sparsity pattern is where
     the summands are positive. The loadings are those that explain most with that pattern
-    (`orthobench.families.loadings.solve_for_z`), or those that the formulation itself gives for
+    (`loadings.solve_for_z`), or those that the formulation itself gives for
     X: A x less the penalty for l1, A x for l0.
 
     The greedy version finds components one after the other, each on the data less what the
@@ -95,7 +100,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
 
     Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
     gradient at the start; 4dNm a step, in a block also those of a polar factor (N, m),
-    `orthobench.flops.polar`. In the greedy version m is 1, each component has a start of its own,
+    `flops.polar`. In the greedy version m is 1, each component has a start of its own,
     and all but the last cost a deflation, 4dN. Filling patterns is not counted.
 
     What is computed is less: rows no longer than the penalty's bound are dropped for good, and

@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel, summed
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel, summed
 from orthobench_gpower.ascent import Ascent
 
 Rows: TypeAlias = NDArray[np.int64]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orthobench.claims import Paper
-from orthobench.hookspecs import hookimpl
+from orthobench.contract import hookimpl
+from orthobench.reproduce import Paper
 
 
 @hookimpl

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from orthobench.hookspecs import hookimpl
-from orthobench.solver import AnySolver
+from orthobench.contract import AnySolver, hookimpl
 from orthobench_peers.pymanopt_optimizers import (
     PymanoptConjugateGradient,
     PymanoptSteepestDescent,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.orthogonal_tensor import contracted, decomposition
-from orthobench.geometry import polar
-from orthobench.solution import Solution
+from orthobench.contract import Array, Solution, polar
+from orthobench.families.orthogonal_tensor import decomposition
+from orthobench.families.symmetric_tensors import contracted
 
 
 def nearest(T: Array, U: Array, weights: Array) -> Solution:

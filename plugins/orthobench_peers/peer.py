@@ -8,11 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.environment import version
-from orthobench.errors import DataError, UsageError
-from orthobench.problem import AnyProblem
-from orthobench.solver import O_contra, S, Solver
+from orthobench.contract import AnyProblem, Array, DataError, O_contra, S, Solver, UsageError
+from orthobench.tools.environment import version
 
 UNAVAILABLE = "unavailable: install orthobench[peers]"
 """Why a peer refuses where a distribution that it calls is missing."""

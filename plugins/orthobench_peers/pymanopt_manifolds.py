@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from orthobench import flops
+from orthobench.contract import flops
 
 
 class Meter:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
-from orthobench.families import full_tensors, sample_moments
+from orthobench.contract import Array, Oracle, UsageError, flops
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle
-from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
-from orthobench.problem import Oracle
+from orthobench.families.symmetric_tucker import (
+    MomentOracle,
+    SymmetricTensorOracle,
+    full_tensors,
+    sample_moments,
+)
 from orthobench_peers.pymanopt_manifolds import Meter, grassmann, orthogonal
 
 STEP = 1e-5

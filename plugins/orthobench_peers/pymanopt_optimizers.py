@@ -10,12 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.geometry import polar
-from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
+from orthobench.contract import AnyProblem, Array, Solution, parameter, polar
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_peers.pymanopt_objectives import ManifoldOracle, Objective, objective
 from orthobench_peers.rerun import Rerun, RerunState, Run
 from orthobench_peers.tucker import hoevd, refusal

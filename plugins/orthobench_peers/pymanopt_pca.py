@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.geometry import orthonormalize
-from orthobench.parameters import parameter
+from orthobench.contract import Array, flops, orthonormalize, parameter
 from orthobench_peers.pymanopt_objectives import MomentObjective
 from orthobench_peers.pymanopt_optimizers import EXACT, PACKAGES, minimized
 from orthobench_peers.rerun import Batch, BatchState

@@ -12,12 +12,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.contract import Array, Solution, flops, parameter
 from orthobench.families.orthogonal_tensor import TensorOracle
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.parameters import parameter
-from orthobench.solution import Solution
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_peers.components import nearest
 from orthobench_peers.peer import finite
 from orthobench_peers.rerun import Rerun, RerunState, Run

@@ -9,11 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.geometry import complete
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import O_contra, State, Status
+from orthobench.contract import Array, O_contra, SampleOracle, Solution, State, Status, complete
 from orthobench_peers.peer import Peer, finite
 
 SEEDS = 2**31

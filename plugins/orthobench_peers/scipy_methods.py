@@ -8,10 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.geometry import orthonormalize
-from orthobench.parameters import parameter
+from orthobench.contract import Array, flops, orthonormalize, parameter
 from orthobench_peers.rerun import Batch, BatchState
 
 NULL = 1e-13

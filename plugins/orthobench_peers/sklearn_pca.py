@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
-from orthobench.parameters import parameter
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import State
+from orthobench.contract import Array, SampleOracle, Solution, State, UsageError, flops, parameter
 from orthobench_peers.peer import Peer, finite
 from orthobench_peers.rerun import Batch, BatchState
 
@@ -124,7 +118,7 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     Notes
     -----
-    A thin SVD of k + 2 batch + 1 rows a step, `orthobench.flops.svd`: what is kept, the samples
+    A thin SVD of k + 2 batch + 1 rows a step, `flops.svd`: what is kept, the samples
     and their negatives, and a correction of the mean. Memory: d (k + 2 batch) doubles.
 
     References

@@ -7,11 +7,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from orthobench import flops
-from orthobench.families.loadings import gamma_parameter, normalized
+from orthobench.contract import Solution, flops, parameter
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.parameters import parameter
-from orthobench.solution import Solution
+from orthobench.families.sparse_pca.loadings import gamma_parameter, normalized
 from orthobench_peers.peer import drawn_from, finite
 from orthobench_peers.rerun import Rerun, RerunState, Run
 
@@ -69,7 +67,7 @@ class SklearnSparsePCA(Sparse):
 
     Notes
     -----
-    `orthobench.flops.svd` of (d, N) at the start, and 4dNm flops an iteration; the sweeps of
+    `flops.svd` of (d, N) at the start, and 4dNm flops an iteration; the sweeps of
     coordinate descent, m² a feature each, are not counted. Memory: the data twice more.
 
     References

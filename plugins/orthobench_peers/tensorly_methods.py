@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.contract import Array, Solution, flops, parameter
 from orthobench.families.orthogonal_tensor import TensorOracle
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.parameters import parameter
-from orthobench.solution import Solution
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_peers.components import nearest
 from orthobench_peers.peer import drawn_from, finite
 from orthobench_peers.rerun import Rerun, RerunState, Run

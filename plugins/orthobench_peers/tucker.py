@@ -8,19 +8,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.sample_moments import integer_power
-from orthobench.families.symmetric_tucker import SymmetricTucker
-from orthobench.families.tucker_oracles import (
+from orthobench.contract import AnyProblem, Array, Solution, State, Status, flops, orthonormalize
+from orthobench.families.symmetric_tucker import (
     MomentOracle,
     SymmetricTensorOracle,
+    SymmetricTucker,
     tensor_refusal,
 )
-from orthobench.geometry import orthonormalize
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
-from orthobench.solver import State, Status
+from orthobench.families.symmetric_tucker.sample_moments import integer_power
 from orthobench_peers.peer import Peer, finite
 
 ROWS = 256

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from orthobench.hookspecs import hookimpl
-from orthobench.problem import AnyProblem
+from orthobench.contract import AnyProblem, hookimpl
 from orthobench_problems import (
     orthogonal_group,
     orthogonal_tensor,

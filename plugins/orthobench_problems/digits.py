@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.errors import DataError
+from orthobench.contract import DataError
 
 CHECKSUM = "8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3"
 """SHA-256 of the 1,797 x 64 pixels as unsigned bytes."""

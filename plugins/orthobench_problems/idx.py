@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.errors import DataError
+from orthobench.contract import DataError
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 """The third byte of the magic number, and the type it stands for."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError
-from orthobench.sources import ArraySource
+from orthobench.contract import Array, ArraySource, DataError
 
 NORMALIZATIONS = ("common", "per-feature")
 NORMALIZATION_HELP = "one common factor, or every feature by its standard deviation"

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import matrix
-from orthobench.errors import DataError
+from orthobench.contract import DataError, matrix
 
 PROBES = 64
 PROBE_BYTES = 2**16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orthobench import datasets
-from orthobench.errors import DataError
+from orthobench.contract import DataError
+from orthobench.tools import datasets
 
 
 def digest(path: Path) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 
 LEAST = 256
 """Rows that are gathered before they are first compressed."""

@@ -7,12 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.geometry import complete, orthonormalize
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import (
+    Array,
+    SampleOracle,
+    Solution,
+    Solver,
+    State,
+    Status,
+    complete,
+    flops,
+    orthonormalize,
+)
 
 BLOCK = 256
 """Samples that go into the second moment at once, at fixed places in the stream."""

@@ -16,8 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.solver import State, Status
+from orthobench.contract import Array, State, Status
 
 BLOCK = 16
 """Samples in a block: near the least of 2(m + b/2) + 2m(m + b)/b products for the usual m."""

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner
 from orthobench_stochastic_pca.dense import add, dot, matrix, times
 from orthobench_stochastic_pca.projection import (
     onto_capped,

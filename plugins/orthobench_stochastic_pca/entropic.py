@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.samples import SampleOracle
+from orthobench.contract import Array, SampleOracle
 from orthobench_stochastic_pca.rank_updates import on_start, zero
 from orthobench_stochastic_pca.relaxed import Relaxed, average_parameter, start_parameter
 from orthobench_stochastic_pca.spectrum import COMPLEMENT, DENSITY, Iterate, Rule

@@ -7,11 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.geometry import complete
-from orthobench.parameters import parameter
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
+from orthobench.contract import Array, SampleOracle, Solution, complete, parameter
 from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState, zero
 from orthobench_stochastic_pca.spectrum import TRUNCATED, Iterate, Rule
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
-from orthobench.parameters import parameter
-from orthobench.samples import SampleOracle
+from orthobench.contract import Array, SampleOracle, UsageError, parameter
 from orthobench_stochastic_pca.blocks import BLOCK
 from orthobench_stochastic_pca.rank_updates import on_start, zero
 from orthobench_stochastic_pca.relaxed import Relaxed, average_parameter, start_parameter

@@ -8,9 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.samples import SampleOracle
-from orthobench.solver import Solver
+from orthobench.contract import Array, SampleOracle, Solver
 from orthobench_stochastic_pca.averaging import Average
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.spectrum import Iterate, Rule

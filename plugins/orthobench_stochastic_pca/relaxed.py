@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array, complete, parameter
 from orthobench.families.stochastic_pca import RelaxedSolution
-from orthobench.geometry import complete
-from orthobench.parameters import parameter
 from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState
 from orthobench_stochastic_pca.rounding import filled, sampled
 from orthobench_stochastic_pca.schedule import Scheduled

@@ -8,11 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import Solver
+from orthobench.contract import Array, SampleOracle, Solution, Solver, flops
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.schedule import Scheduled
 

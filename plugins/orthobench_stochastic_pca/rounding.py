@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.geometry import complete
+from orthobench.contract import Array, complete
 
 NOTHING = 1e-12
 """A weight this small is rounding: the corner before takes it over."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.parameters import parameter
+from orthobench.contract import Array, parameter
 
 GRID = tuple(2.0**i for i in range(-3, 6))
 """Constants worth trying where E|x|² = 1."""

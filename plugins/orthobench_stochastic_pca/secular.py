@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
-from orthobench.lanes import (
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.lanes import (
     COUNT,
     Lanes,
     every,

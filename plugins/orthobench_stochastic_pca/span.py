@@ -33,8 +33,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
 from orthobench_stochastic_pca.dense import add, copy, dot, matrix, times, times_transposed
 
 DEPENDENT = 1e-10

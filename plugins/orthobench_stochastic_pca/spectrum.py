@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 
 FANTOPE, CAPPED, TRUNCATED, COMPLEMENT, DENSITY = range(5)
 

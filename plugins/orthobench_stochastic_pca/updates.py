@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array, flops
+from orthobench.tools.compiled import inner, kernel
 from orthobench_stochastic_pca.dense import add, copy, identity
 from orthobench_stochastic_pca.eigenupdate import (
     Scalars,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from orthobench.hookspecs import hookimpl
-from orthobench.solver import AnySolver
+from orthobench.contract import AnySolver, hookimpl
 from orthobench_tensor_power.polar_power import PolarPower
 from orthobench_tensor_power.tensor_power import TensorPower
 

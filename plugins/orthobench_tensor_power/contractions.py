@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel, summed
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel, summed
 
 ROWS = 256
 """Pairs that go into one matrix product: their products x_b x_c stay in the cache."""

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter, polar
 from orthobench.families.orthogonal_tensor import (
     TensorOracle,
     decomposition,
@@ -16,10 +15,6 @@ from orthobench.families.orthogonal_tensor import (
     first_point_flops,
     start_parameter,
 )
-from orthobench.geometry import polar
-from orthobench.parameters import parameter
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
 
 FORGIVEN = 2
 """Steps that may fail to raise the objective before the shift is turned on."""

@@ -8,14 +8,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.loadings import normalized
+from orthobench.contract import (
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    complete,
+    flops,
+    parameter,
+    polar,
+)
 from orthobench.families.orthogonal_tensor import STARTS, TensorOracle, decomposition
-from orthobench.geometry import complete, polar
-from orthobench.parameters import parameter
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.families.sparse_pca.loadings import normalized
 
 NULL = 1e-12
 """A deflated tensor whose norm is at most this times that of T is rounding: nothing is left."""

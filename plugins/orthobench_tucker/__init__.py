@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from orthobench.hookspecs import hookimpl
-from orthobench.solver import AnySolver
+from orthobench.contract import AnySolver, hookimpl
 from orthobench_tucker.cp_adam import CPAdam
 from orthobench_tucker.hoevd import HOEVD
 from orthobench_tucker.hooi import HOOI

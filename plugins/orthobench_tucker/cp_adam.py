@@ -8,12 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.tucker_judges import ComponentSolution
-from orthobench.families.tucker_oracles import MomentStream
-from orthobench.parameters import parameter
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import Array, Solver, State, Status, flops, parameter
+from orthobench.families.symmetric_tucker import ComponentSolution, MomentStream
 from orthobench_tucker.cp_iterates import Iterate, begun, objective, objective_flops, solution
 
 

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.sample_moments import BLOCK_BYTES, integer_power
-from orthobench.families.tucker_judges import ComponentSolution
+from orthobench.contract import Array, flops
+from orthobench.families.symmetric_tucker import ComponentSolution
+from orthobench.families.symmetric_tucker.sample_moments import BLOCK_BYTES, integer_power
 
 JITTER = 1e-3
 """Norm of the noise added to unit columns at the start: two that are equal would stay so."""

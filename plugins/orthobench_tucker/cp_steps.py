@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel, summed
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel, summed
 from orthobench_tucker.cp_iterates import Iterate
 
 

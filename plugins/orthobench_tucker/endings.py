@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
-from orthobench.geometry import subspace_error
-from orthobench.parameters import parameter
-from orthobench.solver import State, Status
+from orthobench.contract import Array, State, Status, parameter, subspace_error
+from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 
 VANISHING = 1e-13
 """A core this small, relative to what it would be without cancellation, is rounding."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.contract import Array, flops
 
 
 class Geodesic:

@@ -7,11 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import AnyProblem, Array, Solution, Solver, State, Status
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_tucker.partial_cores import form_parameter, forming_flops, refusal
 from orthobench_tucker.starts import first_basis_flops, hoevd_basis
 

@@ -7,13 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.geometry import complete
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import AnyProblem, Array, Solution, Solver, State, Status, complete, flops
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_tucker.endings import (
     count_returns,
     fail_where_it_cycles,

@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
+from orthobench.contract import Array, flops
 from orthobench_tucker.geodesics import Geodesic, transport_flops
 from orthobench_tucker.objective import Point
 from orthobench_tucker.second_order import core_metric

@@ -11,15 +11,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.sample_moments import expanded
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.geometry import complete
-from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    complete,
+    flops,
+    parameter,
+)
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
+from orthobench.families.symmetric_tucker.sample_moments import expanded
 from orthobench_tucker.endings import (
     fail_where_it_vanishes,
     relative_gradient,

@@ -7,7 +7,7 @@ from math import frexp
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 
 OVERSAMPLED = 3
 """Vectors that are iterated beside those that are sought: they converge faster."""

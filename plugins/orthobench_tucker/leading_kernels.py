@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel
 from orthobench_tucker.orthonormal_rows import orthonormalize
 
 ROUNDS = 8

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 from orthobench_tucker.objective import RESOLVED, gain
 
 SUFFICIENT = 0.1

@@ -25,10 +25,9 @@ from math import comb, sqrt
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
-from orthobench.families.sample_moments import core_square
+from orthobench.contract import Array, flops
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import core_square
 from orthobench_tucker.endings import relative_gradient
 from orthobench_tucker.pair_cores import (
     core_along,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
 
 ROUNDS = 3
 """Most rounds of CholeskyQR."""
@@ -50,7 +50,7 @@ def orthonormalize(A: Array, out: Array) -> bool:
     Notes
     -----
     4nr² flops a round, and 2nr² to see that no other is needed, all of them in matrix products.
-    Householder's 4nr² - 4r³/3 (`orthobench.flops.qr`) take several times as long.
+    Householder's 4nr² - 4r³/3 (`flops.qr`) take several times as long.
 
     References
     ----------

@@ -12,9 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
+from orthobench.contract import Array, flops
+from orthobench.families.symmetric_tucker.monomials import monomials
 
 
 def pair_core(T: Array, Q: Array) -> Array:

@@ -2,7 +2,7 @@
 
 *Implicit*: from the samples that X is the moment of. *Explicit*: from all its entries. Everything
 else, objective, gradient, core, follows from W by the same formulae
-(`orthobench.families.sample_moments`), so that a method is the same in both forms.
+(`orthobench.families.symmetric_tucker.sample_moments`), so that a method is the same in both forms.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
-from orthobench.families.symmetric_tucker import SymmetricTucker
-from orthobench.families.tucker_oracles import (
+from orthobench.contract import AnyProblem, Array, parameter
+from orthobench.families.symmetric_tucker import (
     MomentOracle,
     SymmetricTensorOracle,
+    SymmetricTucker,
     tensor_refusal,
 )
-from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
+from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.tensor_cores import TensorCores
 

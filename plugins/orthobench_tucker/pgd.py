@@ -8,14 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import AnyProblem, Array, Solution, Solver, State, Status, flops, parameter
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
+from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.endings import (
     count_returns,
@@ -153,7 +148,7 @@ class PGD(Solver[SymmetricTensorOracle, PGDState]):
     References
     ----------
     Jin, Kileel, Kolda and Ward 2022, Algorithm 1, with gradient (6), or (13), whose factor
-    Algorithm 2 misprints (`orthobench.families.sample_moments.gradient`). Section 2.3 speaks of
+    Algorithm 2 misprints (`sample_moments.gradient`). Section 2.3 speaks of
     the negative gradient: it is ascent. The rule "ascending" is ours.
     """
 

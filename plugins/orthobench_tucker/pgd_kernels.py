@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import kernel, summed
+from orthobench.contract import Array
+from orthobench.tools.compiled import kernel, summed
 from orthobench_tucker.orthonormal_rows import orthonormalize
 
 

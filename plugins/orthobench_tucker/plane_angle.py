@@ -13,8 +13,8 @@ from math import pi
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
 
 RESOLUTION = 1e-14
 """Maxima that differ by less than this times the sum of |coefficients| are equal."""

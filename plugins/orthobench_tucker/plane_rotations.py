@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
-from orthobench.families.monomials import monomials
+from orthobench.contract import Array
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.tools.compiled import inner, kernel
 from orthobench_tucker.plane_angle import best_angle, derivatives, gain
 
 

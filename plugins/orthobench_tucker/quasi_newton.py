@@ -9,16 +9,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
-from orthobench.families.symmetric_tucker import SymmetricTucker
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.memory import refusal_of
-from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
-from orthobench.solver import Solver, Status
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+)
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle, SymmetricTucker
+from orthobench.tools.memory import refusal_of
 from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.geodesics import (
     Geodesic,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.families.monomials import monomials
+from orthobench.families.symmetric_tucker.monomials import monomials
 
 
 class Recipe(NamedTuple):
@@ -19,7 +19,7 @@ class Recipe(NamedTuple):
     parents, last : ndarray of int64, shape (R,)
         Row i, i >= r, is row ``parents[i]`` times row ``last[i]``. Read-only.
     size : int
-        Rows of the highest degree, the last ones, ordered as in `orthobench.families.monomials`.
+        Rows of the highest degree, the last ones, ordered as in the module `monomials`.
     """
 
     parents: NDArray[np.int64]

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 from orthobench_tucker.recipes import Recipe, recipe
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
 
 Places = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]

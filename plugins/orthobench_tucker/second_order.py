@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.parameters import parameter
-from orthobench.solver import State, Status
+from orthobench.contract import Array, State, Status, parameter
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_tucker.endings import end_in_rounding, fail_where_it_vanishes, next_numbers
 from orthobench_tucker.objective import Point, evaluate, evaluation_flops
 from orthobench_tucker.partial_cores import PartialCores

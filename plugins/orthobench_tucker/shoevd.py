@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from orthobench.families.tucker_oracles import MomentStream
-from orthobench.parameters import parameter
-from orthobench.solver import Status
+from orthobench.contract import Status, parameter
+from orthobench.families.symmetric_tucker import MomentStream
 from orthobench_tucker.streaming import STEPS, StreamingTucker, StreamState, hoevd_phase
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel
-from orthobench.lanes import COUNT, fill, load, prefetch, store
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.lanes import COUNT, fill, load, prefetch, store
 
 
 @kernel
@@ -24,7 +24,7 @@ def slab_products(
     Parameters
     ----------
     T : ndarray, shape (n^d,)
-        A symmetric tensor, flattened; n is at least `orthobench.lanes.COUNT`.
+        A symmetric tensor, flattened; n is at least `orthobench.tools.lanes.COUNT`.
     n : int
     slabs : ndarray of int
         Where the slab of each ascending prefix begins in `T`, in lexical order.

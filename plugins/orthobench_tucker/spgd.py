@@ -10,12 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
-from orthobench.families.tucker_oracles import MomentStream
-from orthobench.parameters import ParameterError, parameter
-from orthobench.solver import Status
+from orthobench.contract import Array, ParameterError, Status, flops, parameter
+from orthobench.families.symmetric_tucker import MomentStream
+from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench_tucker.recipes import recipe
 from orthobench_tucker.streaming import (
     STEPS,

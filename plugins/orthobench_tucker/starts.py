@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
-from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
-from orthobench.geometry import complete
-from orthobench.parameters import parameter
+from orthobench.contract import Array, UsageError, complete, parameter
+from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops
 from orthobench_tucker.unfoldings import Unfolding
 

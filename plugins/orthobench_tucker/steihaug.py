@@ -8,7 +8,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 
 
 @dataclass(frozen=True, slots=True)

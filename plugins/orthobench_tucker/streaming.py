@@ -8,12 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.sample_moments import integer_power
-from orthobench.families.tucker_oracles import MomentStream
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State, Status
+from orthobench.contract import Array, Solution, Solver, State, Status, flops
+from orthobench.families.symmetric_tucker import MomentStream
+from orthobench.families.symmetric_tucker.sample_moments import integer_power
 
 STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Step sizes worth trying; AdaGrad makes them independent of the scale of the samples."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.compiled import inner, kernel, summed
+from orthobench.contract import Array
+from orthobench.tools.compiled import inner, kernel, summed
 from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.orthonormal_rows import copy_rows, orthonormalize
 from orthobench_tucker.sample_kernels import fill

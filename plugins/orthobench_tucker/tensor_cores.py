@@ -7,14 +7,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.families.monomials import monomials
+from orthobench.contract import Array, flops
+from orthobench.families.symmetric_tucker.monomials import monomials
 
 Indices = NDArray[np.intp]
 
 COMPILED = 16
-"""Smallest n that the compiled first contraction takes (`orthobench.lanes.COUNT`)."""
+"""Smallest n that the compiled first contraction takes (`orthobench.tools.lanes.COUNT`)."""
 
 
 class TensorCores:

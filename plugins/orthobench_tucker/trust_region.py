@@ -9,13 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import flops
-from orthobench.families.tucker_oracles import SymmetricTensorOracle
-from orthobench.geometry import orthonormalize
-from orthobench.parameters import parameter
-from orthobench.problem import AnyProblem
-from orthobench.solution import Solution
-from orthobench.solver import Solver, Status
+from orthobench.contract import (
+    AnyProblem,
+    Solution,
+    Solver,
+    Status,
+    flops,
+    orthonormalize,
+    parameter,
+)
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.objective import (
     RESOLVED,

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.errors import DataError
-from orthobench.families.monomials import monomials
-from orthobench.families.sample_moments import BLOCK_BYTES
-from orthobench.families.tucker_oracles import MomentOracle, SymmetricTensorOracle
+from orthobench.contract import Array, DataError, flops
+from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import BLOCK_BYTES
 from orthobench_tucker.leading import leading
 
 NULL = 1e-13

@@ -8,9 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from orthobench.cli import main
+from orthobench.cli.main import main
 from orthobench.compare import run as running
-from orthobench.compare import sides as naming
 from orthobench.compare.comparison import (
     Answer,
     Change,
@@ -20,6 +19,7 @@ from orthobench.compare.comparison import (
     Side,
     Tolerance,
 )
+from orthobench.compare.environments import sides as naming
 from orthobench.errors import UsageError
 
 

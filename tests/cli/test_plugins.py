@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from orthobench.cli import main
+from orthobench.cli.main import main
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench import api
-from orthobench.cli import main
-from orthobench.suite_file import from_table
+from orthobench.cli.main import main
+from orthobench.registry.suite_file import from_table
 
 TABLE = {
     "seeds": 2,

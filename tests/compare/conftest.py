@@ -38,7 +38,7 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 
 
 HOOK = """
-from orthobench.hookspecs import hookimpl
+from orthobench.contract import hookimpl
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from orthobench.compare import exact
 from orthobench.compare.comparison import Change
 from orthobench.compare.curves import Curve
-from orthobench.stopping import Ending
+from orthobench.harness.stopping import Ending
 
 
 def curve(values, stretch=1.0, **settings):

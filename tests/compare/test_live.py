@@ -13,11 +13,11 @@ import pytest
 import orthobench as ob
 from orthobench.cli.comparing import compare as command
 from orthobench.compare.comparison import Change, Question, Side, Tolerance
-from orthobench.compare.process import Process, SideError
 from orthobench.compare.run import Options, compare
 from orthobench.compare.shown import SUITE as SUITE_BY_DEFAULT
+from orthobench.compare.timing.process import Process, SideError
 from orthobench.errors import UsageError
-from orthobench.suite_file import load
+from orthobench.registry.suite_file import load
 
 HERE = Side("BASE", "environment", "here", Path(sys.executable))
 
@@ -57,7 +57,7 @@ def head(tmp_path, defect=""):
 
 
 DEFECT = """
-from orthobench.registry import Registry
+from orthobench.registry.installed import Registry
 
 known = Registry.installed
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from fences import blocks, commands, environment, expect, run, texts
 
-from orthobench.cli import main
-from orthobench.registry import catalogue
-from orthobench.suite_file import from_table
+from orthobench.cli.main import main
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import from_table
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

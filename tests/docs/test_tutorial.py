@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from fences import blocks, commands, environment, expect, run, texts
 
-from orthobench.cli import main
+from orthobench.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "plugins" / "tutorial.md"

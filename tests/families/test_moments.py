@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
 from orthobench.families.moments import DenseMoment, Optimum, RowMoment, second_moment
-from orthobench.geometry import drift, orthonormalize, random_point, subspace_error
-from orthobench.sources import ArraySource
+from orthobench.tools.geometry import drift, orthonormalize, random_point, subspace_error
 
 seeds = st.integers(0, 2**32 - 1)
 

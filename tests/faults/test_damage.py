@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orthobench import api
-from orthobench.cell import execute
 from orthobench.errors import OrthobenchError, StoreError, UsageError
-from orthobench.registry import catalogue
-from orthobench.store import Store
-from orthobench.suite_file import from_table, load
+from orthobench.harness.cell import execute
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import from_table, load
+from orthobench.results.store import Store
 
 MANY = settings(
     max_examples=10_000, suppress_health_check=list(HealthCheck), derandomize=True, deadline=None

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from orthobench.cell import Cell, execute
 from orthobench.errors import OrthobenchError
-from orthobench.executors import dask
-from orthobench.stopping import Budget, Ending
-from orthobench.store import Store
+from orthobench.harness.cell import Cell, execute
+from orthobench.harness.executors import dask
+from orthobench.harness.stopping import Budget, Ending
+from orthobench.results.store import Store
 
 pytest.importorskip("distributed")
 pytestmark = [

@@ -11,7 +11,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from orthobench.store import Store
+from orthobench.results.store import Store
 
 SUITE = """
 seeds = 2

@@ -9,11 +9,11 @@ from types import ModuleType
 
 import pytest
 
-from orthobench.cell import Cell, execute
 from orthobench.errors import UsageError
-from orthobench.executors import Limits, inline, local
-from orthobench.executors.choice import chosen
-from orthobench.stopping import Budget, Ending
+from orthobench.harness.cell import Cell, execute
+from orthobench.harness.executors import Limits, inline, local
+from orthobench.harness.executors.choice import chosen
+from orthobench.harness.stopping import Budget, Ending
 
 GIB = 2**30
 

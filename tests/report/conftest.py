@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pytest
 
-from orthobench.exhibits import Curve, Exhibit, Image
-from orthobench.record import Record
-from orthobench.solver import Work
-from orthobench.stopping import Ending
-from orthobench.trace import Mark
-from orthobench.tuning import Entry, choose
+from orthobench.contract.exhibits import Curve, Exhibit, Image
+from orthobench.contract.solver import Work
+from orthobench.harness.stopping import Ending
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry, choose
 
 
 def _record(

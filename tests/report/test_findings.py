@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orthobench.contract.solver import Work
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
+from orthobench.harness.trace import Mark
 from orthobench.report.findings import comparisons, families, sentence
 from orthobench.report.ranking import rank
-from orthobench.solver import Work
+from orthobench.results.tuning import choose
 from orthobench.stats.paired import LEVEL, compare_pairs
-from orthobench.stopping import Ending
-from orthobench.suite import Level
-from orthobench.trace import Mark
-from orthobench.tuning import choose
 
 INF = math.inf
 

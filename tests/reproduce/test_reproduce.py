@@ -6,13 +6,13 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from orthobench.claims import Claim, Measurement, Paper, Verdict
-from orthobench.cli import main
+from orthobench.cli.main import main
 from orthobench.errors import UsageError
-from orthobench.registry import Plugin, Provided, catalogue
+from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
+from orthobench.registry.installed import Plugin, Provided, catalogue
 from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.evidence import Runs
-from orthobench.results import Results
+from orthobench.results.results import Results
 from orthobench.stats.estimates import (
     always_within,
     mean_within,

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.record import Record
-from orthobench.solver import Work
+from orthobench.harness.stopping import Ending
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
 from orthobench.stats.curves import LONGEST, curve
 from orthobench.stats.seeds import summaries
-from orthobench.stopping import Ending
-from orthobench.trace import Mark
 
 INF = math.inf
 

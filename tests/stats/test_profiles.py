@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.record import Record
-from orthobench.solver import Work
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry, Trial
 from orthobench.stats.curves import AXES
 from orthobench.stats.profiles import (
     LADDER,
@@ -19,10 +23,6 @@ from orthobench.stats.profiles import (
     gather,
     performance_profile,
 )
-from orthobench.stopping import Ending
-from orthobench.suite import Level
-from orthobench.trace import Mark
-from orthobench.tuning import Entry, Trial
 
 INF, NAN = math.inf, math.nan
 

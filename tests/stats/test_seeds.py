@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from orthobench.record import Record
-from orthobench.solver import Work
+from orthobench.contract.solver import Work
+from orthobench.harness.stopping import Ending
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
 from orthobench.stats.seeds import (
     RESAMPLES,
     ROWS,
@@ -27,8 +29,6 @@ from orthobench.stats.seeds import (
     summaries,
     summarize,
 )
-from orthobench.stopping import Ending
-from orthobench.trace import Mark
 
 INF = math.inf
 
@@ -253,7 +253,7 @@ class TestSummary:
 
 def test_heavy_packages_are_not_imported_with_the_modules():
     report = "orthobench.report"
-    modules = "orthobench.stats.seeds, orthobench.stats.curves, orthobench.tuning, "
+    modules = "orthobench.stats.seeds, orthobench.stats.curves, orthobench.results.tuning, "
     modules += f"orthobench.stats.ranks, {report}.findings, {report}.terminal.table, "
     modules += f"{report}.figures.save, {report}.terminal.progress"
     code = f"import sys, {modules}; print([m for m in ('scipy', 'matplotlib', 'rich', 'pandas', "

@@ -7,10 +7,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from orthobench import flops
-from orthobench.geometry import orthonormalize, polar
 from orthobench.testing import counted, counting
 from orthobench.testing.counted import Counted, Escaped
+from orthobench.tools import flops
+from orthobench.tools.geometry import orthonormalize, polar
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from orthobench.cli import main
+from orthobench.cli.main import main
 from orthobench.errors import UsageError
-from orthobench.registry import Plugin, Registry, catalogue
+from orthobench.registry.installed import Plugin, Registry, catalogue
 from orthobench.testing import package
 
 pytest_plugins = ["pytester"]
@@ -17,7 +17,7 @@ pytest_plugins = ["pytester"]
 def command(monkeypatch):
     def called(*words, registry=None):
         if registry is not None:
-            monkeypatch.setattr("orthobench.registry.catalogue", lambda: registry)
+            monkeypatch.setattr("orthobench.registry.installed.catalogue", lambda: registry)
         return CliRunner().invoke(main, ["plugin", "check", *words])
 
     return called
@@ -88,7 +88,7 @@ def test_a_package_that_fails_says_what_to_do_and_its_prints_stay_out(toys, comm
 
 
 def _hooked(cls):
-    from orthobench.hookspecs import hookimpl
+    from orthobench.contract import hookimpl
 
     hookimpl(cls.orthobench_problems)
     return cls

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import orthobench as ob
+from orthobench.contract.parameters import parameter
+from orthobench.contract.problem import Problem
+from orthobench.contract.samples import SampleOracle
 from orthobench.errors import DataError
 from orthobench.families.stochastic_pca import StochasticPCA
-from orthobench.parameters import parameter
-from orthobench.problem import Problem
-from orthobench.samples import SampleOracle
 from orthobench.testing import NotConforming, Outcome, check_problem, of_problems
 from orthobench.testing.package import cases_of
 

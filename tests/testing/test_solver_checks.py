@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 import orthobench as ob
+from orthobench.contract.parameters import parameter
+from orthobench.contract.problem import Instance, Oracle
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Solver, State
 from orthobench.errors import UsageError
-from orthobench.flops import qr
-from orthobench.geometry import orthonormalize
-from orthobench.parameters import parameter
-from orthobench.problem import Instance, Oracle
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State
 from orthobench.testing import (
     NotConforming,
     Outcome,
@@ -27,6 +25,8 @@ from orthobench.testing import (
     runs,
 )
 from orthobench.testing.findings import Check
+from orthobench.tools.flops import qr
+from orthobench.tools.geometry import orthonormalize
 
 
 @dataclass(kw_only=True, slots=True)

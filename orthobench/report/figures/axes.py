@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from orthobench.arrays import Array
 from orthobench.report.figures.text import LINE, plain, power, width
+from orthobench.tools.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

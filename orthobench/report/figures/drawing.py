@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.panel import Panel, Series
+from orthobench.contract.panel import Panel, Series
 from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
 from orthobench.report.figures.text import balanced, fitted, power, shown, width
 from orthobench.report.plots.floor import Floor, floor_of
 from orthobench.report.plots.spacing import along
 from orthobench.report.style import Style
+from orthobench.tools.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

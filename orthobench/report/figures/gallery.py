@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from orthobench.exhibits import Image
+from orthobench.contract.exhibits import Image
 from orthobench.report.figures.drawing import INK, MUTED
 from orthobench.report.figures.layouts import SCREEN, Layout
 from orthobench.report.figures.sheet import blank, heading, height_of, write_heading
@@ -15,7 +15,7 @@ from orthobench.report.figures.text import LINE, fitted
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.images import COLOURS, NOTHING, fills, limits, reduced, scales
 from orthobench.report.plots.labels import legend_label
-from orthobench.tuning import Entry
+from orthobench.results.tuning import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.files import made, replacing
-from orthobench.panel import Key, Panel, Plot
 from orthobench.report.figures.gallery import Page, gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
 from orthobench.report.figures.sheet import figure, metadata, on_paper
@@ -19,7 +18,8 @@ from orthobench.report.findings import Family
 from orthobench.report.plots.collection import across, exhibited, of_problem
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, styles
-from orthobench.tuning import Entry
+from orthobench.results.tuning import Entry
+from orthobench.tools.files import made, replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,10 +76,10 @@ def save_figures(
     formats : sequence of str
         Any of `FORMATS`. Fonts are embedded: in PDF as TrueType, in SVG as shapes.
     kinds : sequence of str, optional
-        The kinds of plots to write, as `orthobench.panel.Plot` has them, and
+        The kinds of plots to write, as `orthobench.contract.panel.Plot` has them, and
         ``"images"``; all of them where it is not given.
     exhibits : callable, optional
-        Returns what runs exhibit: `orthobench.results.Results.exhibits`. Without it there are no
+        Returns what runs exhibit: `Results.exhibits`. Without it there are no
         pictures of exhibits.
     found : sequence of Family, optional
         What was found in each family, where that is known already.
@@ -175,7 +175,7 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     """Return what a plot shows as the rows of a CSV file, numbers in full precision.
 
     Columns: the plot, the options of the panel, then those of
-    `orthobench.panel.Panel.rows`, empty where a panel has no such column.
+    `orthobench.contract.panel.Panel.rows`, empty where a panel has no such column.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthobench.panel import Key, Panel, Plot
+from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.report.figures.axes import TITLE_PAD, extent, font_size, room
 from orthobench.report.figures.drawing import INK, MUTED, draw, label, line, reference, references
 from orthobench.report.figures.layouts import SCREEN, Layout

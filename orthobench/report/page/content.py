@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from orthobench.panel import Plot
+from orthobench.contract.panel import Plot
 from orthobench.report.findings import Family, families
 from orthobench.report.page.drawings import Drawings, drawings
 from orthobench.report.page.entries import Table, table
@@ -24,8 +24,8 @@ from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import styles
 from orthobench.report.words import clean, plural
-from orthobench.results import Results
-from orthobench.tuning import Entry
+from orthobench.results.results import Results
+from orthobench.results.tuning import Entry
 
 MOST_PAIRS = 3000
 """Comparisons in one page; of more, only those with the best solver are told, in words."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.panel import Axis, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.page.looks import REFERENCES, Look
 from orthobench.report.page.pack import Pool, packed, thinned
 from orthobench.report.plots.floor import floor_of
 from orthobench.report.words import clean
+from orthobench.tools.arrays import Array
 
 MOST_POINTS = 80
 """Most points of a curve or of a single run."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import assigned, clean
-from orthobench.results import Results
-from orthobench.tuning import Entry
+from orthobench.results.results import Results
+from orthobench.results.tuning import Entry
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 DIGITS = 5
 """Significant digits of what is drawn: a pixel is about a thousandth of an axis."""

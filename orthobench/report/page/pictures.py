@@ -10,7 +10,7 @@ from io import BytesIO
 
 import numpy as np
 
-from orthobench.exhibits import Image
+from orthobench.contract.exhibits import Image
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.images import (
     COLOURS,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from orthobench.record import Record
 from orthobench.report import remarks
 from orthobench.report.findings import Family, sentence
 from orthobench.report.plots.labels import axis_label
@@ -21,10 +20,11 @@ from orthobench.report.words import (
     probability,
     si,
 )
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry
 from orthobench.stats.curves import AXES
 from orthobench.stats.paired import Comparison
 from orthobench.stats.seeds import spread_name
-from orthobench.tuning import Entry
 
 
 @dataclass(frozen=True)

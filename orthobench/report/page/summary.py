@@ -10,7 +10,7 @@ from orthobench.report.findings import Family, Standing
 from orthobench.report.ranking import Ranked
 from orthobench.report.verdicts import FAR
 from orthobench.report.words import clean, number
-from orthobench.tuning import Entry
+from orthobench.results.tuning import Entry
 
 TINTS = (1.1, 2.0, 10.0)
 """Factors up to which a cell of the matrix is tinted, each less than the one before."""

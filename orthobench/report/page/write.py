@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench.errors import UsageError
-from orthobench.files import made, replacing
 from orthobench.report.findings import Family
 from orthobench.report.page.content import Page, page
 from orthobench.report.page.looks import REFERENCES
 from orthobench.report.page.pack import packed
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import clean
-from orthobench.results import Results
+from orthobench.results.results import Results
+from orthobench.tools.files import made, replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orthobench.panel import Plot
+from orthobench.contract.panel import Plot
 from orthobench.report.findings import Family, families
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.ecdf import targets_reached
@@ -16,7 +16,7 @@ from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.report.ranking import rank
-from orthobench.tuning import Entry
+from orthobench.results.tuning import Entry
 
 
 def of_problem(entries: Sequence[Entry]) -> list[Plot]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orthobench.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.labels import about, axis_label, legend_label
+from orthobench.results.tuning import Entry
 from orthobench.stats.curves import Traces
 from orthobench.stats.seeds import spread_name
-from orthobench.tuning import Entry
 
 
 def convergence(entries: Sequence[Entry]) -> Plot:

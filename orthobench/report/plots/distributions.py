@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.panel import Axis, Panel, Series
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.report.words import clean, limits
+from orthobench.results.tuning import Entry
 from orthobench.stats.profiles import Distribution, Runs
-from orthobench.tuning import Entry
+from orthobench.tools.arrays import Array
 
 LONGEST = 150
 """Most steps of a line that are drawn; the height of a plot shows no more."""

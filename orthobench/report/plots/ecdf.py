@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthobench.panel import Axis, Key, Panel, Plot
+from orthobench.contract.panel import Axis, Key, Panel, Plot
 from orthobench.report.plots.distributions import costs, distribution_panel, small_print
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.words import clean
+from orthobench.results.tuning import Entry
 from orthobench.stats.profiles import LADDER, Runs, ecdf, gather
-from orthobench.tuning import Entry
 
 
 def targets_reached(entries: Sequence[Entry]) -> Plot:

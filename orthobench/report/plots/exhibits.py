@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from orthobench.exhibits import Curve, Exhibit, Image
-from orthobench.record import Record
+from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.report.words import clean, limits
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry
 from orthobench.stats.seeds import final, metric_of
-from orthobench.tuning import Entry
 
 Load: TypeAlias = Callable[[Iterable[Record]], Mapping[str, Mapping[str, Exhibit]]]
-"""Returns what runs exhibit, by their keys: `orthobench.results.Results.exhibits`."""
+"""Returns what runs exhibit, by their keys: `orthobench.results.results.Results.exhibits`."""
 
 E = TypeVar("E", Image, Curve)
 

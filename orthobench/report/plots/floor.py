@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 TINY = 1e-16
 """Not above this is zero on every axis."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthobench.exhibits import Image, Values
+from orthobench.contract.exhibits import Image, Values
 
 SIDE = 512
 """Longest side in pixels at which images are drawn; larger ones are averaged over blocks."""

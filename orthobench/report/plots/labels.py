@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from orthobench.record import Record
 from orthobench.report.words import assigned, clean, limits
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry
 from orthobench.stats.seeds import final, metric_of, spread_name
-from orthobench.tuning import Entry
 
 AXES: Mapping[str, str] = {
     "samples": "samples",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.exhibits import Curve, Values
-from orthobench.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.exhibits import Curve, Values
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.labels import legend_label
 from orthobench.report.plots.spacing import along
 from orthobench.report.words import clean
-from orthobench.tuning import Entry
+from orthobench.results.tuning import Entry
 
 POINTS = 2000
 """Points of a curve that are drawn, where it has more."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from orthobench.contract.panel import Axis, Key, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.panel import Axis, Key, Panel, Plot
 from orthobench.report.plots.distributions import costs, distribution_panel, small_print
 from orthobench.report.words import clean
+from orthobench.results.tuning import Entry
 from orthobench.stats.profiles import Runs, gather, performance_profile
-from orthobench.tuning import Entry
 
 ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.001 %": 1e-5}
 """How much of the gap from the start to the best value is left where an instance is solved."""

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from orthobench.panel import Axis, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.findings import Family
 from orthobench.report.words import clean, number
 from orthobench.stats.paired import LEVEL

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
+from orthobench.tools.arrays import Array
 
 
 def along(x: NDArray[Any], y: NDArray[Any], fractions: Array) -> list[int]:

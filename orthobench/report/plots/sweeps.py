@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.identity import canonical
-from orthobench.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.harness.identity import canonical
 from orthobench.report.plots.labels import COSTS, about, axis_label
 from orthobench.report.words import clean
+from orthobench.results.tuning import Entry
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import final, metric_of, spread, spread_name
-from orthobench.tuning import Entry
 
 FEWEST = 3
 """Fewest values of a parameter that make a sweep."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.harness.stopping import Ending
 from orthobench.report.plots.labels import COSTS, about, axis_label
 from orthobench.report.words import assigned, clean
+from orthobench.results.tuning import Entry, Trial
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import final, metric_of, quantiles
-from orthobench.stopping import Ending
-from orthobench.tuning import Entry, Trial
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.errors import unknown
-from orthobench.identity import canonical
-from orthobench.panel import Axis, Key, Panel, Plot, Series
+from orthobench.harness.identity import canonical
 from orthobench.report.plots.labels import axis_label, legend_label
 from orthobench.report.words import assigned, clean, short
+from orthobench.results.tuning import Entry, Trial
 from orthobench.stats.seeds import final, metric_of, spread, spread_name
-from orthobench.tuning import Entry, Trial
 
 SCORE = "tuning score"
 """The choice of y that shows what tuned parameters are chosen by."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from orthobench.harness import VIOLATION
+from orthobench.harness.judging import VIOLATION
 from orthobench.report.ranking import Ranked
 from orthobench.report.terminal.sparkline import Sparklines
 from orthobench.report.words import count, duration, number, si

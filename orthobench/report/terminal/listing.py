@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
+from orthobench.contract.parameters import Parameter, parameters_of, summary
 from orthobench.errors import unknown
-from orthobench.parameters import Parameter, parameters_of, summary
-from orthobench.registry import CHOICE, Plugin, Provided, Registry
+from orthobench.registry.installed import CHOICE, Plugin, Provided, Registry
 
 Facts = Mapping[str, Any]
 

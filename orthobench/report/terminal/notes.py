@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orthobench.record import Record
+from orthobench.harness.stopping import Ending
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import assigned, clean, listed, plural
-from orthobench.stopping import Ending
-from orthobench.tuning import Entry
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry
 
 
 def symbols(ascii_only: bool) -> Mapping[str, str]:

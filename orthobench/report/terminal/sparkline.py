@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.panel import Panel
+from orthobench.contract.panel import Panel
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.floor import Floor, floor_of
 from orthobench.report.words import clean, count, duration, number, si
-from orthobench.tuning import Entry
+from orthobench.results.tuning import Entry
+from orthobench.tools.arrays import Array
 
 BLOCKS, FAILED = "▁▂▃▄▅▆▇█", "✗"
 

@@ -19,9 +19,9 @@ from orthobench.report.terminal.columns import (
 )
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
 from orthobench.report.words import assigned, clean, limits, plural
+from orthobench.results.tuning import Entry, Trial
 from orthobench.stats.curves import AXES
 from orthobench.stats.seeds import spread_name
-from orthobench.tuning import Entry, Trial
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orthobench.claims import Paper
+from orthobench.reproduce import Paper
 from orthobench_papers.givens_2014 import (
     figure_1,
     figure_2,

@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.panel import Panel, Plot, Series
-from orthobench.record import Record
-from orthobench.stats.curves import curve
-from orthobench.stats.seeds import spread, spread_name
+from orthobench.contract import Array, Panel, Plot, Series
+from orthobench.reproduce import Record, curve, spread, spread_name
 
 
 def along_flops(solver: str, records: Sequence[Record], metric: str, factor: float = 1.0) -> Series:

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.panel import Axis, Panel, Plot
-from orthobench.record import Record
-from orthobench.stats.estimates import median_within, ratio_within, together
+from orthobench.contract import Axis, Panel, Plot
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Record,
+    Verdict,
+    median_within,
+    ratio_within,
+    together,
+)
 from orthobench_papers.givens_2014.drawing import along_flops, band, side_by_side
 from orthobench_papers.givens_2014.section_4 import DATA
 

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Check, Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.panel import Axis, Panel, Plot
-from orthobench.stats.estimates import mean_within, ratio_within, together
+from orthobench.contract import Array, Axis, Panel, Plot
+from orthobench.reproduce import (
+    Check,
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    mean_within,
+    ratio_within,
+    together,
+)
 from orthobench_papers.givens_2014.drawing import along_flops, band, side_by_side
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to
 from orthobench_papers.givens_2014.section_4 import DATA

@@ -12,17 +12,32 @@ from functools import cache
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.cell import instance_of
-from orthobench.claims import Check, Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.geometry import random_point
-from orthobench.identity import Streams, canonical, describe
-from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.problem import AnyProblem
-from orthobench.registry import catalogue
-from orthobench.solution import Solution
-from orthobench.solver import AnySolver
-from orthobench.stats.estimates import mean_within, median_within
+from orthobench.contract import (
+    AnyProblem,
+    AnySolver,
+    Array,
+    Axis,
+    Panel,
+    Plot,
+    Series,
+    Solution,
+    random_point,
+)
+from orthobench.reproduce import (
+    Check,
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Streams,
+    Verdict,
+    canonical,
+    catalogue,
+    describe,
+    instance_of,
+    mean_within,
+    median_within,
+)
 from orthobench_papers.givens_2014.drawing import band, over_seeds, side_by_side
 
 FEW, MANY, COMPONENTS = "mixtures-10k", "figures-3-4", "more-components"

@@ -8,10 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
-from orthobench.geometry import drift, random_point, rotate
-from orthobench.stats.estimates import median_within, share_within
+from orthobench.contract import Array, drift, random_point, rotate
+from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, median_within, share_within
 from orthobench_papers.givens_2014.counting import Counted, counted
 from orthobench_papers.givens_2014.trials import TRIALS
 
@@ -59,7 +57,7 @@ def sign_as_printed(evidence: Evidence) -> Measurement:
 
 
 def sign_corrected(evidence: Evidence) -> Measurement:
-    """Turn by the rotation of all solvers here, `orthobench.geometry.rotate`."""
+    """Turn by the rotation of all solvers here, `orthobench.tools.geometry.rotate`."""
     hits = [_gains(seed, rotate) for seed in evidence.seeds[:TRIALS]]
     return share_within(hits, 0.99, 1, "steps that do not lower the objective, of 400")
 

@@ -6,16 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.cell import instance_of
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
+from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.families.orthogonal_group import orthogonal_group
 from orthobench.families.symmetric_tensors import contracted
-from orthobench.geometry import random_point
-from orthobench.problem import AnyInstance
-from orthobench.record import Record
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import mean_within, share_within
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Record,
+    Verdict,
+    catalogue,
+    instance_of,
+    mean_within,
+    share_within,
+)
 from orthobench_papers.givens_2014.trials import (
     TRIALS,
     ended,

@@ -6,12 +6,16 @@ import math
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
-from orthobench.geometry import random_point
-from orthobench.registry import catalogue
-from orthobench.solver import AnySolver
-from orthobench.stats.estimates import median_within, share_within
+from orthobench.contract import AnySolver, Array, random_point
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Verdict,
+    catalogue,
+    median_within,
+    share_within,
+)
 from orthobench_papers.givens_2014.trials import TRIALS, ended, instance, stepped
 
 DATA = ("singh.RData",)

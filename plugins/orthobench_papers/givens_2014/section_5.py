@@ -9,13 +9,20 @@ from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
+from orthobench.contract import Array
 from orthobench.families.orthogonal_tensor import orthogonal_tensor
 from orthobench.families.symmetric_tensors import composed, contracted
-from orthobench.record import Record
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import median_within, share_within, together
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Record,
+    Verdict,
+    catalogue,
+    median_within,
+    share_within,
+    together,
+)
 from orthobench_papers.givens_2014.section_3 import flipped_least
 from orthobench_papers.givens_2014.trials import TRIALS, ended, instance, nudged, stepped
 

@@ -8,12 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.cell import instance_of
-from orthobench.geometry import random_point, rotate
-from orthobench.problem import AnyInstance, Oracle
-from orthobench.registry import catalogue
-from orthobench.solver import AnySolver, Status
+from orthobench.contract import AnyInstance, AnySolver, Array, Oracle, Status, random_point, rotate
+from orthobench.reproduce import catalogue, instance_of
 
 Settings: TypeAlias = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orthobench.claims import Claim, Paper
+from orthobench.reproduce import Claim, Paper
 from orthobench_papers.msg_2013 import (
     algorithm_2,
     capped,

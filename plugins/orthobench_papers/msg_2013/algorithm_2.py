@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.cell import instance_of
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import median_within
+from orthobench.contract import Array
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Verdict,
+    catalogue,
+    instance_of,
+    median_within,
+)
 from orthobench_papers.msg_2013.runs import Run
 
 K, STEPS = 4, 700

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.cell import instance_of
-from orthobench.claims import Claim, Evidence, Measurement
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import share_within
+from orthobench.reproduce import Claim, Evidence, Measurement, catalogue, instance_of, share_within
 from orthobench_papers.msg_2013.runs import Run, for_each, half_gap, missed
 
 TRAP, LONG = "trap", "capped"

@@ -6,10 +6,16 @@ from functools import cache
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.stats.estimates import median_within, together
+from orthobench.contract import Array, Axis, Panel, Plot, Series
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    median_within,
+    together,
+)
 from orthobench_papers.msg_2013.runs import DIMENSION, Run, samples, traced
 
 SUITE, PROBLEM, K = "figure-1", "orthogonal", 4

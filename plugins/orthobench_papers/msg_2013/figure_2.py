@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.panel import Axis, Panel, Plot
-from orthobench.stats.estimates import median_within, ratio_within, share_within
-from orthobench.stats.seeds import spread_name
-from orthobench.tuning import average
+from orthobench.contract import Axis, Panel, Plot
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    average,
+    median_within,
+    ratio_within,
+    share_within,
+    spread_name,
+)
 from orthobench_papers.msg_2013.runs import (
     DIMENSION,
     for_each,

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Check, Claim, Evidence, Measurement, Verdict
-from orthobench.stats.estimates import ratio_within
+from orthobench.contract import Array
+from orthobench.reproduce import Check, Claim, Evidence, Measurement, Verdict, ratio_within
 from orthobench_papers.msg_2013.runs import for_each
 
 SUITE, PER_FEATURE = "mnist", "mnist-per-feature"

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Check, Claim, Evidence, Measurement, Verdict
-from orthobench.stats.estimates import median_within, ratio_within
+from orthobench.contract import Array
+from orthobench.reproduce import (
+    Check,
+    Claim,
+    Evidence,
+    Measurement,
+    Verdict,
+    median_within,
+    ratio_within,
+)
 from orthobench_papers.msg_2013.figure_3 import DATA, HIGHER, KS, SUITE, problem
 from orthobench_papers.msg_2013.runs import for_each, runtime, samples, traced
 

@@ -6,9 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.claims import Evidence, Picture
-from orthobench.panel import Axis, Panel, Plot
-from orthobench.stats.seeds import spread_name
+from orthobench.contract import Axis, Panel, Plot
+from orthobench.reproduce import Evidence, Picture, spread_name
 from orthobench_papers.msg_2013.figure_3 import DATA, KS, OTHERS, SUITE, problem
 from orthobench_papers.msg_2013.runs import line, runtime, samples, traced
 

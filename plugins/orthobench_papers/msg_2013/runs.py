@@ -8,20 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.cell import instance_of
-from orthobench.claims import Measurement
+from orthobench.contract import (
+    AnySolver,
+    Array,
+    SampleOracle,
+    Series,
+    Solution,
+    State,
+    random_point,
+)
 from orthobench.families.stochastic_pca import RelaxedSolution, stochastic_pca
-from orthobench.geometry import random_point
-from orthobench.identity import Streams, canonical, describe
-from orthobench.panel import Series
-from orthobench.record import Record
-from orthobench.registry import catalogue
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import AnySolver, State
-from orthobench.stats.estimates import together
-from orthobench.stats.seeds import spread
+from orthobench.reproduce import (
+    Measurement,
+    Record,
+    Streams,
+    canonical,
+    catalogue,
+    describe,
+    instance_of,
+    spread,
+    together,
+)
 
 TAU, DIMENSION = 1.1, 32
 """Of the orthogonal distribution, as section 4 has it."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
-from orthobench.stats.estimates import mean_within
+from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, mean_within
 from orthobench_papers.msg_2013.runs import Run, for_each, probabilities
 
 SUITE = "theorem-1"

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement
-from orthobench.stats.estimates import median_within
+from orthobench.contract import Array
+from orthobench.reproduce import Claim, Evidence, Measurement, median_within
 from orthobench_papers.msg_2013.runs import Run
 
 D, K, CAP, STEPS = 8, 3, 4, 150

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orthobench.claims import Paper
+from orthobench.reproduce import Paper
 from orthobench_papers.tucker_2022 import (
     figure_2,
     figure_3,

@@ -9,8 +9,7 @@ from math import factorial, sqrt
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.geometry import subspace_error
+from orthobench.contract import Array, subspace_error
 
 FINE = 1e-5
 """Half the distance of central differences."""

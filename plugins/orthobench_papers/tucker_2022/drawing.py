@@ -7,11 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.arrays import Array
-from orthobench.panel import Key, Panel, Plot, Series
-from orthobench.record import Record
-from orthobench.stats.curves import curve
-from orthobench.stats.seeds import spread
+from orthobench.contract import Array, Key, Panel, Plot, Series
+from orthobench.reproduce import Record, curve, spread
 
 BAND = "25 to 75 % of the seeds"
 ABOUT = (f"Medians over the seeds; bands: {BAND}.",)

@@ -8,12 +8,19 @@ from functools import partial
 import numpy as np
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.geometry import orthonormalize, random_point
-from orthobench.panel import Axis, Panel, Plot
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import always_within, median_within, ratio_within, together
+from orthobench.contract import Array, Axis, Panel, Plot, orthonormalize, random_point
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    always_within,
+    catalogue,
+    median_within,
+    ratio_within,
+    together,
+)
 from orthobench_papers.tucker_2022 import dense, drawing
 from orthobench_papers.tucker_2022.following import led
 

@@ -7,10 +7,16 @@ from math import sqrt
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.stats.estimates import median_within, together
+from orthobench.contract import Array, Axis, Panel, Plot, Series
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    median_within,
+    together,
+)
 from orthobench_papers.tucker_2022 import drawing
 
 PAPER = sqrt(2)

@@ -7,10 +7,17 @@ from math import sqrt
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.panel import Axis, Panel, Plot
-from orthobench.stats.estimates import median_within, ratio_within, together
+from orthobench.contract import Array, Axis, Panel, Plot
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    median_within,
+    ratio_within,
+    together,
+)
 from orthobench_papers.tucker_2022 import drawing
 from orthobench_papers.tucker_2022.figure_3 import PAPER, RANK
 

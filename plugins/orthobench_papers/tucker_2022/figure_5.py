@@ -6,10 +6,16 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Picture
-from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.stats.estimates import median_within, ratio_within, together
+from orthobench.contract import Array, Axis, Panel, Plot, Series
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    median_within,
+    ratio_within,
+    together,
+)
 from orthobench_papers.tucker_2022 import drawing
 
 SUITES = ("figure-5",)

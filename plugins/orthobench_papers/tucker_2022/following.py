@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.geometry import random_point
-from orthobench.problem import AnyInstance, Oracle
-from orthobench.registry import catalogue
-from orthobench.solver import AnySolver, State
+from orthobench.contract import AnyInstance, AnySolver, Array, Oracle, State, random_point
+from orthobench.reproduce import catalogue
 
 
 @dataclass

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.geometry import complete
+from orthobench.contract import Array, complete
 from orthobench_papers.tucker_2022 import dense
 
 

@@ -9,10 +9,16 @@ from math import sqrt
 import numpy as np
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
-from orthobench.geometry import random_point
-from orthobench.stats.estimates import always_within, median_within, share_within
+from orthobench.contract import Array, random_point
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Verdict,
+    always_within,
+    median_within,
+    share_within,
+)
 from orthobench_papers.tucker_2022 import dense
 from orthobench_papers.tucker_2022.following import led
 

@@ -8,10 +8,8 @@ from functools import partial
 import numpy as np
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
-from orthobench.geometry import orthonormalize, random_point
-from orthobench.stats.estimates import always_within, median_within
+from orthobench.contract import Array, orthonormalize, random_point
+from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, always_within, median_within
 from orthobench_papers.tucker_2022 import dense
 from orthobench_papers.tucker_2022.following import led
 from orthobench_papers.tucker_2022.section_2 import DIFFERENCES, EXACT

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 import orthobench as ob
-from orthobench.cell import instance_of
-from orthobench.claims import Claim, Evidence, Measurement, Verdict
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import always_within, median_within
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Verdict,
+    always_within,
+    catalogue,
+    instance_of,
+    median_within,
+)
 from orthobench_papers.tucker_2022.section_2 import EXACT
 from orthobench_papers.tucker_2022.section_3 import batches
 

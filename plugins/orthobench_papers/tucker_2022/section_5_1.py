@@ -10,14 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.cell import instance_of
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.exhibits import Curve, Exhibit, Image
-from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import always_within, median_within, ratio_within, together
-from orthobench.stats.seeds import spread
+from orthobench.contract import Array, Axis, Curve, Exhibit, Image, Panel, Plot, Series
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    always_within,
+    catalogue,
+    instance_of,
+    median_within,
+    ratio_within,
+    spread,
+    together,
+)
 from orthobench_papers.tucker_2022 import drawing
 from orthobench_papers.tucker_2022.following import led
 

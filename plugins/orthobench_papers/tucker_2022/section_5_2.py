@@ -13,14 +13,19 @@ from typing import NamedTuple, cast
 import numpy as np
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.cell import instance_of
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.exhibits import Curve
-from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.problem import AnyInstance
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import median_within, share_within, together
+from orthobench.contract import AnyInstance, Array, Axis, Curve, Panel, Plot, Series
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    catalogue,
+    instance_of,
+    median_within,
+    share_within,
+    together,
+)
 from orthobench_papers.tucker_2022 import dense, drawing
 from orthobench_papers.tucker_2022.following import led
 

@@ -8,11 +8,8 @@ from math import log
 import numpy as np
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement
-from orthobench.geometry import random_point
-from orthobench.solver import Status
-from orthobench.stats.estimates import always_within, share_within
+from orthobench.contract import Array, Status, random_point
+from orthobench.reproduce import Claim, Evidence, Measurement, always_within, share_within
 from orthobench_papers.tucker_2022 import dense, grassmann
 from orthobench_papers.tucker_2022.following import Led, led
 from orthobench_papers.tucker_2022.section_2 import tensors

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement
-from orthobench.problem import AnyInstance
-from orthobench.registry import catalogue
-from orthobench.stats.estimates import always_within, together
+from orthobench.contract import AnyInstance, Array
+from orthobench.reproduce import Claim, Evidence, Measurement, always_within, catalogue, together
 from orthobench_papers.tucker_2022 import dense
 from orthobench_papers.tucker_2022.following import led
 

@@ -10,12 +10,18 @@ from math import comb, prod, sqrt
 import numpy as np
 
 import orthobench as ob
-from orthobench.arrays import Array
-from orthobench.claims import Claim, Evidence, Measurement, Picture, Verdict
-from orthobench.families.tucker_judges import ComponentSolution
-from orthobench.panel import Axis, Panel, Plot, Series
-from orthobench.problem import AnyInstance
-from orthobench.stats.estimates import always_within, median_within, together
+from orthobench.contract import AnyInstance, Array, Axis, Panel, Plot, Series
+from orthobench.families.symmetric_tucker import ComponentSolution
+from orthobench.reproduce import (
+    Claim,
+    Evidence,
+    Measurement,
+    Picture,
+    Verdict,
+    always_within,
+    median_within,
+    together,
+)
 from orthobench_papers.tucker_2022 import drawing
 
 RANKS = (3, 4, 5, 6, 7)

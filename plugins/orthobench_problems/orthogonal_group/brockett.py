@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array, Instance, parameter, rotate
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
-from orthobench.families.planes import Trigonometric
-from orthobench.flops import gemm
-from orthobench.geometry import rotate
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
+from orthobench.families.orthogonal_group.planes import Trigonometric
+from orthobench.tools.flops import gemm
 
 
 class BrockettOracle(OrthogonalGroupOracle):

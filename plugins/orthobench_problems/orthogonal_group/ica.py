@@ -6,14 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError, UsageError
+from orthobench.contract import Array, DataError, Instance, UsageError, parameter, polar, rotate
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
-from orthobench.families.planes import Trigonometric, minimize
-from orthobench.flops import gemm
-from orthobench.geometry import polar, rotate
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
+from orthobench.families.orthogonal_group.planes import Trigonometric, minimize
+from orthobench.tools.flops import gemm
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
 """Sign of the contrast: sources with light tails have the least fourth moments."""

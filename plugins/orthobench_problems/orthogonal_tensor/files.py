@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from orthobench.errors import DataError
+from orthobench.contract import DataError, Instance, parameter
 from orthobench.families.orthogonal_tensor import OrthogonalTensor, TensorOracle, orthogonal_tensor
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
 from orthobench_problems import npy
 
 

@@ -9,17 +9,20 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
-from orthobench.families.gmm import JUDGED, MixtureInstance, gmm_tensor, mixture_instance
-from orthobench.families.mixtures import (
+from orthobench.contract import Array, UsageError, parameter
+from orthobench.families.orthogonal_tensor import OrthogonalTensor
+from orthobench.families.orthogonal_tensor.gmm import (
+    JUDGED,
+    MixtureInstance,
+    gmm_tensor,
+    mixture_instance,
+)
+from orthobench.families.orthogonal_tensor.mixtures import (
     ESTIMATES,
     Mixture,
     PopulationMoments,
     whitened_moments,
 )
-from orthobench.families.orthogonal_tensor import OrthogonalTensor
-from orthobench.parameters import parameter
 
 Labels: TypeAlias = NDArray[np.intp]
 

@@ -6,12 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
+from orthobench.contract import Array, Instance, Solution, UsageError, parameter
 from orthobench.families.orthogonal_tensor import Judge, OrthogonalTensor, TensorOracle
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
-from orthobench.solution import Solution
 from orthobench_problems.orthogonal_tensor.topics import (
     PopulationTopicMoments,
     SampleTopicMoments,

@@ -9,18 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.families.orthogonal_tensor import (
-    OrthogonalTensor,
-    TensorOracle,
-    orthogonal_tensor,
-    symmetrized,
-)
-from orthobench.families.symmetric_tensors import composed
-from orthobench.geometry import random_point
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
-from orthobench.solution import Solution
+from orthobench.contract import Array, Instance, Solution, parameter, random_point
+from orthobench.families.orthogonal_tensor import OrthogonalTensor, TensorOracle, orthogonal_tensor
+from orthobench.families.symmetric_tensors import composed, symmetrized
 
 Measure: TypeAlias = Callable[[Solution], Mapping[str, float]]
 

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.families.orthogonal_tensor import contracted
-from orthobench.families.whitening import (
+from orthobench.contract import Array
+from orthobench.families.orthogonal_tensor.whitening import (
     Whitening,
     exactly_symmetric,
     third_power,
@@ -33,6 +32,7 @@ from orthobench.families.whitening import (
     unpacked,
     whitening,
 )
+from orthobench.families.symmetric_tensors import contracted
 
 BLOCK = 256
 """Documents whose words are counted at once."""

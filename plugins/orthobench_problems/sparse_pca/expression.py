@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError, UsageError
+from orthobench.contract import Array, DataError, UsageError
 
 
 def read_rdata(path: Path, name: str) -> Array:

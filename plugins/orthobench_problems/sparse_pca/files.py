@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.errors import DataError, UsageError
+from orthobench.contract import DataError, Instance, UsageError, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
 from orthobench_problems import npy
 from orthobench_problems.sparse_pca.parts import (
     PASSES_HELP,

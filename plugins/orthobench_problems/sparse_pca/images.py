@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthobench.contract import Instance, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
 from orthobench_problems import digits
 from orthobench_problems.sparse_pca.parts import (
     PASSES_HELP,

@@ -8,10 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array, check_rows
-from orthobench.errors import DataError, UsageError
+from orthobench.contract import Array, DataError, Instance, UsageError, check_rows
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
-from orthobench.problem import Instance
 
 SCALINGS = ("standardized", "centred")
 SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"

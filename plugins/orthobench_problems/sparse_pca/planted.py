@@ -9,12 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
+from orthobench.contract import Array, Instance, Solution, UsageError, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
-from orthobench.solution import Solution
 from orthobench_problems.sparse_pca.parts import PASSES_HELP, check_components, scaled
 
 Measure: TypeAlias = Callable[[Solution], Mapping[str, float]]

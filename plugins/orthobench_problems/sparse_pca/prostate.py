@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from orthobench import datasets
-from orthobench.arrays import Array
-from orthobench.datasets import DataFile
+from orthobench.contract import Array, Instance, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
+from orthobench.tools import datasets
+from orthobench.tools.datasets import DataFile
 from orthobench_problems import own
 from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 from orthobench_problems.sparse_pca.parts import (

@@ -9,13 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError, UsageError
+from orthobench.contract import (
+    Array,
+    ArraySource,
+    DataError,
+    Instance,
+    SampleOracle,
+    UsageError,
+    parameter,
+)
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
-from orthobench.samples import SampleOracle
-from orthobench.sources import ArraySource
 from orthobench_problems import npy
 from orthobench_problems.normalization import (
     NORMALIZATION_HELP,

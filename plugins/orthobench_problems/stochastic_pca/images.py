@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.datasets import DataFile, fetch
-from orthobench.errors import DataError
+from orthobench.contract import DataError, Instance, SampleOracle, parameter
 from orthobench.families.stochastic_pca import StochasticPCA
-from orthobench.identity import digest
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
-from orthobench.samples import SampleOracle
+from orthobench.tools.datasets import DataFile, fetch
 from orthobench_problems import digits, idx
 from orthobench_problems.normalization import NORMALIZATION_HELP, NORMALIZATIONS
 from orthobench_problems.stochastic_pca.parts import normalized_split
@@ -116,7 +113,8 @@ class MNIST(StochasticPCA):
 
     def checksum(self) -> str:
         """Return a digest of the checksums of the files, which `build` insists on."""
-        return digest(" ".join(file.sha256 for file in FILES[self.part]))
+        checksums = " ".join(file.sha256 for file in FILES[self.part])
+        return sha256(checksums.encode()).hexdigest()
 
 
 def _images(file: DataFile) -> NDArray[np.generic]:

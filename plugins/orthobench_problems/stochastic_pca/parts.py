@@ -7,11 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.errors import DataError, UsageError
+from orthobench.contract import ArraySource, DataError, Instance, SampleOracle, UsageError
 from orthobench.families.stochastic_pca import stochastic_pca
-from orthobench.problem import Instance
-from orthobench.samples import SampleOracle
-from orthobench.sources import ArraySource
 from orthobench_problems.normalization import normalization_of
 
 Rows: TypeAlias = NDArray[np.intp]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 from orthobench.families.moments import SecondMoment
 
 

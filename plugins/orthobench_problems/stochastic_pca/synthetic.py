@@ -6,14 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array, Instance, SampleOracle, Sampler, parameter, random_point
 from orthobench.families.moments import SecondMoment
 from orthobench.families.stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
-from orthobench.geometry import random_point
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
-from orthobench.samples import SampleOracle
-from orthobench.sources import Sampler
 from orthobench_problems.stochastic_pca.parts import apart, check_dimension
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.errors import OrthobenchError
+from orthobench.contract import Array, OrthobenchError
 
 GAP = 1e-6
 """Largest optimality gap of weights, relative to the utility of equal weights."""

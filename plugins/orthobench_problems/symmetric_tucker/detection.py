@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.exhibits import Curve
+from orthobench.contract import Array, Curve
 
 SINGULAR = 1e-12
 """Least variance of a direction of scores, relative to the largest, that can be whitened."""

@@ -9,11 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
+from orthobench.contract import Array, ParameterError, UsageError, orthonormalize, parameter
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
-from orthobench.geometry import orthonormalize
-from orthobench.parameters import ParameterError, parameter
 from orthobench_problems.symmetric_tucker.nig import NormalInverseGaussian, least_kurtosis
 
 HEAVIEST = 1e4

@@ -11,12 +11,9 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError, UsageError
+from orthobench.contract import Array, ArraySource, DataError, UsageError, parameter
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
-from orthobench.memory import refusal_of
-from orthobench.parameters import parameter
-from orthobench.sources import ArraySource
+from orthobench.tools.memory import refusal_of
 from orthobench_problems import npy
 from orthobench_problems.normalization import NORMALIZATIONS, normalization_of
 

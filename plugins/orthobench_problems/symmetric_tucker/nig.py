@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from orthobench.arrays import Array
+from orthobench.contract import Array
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
-from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
-from orthobench.families.tucker_oracles import GivenTensorOracle, TuckerOracle, tensor_refusal
-from orthobench.geometry import random_point
-from orthobench.parameters import ParameterError, parameter
+from orthobench.contract import Array, ParameterError, UsageError, parameter, random_point
+from orthobench.families.symmetric_tucker import (
+    GivenTensorOracle,
+    SymmetricTucker,
+    TuckerInstance,
+    TuckerOracle,
+    symmetric_tucker,
+    tensor_refusal,
+)
 
 
 @dataclass(frozen=True)

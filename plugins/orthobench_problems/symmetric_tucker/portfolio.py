@@ -10,17 +10,27 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench import datasets
-from orthobench.arrays import Array
-from orthobench.datasets import DataFile
-from orthobench.errors import DataError, UsageError
-from orthobench.exhibits import Curve, Exhibit
-from orthobench.families.symmetric_tucker import SymmetricTucker, symmetric_tucker
-from orthobench.families.tucker_judges import ComponentSolution, Judge, MeasuredMoment
-from orthobench.families.tucker_oracles import TuckerOracle
-from orthobench.parameters import ParameterError, parameter
-from orthobench.problem import Instance
-from orthobench.solution import Solution
+from orthobench.contract import (
+    Array,
+    Curve,
+    DataError,
+    Exhibit,
+    Instance,
+    ParameterError,
+    Solution,
+    UsageError,
+    parameter,
+)
+from orthobench.families.symmetric_tucker import (
+    ComponentSolution,
+    Judge,
+    MeasuredMoment,
+    SymmetricTucker,
+    TuckerOracle,
+    symmetric_tucker,
+)
+from orthobench.tools import datasets
+from orthobench.tools.datasets import DataFile
 from orthobench_problems import own
 from orthobench_problems.symmetric_tucker.allocation import Utility, cumulative, performance
 from orthobench_problems.symmetric_tucker.returns import Returns, read_returns

@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError
+from orthobench.contract import Array, DataError
 
 MISSING = (-99.99, -999.0)
 """What stands for a return that is not known."""

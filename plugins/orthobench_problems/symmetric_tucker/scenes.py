@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.arrays import Array
-from orthobench.errors import DataError
+from orthobench.contract import Array, DataError
 
 
 @dataclass(frozen=True, eq=False)

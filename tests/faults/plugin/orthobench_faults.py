@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from orthobench.contract import hookimpl
+from orthobench.contract.parameters import parameter
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Solver, State
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
-from orthobench.hookspecs import hookimpl
-from orthobench.parameters import parameter
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State
 
 
 @dataclass(slots=True, kw_only=True)

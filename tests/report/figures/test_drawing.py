@@ -8,12 +8,12 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from orthobench.panel import Axis, Panel, Series
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.report.figures.drawing import MUTED, draw
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import styles
+from orthobench.results.tuning import choose
 from orthobench.stats.curves import curve
-from orthobench.tuning import choose
 
 LOOKS = styles(["a", "b", "c"])
 X = np.geomspace(1, 1000, 8)

@@ -11,15 +11,15 @@ from hypothesis.extra import numpy as hnp
 from matplotlib.colors import to_hex
 
 import orthobench as ob
-from orthobench.cli import main
-from orthobench.exhibits import Image
+from orthobench.cli.main import main
+from orthobench.contract.exhibits import Image
+from orthobench.registry.suite_file import from_table
 from orthobench.report.figures.gallery import gallery, pages
 from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import OF_A_RUN, save_figures
 from orthobench.report.plots.exhibits import exhibitions, typical_seed
 from orthobench.report.plots.images import SIDE, limits, reduced
-from orthobench.suite_file import from_table
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 BANDS = ("band 1", "band 2")
 
@@ -252,7 +252,7 @@ class TestEndToEnd:
         first = save_figures(entries, tmp_path / "a", exhibits=results.exhibits, **more)
         assert {"pictured-curves.png", "pictured-images.png"} < {p.name for p in first}
 
-        monkeypatch.setattr("orthobench.executors.inline.execute", None)
+        monkeypatch.setattr("orthobench.harness.executors.inline.execute", None)
         again = ob.run(suite, tmp_path / "s.sqlite", quiet=True)
         second = save_figures(again.entries, tmp_path / "b", exhibits=again.exhibits, **more)
         pictures = [p for p in first if "curves" in p.name or "images" in p.name]
@@ -262,7 +262,7 @@ class TestEndToEnd:
         assert len(first) == len(second)
 
     def test_the_command_line_prints_their_paths(self, suite, tmp_path, monkeypatch):
-        monkeypatch.setattr("orthobench.adhoc.changed", lambda *_, **__: suite)
+        monkeypatch.setattr("orthobench.cli.adhoc.changed", lambda *_, **__: suite)
         words = ["run", "toys", "-q", "--store", str(tmp_path / "s.sqlite")]
         result = CliRunner().invoke(main, [*words, "--executor", "inline"])
         assert result.exit_code == 1  # power fault=nan has failed

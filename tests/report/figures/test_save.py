@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.errors import UsageError
-from orthobench.panel import Axis, Panel, Plot, Series
 from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import (
     FORMATS,
@@ -25,7 +25,7 @@ from orthobench.report.figures.save import (
 )
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import styles
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 ODD = (
     "<b>$x^2$</b>",
@@ -119,7 +119,7 @@ class TestKinds:
         assert stems(kinds=["ecdf", "tuning"]) == [every[1], every[3]]
 
     def test_a_problem_that_nobody_takes_part_in_has_no_figure(self, runs, tmp_path, entries):
-        from orthobench.stopping import Ending
+        from orthobench.harness.stopping import Ending
 
         refused = [replace(r, status=Ending.REFUSED, trace=()) for r in runs("x", 1, problem="q")]
         every = [*entries, *choose(refused)]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from orthobench.panel import Axis, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.figures.layouts import LAYOUTS, ONE_COLUMN, SCREEN, TWO_COLUMN
 from orthobench.report.figures.sheet import figure, on_paper
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import styles
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 LONG = "a-rather-long-solver-name {} batch=100 hoevd_steps=500 start=projection"
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.problem import Oracle
-from orthobench.registry import catalogue
+from orthobench.contract.problem import Oracle
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Solver, State
+from orthobench.harness.suite import PlannedSolver
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import from_table
 from orthobench.report.page import write, write_page
-from orthobench.results import Results
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State
-from orthobench.suite import PlannedSolver
-from orthobench.suite_file import from_table
+from orthobench.results.results import Results
 
 HOSTILE = (
     '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'

@@ -12,7 +12,7 @@ import pytest
 
 from orthobench.report.page import write_page
 from orthobench.report.plots.collection import of_problem
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 HOSTILE = (
     '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.panel import Axis, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.page import drawings as module
 from orthobench.report.page.drawings import drawings
 from orthobench.report.page.looks import SHAPES, SYMBOLS, looks_of
 from orthobench.report.page.pack import Pool, packed, thinned, written
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import LINES, MARKERS, styles
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 def read(found):

@@ -8,11 +8,11 @@ from matplotlib import colormaps
 from matplotlib.colors import Normalize, to_rgb
 from PIL import Image as Pillow
 
-from orthobench.exhibits import Image
+from orthobench.contract.exhibits import Image
 from orthobench.report.page.pictures import SIDES, galleries, png
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.images import COLOURS, NOTHING, limits
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 def pixels(data):

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+from orthobench.harness.stopping import Ending
 from orthobench.report.findings import families
 from orthobench.report.page.failed import failed, refused
 from orthobench.report.page.summary import verdict
 from orthobench.report.ranking import rank
-from orthobench.stopping import Ending
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 def found(records):

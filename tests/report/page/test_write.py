@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from orthobench.errors import UsageError
+from orthobench.harness.stopping import Ending
 from orthobench.report.page import content, write, write_page
-from orthobench.stopping import Ending
 
 HOSTILE = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
 

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from orthobench.harness.stopping import Ending
 from orthobench.report.plots import collection
 from orthobench.report.plots.collection import across, of_problem
-from orthobench.stopping import Ending
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 RANKS = SimpleNamespace(mean={"a": 1.0, "b": 2.0}, problems=9, p=0.01, critical_difference=0.5)
 PCA = SimpleNamespace(name="PCA", ranks=RANKS)

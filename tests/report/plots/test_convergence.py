@@ -7,7 +7,7 @@ import pytest
 
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.ranking import rank
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 PRINT = "× where a run failed"
 

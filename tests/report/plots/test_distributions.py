@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from orthobench.errors import UsageError
+from orthobench.harness.stopping import Ending
 from orthobench.report.plots import distributions
 from orthobench.report.plots.ecdf import ecdf_panel, targets_reached
 from orthobench.report.plots.profiles import ACCURACIES, profile, profile_panel
+from orthobench.results.tuning import choose
 from orthobench.stats.profiles import gather
-from orthobench.stopping import Ending
-from orthobench.tuning import choose
 
 
 @pytest.fixture

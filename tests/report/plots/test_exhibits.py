@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from orthobench.harness.stopping import Ending
 from orthobench.report.plots.exhibits import exhibitions, typical_seed
-from orthobench.stopping import Ending
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 def of_level(record, values, **more):

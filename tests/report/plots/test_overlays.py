@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthobench.exhibits import Curve, Image
+from orthobench.contract.exhibits import Curve, Image
 from orthobench.report.plots.collection import exhibited
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.overlays import POINTS, curves, overlays, thinned
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 @pytest.fixture

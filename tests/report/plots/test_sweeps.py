@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
 from orthobench.report.plots.collection import across
 from orthobench.report.plots.sweeps import sweep, sweeps
-from orthobench.stopping import Ending
-from orthobench.suite import Level
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
 from orthobench.report.plots.collection import across
 from orthobench.report.plots.tradeoffs import fronts, tradeoffs
-from orthobench.stopping import Ending
-from orthobench.suite import Level
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 LEVELS = (Level("density", 0.2), Level("density", 0.6))
 DENSITIES = {0.1: 0.8, 0.2: 0.5, 0.4: 0.15}

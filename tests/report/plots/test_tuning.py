@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from orthobench.errors import UsageError
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
 from orthobench.report.plots.tuning import SCORE, tuning, tuning_panel, tunings
-from orthobench.stopping import Ending
-from orthobench.suite import Level
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 def grid(runs, solver, levels, **more):

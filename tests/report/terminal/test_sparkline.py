@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.panel import Axis, Panel, Series
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench.harness.stopping import Ending
 from orthobench.report.plots.floor import floor_of
 from orthobench.report.terminal.sparkline import ASCII_BLOCKS, BLOCKS, Sparklines, sparklines
-from orthobench.stopping import Ending
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 X = np.geomspace(1, 1e8, 801)
 FALLING = np.minimum(10**-0.5, 1 / X)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
 from orthobench.report.terminal.table import rows, show
-from orthobench.stopping import Ending
-from orthobench.suite import Level
-from orthobench.tuning import choose
+from orthobench.results.tuning import choose
 
 
 def text(entries, width=80, encoding="utf-8"):

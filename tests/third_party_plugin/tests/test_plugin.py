@@ -1,7 +1,7 @@
 """The plugin keeps the contract of orthobench, which finds it where it is installed."""
 
-from orthobench.registry import catalogue
-from orthobench.suite_file import load
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import load
 from orthobench.testing import check_problem, check_solver
 
 from orthobench_minibatch_oja.problem import PowerLaw

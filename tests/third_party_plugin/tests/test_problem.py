@@ -3,7 +3,7 @@
 import numpy as np
 import orthobench as ob
 import pytest
-from orthobench.solution import Solution
+from orthobench.contract import Solution
 
 from orthobench_minibatch_oja.problem import PowerLaw
 

@@ -3,10 +3,14 @@
 import numpy as np
 import orthobench as ob
 import pytest
-from orthobench.arrays import Array
-from orthobench.geometry import drift, random_point, subspace_error
-from orthobench.problem import AnyInstance
-from orthobench.solver import AnySolver
+from orthobench.contract import (
+    AnyInstance,
+    AnySolver,
+    Array,
+    drift,
+    random_point,
+    subspace_error,
+)
 
 from orthobench_minibatch_oja.solver import MinibatchOja
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orthobench.hookspecs import hookimpl
-from orthobench.problem import AnyProblem
-from orthobench.solver import AnySolver
+from orthobench.contract import AnyProblem, AnySolver, hookimpl
 
 from orthobench_minibatch_oja.problem import PowerLaw
 from orthobench_minibatch_oja.solver import MinibatchOja

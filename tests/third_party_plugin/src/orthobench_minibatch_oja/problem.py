@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from orthobench.arrays import Array
-from orthobench.errors import UsageError
+from orthobench.contract import (
+    Array,
+    Instance,
+    SampleOracle,
+    UsageError,
+    parameter,
+    random_point,
+)
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
-from orthobench.geometry import random_point
-from orthobench.parameters import parameter
-from orthobench.problem import Instance
-from orthobench.samples import SampleOracle
 
 VALIDATION = 1000
 """Samples that parameters are tuned on."""

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from orthobench import flops
-from orthobench.arrays import Array
-from orthobench.geometry import orthonormalize
-from orthobench.parameters import parameter
-from orthobench.samples import SampleOracle
-from orthobench.solution import Solution
-from orthobench.solver import Solver, State
+from orthobench.contract import (
+    Array,
+    SampleOracle,
+    Solution,
+    Solver,
+    State,
+    flops,
+    orthonormalize,
+    parameter,
+)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,140 @@
+"""The installation, examined: what is there, and what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orthobench.cli import import_time
+from orthobench.errors import UsageError
+from orthobench.registry.installed import CHOICE, Plugin, Registry, catalogue
+from orthobench.tools import environment
+from orthobench.tools.datasets import cache_folder
+
+EXTRAS = {
+    "report": ("jinja2", "plotly"),
+    "export": ("pandas", "pyarrow"),
+    "data": ("rdata",),
+    "dask": ("distributed",),
+    "peers": ("pymanopt", "pyttb", "tensorly"),
+}
+"""What each extra of the distribution brings; without one of them that extra does not work."""
+
+SLOW = 0.5
+"""Seconds from which on the import of a plugin is slow: every command waits for it."""
+
+
+def examine() -> dict[str, Any]:
+    """Return the environment, the plugins and the data cache, and the problems found."""
+    snapshot = environment.snapshot()
+    registry, choice = _registry()
+    cache = cache_folder()
+    return {
+        "environment": snapshot,
+        "extras": {
+            extra: {name: environment.version(name) for name in names}
+            for extra, names in EXTRAS.items()
+        },
+        "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
+        "left_out": [plugin.name for plugin in registry.left_out],
+        "slow": list(_slow(registry)),
+        "solvers": len(registry.solvers),
+        "problems_known": len(registry.problems),
+        "data_cache": str(cache),
+        "data_files": _files(cache),
+        "problems": [*choice, *_broken(registry.broken), *_missing(snapshot), *_cache(cache)],
+    }
+
+
+def lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the report, a line a fact, the problems last."""
+    environment = report["environment"]
+    packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
+    facts = {
+        "orthobench": f"{environment['orthobench']} on Python {environment['python']}",
+        "platform": environment["platform"],
+        "processor": f"{environment['cpu']}, {environment['cores']} cores",
+        "load": environment["load"],
+        "packages": packages,
+        **{f"[{extra}]": _extra(extra, versions) for extra, versions in report["extras"].items()},
+        "BLAS": "; ".join(_blas(pool) for pool in environment["blas"]),
+        "plugins": ", ".join(report["plugins"]) or "none",
+        "catalogue": f"{report['solvers']} solvers, {report['problems_known']} problems",
+        "data cache": f"{report['data_cache']} ({len(report['data_files'])} files)",
+    }
+    for name, value in facts.items():
+        yield f"{click.style(f'{name:<12}', bold=True)}{value}"
+    if report["left_out"]:
+        yield f"{click.style('left out    ', bold=True)}{', '.join(report['left_out'])} ({CHOICE})"
+    for slow in report["slow"]:
+        yield f"{click.style('slow        ', bold=True, fg='yellow')}{slow}"
+    for problem in report["problems"]:
+        yield f"{click.style('problem     ', bold=True, fg='red')}{problem}"
+    if not report["problems"]:
+        yield "no problems found"
+
+
+def _registry() -> tuple[Registry, list[str]]:
+    """Return what is installed, and what is wrong with the choice of plugins."""
+    try:
+        return catalogue(), []
+    except UsageError as error:
+        return Registry(), [str(error)]
+
+
+def _slow(registry: Registry) -> Iterator[str]:
+    """Yield which plugins are slow to import, and why: timed anew, since a first time is slow."""
+    for plugin, seconds in registry.seconds.items():
+        if seconds >= SLOW and plugin.module:
+            again = import_time.measure(plugin.module.partition(":")[0])
+            if again.seconds >= SLOW:
+                yield _slowness(plugin, again)
+
+
+def _slowness(plugin: Plugin, cost: import_time.ImportTime) -> str:
+    said = f"{plugin} takes {cost.seconds:.1f} s to import, for which every command waits"
+    top = plugin.module.partition(":")[0].partition(".")[0]
+    others = {n: s for n, s in cost.shares.items() if n != top}
+    heaviest = max(others, key=others.__getitem__, default="")
+    if others.get(heaviest, 0) < cost.seconds / 4:
+        return f"{said}: do that work inside the functions that need it"
+    share = f"{others[heaviest]:.1f} s for {heaviest}"
+    return f"{said}, {share}: import it inside the functions that use it"
+
+
+def _extra(extra: str, versions: Mapping[str, str | None]) -> str:
+    absent = [name for name, version in versions.items() if version is None]
+    if absent:
+        return f"lacks {', '.join(absent)}: pip install 'orthobench[{extra}]'"
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _blas(pool: Mapping[str, Any]) -> str:
+    kind = f"{pool['internal_api']} {pool['version']}"
+    return f"{kind} ({pool['architecture']}, {pool['num_threads']} threads)"
+
+
+def _files(cache: Path) -> list[str]:
+    readable = cache.is_dir() and not _cache(cache)
+    return sorted(path.name for path in cache.iterdir()) if readable else []
+
+
+def _broken(broken: Mapping[str, str]) -> list[str]:
+    return [f"plugin {name!r} is broken: {why}" for name, why in broken.items()]
+
+
+def _missing(snapshot: Mapping[str, Any]) -> list[str]:
+    absent = [name for name, version in snapshot["packages"].items() if version is None]
+    return [f"{name} is not installed: pip install orthobench" for name in absent]
+
+
+def _cache(cache: Path) -> list[str]:
+    if cache.exists() and not cache.is_dir():
+        return [f"the data cache {cache} is no folder"]
+    if cache.exists() and not os.access(cache, os.R_OK | os.X_OK):
+        return [f"the data cache {cache} cannot be read"]
+    return []

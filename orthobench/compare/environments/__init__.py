@@ -1,0 +1,1 @@
+"""What BASE and HEAD mean, and the interpreter that runs each."""

@@ -1,0 +1,256 @@
+"""Builds the environment of a side: its own project, over the packages of this environment.
+
+So BASE and HEAD run on the same NumPy and differ in nothing but the project. Or, with fresh
+dependencies, each has its own, as its project asks for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import re
+import shutil
+import site
+import subprocess
+import sys
+import tomllib
+import venv
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+
+from orthobench.compare.environments import fallback
+from orthobench.compare.environments.naming import Named
+from orthobench.errors import UsageError
+
+LINES = 12
+"""Lines that are shown of what pip said before it failed."""
+
+COPIED = "_orthobench_fallback"
+"""What `fallback` is called in an environment."""
+
+UNBUILT = (".git", ".hg", ".venv", "venv", "build", "dist", "__pycache__", "*.egg-info")
+"""What is not copied of a project that is in no repository."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """An environment with a side's project in it.
+
+    Attributes
+    ----------
+    python : Path
+        Its interpreter.
+    distribution : str
+        What is installed in it.
+    """
+
+    python: Path
+    distribution: str
+
+    @property
+    def folder(self) -> Path:
+        """The environment's folder."""
+        return self.python.parents[1]
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds environments.
+
+    Attributes
+    ----------
+    scratch : Path
+        Folder for what is needed only now.
+    kept : Path, optional
+        Folder of the environments of revisions and wheels, which are there the next time.
+    fresh : bool
+        Whether an environment has dependencies of its own, newly resolved.
+    tell : callable
+        Is told what is being done.
+    """
+
+    scratch: Path
+    kept: Path | None
+    fresh: bool
+    tell: Callable[[str], None]
+
+    def build(self, named: Named) -> Built:
+        """Build the environment of a side, or take the one that was kept.
+
+        Raises
+        ------
+        UsageError
+            Where pip fails; with the last that it said.
+        """
+        if self.kept is None or named.side.kind == "folder":
+            return self._build(named, self.scratch / named.role.lower())
+        folder = self.kept / self._key(named)
+        if not folder.exists():
+            # renamed when it is complete: whoever comes while it is being built sees none
+            self.kept.mkdir(parents=True, exist_ok=True)
+            part = self.kept / f".{folder.name}.{os.getpid()}"
+            try:
+                self._build(named, part)
+                part.rename(folder)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+        return self._shared(_built(folder))
+
+    def _build(self, named: Named, folder: Path) -> Built:
+        with self._source(named) as source:
+            wheel = source if source.is_file() else self._wheel(named, source)
+        self.tell(f"{named}: making its environment")
+        venv.EnvBuilder(symlinks=os.name != "nt").create(folder)
+        python = next(
+            p for p in (folder / "bin/python", folder / "Scripts/python.exe") if p.exists()
+        )
+        alone = [] if self.fresh else ["--no-deps", "--no-index"]
+        beside = self._orthobench(named, wheel) if self.fresh else []
+        self._pip(named, "--python", str(python), "install", *alone, str(wheel), *beside)
+        (folder / "distribution").write_text(_distribution(wheel), encoding="utf-8")
+        return self._shared(_built(folder))
+
+    def _shared(self, built: Built) -> Built:
+        """Let an environment fall back on the packages here; anew each time, as these change."""
+        if self.fresh:
+            return built
+        own = Path(_purelib(built.folder))
+        (own / f"{COPIED}.py").write_text(inspect.getsource(fallback), encoding="utf-8")
+        call = f"fall_back({packages_here()!r}, {_pth_files(built.distribution)!r})"
+        line = f"import {COPIED}; {COPIED}.{call}\n"
+        (own / f"{COPIED}.pth").write_text(line, encoding="utf-8")
+        return built
+
+    @contextmanager
+    def _source(self, named: Named) -> Iterator[Path]:
+        """Give the wheel of a side, or a folder of its own with the project's files."""
+        repository, side = named.repository, named.side
+        target = self.scratch / f"source-{named.role.lower()}"
+        if side.kind == "wheel":
+            yield Path(side.detail)
+        elif repository is None:
+            shutil.copytree(side.detail, target, ignore=shutil.ignore_patterns(*UNBUILT))
+            yield target
+        elif side.kind == "revision":
+            with repository.checked_out(side.detail, target):
+                yield target / named.project
+        else:
+            with repository.as_it_is(target):
+                yield target / named.project
+
+    def _wheel(self, named: Named, source: Path) -> Path:
+        self.tell(f"{named}: building its wheel")
+        out = self.scratch / f"wheel-{named.role.lower()}"
+        missing = ["it is to be fresh"] if self.fresh else missing_to_build(source)
+        words = [] if missing else ["--no-build-isolation"]
+        self._pip(named, "wheel", "--no-deps", *words, "-w", str(out), str(source))
+        return next(out.glob("*.whl"))
+
+    def _orthobench(self, named: Named, wheel: Path) -> list[str]:
+        """Return the orthobench to install beside a plugin: the one that compares."""
+        if _distribution(wheel) == "orthobench":
+            return []
+        here = metadata.distribution("orthobench")
+        url = json.loads(here.read_text("direct_url.json") or "{}")
+        if "dir_info" not in url:
+            return [f"orthobench=={here.version}"]
+        out = self.scratch / "orthobench"
+        if not out.exists():
+            self._pip(named, "wheel", "--no-deps", "-w", str(out), url["url"])
+        return [str(next(out.glob("*.whl")))]
+
+    def _key(self, named: Named) -> str:
+        """Return the name of a kept environment: what was built, and what it was built with."""
+        side = named.side
+        what = side.detail if side.kind == "revision" else _sha256(Path(side.detail))
+        facts = [what, named.project, self.fresh, sys.version, sys.base_prefix]
+        facts += [metadata.version("orthobench")] if self.fresh else [packages_here()]
+        return f"{what[:12]}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]}"
+
+    def _pip(self, named: Named, *words: str) -> None:
+        if util.find_spec("pip") is None:
+            raise UsageError("pip is not installed here; python -m ensurepip installs it")
+        options = ["--disable-pip-version-check", "--no-input", "--no-color"]
+        done = subprocess.run(
+            [sys.executable, "-I", "-m", "pip", *options, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode:
+            raise UsageError(self._failed(named, done.stdout, words))
+
+    def _failed(self, named: Named, said: str, words: tuple[str, ...]) -> str:
+        lines = [line for line in said.splitlines() if line.strip()]
+        shown = "\n".join(f"    {line}" for line in lines[-LINES:])
+        what = "build the wheel of" if "wheel" in words else "install"
+        advice = "its own dependencies have to be installable"
+        if not self.fresh:
+            advice = "--fresh-dependencies builds it with its own dependencies"
+            if "wheel" in words and "--no-build-isolation" not in words:
+                advice = "what its build needs can be installed here before, for want of a network"
+        return f"cannot {what} {named}; pip said:\n{shown}\n{advice}"
+
+
+def missing_to_build(source: Path) -> list[str]:
+    """Return what a project's build needs and is not installed here."""
+    try:
+        table = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8"))
+    except (FileNotFoundError, tomllib.TOMLDecodeError):
+        table = {}
+    system = table.get("build-system", {})
+    needed = list(system.get("requires", ["setuptools"]))
+    names = [re.split(r"[^\w.-]", text.strip(), maxsplit=1)[0] for text in needed]
+    return [name for name in names if not _installed(name)]
+
+
+def packages_here() -> list[str]:
+    """Return the folders of packages of this environment."""
+    folders = [*site.getsitepackages()]
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    return [folder for folder in dict.fromkeys(folders) if Path(folder).is_dir()]
+
+
+def _built(folder: Path) -> Built:
+    python = next(p for p in (folder / "bin/python", folder / "Scripts/python.exe") if p.exists())
+    return Built(python, (folder / "distribution").read_text(encoding="utf-8"))
+
+
+def _purelib(folder: Path) -> str:
+    import sysconfig
+
+    where = {"base": str(folder), "platbase": str(folder)}
+    return sysconfig.get_path("purelib", "venv", where)
+
+
+def _pth_files(distribution: str) -> list[str]:
+    """Return the ``.pth`` files that an editable installation of a distribution has here."""
+    if not _installed(distribution):
+        return []
+    files = metadata.distribution(distribution).files or ()
+    return [str(path) for path in files if path.suffix == ".pth"]
+
+
+def _installed(distribution: str) -> bool:
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _distribution(wheel: Path) -> str:
+    return wheel.name.partition("-")[0]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,73 @@
+"""A comparison as facts for JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question, Side
+from orthobench.compare.telling import wording
+
+SCHEMA = 1
+"""Raised where a key goes or changes its meaning; keys may be added without."""
+
+
+def facts(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as what JSON has; None stands for a number that is not finite.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    dict
+        ``schema``, ``verdict`` (a sentence), ``regressions`` (their number), ``base``, ``head``,
+        ``suite``, ``tolerance``, ``counts`` (for each question the number of each answer),
+        ``cells`` (each with its ``answers``), ``rounds``, ``seconds``, ``machine``, ``notes``.
+    """
+    return {
+        "schema": SCHEMA,
+        "verdict": wording.verdict(comparison),
+        "regressions": len(comparison.regressions()),
+        "base": _side(comparison.base),
+        "head": _side(comparison.head),
+        "suite": comparison.suite,
+        "tolerance": asdict(comparison.tolerance),
+        "counts": {asked.value: _counts(comparison, asked) for asked in Question},
+        "cells": [_cell(cell) for cell in comparison.compared],
+        "rounds": comparison.rounds,
+        "seconds": _finite(comparison.seconds),
+        "machine": dict(comparison.machine),
+        "notes": wording.remarks(comparison),
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    paths = {name: getattr(side, name) for name in ("python", "store")}
+    said = {name: None if path is None else str(path) for name, path in paths.items()}
+    return {"name": side.name, "kind": side.kind, "detail": side.detail, **said}
+
+
+def _counts(comparison: Comparison, asked: Question) -> dict[str, int]:
+    changes = wording.tally(comparison, asked)
+    return {change.value: changes[change] for change in Change}
+
+
+def _cell(cell: Compared) -> dict[str, Any]:
+    return {
+        "problem": cell.problem,
+        "solver": cell.solver,
+        "seed": cell.seed,
+        "answers": {asked.value: _answer(answer) for asked, answer in cell.answers.items()},
+    }
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    numbers = {name: _finite(getattr(answer, name)) for name in ("ratio", "low", "high")}
+    return {"change": answer.change.value, **numbers, "said": answer.said}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

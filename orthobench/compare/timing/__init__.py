@@ -1,0 +1,1 @@
+"""Which side is slower, measured side by side."""

@@ -1,0 +1,92 @@
+"""The oracle of the streaming methods: samples, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthobench.contract.problem import Oracle
+from orthobench.contract.sources import WINDOW_BYTES, SampleSource, block_rows
+from orthobench.errors import DataError
+from orthobench.tools.arrays import Array, check_rows
+
+
+class SampleOracle(Oracle):
+    """Samples, one after the other, each seen once.
+
+    Parameters
+    ----------
+    source : SampleSource
+        Where they come from.
+    k : int
+        Columns of the point sought.
+    """
+
+    def __init__(self, source: SampleSource, k: int) -> None:
+        self.source, self.n, self.k = source, source.d, k
+        block = block_rows(source.d)
+        self.window = max(block, WINDOW_BYTES // (8 * source.d) // block * block)
+        self.rewind(np.random.default_rng(0))
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Go back to the first sample; a sampler draws from `rng` from here on."""
+        self._blocks = self.source.blocks(rng)
+        self._ready: Array = np.empty((0, self.n))
+        self._at = 0
+        self._taken = 0
+        self._prepared = self._exhausted = False
+
+    def prepare(self, samples: int) -> None:
+        """Copy the next samples into one contiguous array, and check that they are finite.
+
+        Raises
+        ------
+        DataError
+            On a sample that is not finite or so large that its square overflows; names the row.
+        """
+        if self._prepared:
+            self.source.forget()
+        self._prepared = True
+        held = [self._ready[self._at :]]
+        count = len(held[0])
+        if count >= samples or self._exhausted:
+            return
+        while count < samples and not self._exhausted:
+            block = next(self._blocks, None)
+            if block is None:
+                self._exhausted = True
+            else:
+                self._check(block, self._taken + count)
+                held.append(block)
+                count += len(block)
+        self._ready, self._at = np.concatenate(held), 0
+
+    def take(self, count: int) -> Array:
+        """Return the next `count` prepared samples, ``(count, n)``, C order; do not write into it.
+
+        Raises
+        ------
+        RuntimeError
+            Where fewer samples were prepared: a solver asked for more than its `batch` says.
+        """
+        end = self._at + count
+        if end > len(self._ready):
+            have = len(self._ready) - self._at
+            raise RuntimeError(
+                f"the solver took {count} samples where {have} were prepared: "
+                "its `batch` must be the number of samples that one step draws"
+            )
+        taken = self._ready[self._at : end]
+        self._at, self._taken = end, self._taken + count
+        return taken
+
+    def remaining(self) -> float:
+        """Return how many samples are left, infinite for a sampler."""
+        ready = len(self._ready) - self._at
+        return float(ready) if self._exhausted else self.source.size - self._taken
+
+    def _check(self, block: Array, first: int) -> None:
+        if block.ndim != 2 or block.shape[1] != self.n:
+            raise DataError(
+                f"samples from row {first} on have shape {block.shape}, not (rows, {self.n})"
+            )
+        check_rows(block, first, self.source.number)

@@ -1,0 +1,261 @@
+"""A function along the rotations in one plane, and its global minimizer over the period."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import atan2, cos, fsum, hypot, isfinite, pi, remainder, sin
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from orthobench.errors import DataError
+from orthobench.tools.arrays import Array
+
+Harmonic: TypeAlias = tuple[int, float, float]
+"""A harmonic h >= 1 with its coefficients a and b, a cos(h angle) + b sin(h angle)."""
+
+SIZES = (16, 32, 64)
+"""Points over the period at which a function is sampled, until its harmonics are resolved."""
+
+ROUNDING = 1e-13
+"""What of a function's values is taken for rounding, relative to the largest of them."""
+
+OFF_GRID = 1.0
+"""An angle on no grid, where an interpolant is held against its function."""
+
+BRACKETS = 3
+"""Valleys of the finest grid that are searched, the lowest ones."""
+
+WIDTHS = (2 * pi / SIZES[-1], 1e-7)
+"""Half-widths of the searches in a valley: scipy's is exact to 1.5e-8 of the first of them."""
+
+NEGLIGIBLE = 1e-15
+"""What of a polynomial is rounding, relative to its largest coefficients."""
+
+NEWTON_STEPS = 3
+SHORT = 1e-2
+"""Longest Newton step, in radians."""
+
+
+class Minimum(NamedTuple):
+    """The global minimum of a function over the rotations in a plane.
+
+    Attributes
+    ----------
+    angle : float
+        In [-pi, pi]; zero where nothing is gained.
+    gain : float
+        How much lower the function is there than at angle zero, >= 0.
+    spread : float
+        A bound on its range, the largest value minus the smallest.
+    """
+
+    angle: float
+    gain: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Trigonometric:
+    """A trigonometric polynomial, sum_h cosines[h] cos(h angle) + sines[h] sin(h angle).
+
+    What a polynomial of degree p in the entries of U is along rotations, with harmonics up to p.
+
+    Attributes
+    ----------
+    cosines, sines : sequence of float, both of one length
+        Coefficients of the harmonics 0, 1, 2, ...
+    """
+
+    cosines: Sequence[float]
+    sines: Sequence[float]
+
+    def __call__(self, angle: float) -> float:
+        """Return the value at an angle."""
+        return fsum(
+            a * cos(h * angle) + b * sin(h * angle)
+            for h, (a, b) in enumerate(zip(self.cosines, self.sines, strict=True))
+        )
+
+    def minimum(self) -> Minimum:
+        """Return the global minimum; of equal minima the one nearest to zero.
+
+        A single harmonic h has its minima at (atan2(-b, -a) + 2 pi k) / h. Otherwise the
+        derivative is a polynomial of degree 2H in exp(i angle), H the highest harmonic: the
+        angles of all its roots, the eigenvalues of a companion matrix, are polished by Newton's
+        method and compared. O(H³) flops.
+
+        Raises
+        ------
+        DataError
+            On coefficients that are not finite.
+        """
+        harmonics = self._harmonics()
+        spread = 2 * sum(hypot(a, b) for _, a, b in harmonics)
+        if not isfinite(spread):
+            raise DataError("the objective is not finite along the rotations in a plane")
+        if not harmonics:
+            return Minimum(0.0, 0.0, 0.0)
+        if len(harmonics) == 1:
+            h, a, b = harmonics[0]
+            angle = atan2(-b, -a) / h
+        else:
+            angle = _lowest(*np.array(harmonics, dtype=np.float64).T)
+        gain = _gain(harmonics, angle)
+        return Minimum(angle, gain, spread) if gain > 0 else Minimum(0.0, 0.0, spread)
+
+    def _harmonics(self) -> list[Harmonic]:
+        pairs = zip(self.cosines, self.sines, strict=True)
+        return [(h, a, b) for h, (a, b) in enumerate(pairs) if h and (a or b)]
+
+
+Restriction: TypeAlias = Trigonometric | Callable[[float], float]
+"""A function of period 2 pi along the rotations in a plane."""
+
+
+def minimize(restriction: Restriction) -> Minimum:
+    """Minimize a function over the rotations in one plane, over the whole period.
+
+    Parameters
+    ----------
+    restriction : Trigonometric or callable
+        A `Trigonometric` polynomial is minimized exactly. Any other function is sampled at 16,
+        32 and 64 points over the period, until its upper half of harmonics is rounding: it is
+        then replaced by its interpolant (Wright, Javed, Montanelli and Trefethen 2015,
+        "Extension of Chebfun to periodic functions"), which holds for every cost polynomial in
+        U of degree 16 or less. Where even 64 points do not resolve it, the three lowest
+        valleys of that grid are searched by Brent's method, so that a valley narrower than
+        2 pi / 64 may be missed.
+
+    Returns
+    -------
+    Minimum
+        Its angle is zero unless the function, as computed, is no higher there than at zero.
+
+    Raises
+    ------
+    DataError
+        Where the function is not finite.
+    """
+    if isinstance(restriction, Trigonometric):
+        return restriction.minimum()
+    return _sampled_minimum(restriction)
+
+
+def _gain(harmonics: Sequence[Harmonic], angle: float) -> float:
+    """Return the value at zero minus that at `angle`, to full relative accuracy near zero.
+
+    1 - cos(h angle) is 2 sin²(h angle / 2): the difference of two nearly equal values is never
+    taken, so that a gain far below their rounding is still right.
+    """
+    total = 0.0
+    for h, a, b in harmonics:
+        s = sin(h * angle / 2)
+        total += 2 * s * (a * s - b * cos(h * angle / 2))
+    return total
+
+
+def _lowest(h: Array, a: Array, b: Array) -> float:
+    """Return the global minimizer of sum_h a cos(h t) + b sin(h t), of several harmonics."""
+    slopes = np.zeros(int(h[-1]) + 1, dtype=np.complex128)
+    slopes[h.astype(np.intp)] = h * (b + 1j * a)
+    slopes /= np.abs(slopes).max()
+    # harmonics lost in the rounding of the others would only spoil the companion matrix
+    slopes = slopes[: int(np.flatnonzero(np.abs(slopes) > NEGLIGIBLE)[-1]) + 1]
+    roots = np.roots(np.concatenate([slopes[:0:-1], [0.0], slopes[1:].conj()]))
+    angles = np.append(np.angle(roots), 0.0)
+    slack = NEGLIGIBLE * float(np.hypot(a, b).sum())
+    polished = _polished(angles, h, a, b)
+    better = _gains(polished, h, a, b) >= _gains(angles, h, a, b) - slack
+    angles = np.where(better, polished, angles)
+    gains = _gains(angles, h, a, b)
+    best = angles[gains >= gains.max() - slack]
+    return float(best[np.argmin(np.abs(best))])
+
+
+def _gains(angles: Array, h: Array, a: Array, b: Array) -> Array:
+    """Return the value at zero minus those at the angles, as `_gain`."""
+    half = np.multiply.outer(angles, h / 2)
+    gains: Array = 2 * (np.sin(half) * (a * np.sin(half) - b * np.cos(half))).sum(axis=1)
+    return gains
+
+
+def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
+    """Return the angles after a few Newton steps on the derivative, as long as they are short."""
+    for _ in range(NEWTON_STEPS):
+        at = np.multiply.outer(angles, h)
+        slope = (h * (b * np.cos(at) - a * np.sin(at))).sum(axis=1)
+        curvature = -(h * h * (a * np.cos(at) + b * np.sin(at))).sum(axis=1)
+        short = np.abs(slope) < SHORT * np.abs(curvature)
+        angles = angles - np.where(short, slope, 0.0) / np.where(short, curvature, 1.0)
+    return pi - np.remainder(pi - angles, 2 * pi)
+
+
+def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
+    """Minimize a function of unknown make: by its interpolant where that is exact."""
+    values = np.empty(0)
+    for size in SIZES:
+        values = _sampled(f, size, values)
+        rounding = ROUNDING * float(np.abs(values).max())
+        polynomial = _interpolant(values, rounding)
+        if polynomial and abs(f(OFF_GRID) - polynomial(OFF_GRID)) <= 10 * rounding:
+            found = polynomial.minimum()
+            lower = found.gain > 0 and f(found.angle) <= values[0]
+            return found if lower else Minimum(0.0, 0.0, found.spread)
+    angle, value = min(
+        (_valley(f, values, k) for k in _valleys(values)), key=lambda found: found[1]
+    )
+    gain, spread = float(values[0] - value), float(values.max() - min(values.min(), value))
+    return Minimum(angle, gain, spread) if gain > rounding else Minimum(0.0, 0.0, spread)
+
+
+def _sampled(f: Callable[[float], float], size: int, known: Array) -> Array:
+    """Return the values at `size` angles over the period, of which every other may be known."""
+    values = np.empty(size)
+    new = range(1, size, 2) if len(known) else range(size)
+    values[: 2 * len(known) : 2] = known
+    for k in new:
+        values[k] = f(2 * pi * k / size)
+    if not np.isfinite(values).all():
+        k = int(np.argmin(np.isfinite(values)))
+        raise DataError(
+            f"the cost is {float(values[k])!r} after a rotation by {2 * pi * k / size:.6g} in a "
+            "plane; it must be finite at every orthogonal matrix"
+        )
+    return values
+
+
+def _interpolant(values: Array, rounding: float) -> Trigonometric | None:
+    """Return the polynomial through values on a grid, where its upper half is rounding."""
+    size = len(values)
+    transform = np.fft.rfft(values) * (2 / size)
+    transform[0] /= 2
+    top = size // 4
+    if np.abs(transform[top + 1 :]).max() > rounding:
+        return None
+    kept = np.where(np.abs(transform) > rounding, transform, 0.0)[: top + 1]
+    return Trigonometric(kept.real.tolist(), (-kept.imag).tolist())
+
+
+def _valleys(values: Array) -> list[int]:
+    """Return where on the grid the lowest valleys are."""
+    low = (values <= np.roll(values, 1)) & (values <= np.roll(values, -1))
+    at = np.flatnonzero(low)
+    return [int(k) for k in at[np.argsort(values[at], kind="stable")][:BRACKETS]]
+
+
+def _valley(f: Callable[[float], float], values: Array, k: int) -> tuple[float, float]:
+    """Return the minimizer next to a grid point, in [-pi, pi], and the value there."""
+    from scipy.optimize import minimize_scalar
+
+    angle, value = remainder(2 * pi * k / len(values), 2 * pi), float(values[k])
+    for width in WIDTHS:
+        centre = angle
+        found = minimize_scalar(
+            lambda offset, centre=centre: f(centre + offset),
+            bounds=(-width, width), method="bounded", options={"xatol": 1e-11},
+        )  # fmt: skip
+        if found.fun < value:
+            angle, value = centre + float(found.x), float(found.fun)
+    return remainder(angle, 2 * pi), value

@@ -1,0 +1,34 @@
+"""Orthogonal tensor decomposition: T = sum_i w_i u_i ⊗ u_i ⊗ u_i with orthonormal u_i.
+
+maximize sum_i T(u_i, u_i, u_i) over U'U = I, for a symmetric third-order tensor T (Shalit and
+Chechik 2014, equation 8). Where T has such a decomposition with positive weights, its factors are
+the global maximum, the sum of the weights. Signed permutations of them are strict local maxima
+too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] give 2, not 4.
+"""
+
+from orthobench.families.orthogonal_tensor.gmm import MixtureInstance, gmm_tensor
+from orthobench.families.orthogonal_tensor.judge import Judge, decomposition, recovery_error
+from orthobench.families.orthogonal_tensor.maker import orthogonal_tensor
+from orthobench.families.orthogonal_tensor.oracle import TensorOracle
+from orthobench.families.orthogonal_tensor.problem import OrthogonalTensor
+from orthobench.families.orthogonal_tensor.starts import (
+    STARTS,
+    first_point,
+    first_point_flops,
+    start_parameter,
+)
+
+__all__ = [
+    "STARTS",
+    "Judge",
+    "MixtureInstance",
+    "OrthogonalTensor",
+    "TensorOracle",
+    "decomposition",
+    "first_point",
+    "first_point_flops",
+    "gmm_tensor",
+    "orthogonal_tensor",
+    "recovery_error",
+    "start_parameter",
+]

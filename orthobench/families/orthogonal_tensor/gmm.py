@@ -1,0 +1,289 @@
+"""Gaussian mixtures by orthogonal tensor decomposition: the instance maker and the judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from orthobench.contract.problem import Instance
+from orthobench.contract.solution import Solution
+from orthobench.contract.sources import ArraySource, IteratorSource, SampleSource
+from orthobench.errors import DataError, UsageError
+from orthobench.families.orthogonal_tensor.judge import Judge
+from orthobench.families.orthogonal_tensor.mixtures import (
+    Mixture,
+    SampleMoments,
+    WhitenedMoments,
+    check_components,
+    one_pass,
+    whitened_moments,
+)
+from orthobench.families.orthogonal_tensor.oracle import TensorOracle
+from orthobench.tools.arrays import Array
+
+JUDGED = 20_000
+"""Most samples that the judge clusters."""
+
+Labels = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class MixtureInstance(Instance[TensorOracle]):
+    """An instance whose decompositions stand for Gaussian mixtures.
+
+    Attributes
+    ----------
+    moments : WhitenedMoments
+    """
+
+    moments: WhitenedMoments = field(kw_only=True)
+
+    def mixture(self, U: Array) -> Mixture:
+        """Return the mixture that a solution (k, k) stands for: centres, weights, variance."""
+        return self.moments.mixture(U)
+
+
+class MixtureJudge:
+    """Measures decompositions, and the mixtures that they stand for.
+
+    Parameters
+    ----------
+    moments : WhitenedMoments
+    X : ndarray, shape (n, d)
+        Samples to cluster; only their coordinates in the k whitened directions are kept.
+    labels : ndarray of int, shape (n,), optional
+        Their true components.
+    truth : Mixture, optional
+        The true mixture, of as many components.
+
+    Notes
+    -----
+    A call takes 2nk² + 2k⁴ flops: all estimated centres lie in the whitened directions.
+    """
+
+    def __init__(
+        self,
+        moments: WhitenedMoments,
+        X: Array,
+        labels: Labels | None = None,
+        truth: Mixture | None = None,
+    ) -> None:
+        self.moments, self.labels, self.truth = moments, labels, truth
+        self.decomposition = Judge(moments.tensor)
+        self.within = X @ moments.whitening.basis
+        self.outside = _log_likelihood_outside(X, self.within, moments.variance)
+        self.optimal_nmi: float | None = None
+        if labels is not None and truth is not None:
+            self.optimal_nmi = nmi(labels, truth.assign(X))
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics of `Judge`, and those of the mixture.
+
+        With labels ``nmi``, the normalized mutual information (`nmi`) of the true components and
+        those of largest posterior probability under the mixture found; with the truth also
+        ``optimal_nmi``, that of the true mixture, and ``nmi_gap``, how much is missing, which
+        come first. With the truth ``centre_error``, see `centre_error`. Where the variance is
+        positive ``log_likelihood``, the mean over the samples.
+        """
+        mixture = self.moments.coordinates(solution.point)
+        metrics = self._clustering(mixture) | self.decomposition(solution)
+        if self.truth is not None:
+            found = self.moments.mixture(solution.point)
+            metrics["centre_error"] = centre_error(found.centres, self.truth.centres)
+        if mixture.variance > 0:
+            metrics["log_likelihood"] = mixture.log_likelihood(self.within) + self.outside
+        return metrics
+
+    def _clustering(self, mixture: Mixture) -> dict[str, float]:
+        if self.labels is None:
+            return {}
+        found = nmi(self.labels, mixture.assign(self.within))
+        if self.optimal_nmi is None:
+            return {"nmi": found}
+        gap = self.optimal_nmi - found
+        return {"nmi_gap": gap, "nmi": found, "optimal_nmi": self.optimal_nmi}
+
+
+def _log_likelihood_outside(X: Array, within: Array, variance: float) -> float:
+    """Return the part of the mean log-likelihood that does not depend on the mixture found."""
+    if variance <= 0:
+        return 0.0
+    squares = float(np.vdot(X, X) - np.vdot(within, within)) / len(X)
+    normalizer: float = (X.shape[1] - within.shape[1]) / 2 * math.log(2 * math.pi * variance)
+    return -squares / (2 * variance) - normalizer
+
+
+def nmi(labels: Labels, found: Labels) -> float:
+    """Return the normalized mutual information of two clusterings, I / ((H + H') / 2).
+
+    Manning, Raghavan and Schütze 2008, section 16.3: normalized by the arithmetic mean of the two
+    entropies. 1 for equal clusterings under any names, 0 for independent ones.
+
+    Parameters
+    ----------
+    labels, found : ndarray of int, shape (n,)
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    return float(normalized_mutual_info_score(labels, found, average_method="arithmetic"))
+
+
+def centre_error(found: Array, true: Array) -> float:
+    """Return the distance of all centres from the true ones matched to them, relative to these.
+
+    The Frobenius norm of their differences over that of the true centres; matched one to one so
+    that it is smallest.
+
+    Parameters
+    ----------
+    found, true : ndarray, shape (k, d)
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    squares = np.sum(found**2, axis=1)[:, None] + np.sum(true**2, axis=1) - 2 * found @ true.T
+    rows, columns = linear_sum_assignment(squares)
+    return float(np.linalg.norm(found[rows] - true[columns]) / np.linalg.norm(true))
+
+
+def gmm_tensor(
+    X: NDArray[np.generic] | ArraySource | Iterable[Array],
+    n_components: int,
+    labels: ArrayLike | None = None,
+    *,
+    variance_estimate: str = "bottom",
+    truth: Mixture | None = None,
+) -> MixtureInstance:
+    """Make the tensor whose decomposition fits spherical Gaussians of one variance to your data.
+
+    Parameters
+    ----------
+    X : ndarray (N, d), memory map, or iterable of rows or blocks
+        N > d samples, as they are: not centred, which would make the centres dependent. They are
+        read three times, block by block, an array twice; a generator, which can be read once,
+        is refused.
+    n_components : int
+        k, 1 <= k <= d: the centres of the mixture must be linearly independent.
+    labels : array_like of int or str, shape (N,), optional
+        The true components, for the judge.
+    variance_estimate : {"bottom", "smallest"}
+        Noise variance from the mean of the d - k + 1 smallest eigenvalues of the covariance, or
+        the smallest, as Hsu and Kakade (2013) have it.
+    truth : Mixture, optional
+        The true mixture, for the judge.
+
+    Returns
+    -------
+    MixtureInstance
+        Its oracle holds the whitened third moment (k, k, k). ``instance.mixture(U)`` gives the
+        mixture that a solution stands for. Its metrics are those of `MixtureJudge`, measured on
+        every s-th sample, s the smallest that leaves at most 20,000.
+
+    Raises
+    ------
+    UsageError
+        On components that are no whole number from 1 to d, or a generator; before the samples
+        are read.
+    DataError
+        On samples that are not finite, named by their row, or no more than features; on labels
+        that do not fit; where the second moment has fewer than k positive eigenvalues.
+
+    Notes
+    -----
+    N(d² + 2dk + k³) flops; memory O(d²), O(k³) and a block of rows: no (d, d, d) array.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(3, size=5000)
+    >>> X = 4 * np.eye(3, 6)[labels] + rng.standard_normal((5000, 6))
+    >>> instance = ob.gmm_tensor(X, n_components=3, labels=labels)
+    >>> instance.oracle.T.shape
+    (3, 3, 3)
+    """
+    source = _source(X)
+    check_components(n_components, source.d)
+    samples = SampleMoments(source)
+    moments = whitened_moments(samples, n_components, variance_estimate)
+    stride = -(-samples.count // JUDGED)
+    clusters = None if labels is None else components(labels, samples.count)[::stride]
+    return mixture_instance(moments, spread(source, samples.count, stride), clusters, truth)
+
+
+def mixture_instance(
+    moments: WhitenedMoments,
+    X: Array,
+    labels: Labels | None = None,
+    truth: Mixture | None = None,
+) -> MixtureInstance:
+    """Make an instance of moments that are known, exactly or from elsewhere.
+
+    Parameters
+    ----------
+    moments : WhitenedMoments
+        Such as ``whitened_moments(mixture_moments(centres, weights, variance), k)``.
+    X, labels, truth
+        As in `MixtureJudge`.
+
+    Raises
+    ------
+    UsageError
+        Where the truth has another number of components or features.
+    """
+    shape = (len(moments.tensor), X.shape[1])
+    if truth is not None and truth.centres.shape != shape:
+        raise UsageError(f"the true centres must be {shape}, not {truth.centres.shape}")
+    judge = MixtureJudge(moments, X, labels, truth)
+    best = {} if judge.optimal_nmi is None else {"nmi_gap": 0.0}
+    return MixtureInstance(TensorOracle(moments.tensor), judge, best, moments=moments)
+
+
+def _source(X: NDArray[np.generic] | ArraySource | Iterable[Array]) -> SampleSource:
+    if isinstance(X, np.ndarray):
+        return ArraySource(X)
+    if isinstance(X, ArraySource):
+        return X
+    if iter(X) is X:
+        raise UsageError(
+            "a generator can be read once, and whitening reads the samples again; pass an array, "
+            "a memory map, or a list of blocks"
+        )
+    return IteratorSource(X)
+
+
+def spread(source: SampleSource, count: int, stride: int) -> Array:
+    """Return every `stride`-th of the `count` samples of a source, from the first on."""
+    rows = np.empty((-(-count // stride), source.d))
+    step = stride
+    if isinstance(source, ArraySource):
+        order = range(count) if source.order is None else source.order
+        source = ArraySource(source.rows, order[::stride], 1, source.scale, source.centre)
+        step = 1
+    seen = filled = 0
+    for block in one_pass(source):
+        part = block[-seen % step :: step]
+        rows[filled : filled + len(part)] = part
+        seen, filled = seen + len(block), filled + len(part)
+    return rows
+
+
+def components(labels: ArrayLike, count: int) -> Labels:
+    """Return labels as the numbers 0, 1, ... of the different ones.
+
+    Raises
+    ------
+    DataError
+        Where they are no integers or strings, one for each of the `count` samples.
+    """
+    given = np.asarray(labels)
+    if given.shape != (count,) or given.dtype.kind not in "iubUS":
+        raise DataError(
+            f"labels must be {count} integers or strings, one a sample, not an array of shape "
+            f"{given.shape} and dtype {given.dtype}"
+        )
+    _, numbers = np.unique(given, return_inverse=True)
+    return numbers.reshape(-1)

@@ -1,0 +1,115 @@
+"""The maker of instances of your own tensor: `orthogonal_tensor`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.problem import Instance
+from orthobench.errors import DataError
+from orthobench.families.orthogonal_tensor.judge import Judge
+from orthobench.families.orthogonal_tensor.oracle import TensorOracle
+from orthobench.families.symmetric_tensors import symmetrized
+from orthobench.tools.arrays import Array, real
+from orthobench.tools.geometry import drift
+
+LARGEST = 1e140
+"""A tensor's largest entry lies between one over this and this, so that its norm is a number."""
+
+ORTHONORMAL = 1e-8
+"""Largest orthogonality defect |U'U - I|_F of true factors."""
+
+
+def orthogonal_tensor(
+    T: NDArray[np.generic],
+    *,
+    factors: Array | None = None,
+    weights: Array | None = None,
+) -> Instance[TensorOracle]:
+    """Make an instance of your own symmetric third-order tensor.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n, n, n)
+        Symmetric up to rounding; it is copied, and symmetrized exactly.
+    factors : ndarray, shape (n, r), optional
+        The true orthonormal factors, for the judge.
+    weights : ndarray, shape (r,), optional
+        Their weights; the sum of their absolute values is the optimum.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `Judge`.
+
+    Raises
+    ------
+    DataError
+        Where T is no finite cubic real tensor, is zero, or is not symmetric, and says by how
+        much and where; where factors are not orthonormal, or weights do not match them,
+        or either are not real numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> from orthobench.families.symmetric_tensors import composed
+    >>> from orthobench.tools.geometry import random_point
+    >>> from orthobench.contract.solution import Solution
+    >>> U, w = random_point(5, 5, np.random.default_rng(0)), np.arange(1.0, 6.0)
+    >>> instance = ob.orthogonal_tensor(composed(U, w), factors=U, weights=w)
+    >>> metrics = instance.measure(Solution(U))
+    >>> bool(metrics["residual"] < 1e-14), round(metrics["objective"], 9)
+    (True, 15.0)
+    """
+    symmetric = symmetrized(_checked(T))
+    known = None if factors is None else _checked_factors(factors, len(symmetric))
+    optimum = None if weights is None else _optimum(weights, known, len(symmetric))
+    best: Mapping[str, float] = {} if optimum is None else {"objective_gap": 0.0}
+    return Instance(TensorOracle(symmetric), Judge(symmetric, known, optimum), best)
+
+
+def _checked(T: NDArray[np.generic]) -> Array:
+    if np.ndim(T) != 3 or len(set(np.shape(T))) != 1 or not np.size(T):
+        raise DataError(f"the tensor must be cubic (n, n, n), not of shape {np.shape(T)}")
+    if np.asarray(T).dtype.kind not in "fiub":
+        raise DataError(f"the tensor must hold real numbers, not {np.asarray(T).dtype}")
+    tensor = np.asarray(T, dtype=np.float64)
+    if not np.isfinite(tensor).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(tensor))[0])
+        raise DataError(f"entry {at} of the tensor is {tensor[at]}; clean the data")
+    largest = np.abs(tensor).max()
+    if largest == 0:
+        raise DataError("the tensor is zero: there is nothing to decompose")
+    if not 1 / LARGEST <= largest <= LARGEST:
+        raise DataError(
+            f"the largest entry of the tensor is {largest:.3g}: rescale it, so that squares "
+            "neither overflow nor vanish"
+        )
+    return tensor
+
+
+def _checked_factors(factors: Array, n: int) -> Array:
+    known = real(factors, "the true factors")
+    if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
+        raise DataError(
+            f"the true factors must be of shape ({n}, r), r <= {n}, not {np.shape(factors)}"
+        )
+    defect = drift(known)
+    if not defect <= ORTHONORMAL:
+        raise DataError(f"the true factors are not orthonormal: |U'U - I| = {defect:.3g}")
+    return known
+
+
+def _optimum(weights: Array, factors: Array | None, n: int) -> float:
+    """Return the sum of the absolute weights: a factor turns with the sign of its weight."""
+    known = real(weights, "the true weights")
+    columns = f"at most {n}" if factors is None else str(factors.shape[1])
+    fits = known.size <= n if factors is None else known.size == factors.shape[1]
+    if known.ndim != 1 or not fits:
+        raise DataError(f"there must be {columns} weights, not of shape {np.shape(weights)}")
+    optimum = float(np.abs(known).sum())
+    if not 0 < optimum < np.inf:
+        raise DataError("the true weights must be finite and not all zero")
+    return optimum

@@ -1,0 +1,17 @@
+"""The base class of problems with an orthogonally decomposable tensor."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orthobench.contract.problem import Problem
+from orthobench.families.orthogonal_tensor.oracle import TensorOracle
+
+
+class OrthogonalTensor(Problem[TensorOracle]):
+    """Base of the problems of this family: what its judge reports and what it ranks by."""
+
+    family: ClassVar[str] = "orthogonal tensor"
+    offers: ClassVar[type[TensorOracle]] = TensorOracle
+    primary: ClassVar[str] = "residual"
+    tuned_by: ClassVar[str] = "residual"

@@ -1,0 +1,21 @@
+"""Sparse PCA: a few components with few non-zero loadings that explain much of the variance.
+
+maximize tr(Z'AU) - gamma |Z|_1 over U'U = I and unit columns of Z (Journée et al. 2010; Shalit
+and Chechik 2014, equation 5), or the form that solvers work on, where Z is eliminated:
+sum_ij [|AU|_ij - gamma]²_+ over U'U = I (equation 6). For more than one component the two are
+different problems: eliminating Z from the first leaves sum_j |soft(A u_j, gamma)|, not squared.
+"""
+
+from orthobench.families.sparse_pca.judge import objectives, unit_columns
+from orthobench.families.sparse_pca.maker import sparse_pca
+from orthobench.families.sparse_pca.oracle import SparsePCAOracle
+from orthobench.families.sparse_pca.problem import SparsePCA, SparseSolution
+
+__all__ = [
+    "SparsePCA",
+    "SparsePCAOracle",
+    "SparseSolution",
+    "objectives",
+    "sparse_pca",
+    "unit_columns",
+]

@@ -1,0 +1,95 @@
+"""The maker of sparse PCA instances of your own data: `sparse_pca`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.problem import Instance
+from orthobench.errors import DataError, UsageError
+from orthobench.families.sparse_pca.judge import OF_PENALIZED, Judge, unit_columns
+from orthobench.families.sparse_pca.oracle import SparsePCAOracle
+from orthobench.tools.arrays import Array, check_rows, matrix
+
+
+def sparse_pca(
+    A: NDArray[np.generic],
+    m: int,
+    test: NDArray[np.generic] | None = None,
+    *,
+    passes: int = 1,
+    order: NDArray[np.intp] | None = None,
+) -> Instance[SparsePCAOracle]:
+    """Make a sparse PCA instance of your own data.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples, centred and scaled as you want it judged: columns are samples.
+    m : int
+        Components, 1 <= m <= min(d, N).
+    test : ndarray, shape (d, M), optional
+        Samples for the judge, which otherwise judges on `A`.
+    passes : int
+        How often streaming methods may go through the samples.
+    order : ndarray of int, shape (N,), optional
+        In which order streaming methods see them.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `Judge`.
+
+    Raises
+    ------
+    UsageError
+        On m < 1, m > d or m > N.
+    DataError
+        On data that are not a finite real matrix, features that do not vary, or numbers so small
+        or large that their sum of squares cannot be had; names them. On an order that is not one
+        of the N samples.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> A = np.random.default_rng(0).standard_normal((200, 40))
+    >>> instance = ob.sparse_pca(A - A.mean(axis=1, keepdims=True), m=3)
+    >>> instance.oracle.n, instance.oracle.samples
+    (200, 40)
+    """
+    train = _checked(A, "the data")
+    d, samples = train.shape
+    if not hasattr(m, "__index__") or not 1 <= m <= min(d, samples):
+        raise UsageError(
+            f"m must be a whole number between 1 and {min(d, samples)}, not {m}: "
+            f"there are {d} features and {samples} samples"
+        )
+    _refuse_constant(train)
+    held_out = None if test is None else _checked(test, "the test part")
+    if held_out is not None and len(held_out) != d:
+        raise DataError(f"the test part has {len(held_out)} features, the data {d}")
+    oracle, judge = SparsePCAOracle(train, m, passes, order), Judge(train, held_out)
+    return Instance(oracle, judge, violation=unit_columns, conditional=OF_PENALIZED)
+
+
+def _checked(A: NDArray[np.generic], what: str) -> Array:
+    """Return a float64 copy in Fortran order; refuse what is not a finite real matrix."""
+    A = np.asarray(A)
+    if A.ndim != 2:
+        raise DataError(f"{what} must be a matrix (features, samples), not of shape {A.shape}")
+    converted: Array = matrix(A, what).astype(np.float64, order="F")
+    check_rows(converted.T, what=f"{what}: sample")
+    return converted
+
+
+def _refuse_constant(A: Array) -> None:
+    """Refuse features that do not vary: zero, or left uncentred and unscaled by mistake."""
+    constant = np.flatnonzero(A.min(axis=1) == A.max(axis=1))
+    if not len(constant):
+        return
+    value = float(A[constant[0], 0])
+    more = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
+    raise DataError(
+        f"feature {constant[0]} (counted from 0){more} has the same value {value:g} in all "
+        "samples; drop what does not vary: A[A.min(axis=1) < A.max(axis=1)]"
+    )

@@ -1,0 +1,78 @@
+"""The oracle of sparse PCA: the data matrix, and its samples one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.problem import Oracle
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.sources import ArraySource
+from orthobench.errors import DataError
+from orthobench.tools.arrays import Array
+
+
+class SparsePCAOracle(Oracle):
+    """The data matrix, and its samples one after the other.
+
+    ``n`` is the number of features d, ``k`` the number of components m.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples.
+    m : int
+        Components.
+    passes : int
+        How often the samples can be gone through.
+    order : ndarray of int, shape (N,), optional
+        In which order samples come; that of the columns by default.
+
+    Raises
+    ------
+    DataError
+        On an order of fewer or more samples than there are.
+
+    Attributes
+    ----------
+    A : ndarray, shape (d, N)
+        In Fortran order: each sample is contiguous. Do not write into it.
+    norms : ndarray, shape (d,)
+        Norms of the rows of A. Penalties are relative to the largest.
+    """
+
+    def __init__(
+        self, A: Array, m: int, passes: int = 1, order: NDArray[np.intp] | None = None
+    ) -> None:
+        self.A = np.asfortranarray(A).view()  # a view: the caller's array stays writable
+        self.A.flags.writeable = False
+        self.n, self.k = len(A), m
+        self.norms: Array = np.linalg.norm(self.A, axis=1)
+        source = ArraySource(self.A.T, order, passes)
+        if source.length != self.samples:
+            raise DataError(
+                f"the order must name all {self.samples} samples, and names {source.length}"
+            )
+        self._stream = SampleOracle(source, m)
+        self.window = self._stream.window
+
+    @property
+    def samples(self) -> int:
+        """The number N of samples in A."""
+        return int(self.A.shape[1])
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Go back to the first sample."""
+        self._stream.rewind(rng)
+
+    def prepare(self, samples: int) -> None:
+        """Get the next samples ready."""
+        self._stream.prepare(samples)
+
+    def remaining(self) -> float:
+        """Return how many samples are left."""
+        return self._stream.remaining()
+
+    def take(self, count: int) -> Array:
+        """Return the next `count` samples, ``(count, d)``, C order; do not write into it."""
+        return self._stream.take(count)

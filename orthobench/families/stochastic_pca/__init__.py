@@ -1,0 +1,15 @@
+"""Stochastic PCA: find the k-dimensional subspace of largest uncentred variance from samples.
+
+maximize tr(U'CU) subject to U'U = I, where C = E[xx'] and only samples x are seen
+(Arora, Cotter and Srebro 2013, equation 2.1).
+"""
+
+from orthobench.families.stochastic_pca.maker import JUDGE_BYTES, stochastic_pca
+from orthobench.families.stochastic_pca.problem import RelaxedSolution, StochasticPCA
+
+__all__ = [
+    "JUDGE_BYTES",
+    "RelaxedSolution",
+    "StochasticPCA",
+    "stochastic_pca",
+]

@@ -1,0 +1,161 @@
+"""The maker of stochastic PCA instances: `stochastic_pca`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.problem import Instance
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.sources import (
+    ArraySource,
+    IteratorSource,
+    Sampler,
+    SamplerSource,
+    SampleSource,
+)
+from orthobench.errors import DataError, UsageError
+from orthobench.families.moments import DenseMoment, SecondMoment, second_moment
+from orthobench.families.stochastic_pca.judge import OF_RELAXED, Judge
+from orthobench.tools.arrays import Array, matrix
+
+JUDGE_BYTES = 256 * 2**20
+"""Most memory that the judge takes for its rows where it picks them itself."""
+
+
+def stochastic_pca(
+    train: NDArray[np.generic] | ArraySource | Sampler | Iterable[Array],
+    k: int,
+    validation: NDArray[np.generic] | ArraySource | None = None,
+    test: NDArray[np.generic] | ArraySource | None = None,
+    *,
+    covariance: Array | SecondMoment | None = None,
+    passes: int = 1,
+) -> Instance[SampleOracle]:
+    """Make a stochastic PCA instance of your own data.
+
+    Parameters
+    ----------
+    train : ndarray (n, d), memory map, iterable of rows or blocks, or sampler
+        What solvers see, row by row in this order. A sampler is a function
+        ``sampler(rng, count) -> (count, d)``.
+    k : int
+        Dimension of the subspace, 1 <= k <= d.
+    validation, test : ndarray, shape (n, d), optional
+        Data for tuning and for the judge. Without a test part the judge uses `covariance`, or
+        else rows spread evenly over the training part (at most 256 MiB of them).
+    covariance : ndarray, shape (d, d), or SecondMoment, optional
+        The true second moment E[xx'], where it is known; needed for samplers and iterators
+        without a test part.
+    passes : int
+        How often an array is gone through; one pass is the stochastic setting. An
+        `ArraySource` says so itself.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `Judge`.
+
+    Raises
+    ------
+    UsageError
+        On a k that is no whole number from 1 to d, on passes over what can be read once only, or
+        where there is nothing to judge by.
+    DataError
+        On data that are not a finite real matrix; names the row. Training rows are checked
+        when they are read.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> X = np.random.default_rng(0).standard_normal((500, 20)) * np.linspace(2, 1, 20)
+    >>> outcome = ob.solve("oja", ob.stochastic_pca(X, k=3), step=0.1)
+    >>> outcome.solution.shape
+    (20, 3)
+    """
+    population = _population(covariance)
+    source = _source(train, passes, _width(test, population))
+    if not hasattr(k, "__index__") or not 1 <= k <= source.d:
+        raise UsageError(f"k must be a whole number between 1 and d = {source.d}, not {k}")
+    judge = Judge(
+        _test_moment(source, test, population),
+        k,
+        None if validation is None else _moment(validation, source.d, "validation part"),
+    )
+    best = {"suboptimality": 0.0, "subspace_error": 0.0}
+    return Instance(SampleOracle(source, k), judge, best, conditional=OF_RELAXED)
+
+
+def _population(covariance: Array | SecondMoment | None) -> SecondMoment | None:
+    if covariance is None or isinstance(covariance, SecondMoment):
+        return covariance
+    return DenseMoment(covariance)
+
+
+def _source(
+    train: NDArray[np.generic] | ArraySource | Sampler | Iterable[Array],
+    passes: int,
+    width: int | None,
+) -> SampleSource:
+    if isinstance(train, np.ndarray):
+        return ArraySource(train, passes=passes)
+    if passes != 1:
+        raise UsageError("only an array can be gone through several times: leave passes at 1")
+    if isinstance(train, ArraySource):
+        return train
+    if not callable(train):
+        return IteratorSource(train)
+    if width is None:
+        raise UsageError("a sampler needs its covariance or a test part to be judged by")
+    return SamplerSource(train, width)
+
+
+def _width(
+    test: NDArray[np.generic] | ArraySource | None, population: SecondMoment | None
+) -> int | None:
+    """Return the number of features that the judge's data have, where it has any."""
+    if population is not None:
+        return population.d
+    if test is None:
+        return None
+    return test.d if isinstance(test, ArraySource) else matrix(test, "the test part").shape[1]
+
+
+def _test_moment(
+    source: SampleSource,
+    test: NDArray[np.generic] | ArraySource | None,
+    population: SecondMoment | None,
+) -> SecondMoment:
+    if test is not None:
+        return _moment(test, source.d, "test part")
+    if population is not None:
+        return _of_width(population, source.d, "covariance")
+    if not isinstance(source, ArraySource):
+        raise UsageError("an iterator of samples needs a test part or a covariance to be judged by")
+    return second_moment(_spread(source))
+
+
+def _spread(source: ArraySource) -> ArraySource:
+    rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
+    at = np.linspace(0, source.length - 1, rows).astype(np.intp)
+    if isinstance(source.order, range):
+        at = source.order.start + source.order.step * at
+    elif source.order is not None:
+        at = source.order[at]
+    return ArraySource(source.rows, at, scale=source.scale, centre=source.centre)
+
+
+def _moment(data: NDArray[np.generic] | ArraySource, d: int, part: str) -> SecondMoment:
+    source = data if isinstance(data, ArraySource) else ArraySource(data)
+    try:
+        return _of_width(second_moment(source), d, part)
+    except DataError as error:
+        raise DataError(f"{part}: {error}") from None
+
+
+def _of_width(moment: SecondMoment, d: int, what: str) -> SecondMoment:
+    if moment.d != d:
+        raise DataError(f"the {what} has {moment.d} features, the training part {d}")
+    return moment

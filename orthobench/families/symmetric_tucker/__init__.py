@@ -1,0 +1,44 @@
+"""Symmetric Tucker decomposition: X ≈ C ·(Q', ..., Q') with an orthonormal basis Q (n, r).
+
+maximize F(Q) = |X ·(Q, ..., Q)|² over Q'Q = I, for a symmetric tensor X of order d. The best core
+is C = X ·(Q, ..., Q), and |X|² - F(Q) the squared error (Jin, Kileel, Kolda and Ward 2022,
+equations 2 and 3, Remark 1). X may be a sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i, which then
+need not be formed.
+"""
+
+from orthobench.families.symmetric_tucker.judge import (
+    ComponentSolution,
+    Judge,
+    Measured,
+    MeasuredMoment,
+    MeasuredTensor,
+    violation,
+)
+from orthobench.families.symmetric_tucker.maker import TuckerInstance, symmetric_tucker
+from orthobench.families.symmetric_tucker.oracle import (
+    GivenTensorOracle,
+    MomentOracle,
+    MomentStream,
+    SymmetricTensorOracle,
+    TuckerOracle,
+    tensor_refusal,
+)
+from orthobench.families.symmetric_tucker.problem import SymmetricTucker
+
+__all__ = [
+    "ComponentSolution",
+    "GivenTensorOracle",
+    "Judge",
+    "Measured",
+    "MeasuredMoment",
+    "MeasuredTensor",
+    "MomentOracle",
+    "MomentStream",
+    "SymmetricTensorOracle",
+    "SymmetricTucker",
+    "TuckerInstance",
+    "TuckerOracle",
+    "symmetric_tucker",
+    "tensor_refusal",
+    "violation",
+]

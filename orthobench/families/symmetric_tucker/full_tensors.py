@@ -1,0 +1,185 @@
+"""Symmetric tensors of any order with all their n^d entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from orthobench.errors import DataError
+from orthobench.families.symmetric_tensors import SYMMETRIC
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.tools.arrays import Array
+
+SCRATCH_BYTES = 2**20
+"""Most memory that weighted samples take: they stay in the cache."""
+
+ROWS = 48
+"""Rows of a symmetric product that are computed together, from the diagonal on."""
+
+
+def partial_core(T: Array, Q: Array) -> Array:
+    """Return W = T ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+    Q : ndarray, shape (n, r)
+
+    Returns
+    -------
+    ndarray, shape (n, N)
+        As `orthobench.families.symmetric_tucker.sample_moments.partial_core` gives it.
+
+    Notes
+    -----
+    About 2 n^d r flops; memory n^(d-1) r.
+    """
+    W = T
+    for _ in range(T.ndim - 1):
+        W = np.tensordot(W, Q, axes=([1], [0]))
+    table = monomials(Q.shape[1], T.ndim - 1)
+    return np.ascontiguousarray(W.reshape(len(T), -1)[:, table.places])
+
+
+def moment_tensor(X: Array, order: int) -> Array:
+    """Return the sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i, symmetric to the last bit.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+    order : int
+        d >= 2.
+
+    Returns
+    -------
+    ndarray, shape (n,) * d
+
+    Notes
+    -----
+    Products X diag(w) X' of rows b <= c of X, w the product of the samples' entries at an
+    ascending prefix of d - 2 indices, of which none exceeds b: 2pn^d/d! flops, up to lower terms
+    and what the blocks of `ROWS` add, in place of the 2pn^d of Khatri-Rao products. Memory np and
+    `SCRATCH_BYTES` beyond the result.
+    """
+    p, n = X.shape
+    T = np.empty((n,) * order)
+    scratch = np.empty((n, min(p, max(1, SCRATCH_BYTES // (8 * n)))))
+    _set_moment(T, np.ascontiguousarray(X.T), np.full(p, 1 / p), scratch)
+    return T
+
+
+def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
+    """Set T to the sum of w x ⊗ ... ⊗ x over the columns x of X."""
+    if T.ndim == 2:
+        _set_gram(T, X, w, scratch)
+    else:
+        _fill(T, lambda a, rest: _set_moment(rest, X[a:], X[a] * w, scratch))
+
+
+def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
+    """Set G to X diag(w) X', exactly symmetric."""
+    n, p = X.shape
+    many = scratch.shape[1]
+    for begin in range(0, p, many):
+        part = X[:, begin : begin + many]
+        weighted = np.multiply(part, w[begin : begin + many], out=scratch[:n, : part.shape[1]])
+        for row in range(0, n, ROWS):
+            product = weighted[row : row + ROWS] @ part[row:].T
+            strip = G[row : row + ROWS, row:]
+            strip[:] = strip + product if begin else product
+    _mirror(G)
+
+
+def _mirror(G: Array) -> None:
+    """Make a matrix symmetric: below its diagonal blocks, what is above; in these, the mean."""
+    for row in range(0, len(G), ROWS):
+        end = row + ROWS
+        G[end:, row:end] = G[row:end, end:].T
+        block = G[row:end, row:end]
+        block[:] = (block + block.T) / 2
+
+
+def _fill(T: Array, corner: Callable[[int, Array], None]) -> None:
+    """Fill a symmetric tensor from its entries of least first index.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+        Written in place, every entry once.
+    corner : callable
+        ``corner(a, T[a, a:, ..., a:])`` writes a symmetric tensor of order d - 1 into its second
+        argument.
+
+    Notes
+    -----
+    Slab after slab: entries T[a, b, ...] with b < a are those of T[b, a, ...], whole rows; entries
+    whose least index stands further back are those of the same slab with two indices swapped.
+    All other ways touch a cache line for every entry.
+    """
+    order = T.ndim
+    for a, slab in enumerate(T):
+        low, high = slice(None, a), slice(a, None)
+        corner(a, slab[(high,) * (order - 1)])
+        slab[:a] = T[:a, a]
+        for place in range(1, order - 1):
+            region = (high,) * place + (low,)
+            slab[region] = slab.swapaxes(0, place)[region]
+
+
+def symmetrized(T: Array) -> Array:
+    """Return the mean over all permutations of the indices of an almost symmetric tensor.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+
+    Returns
+    -------
+    ndarray, shape (n,) * d
+        A fresh array, symmetric to the last bit; where `T` is so too, equal to it.
+
+    Raises
+    ------
+    DataError
+        Where an entry differs from its mean by more than 1e-10 of the largest entry.
+
+    Notes
+    -----
+    Of the n^d / d entries of least first index alone; memory of some n^(d-1) beyond the result.
+    """
+    mean = np.empty(T.shape)
+    _set_mean(mean, T)
+    return _refuse_asymmetric(T, mean)
+
+
+def _set_mean(mean: Array, T: Array) -> None:
+    """Set `mean` to the mean of T over permutations of its indices."""
+    if T.ndim == 2:
+        np.add(T, (T.T - T) / 2, out=mean)
+        _mirror(mean)
+        return
+
+    def corner(a: int, rest: Array) -> None:
+        # differences from the first, so that equal entries are kept as they are
+        places = [
+            np.moveaxis(T, place, 0)[a][(slice(a, None),) * rest.ndim] for place in range(T.ndim)
+        ]
+        off = sum(other - places[0] for other in places[1:])
+        _set_mean(rest, places[0] + off / T.ndim)
+
+    _fill(mean, corner)
+
+
+def _refuse_asymmetric(T: Array, mean: Array) -> Array:
+    off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
+    largest = max(float(np.abs(slab).max()) for slab in T)
+    if off.max() > SYMMETRIC * largest:
+        a = int(off.argmax())
+        rest = np.unravel_index(int(np.abs(T[a] - mean[a]).argmax()), T[a].shape)
+        at = (a, *map(int, rest))
+        raise DataError(
+            f"the tensor is not symmetric: entry {at} is {T[at]:.6g}, and the mean over the "
+            f"permutations of its indices {mean[at]:.6g}; pass that mean"
+        )
+    return mean

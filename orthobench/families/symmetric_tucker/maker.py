@@ -1,0 +1,287 @@
+"""The maker of instances of your own tensor or samples: `symmetric_tucker`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import sqrt
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.problem import Instance
+from orthobench.contract.solution import Solution
+from orthobench.contract.sources import IteratorSource, Sampler, SamplerSource, SampleSource
+from orthobench.errors import DataError, UsageError
+from orthobench.families.symmetric_tucker.full_tensors import symmetrized
+from orthobench.families.symmetric_tucker.judge import (
+    ComponentSolution,
+    Judge,
+    Measured,
+    MeasuredMoment,
+    MeasuredTensor,
+    violation,
+)
+from orthobench.families.symmetric_tucker.oracle import (
+    GivenTensorOracle,
+    MomentOracle,
+    MomentStream,
+    TuckerOracle,
+)
+from orthobench.families.symmetric_tucker.sample_moments import vanishes
+from orthobench.tools.arrays import Array, check_rows, matrix, real
+from orthobench.tools.geometry import drift
+
+Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Sampler | Iterable[Array]"
+
+
+LARGEST_CORE = 2**24
+"""Most entries of a core that is asked for."""
+
+LARGEST = 1e300
+"""|x|^(4d) of the longest sample, and |T|⁴, lie between one over this and this: so |∇F|² does."""
+
+ORTHONORMAL = 1e-8
+"""Largest orthogonality defect |Q'Q - I|_F of a true basis."""
+
+
+@dataclass(frozen=True)
+class TuckerInstance(Instance[TuckerOracle]):
+    """An instance whose bases have cores.
+
+    Attributes
+    ----------
+    core : callable
+        Maps a basis (n, r) to its core (r,) * d, of the judge's samples (Remark 5).
+    """
+
+    core: Callable[[Array], Array] = field(kw_only=True)
+
+
+def symmetric_tucker(
+    *,
+    rank: int,
+    tensor: NDArray[np.generic] | None = None,
+    samples: Samples | None = None,
+    order: int | None = None,
+    test: NDArray[np.generic] | None = None,
+    validation: NDArray[np.generic] | None = None,
+    basis: Array | None = None,
+    core: bool = False,
+    passes: int = 1,
+) -> TuckerInstance:
+    """Make a symmetric Tucker instance of a tensor, or of samples, of your own.
+
+    Parameters
+    ----------
+    rank : int
+        Columns of the basis sought, 1 <= r <= n.
+    tensor : ndarray, shape (n,) * d, d >= 2
+        Symmetric up to rounding; it is copied.
+    samples : ndarray, shape (n, p), or a stream
+        Samples in *columns*, in place of a tensor: their moment of order `order` is decomposed.
+        An array of float64 in Fortran order is not copied. A stream need not fit in memory, and
+        its samples are *rows*: an iterable of samples (n,) or blocks (rows, n), a `SampleSource`,
+        or a sampler ``sampler(rng, count) -> (count, n)``, which has no end. Only streaming
+        solvers can take it.
+    order : int
+        Order d >= 2 of the moment; with samples only.
+    test : ndarray, shape (n, p_test), optional
+        Fresh samples that the judge measures on; by default those of `samples`. A stream needs
+        them.
+    validation : ndarray, shape (n, p_validation), optional
+        Fresh samples that parameters are tuned on.
+    basis : ndarray, shape (n, r*), optional
+        The true basis, where it is known; orthonormal.
+    core : bool
+        Whether the solution of a run gets its core, r^d numbers, of the judge's samples.
+    passes : int
+        How often a stream goes through an array of samples.
+
+    Returns
+    -------
+    TuckerInstance
+        Its metrics are those of `orthobench.families.symmetric_tucker.judge.Judge`.
+
+    Raises
+    ------
+    UsageError
+        On a rank or an order that cannot be; on a tensor and samples together, or neither.
+    DataError
+        On data that are not finite real numbers, not symmetric, all zero, or so large or small
+        that their moments overflow or vanish; says where. On samples whose moment is zero, as
+        odd ones of symmetric data are. Streams are checked when they are read.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> X = np.random.default_rng(0).exponential(size=(8, 500)) * np.arange(1, 9)[:, None]
+    >>> instance = ob.symmetric_tucker(samples=X, order=3, rank=2)
+    >>> list(instance.measure(ob.Solution(np.eye(8)[:, -2:])))
+    ['relative_error', 'objective', 'relative_gradient']
+    """
+    if (tensor is None) == (samples is None):
+        raise UsageError("pass a tensor, or samples with an order: one of the two")
+    if samples is None:
+        if order is not None or test is not None or validation is not None or passes != 1:
+            raise UsageError("order, test, validation and passes go with samples, not a tensor")
+        oracle, judge = _of_tensor(_checked_tensor(np.asarray(tensor)), rank, basis)
+    else:
+        if order is None or not hasattr(order, "__index__") or order < 2:
+            raise UsageError(f"samples need the order of their moment, at least 2, not {order}")
+        held = {"test": test, "validation": validation}
+        rows = {
+            part: None if data is None else _rows(data, order, f"{part} sample")
+            for part, data in held.items()
+        }
+        oracle, judge = _of_samples(samples, order, rank, rows, basis, passes)
+    return _instance(oracle, judge, core)
+
+
+def _of_tensor(T: Array, rank: int, basis: Array | None) -> tuple[TuckerOracle, Judge]:
+    _check_rank(rank, len(T))
+    measured = MeasuredTensor(T)
+    return GivenTensorOracle(T, rank), Judge(measured, measured, None, _checked(basis, len(T)))
+
+
+def _of_samples(
+    samples: Samples,
+    order: int,
+    rank: int,
+    rows: dict[str, Array | None],
+    basis: Array | None,
+    passes: int,
+) -> tuple[TuckerOracle, Judge]:
+    if isinstance(samples, np.ndarray):
+        X = _rows(samples, order, "sample")
+        n, seen = X.shape[1], MeasuredMoment(X, order)
+        _check_rank(rank, n)
+        oracle: MomentStream = MomentOracle(X, order, rank, passes)
+    else:
+        source = _stream(samples, rows["test"], passes)
+        n, seen = source.d, None
+        _check_rank(rank, n)
+        oracle = MomentStream(source, order, rank)
+    held = {
+        part: None if data is None else MeasuredMoment(_of_width(data, n, part), order)
+        for part, data in rows.items()
+    }
+    test = held["test"] or seen
+    if test is None:
+        raise UsageError("a stream needs a test part to be judged by")
+    return oracle, Judge(test, seen, held["validation"], _checked(basis, n))
+
+
+def _stream(
+    samples: SampleSource | Sampler | Iterable[Array], test: Array | None, passes: int
+) -> SampleSource:
+    if passes != 1:
+        raise UsageError("only an array can be gone through several times: leave passes at 1")
+    if isinstance(samples, SampleSource):
+        return samples
+    if not callable(samples):
+        return IteratorSource(samples)
+    if test is None:
+        raise UsageError("a sampler needs a test part to be judged by")
+    return SamplerSource(samples, test.shape[1])
+
+
+def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> TuckerInstance:
+    if judge.basis is not None and judge.attained == 0:
+        raise DataError("the core of the true basis is zero: it is not that of these data")
+    instance = TuckerInstance(oracle, judge, violation=violation, core=judge.test.core)
+    if not core:
+        return instance
+    if oracle.k**oracle.order > LARGEST_CORE:
+        raise UsageError(
+            f"a core of {oracle.k}^{oracle.order} entries is more than {LARGEST_CORE}: leave it out"
+        )
+    return replace(instance, finish=partial(_with_core, judge.test))
+
+
+def _with_core(measured: Measured, solution: Solution) -> Solution:
+    """Return the solution with the core of its basis; components have none."""
+    if isinstance(solution, ComponentSolution):
+        return solution
+    return replace(solution, core=measured.core(solution.point))
+
+
+def _check_rank(rank: int, n: int) -> None:
+    if not hasattr(rank, "__index__") or not 1 <= rank <= n:
+        raise UsageError(f"rank must be a whole number between 1 and n = {n}, not {rank}")
+
+
+def _rows(samples: NDArray[np.generic], order: int, what: str) -> Array:
+    """Return samples (n, p) as rows (p, n), C order, finite, of a moment that can be computed."""
+    columns = np.asarray(samples)
+    if columns.ndim != 2:
+        raise DataError(f"the {what}s must be a matrix (n, p), not of shape {columns.shape}")
+    X = np.ascontiguousarray(matrix(columns, f"the {what}s").T, dtype=np.float64)
+    check_rows(X, what=what)
+    largest = max(float(X.max()), -float(X.min()))
+    if largest == 0:
+        raise DataError(f"the {what}s are all zero: there is nothing to decompose")
+    _check_scale(largest, 4 * order, sqrt(X.shape[1]), f"the {what}s")
+    if vanishes(X, order):
+        raise DataError(
+            f"the moment of order {order} of the {what}s is zero, as odd ones of data symmetric "
+            "about the origin are: there is nothing to decompose; take another order"
+        )
+    return X
+
+
+def _check_scale(largest: float, power: int, spread: float, what: str) -> None:
+    """Refuse a largest entry whose powers may overflow or vanish.
+
+    Parameters
+    ----------
+    largest : float
+    power : int
+        The highest power of the norm that methods and metrics take.
+    spread : float
+        The norm is at most this times the largest entry.
+    what : str
+    """
+    most = LARGEST ** (1 / power)
+    if not 1 / most <= largest <= most / spread:
+        raise DataError(
+            f"the largest entry of {what} is {largest:.3g}: what is computed of it overflows or "
+            f"vanishes; rescale it to lie between {1 / most:.1e} and {most / spread:.1e}"
+        )
+
+
+def _of_width(part: Array, n: int, what: str) -> Array:
+    if part.shape[1] != n:
+        raise DataError(f"the {what} part has {part.shape[1]} variables, the samples have {n}")
+    return part
+
+
+def _checked_tensor(tensor: NDArray[np.generic]) -> Array:
+    T = np.asarray(tensor)
+    if T.ndim < 2 or len(set(T.shape)) != 1 or not T.size:
+        raise DataError(f"the tensor must be of shape (n,) * d with d >= 2, not {T.shape}")
+    if T.dtype.kind not in "fiub":
+        raise DataError(f"the tensor must hold real numbers, not {T.dtype}")
+    T = T.astype(np.float64)
+    if not np.isfinite(T).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(T))[0])
+        raise DataError(f"entry {at} of the tensor is {T[at]}; clean the data")
+    largest = max(float(T.max()), -float(T.min()))
+    if largest == 0:
+        raise DataError("the tensor is zero: there is nothing to decompose")
+    _check_scale(largest, 4, sqrt(T.size), "the tensor")
+    return symmetrized(T)
+
+
+def _checked(basis: Array | None, n: int) -> Array | None:
+    if basis is None:
+        return None
+    known = real(basis, "the true basis")
+    if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
+        raise DataError(f"the true basis must be of shape ({n}, r), not {known.shape}")
+    defect = drift(known)
+    if not defect <= ORTHONORMAL:
+        raise DataError(f"the true basis is not orthonormal: |Q'Q - I| = {defect:.3g}")
+    return known

@@ -1,0 +1,140 @@
+"""The oracles of symmetric Tucker decomposition: a tensor, or samples that it is a moment of."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from math import comb
+
+import numpy as np
+
+from orthobench.contract.problem import Oracle
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.sources import ArraySource, SampleSource
+from orthobench.errors import UsageError
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.tools.arrays import Array
+from orthobench.tools.memory import refusal_of
+
+
+class TuckerOracle(Oracle):
+    """A symmetric tensor of some order, of which a basis of rank k = r is sought.
+
+    Attributes
+    ----------
+    order : int
+        d.
+    """
+
+    order: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """n, r and the order."""
+        return (self.n, self.k, self.order)
+
+
+class SymmetricTensorOracle(TuckerOracle):
+    """A tensor with all its entries.
+
+    Attributes
+    ----------
+    forming : int
+        Flops that the first look at `T` in a run costs; zero where the tensor was given.
+    """
+
+    forming: int = 0
+
+    @property
+    @abstractmethod
+    def T(self) -> Array:
+        """The tensor, shape (n,) * d, symmetric; do not write into it."""
+
+
+class GivenTensorOracle(SymmetricTensorOracle):
+    """A tensor that was given.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n,) * d
+        C order, symmetric.
+    rank : int
+    """
+
+    def __init__(self, T: Array, rank: int) -> None:
+        self._tensor = T.view()
+        self._tensor.flags.writeable = False
+        self.n, self.k, self.order = len(T), rank, T.ndim
+
+    @property
+    def T(self) -> Array:
+        """The tensor."""
+        return self._tensor
+
+
+class MomentStream(TuckerOracle, SampleOracle):
+    """Samples, one after the other; the tensor is their moment E[x ⊗ ... ⊗ x].
+
+    Parameters
+    ----------
+    source : SampleSource
+    order, rank : int
+    """
+
+    def __init__(self, source: SampleSource, order: int, rank: int) -> None:
+        self.order = order
+        super().__init__(source, rank)
+
+
+class MomentOracle(MomentStream, SymmetricTensorOracle):
+    """p samples: all of them at once, as a stream, or as the tensor of their moment.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+        C order: a sample is contiguous. Do not write into it.
+    order, rank : int
+    passes : int
+        How often the stream goes through them.
+
+    Notes
+    -----
+    The tensor is formed at the first look at `T` in a run, on the clock of whoever looks.
+    """
+
+    def __init__(self, X: Array, order: int, rank: int, passes: int = 1) -> None:
+        self.X = np.ascontiguousarray(X).view()
+        self.X.flags.writeable = False
+        self._tensor: Array | None = None
+        super().__init__(ArraySource(self.X, passes=passes), order, rank)
+        self.forming = 2 * len(X) * comb(self.n + order - 1, order)
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Go back to the first sample, and let go of the tensor."""
+        self._tensor = None
+        super().rewind(rng)
+
+    @property
+    def T(self) -> Array:
+        """The moment, formed where it is not there yet; 2p C(n + d - 1, d) flops.
+
+        Raises
+        ------
+        UsageError
+            Where it would not fit into memory.
+        """
+        if self._tensor is None:
+            refusal = tensor_refusal(self.n, self.order)
+            if refusal is not None:
+                raise UsageError(refusal)
+            self._tensor = moment_tensor(self.X, self.order)
+        return self._tensor
+
+
+def tensor_refusal(n: int, order: int) -> str | None:
+    """Return why a tensor with all its n^d entries cannot be worked on here, or None.
+
+    It, and work arrays of the same size, must fit into memory.
+    """
+    what = f"the explicit tensor of {n}^{order} entries, with as much to work on it,"
+    why = refusal_of(2 * 8 * n**order, what)
+    return why and f"{why}; take a solver that is implicit or streams"

@@ -1,0 +1,31 @@
+"""The base class of symmetric Tucker problems."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from orthobench.contract.problem import Problem
+from orthobench.families.symmetric_tucker.oracle import (
+    MomentOracle,
+    TuckerOracle,
+)
+
+
+class SymmetricTucker(Problem[TuckerOracle]):
+    """Base of the problems of this family: what its judge reports and what it ranks by."""
+
+    family: ClassVar[str] = "symmetric Tucker"
+    offers: ClassVar[type[TuckerOracle]] = MomentOracle
+    primary: ClassVar[str] = "relative_error"
+    tuned_by: ClassVar[str] = "relative_error"
+
+    @property
+    @abstractmethod
+    def tensor_shape(self) -> tuple[int, ...] | None:
+        """The shape of the tensor, (n,) * d; None where only reading the data would tell."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether samples only stream: the oracle is a `MomentStream` and no more."""
+        return False

@@ -1,0 +1,72 @@
+"""What makes two runs the same run: canonical texts, digests, and the random streams from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract.parameters import values_of
+from orthobench.contract.problem import AnyProblem
+from orthobench.contract.solver import AnySolver
+
+
+def canonical(value: Mapping[str, Any]) -> str:
+    """Return one text for equal settings: JSON with sorted keys and shortest floats."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=True)
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text, in hexadecimal."""
+    import hashlib
+
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def describe(item: AnyProblem | AnySolver) -> dict[str, Any]:
+    """Return the name and all parameters of a solver or a problem."""
+    return {"name": item.name, "parameters": values_of(item)}
+
+
+def label(item: AnyProblem | AnySolver, shown: Mapping[str, Any] | None = None) -> str:
+    """Return a short text for people: the name, and parameters as ``k=4``."""
+    values = values_of(item) if shown is None else shown
+    return " ".join([item.name, *(f"{key}={value}" for key, value in values.items())])
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The independent random streams of a run.
+
+    Data and start depend on problem and seed alone, so that all solvers see the same; the
+    solver's stream also depends on the solver's name, but not on its parameters, so that a
+    tuning curve compares parameters on common random numbers.
+    """
+
+    data: np.random.SeedSequence
+    start: np.random.SeedSequence
+    solver: np.random.SeedSequence
+
+    @classmethod
+    def of(cls, problem: str, solver: str, seed: int) -> Streams:
+        """Derive the streams from a problem's canonical text, a solver's name and the seed."""
+        data, start = _sequence(seed, problem).spawn(2)
+        return cls(data, start, _sequence(seed, problem, solver))
+
+    @property
+    def samples(self) -> np.random.SeedSequence:
+        """The stream that samples are drawn from, apart from what `Problem.build` draws.
+
+        Drawn from the same stream, the first samples would repeat the random numbers that
+        made the instance: its spikes, or its validation part.
+        """
+        key = int(digest("samples")[:8], 16)
+        return np.random.SeedSequence(self.data.entropy, spawn_key=(*self.data.spawn_key, key))
+
+
+def _sequence(seed: int, *texts: str) -> np.random.SeedSequence:
+    words = [int(digest(text)[:32], 16) for text in texts]
+    return np.random.SeedSequence([seed, *words])

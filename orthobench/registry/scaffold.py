@@ -1,0 +1,224 @@
+"""A plugin's first files: a distribution of its own that passes its tests as written."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from importlib.util import find_spec
+from pathlib import Path
+
+from orthobench._version import __version__
+from orthobench.errors import UsageError
+from orthobench.registry.installed import GROUP, Registry
+
+LONGEST = 40
+"""Most characters of a name: longer ones would not fit in the lines of the templates."""
+
+TAKEN = {
+    "AnyInstance", "AnyProblem", "AnySolver", "Array", "ClassVar", "Instance", "Iterate", "Path",
+    "PowerLaw", "SampleOracle", "Solution", "Solver", "State", "StochasticPCA", "UsageError",
+}  # fmt: skip
+"""What the templates call classes themselves, or import."""
+
+_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+")
+_PLACEHOLDER = re.compile(r"@([a-z]+)@")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the parts of a plugin are called.
+
+    Attributes
+    ----------
+    distribution : str
+        What pip installs.
+    package : str
+        What Python imports.
+    plugin : str
+        The entry point, and the solver as users call it.
+    solver : str
+        The solver's class.
+    """
+
+    distribution: str
+    package: str
+    plugin: str
+    solver: str
+
+    @classmethod
+    def of(cls, name: str) -> Names:
+        """Derive all names from that of the distribution.
+
+        Raises
+        ------
+        UsageError
+            Where that is no name of a distribution, or no package can have it.
+        """
+        if not _NAME.fullmatch(name) or len(name) > LONGEST:
+            raise UsageError(
+                f"{name!r} cannot be the name of a plugin: write letters, digits and single "
+                f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
+            )
+        package = _normal(name)
+        plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
+        _refuse_package(name, package)
+        return cls(name, package, plugin, _class(plugin))
+
+
+def refuse_taken(names: Names, registry: Registry) -> None:
+    """Refuse names that another plugin has already: the new one would be listed as broken.
+
+    Raises
+    ------
+    UsageError
+        Names the other party.
+    """
+    for other in registry.plugins:
+        if other.name == names.plugin and _normal(other.distribution) != names.package:
+            raise UsageError(f"{other} has the name {names.plugin!r} already; choose another name")
+    taken = {
+        **{name: provided.plugin for name, provided in registry.solvers.items()},
+        **{name: provided.plugin for name, provided in registry.problems.items()},
+        **{name: provided.plugin for name, provided in registry.suites.items()},
+    }
+    for name in (names.plugin, f"{names.plugin}-power-law", f"{names.plugin}-comparison"):
+        if name in taken and _normal(taken[name].distribution) != names.package:
+            raise UsageError(f"{taken[name]} brings {name!r} already; choose another name")
+
+
+def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
+    """Write the files of a plugin: all of them, or none.
+
+    Parameters
+    ----------
+    names : Names
+    folder : Path
+        Where to; must be empty, where it is there.
+    author : str, optional
+        Who wrote it; whom git knows, where nobody is named.
+
+    Returns
+    -------
+    list of Path
+        What was written, sorted.
+
+    Raises
+    ------
+    UsageError
+        Where there is something already, or nothing can be written.
+    """
+    _refuse_occupied(folder)
+    rendered = dict(render(names, author))
+    try:
+        _place(rendered, folder)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}") from None
+    return sorted(folder / path for path in rendered)
+
+
+def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]:
+    """Yield each file of a plugin: its path in the project, and its text."""
+    release = ".".join(__version__.split(".")[:2])
+    values = {**asdict(names), "author": _author(names, author), "orthobench": release}
+
+    def filled(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+
+    for path, template in _templates(files("orthobench.registry") / "templates" / "plugin", ""):
+        yield filled(path), filled(template.read_text(encoding="utf-8"))
+
+
+def _author(names: Names, author: str | None) -> str:
+    """Return the TOML table of an author: who is named, or whom git knows."""
+    name, email = author or _git("user.name"), "" if author else _git("user.email")
+    told = f"name = {_quoted(name or f'The {names.distribution} developers')}"
+    known = name and _EMAIL.fullmatch(email)
+    return f"{{ {told}, email = {_quoted(email)} }}" if known else f"{{ {told} }}"
+
+
+def _normal(distribution: str) -> str:
+    """Return the name of a distribution as packages are called."""
+    return re.sub(r"[-_.]+", "_", distribution.lower())
+
+
+def _class(plugin: str) -> str:
+    name = "".join(word.capitalize() for word in plugin.split("-"))
+    if not name.isidentifier():
+        name = f"The{name}"
+    return f"{name}Method" if name in TAKEN or keyword.iskeyword(name) else name
+
+
+def _refuse_package(name: str, package: str) -> None:
+    # only where it can be imported, since asking all distributions is slow
+    owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
+    others = [owner for owner in owners if _normal(owner) != package or not _is_plugin(owner)]
+    if package in sys.stdlib_module_names or keyword.iskeyword(package):
+        others = ["Python"]
+    if package in ("src", "tests", GROUP):
+        others = ["every project"]
+    if others:
+        raise UsageError(
+            f"{name!r} cannot be the name of a plugin: its package {package!r} would hide that "
+            f"of {others[0]}; another name is orthobench-{name}"
+        )
+
+
+def _is_plugin(distribution: str) -> bool:
+    return any(point.group == GROUP for point in metadata.distribution(distribution).entry_points)
+
+
+def _refuse_occupied(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        return
+    if folder.exists() or folder.is_symlink():
+        raise UsageError(f"{folder} is there already; name another folder with --folder")
+
+
+def _place(rendered: Mapping[str, str], folder: Path) -> None:
+    """Write files beside their place, and move them there once all are written."""
+    there = folder.is_dir()
+    home = folder if there else folder.parent
+    home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=home, prefix=".orthobench-") as held:
+        made = Path(held, "plugin")
+        for path, text in rendered.items():
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (made / path).write_text(text, encoding="utf-8", newline="\n")
+        if not there:
+            made.rename(folder)
+            return
+        for entry in made.iterdir():
+            entry.rename(folder / entry.name)
+
+
+def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        below = path + re.sub("^dot-", ".", entry.name)
+        if entry.is_dir():
+            yield from _templates(entry, f"{below}/")
+        elif entry.name.endswith(".in"):
+            yield below.removesuffix(".in"), entry
+
+
+def _git(key: str) -> str:
+    words = ["git", "config", "--get", key]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def _quoted(text: str) -> str:
+    """Return a TOML string."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,109 @@
+"""Why a cell runs, or is taken from the store: what of it changed since it was last run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orthobench.harness.identity import canonical
+from orthobench.harness.suite import Planned
+
+RUNS, STORED = "runs", "stored"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What happens to a planned cell.
+
+    Attributes
+    ----------
+    planned : Planned
+    action : str
+        ``"runs"`` or ``"stored"``.
+    reason : str
+        For people.
+    """
+
+    planned: Planned
+    action: str
+    reason: str
+
+
+def explain(
+    planned: Iterable[Planned], stored: Mapping[str, Mapping[str, Any]], failed: Mapping[str, str]
+) -> Iterator[Explanation]:
+    """Yield for each planned cell why it runs or why not.
+
+    Parameters
+    ----------
+    planned : iterable of Planned
+    stored : mapping
+        The contents of the cells in the store, by key.
+    failed : mapping
+        The status of those of them that run again, by key.
+    """
+    known: dict[str, list[Mapping[str, Any]]] = {}
+    for content in stored.values():
+        known.setdefault(_who(content), []).append(content)
+    for plan in planned:
+        key, content = plan.cell.key, plan.cell.content
+        if key in failed:
+            yield Explanation(plan, RUNS, f"it ended with {failed[key]}, and is tried again")
+        elif key in stored:
+            yield Explanation(plan, STORED, "nothing of it changed")
+        else:
+            yield Explanation(plan, RUNS, _changes(content, known.get(_who(content), [])))
+
+
+def lines(facts: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    """Yield what people read: cells of one fate and reason together, those that run first."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for fact in facts:
+        groups.setdefault((fact["action"], fact["reason"]), []).append(fact["cell"])
+    for (action, reason), cells in sorted(groups.items()):
+        verb = "run" if action == RUNS else "are taken from the store"
+        yield f"{len(cells)} cells {verb}: {reason}"
+        yield from (f"  {cell}" for cell in cells)
+
+
+def _who(content: Mapping[str, Any]) -> str:
+    """Return what makes two cells the same to people: problem, solver, their parameters, seed."""
+    return canonical({part: content[part] for part in ("problem", "solver", "seed")})
+
+
+def _changes(content: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> str:
+    differences = [_differences(other, content) for other in others]
+    if not differences:
+        return "it is new: no cell of this problem, solver, parameters and seed is there"
+    fewest = min(len(changes) for changes in differences)
+    nearest = next(changes for changes in differences if len(changes) == fewest)
+    return "changed since: " + "; ".join(nearest)
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{name} {_short(old_value)} -> {_short(new_value)}"
+        for part in sorted({*old, *new})
+        for name, old_value, new_value in _parts(part, old.get(part), new.get(part))
+        if old_value != new_value
+    ]
+
+
+def _parts(part: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the entries of a table one by one, and anything else as it is."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        yield part, old, new
+        return
+    for name in sorted({*old, *new}):
+        yield (
+            f"{part} of {name}" if part in ("code", "versions") else f"{part} {name}",
+            old.get(name),
+            new.get(name),
+        )
+
+
+def _short(value: Any) -> str:
+    if value in (None, ""):
+        return "none"
+    return str(value)[:12] if isinstance(value, str) else str(value)

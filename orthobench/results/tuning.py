@@ -1,0 +1,296 @@
+"""The choice of tuned parameters: by the metric that the problem is ``tuned_by``.
+
+That is measured on validation data where the problem has any, and never on test data. One choice
+is made for each problem and solver, over all seeds: the values whose metric, averaged over the run
+and then over the seeds, is smallest. Arora, Cotter and Srebro 2013 (section 6) choose "in terms of
+the average suboptimality over the run, on a validation set" in the same way.
+
+At a `Level`, only trials that keep it can be chosen: those whose final value of its metric,
+averaged over the seeds, is at most the level. Of those the one whose ``tuned_by`` metric ends
+smallest is chosen: what a run had on its way may not have kept the level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from orthobench.errors import UsageError
+from orthobench.harness.identity import canonical
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
+from orthobench.results.record import Record
+from orthobench.tools.arrays import Array
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point of the grid of a solver's tuned parameters.
+
+    Attributes
+    ----------
+    tuned : mapping
+        The tuned values; empty for a solver that has none.
+    score : float
+        Mean over seeds of the validation metric's average over the run, at a level of its final
+        value; infinite where a run failed or is missing, NaN where the judge does not report the
+        metric.
+    records : tuple of Record
+        One for each seed, ascending.
+    """
+
+    tuned: Mapping[str, Any]
+    score: float
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A solver on a problem, with its parameters chosen: what comparisons compare.
+
+    Attributes
+    ----------
+    problem, solver : str
+        Their labels; that of the problem says the level, where it is compared at one.
+    chosen : mapping
+        The tuned values chosen.
+    records : tuple of Record
+        The chosen trial's runs, one for each seed.
+    trials : tuple of Trial
+        All of the grid, the chosen one included.
+    seeds : tuple of int
+        The seeds planned; one without a record counts as a failure.
+    level : Level, optional
+        What solvers are compared at. Where no trial keeps it, the records are those of the trial
+        that comes nearest, as refused.
+    """
+
+    problem: str
+    solver: str
+    chosen: Mapping[str, Any]
+    records: tuple[Record, ...]
+    trials: tuple[Trial, ...]
+    seeds: tuple[int, ...]
+    level: Level | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the solver takes no part: it cannot take the problem, or not at this level."""
+        # seeds that were not run yet would be refused, too
+        statuses = {record.status for record in self.records}
+        return Ending.REFUSED in statuses and statuses <= {Ending.REFUSED, Ending.MISSING}
+
+    @property
+    def refusal(self) -> str:
+        """Why the solver takes no part; empty where it does."""
+        reasons = (r.reason for r in self.records if r.status is Ending.REFUSED)
+        return next(reasons, "") if self.refused else ""
+
+
+def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
+    """Choose the tuned parameters of each solver on each problem.
+
+    A trial with a failed or missing run scores infinity; where all trials do, the one with
+    the fewest such runs is chosen, and one that was refused only where all were. Ties go to the
+    smaller value.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        A record that occurs twice, by its key, counts once.
+    seeds : iterable of int
+        The seeds planned, where some may have no record at all. The seeds that any solver has
+        a record of on the same problem are planned in any case.
+
+    Returns
+    -------
+    list of Entry
+        Problems and solvers in the order in which the records name them first; a problem
+        compared at several levels has the entries of each.
+
+    Raises
+    ------
+    UsageError
+        Where a solver has several trials and the judge does not report the validation metric,
+        or where two different cells have the same labels, tuned values and seed.
+    """
+    planned = set(seeds)
+    entries: list[Entry] = []
+    for of_problem in _grouped(records, "problem"):
+        expected = tuple(sorted(planned | {r.seed for r in of_problem}))
+        for level in of_problem[0].levels or (None,):
+            groups = _grouped(of_problem, "solver")
+            entries += [_entry(group, expected, level) for group in groups]
+    return entries
+
+
+def untunable(solver: str, problem: str, metric: str) -> UsageError:
+    """Return the error for several trials on a problem without the metric that one is chosen by."""
+    return UsageError(
+        f"{solver} cannot be tuned on {problem}: its judge does not report {metric!r}; give the "
+        "problem a validation part, or one value for each parameter"
+    )
+
+
+def average(record: Record, metric: str, horizon: float | None = None) -> float:
+    """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
+
+    Checkpoints are spaced geometrically, so each counts by the samples around it. Steps stand
+    in for samples where the method draws none.
+
+    Parameters
+    ----------
+    record : Record
+    metric : str
+    horizon : float, optional
+        Average up to this many samples; a run that ended sooner keeps its last value.
+
+    Returns
+    -------
+    float
+        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
+    """
+    if record.status.failed or not record.trace:
+        return math.inf
+    if any(metric not in mark.metrics for mark in record.trace):
+        return math.nan
+    values = np.array([mark.metrics[metric] for mark in record.trace])
+    if not np.isfinite(values).all():
+        return math.inf
+    at = _effort(record)
+    if horizon is not None and horizon > at[-1]:
+        at, values = np.append(at, horizon), np.append(values, values[-1])
+    span = at[-1] - at[0]
+    if span <= 0:
+        return float(values[-1])
+    return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span))
+
+
+def last(record: Record, metric: str) -> float:
+    """Return the final value of a metric.
+
+    Returns
+    -------
+    float
+        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
+    """
+    if record.status.failed or not record.trace:
+        return math.inf
+    value = record.trace[-1].metrics.get(metric)
+    return math.nan if value is None else value if math.isfinite(value) else math.inf
+
+
+def _effort(record: Record) -> Array:
+    samples = np.array([mark.work.samples for mark in record.trace], dtype=np.float64)
+    if samples[-1] > 0:
+        return samples
+    return np.array([mark.work.steps for mark in record.trace], dtype=np.float64)
+
+
+def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | None) -> Entry:
+    horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
+    score = partial(average, horizon=horizon) if level is None else last
+    by_values: dict[str, list[Record]] = {}
+    for record in records:
+        by_values.setdefault(canonical(record.tuned), []).append(record)
+    trials = tuple(
+        sorted(
+            (_trial(group, seeds, score) for group in by_values.values()),
+            key=lambda trial: _order(trial.tuned),
+        )
+    )
+    first = records[0]
+    if level is None:
+        best = _best(trials, len(seeds))
+        return Entry(first.problem, first.solver, best.tuned, best.records, trials, seeds)
+    best = _best_at(level, trials, len(seeds))
+    problem = f"{first.problem}, {level}"
+    return Entry(problem, first.solver, best.tuned, best.records, trials, seeds, level)
+
+
+def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> Trial:
+    """Return the best of the trials that keep a level, or the nearest to it, as refused."""
+    if all(any(record.status.failed for record in trial.records) for trial in trials):
+        return _best(trials, planned)
+    reached = {id(trial): _reached(trial, level.metric) for trial in trials}
+    keeping = [trial for trial in trials if reached[id(trial)] <= level.most]
+    if keeping:
+        return _best(keeping, planned)
+    nearest = min(trials, key=lambda trial: reached[id(trial)])
+    reason = _unkept(level, nearest, reached[id(nearest)])
+    refused = (replace(r, status=Ending.REFUSED, reason=reason) for r in nearest.records)
+    return replace(nearest, records=tuple(refused))
+
+
+def _reached(trial: Trial, metric: str) -> float:
+    """Return the final value of a metric, averaged over seeds; infinite where a run failed."""
+    if any(record.status.failed or not record.trace for record in trial.records):
+        return math.inf
+    return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
+
+
+def _unkept(level: Level, nearest: Trial, reached: float) -> str:
+    marks = [record.trace[-1] for record in nearest.records if record.trace]
+    if marks and level.metric not in marks[0].metrics:
+        known = ", ".join(marks[0].metrics)
+        return f"its judge does not report {level.metric!r}; it reports {known}"
+    return f"no trial keeps {level}: the nearest ends at {reached:.4g}"
+
+
+def _trial(
+    records: Sequence[Record], seeds: tuple[int, ...], score_of: Callable[[Record, str], float]
+) -> Trial:
+    by_seed = _by_seed(records)
+    score = math.inf
+    if len(by_seed) == len(seeds):
+        score = float(np.mean([score_of(r, r.tuned_by) for r in by_seed.values()]))
+    return Trial(records[0].tuned, score, tuple(by_seed[seed] for seed in sorted(by_seed)))
+
+
+def _by_seed(records: Sequence[Record]) -> dict[int, Record]:
+    found: dict[int, Record] = {}
+    for record in records:
+        other = found.setdefault(record.seed, record)
+        if other.key != record.key:
+            raise UsageError(
+                f"two different cells are both called {record.problem!r}, {record.solver!r}, "
+                f"seed {record.seed} ({other.key[:12]} and {record.key[:12]}): "
+                "compare them one at a time, or give them labels of their own"
+            )
+    return found
+
+
+def _best(trials: Sequence[Trial], planned: int) -> Trial:
+    if len(trials) == 1:
+        return trials[0]
+    unmeasured = [trial for trial in trials if math.isnan(trial.score)]
+    if unmeasured:
+        record = unmeasured[0].records[0]
+        raise untunable(record.solver, record.problem, record.tuned_by)
+    return min(trials, key=lambda t: (t.score, _refused(t), _failures(t, planned)))
+
+
+def _refused(trial: Trial) -> bool:
+    return any(record.status is Ending.REFUSED for record in trial.records)
+
+
+def _failures(trial: Trial, planned: int) -> int:
+    return planned - sum(not record.status.failed for record in trial.records)
+
+
+def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
+    """Order trials by their values, names ascending; numbers come before anything else."""
+    values = [tuned[name] for name in sorted(tuned)]
+    return [(False, v) if isinstance(v, (int, float)) else (True, str(v)) for v in values]
+
+
+def _grouped(records: Iterable[Record], field: str) -> list[list[Record]]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(getattr(record, field), []).append(record)
+    return list(groups.values())

@@ -1,0 +1,193 @@
+"""The command line as users call it, through the entry points that are installed."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli.main import main
+
+SUITE = """\
+seeds = 2
+[budget]
+samples = 100
+[[problem]]
+name = "digits"
+k = 2
+[[solver]]
+name = "oja"
+step = { tune = [0.5, 2] }
+[[solver]]
+name = "incremental-pca"
+"""
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner()
+
+    def caller(*words, code=0):
+        result = runner.invoke(main, words)
+        assert result.exit_code == code, result.output + str(result.exception)
+        return result
+
+    return caller
+
+
+@pytest.fixture
+def suite(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SUITE)
+    return path
+
+
+def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path):
+    result = call("run", str(suite))
+    assert "incremental-pca" in result.stdout
+    assert "digits k=2" in result.stdout
+    folder = tmp_path / "orthobench-results" / "small"
+    assert (folder / "results.sqlite").exists()
+    pictures = list(folder.rglob("*.png"))
+    assert len(pictures) == 1
+    assert all(str(p.relative_to(tmp_path)) in result.stdout for p in pictures)
+    store = folder.relative_to(tmp_path) / "results.sqlite"
+    assert result.stdout.splitlines()[-1] == f"orthobench report {store} writes the page about it"
+
+
+def test_running_again_does_no_solver_work(call, suite, monkeypatch):
+    first = json.loads(call("run", str(suite), "--json").stdout)
+
+    def forbidden(cell):
+        raise AssertionError(cell)
+
+    monkeypatch.setattr("orthobench.harness.executors.inline.execute", forbidden)
+    assert json.loads(call("run", str(suite), "--json").stdout) == first
+
+
+def test_problems_and_solvers_may_be_named_on_the_command_line(call):
+    words = ["-p", "digits k=[1,2]", "-s", "oja step=0.5", "-s", "incremental-pca ties=old"]
+    result = call("run", *words, "--seeds", "1", "--samples", "50", "--no-figures", "--json")
+    rows = json.loads(result.stdout)["table"]
+    assert {row["problem"] for row in rows} == {"digits k=1", "digits k=2"}
+    assert {row["solver"] for row in rows} == {"oja step=0.5", "incremental-pca ties=old"}
+
+
+@pytest.mark.parametrize("normalization", ["common", "none"])
+def test_a_row_that_is_not_finite_is_refused_before_anything_is_written(
+    call, tmp_path, normalization
+):
+    X = np.random.default_rng(0).standard_normal((100, 5))
+    X[30, 2] = np.inf
+    np.save(tmp_path / "bad.npy", X)
+    problem = f"npy-pca path=bad.npy k=2 normalization={normalization}"
+    result = call("run", "-p", problem, "-s", "incremental-pca", code=2)
+    assert "sample 30" in result.stderr
+    assert "feature 2" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.npy"]
+
+
+def test_more_components_than_features_are_refused(call, tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(5))
+    result = call("run", "-p", "npy-pca path=x.npy k=6", "-s", "oja", code=2)
+    assert "k = 6 is more than the data's dimension d = 5" in result.stderr
+
+
+def test_a_truncated_idx_file_is_refused(call, tmp_path, monkeypatch):
+    (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b not a gzip file")
+    monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
+    result = call("run", "mnist", code=2)
+    assert "t10k-images-idx3-ubyte.gz is not the file expected" in result.stderr
+
+
+def test_a_failed_cell_is_named_and_the_exit_code_says_so(call):
+    words = ["-p", "digits k=4", "-s", "capped-msg K=2", "-s", "oja", "--seeds", "2"]
+    result = call("run", *words, "--no-figures", code=1)
+    assert "K = 2 is below k = 4" in result.stdout
+    assert "0/2" in result.stdout
+    assert "2/2" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "quickstrat"], "did you mean 'quickstart'"),
+        (["run", "nowhere.toml"], "nowhere.toml"),
+        (["run", "-s", "mgs"], "did you mean 'msg'"),
+        (["run", "-p", "digits k=65"], "k must be"),
+        (["run", "mnist", "-p", "digits"], "without the suite 'mnist'"),
+        (["show", "msg", "--suite", "mnist"], "there is no store 'msg'"),
+        (["run", "-p", "digits kk"], "NAME key=value"),
+        (["run", "-p", "digits", "-s", "oja step=0"], "step must be > 0"),
+        (["run", "-p", "npy-pca k=2"], "needs path"),
+        (["show", "incremental"], "did you mean"),
+        (["show", "nothing.sqlite"], "unknown"),
+        (["export", "nothing.sqlite"], "there is no store"),
+    ],
+)
+def test_wrong_calls_exit_with_2_and_write_nothing(call, words, said, tmp_path):
+    result = call(*words, code=2)
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_that_is_none_is_left_alone(call, suite, tmp_path):
+    other = tmp_path / "notes.txt"
+    other.write_text("my notes" * 50)
+    result = call("run", str(suite), "--store", str(other), code=2)
+    assert "not an orthobench store" in result.stderr
+    assert other.read_text() == "my notes" * 50
+
+
+def test_results_are_shown_although_their_figures_cannot_be_written(call, suite, tmp_path):
+    folder = tmp_path / "orthobench-results" / "small"
+    folder.mkdir(parents=True)
+    (folder / "figures").touch()
+    result = call("run", str(suite), code=2)
+    assert "incremental-pca" in result.stdout
+    assert result.stderr.endswith("figures: File exists\n")
+    assert (folder / "results.sqlite").exists()
+
+
+def test_export_writes_every_checkpoint(call, suite, tmp_path):
+    call("run", str(suite), "--no-figures")
+    store = "orthobench-results/small/results.sqlite"
+    rows = list(csv.DictReader(io.StringIO(call("export", store).stdout)))
+    assert {row["solver"] for row in rows} == {"oja", "incremental-pca"}
+    assert sum(row["number"] == "0" for row in rows) == 6
+    assert {row["problem.k"] for row in rows} == {"2"}
+    call("export", store, "-o", "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert len(lines) == len(rows)
+    assert json.loads(lines[0])["suboptimality"] > 0
+    assert "did you mean" in call("export", store, "-o", "out.cvs", code=2).stderr
+
+
+def test_a_store_can_be_shown(call, suite):
+    call("run", str(suite), "--no-figures")
+    shown = call("show", "orthobench-results/small/results.sqlite").stdout
+    assert "digits k=2" in shown
+    assert call("show", "orthobench-results/small").stdout == shown
+
+
+@pytest.mark.parametrize("name", ["msg", "digits", "quickstart"])
+def test_everything_listed_can_be_shown(call, name):
+    listed = call("list").stdout
+    assert "solvers: stochastic PCA" in listed
+    assert "problems: sparse PCA" in listed
+    assert name in listed
+    assert name in call("show", name).stdout
+
+
+def test_facts_are_also_json(call):
+    facts = json.loads(call("list", "--json").stdout)
+    families = {row["name"]: row["families"] for row in facts["solvers"]}
+    assert families["givens"] == ["orthogonal group"]
+    assert families["gpower"] == ["sparse PCA"]
+    assert {"msg", "oja"} <= {row["name"] for row in facts["solvers"]}
+    assert json.loads(call("show", "msg", "--json").stdout)["needs"] == "SampleOracle"
+    assert json.loads(call("doctor", "--json").stdout)["problems"] == []

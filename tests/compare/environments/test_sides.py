@@ -1,0 +1,229 @@
+"""Environments have the code of their side, and nothing else differs: the worst that a gate can do
+is to compare a thing with itself."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from orthobench.compare.comparison import Side
+from orthobench.compare.environments import sides as module
+from orthobench.compare.environments.building import Builder, Built, missing_to_build, packages_here
+from orthobench.compare.environments.fallback import fall_back
+from orthobench.compare.environments.naming import Named
+from orthobench.compare.environments.sides import sides
+from orthobench.errors import UsageError
+
+VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
+
+
+def asked(side, code=VERSION):
+    done = subprocess.run(
+        [side.python, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def unpacked(builder, named, *words):
+    """Do what pip does for the toy: build its wheel, or unpack it."""
+    if "wheel" in words:
+        *_, out, source = words
+        Path(out).mkdir()
+        code = f"import backend; backend.build_wheel({out!r})"
+        subprocess.run([sys.executable, "-c", code], cwd=source, check=True)
+        return
+    folder = Path(words[words.index("--python") + 1]).parents[1]
+    where = {"base": str(folder), "platbase": str(folder)}
+    with zipfile.ZipFile(words[-1]) as wheel:
+        wheel.extractall(sysconfig.get_path("purelib", "venv", where))
+
+
+@pytest.fixture
+def no_pip(monkeypatch):
+    calls = []
+    monkeypatch.setattr(Builder, "_pip", lambda *words: (calls.append(words[2:]), unpacked(*words)))
+    return calls
+
+
+def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
+    said = []
+    with sides("HEAD~1", ".", here=project.root, tell=said.append) as (base, head):
+        first, ours = asked(base)
+        third, same = asked(head)
+        assert (first, third, ours) == ("first", "third", same)
+        assert (base.kind, base.detail, head.kind) == ("revision", project.first, "folder")
+        folder = base.python.parents[2]
+        assert len(str(base.python)) == len(str(head.python))
+    assert not folder.exists()
+    assert any("BASE 'HEAD~1'" in text for text in said)
+    assert project.git("worktree", "list").count("\n") == 0
+
+
+def test_environments_of_commits_are_kept_and_reused_those_of_folders_are_not(
+    project, no_pip, empty, monkeypatch
+):
+    monkeypatch.setattr(module, "_check_built", lambda named, built: None)
+    for _ in range(2):
+        with sides("v1.0", ".", empty / "kept", here=project.root) as (base, head):
+            assert base.python.is_relative_to(empty / "kept")
+            assert not head.python.is_relative_to(empty / "kept")
+        assert base.python.exists()
+    assert [words[0] for words in no_pip] == ["wheel", "--python"] + 2 * ["wheel", "--python"]
+    assert len(list((empty / "kept").iterdir())) == 1
+    with sides("HEAD", "v1.0", empty / "kept", here=project.root) as (base, head):
+        assert base.python != head.python
+    assert len(list((empty / "kept").iterdir())) == 2
+
+
+def test_an_interrupted_build_leaves_nothing_that_would_be_taken_for_an_environment(
+    project, empty, monkeypatch
+):
+    def interrupted(builder, named, *words):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Builder, "_pip", interrupted)
+
+    def build():
+        with sides("v1.0", "HEAD", empty / "kept", here=project.root):
+            pass
+
+    with pytest.raises(KeyboardInterrupt):
+        build()
+    assert list((empty / "kept").iterdir()) == []
+
+
+def test_nothing_is_built_where_one_side_means_nothing(project, no_pip):
+    with pytest.raises(UsageError, match="unknown HEAD"), sides("v1.0", "v9", here=project.root):
+        pass
+    assert no_pip == []
+
+
+def test_an_environment_without_orthobench_is_refused(empty):
+    venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "bare")
+    with (
+        pytest.raises(UsageError, match="cannot import orthobench"),
+        sides("bare", "bare", here=empty),
+    ):
+        pass
+
+
+def checked(monkeypatch, **found):
+    """Check a built environment whose interpreter says this of what it imports."""
+    usual = {
+        "orthobench": "/env/lib/orthobench", "broken": {}, "plugins": {"toy": "toy-plugin"},
+        "modules": {"toy_solver": "/env/lib/toy_solver.py"},
+    }  # fmt: skip
+    monkeypatch.setattr(module, "_probed", lambda *_: usual | found)
+    built = SimpleNamespace(
+        folder=Path("/env"), python=Path("/env/bin/python"), distribution="toy_plugin"
+    )
+    module._check_built(Named("BASE", Side("main", "revision", "0" * 40)), built)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (
+            {"modules": {"toy_solver": "/home/me/toy_solver.py"}},
+            "imported from /home/me/toy_solver",
+        ),
+        ({"modules": {"toy_solver": None}}, "toy_solver would be imported from None"),
+        ({"modules": None}, "did not install toy_plugin"),
+        ({"orthobench": None}, "no orthobench"),
+        ({"broken": {"toy": "ImportError: no x"}}, "plugin 'toy' does not load: ImportError"),
+        ({"broken": {"orthobench": "ImportError"}}, "plugin 'orthobench' does not load"),
+    ],
+)
+def test_an_environment_that_imports_something_else_is_refused(found, said, monkeypatch):
+    checked(monkeypatch)
+    checked(monkeypatch, broken={"another's": "ImportError"})
+    with pytest.raises(UsageError, match=said):
+        checked(monkeypatch, **found)
+
+
+def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, monkeypatch):
+    other, checkout, hidden = empty / "other", empty / "checkout", empty / "hidden"
+    for folder in (other, checkout, hidden):
+        folder.mkdir()
+    (other / "_theirs.pth").write_text(f"{checkout}\n")
+    (other / "_project.pth").write_text(f"{hidden}\n")
+    monkeypatch.setattr(sys, "path", ["own"])
+    fall_back([str(other)], ["_project.pth"])
+    assert sys.path == ["own", str(other), str(checkout)]
+    fall_back([str(other)], ["_project.pth"])
+    assert sys.path == ["own", str(other), str(checkout)]
+
+
+def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch):
+    # removed from HEAD, a module would still be found in the user's checkout
+    info = empty / "toy_plugin-9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-plugin\nVersion: 9\n")
+    (empty / "_toy.pth").write_text("")
+    (info / "RECORD").write_text("_toy.pth,,\ntoy_plugin-9.dist-info/METADATA,,\n")
+    monkeypatch.syspath_prepend(empty)
+    venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "env")
+    built = Built(empty / "env" / "bin" / "python", "toy_plugin")
+    Builder(empty, None, fresh=False, tell=lambda text: None)._shared(built)
+    (written,) = (empty / "env").rglob("_orthobench_fallback.pth")
+    assert written.read_text().endswith(", ['_toy.pth'])\n")
+
+
+def test_packages_here_are_those_that_this_interpreter_imports():
+    assert any(Path(pytest.__file__).is_relative_to(folder) for folder in packages_here())
+
+
+def test_a_build_is_isolated_where_something_it_needs_is_not_here(empty):
+    assert set(missing_to_build(empty)) <= {"setuptools"}
+    file = empty / "pyproject.toml"
+    file.write_text('build-system.requires = ["pytest>=8", "no-such-backend[x] >=1"]')
+    assert missing_to_build(empty) == ["no-such-backend"]
+    file.write_text("build-system.requires = []")
+    assert missing_to_build(empty) == []
+
+
+def test_pips_failure_is_told_by_its_last_lines(project, empty):
+    builder = Builder(empty, None, fresh=False, tell=lambda text: None)
+    named = Named("BASE", Side("main", "revision", project.first))
+    said = builder._failed(named, "\n".join(f"line {i}" for i in range(50)), ("wheel", "x"))
+    assert said.startswith("cannot build the wheel of BASE 'main'; pip said:\n    line 38\n")
+    assert said.endswith(
+        "line 49\nwhat its build needs can be installed here before, for want of a network"
+    )
+
+
+@pytest.mark.slow
+def test_pip_builds_revisions_folders_and_wheels(project, empty):
+    with sides("HEAD~1", "HEAD", empty / "kept", here=project.root) as (base, head):
+        assert (asked(base)[0], asked(head)[0]) == ("first", "second")
+        names = json.loads(asked(head, "import json, importlib.metadata as m;"
+            "print(json.dumps([e.dist.name for e in m.entry_points(group='orthobench')]"
+            ", separators=(',', ':')))")[0])  # fmt: skip
+        assert names.count("toy-plugin") == 1
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "-w", empty, "."],
+        cwd=project.root, check=True, capture_output=True,
+    )  # fmt: skip
+    with sides("toy_plugin-1.0-py3-none-any.whl", sys.executable, here=empty) as (base, head):
+        assert asked(base)[0] == "third"
+        assert head.python == Path(sys.executable)
+
+
+@pytest.mark.slow
+def test_a_build_that_fails_is_told_with_what_pip_said(project):
+    text = (project.root / "backend.py").read_text()
+    (project.root / "backend.py").write_text("raise RuntimeError('no such compiler')")
+    try:
+        said = r"wheel of HEAD '\.'; pip said(.|\n)*no such compiler"
+        with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root):
+            pass
+    finally:
+        (project.root / "backend.py").write_text(text)
+    assert project.git("worktree", "list").count("\n") == 0

@@ -1,0 +1,246 @@
+"""Exhibits: what they may hold, how they are packed, who makes them and when."""
+
+import io
+import itertools
+import pickle
+import zlib
+from contextvars import ContextVar
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import orthobench as ob
+from orthobench.api import SolverError
+from orthobench.contract import exhibits
+from orthobench.contract.exhibits import Curve, Image, checked, packed, unpacked
+from orthobench.errors import DataError, StoreError
+from orthobench.harness import run as harness
+from orthobench.harness.cell import execute
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import Budget, Ending
+from orthobench.registry.suite_file import from_table
+
+STREAMS = Streams.of("toy", "power", 0)
+SINGLE = st.floats(width=32, allow_infinity=False)
+
+
+def again(exhibit):
+    return unpacked(*packed(exhibit))
+
+
+def bits(values):
+    return values.view(np.uint32).tolist()
+
+
+class TestConstruction:
+    def test_values_are_kept_as_a_copy_in_single_precision_that_cannot_be_written(self):
+        given = np.arange(6.0).reshape(2, 3)
+        image = Image(given)
+        given[0, 0] = 9
+        assert image.values.dtype == np.float32
+        assert image.values[0, 0] == 0
+        with pytest.raises(ValueError, match="read-only"):
+            image.values[0, 0] = 1
+
+    def test_masks_and_counts_are_images_too(self):
+        assert Image(np.eye(3) > 0).values.tolist() == np.eye(3).tolist()
+        assert Image(np.eye(3, dtype=np.uint8)).values.tolist() == np.eye(3).tolist()
+
+    @pytest.mark.parametrize(
+        ("make", "said"),
+        [
+            (lambda: Image(np.zeros(3)), r"2 axes .* not shape \(3,\)"),
+            (lambda: Image(np.zeros((2, 0))), r"between 1 and .* not shape \(2, 0\)"),
+            (lambda: Image(np.zeros((2, 2), complex)), "real numbers, not of dtype complex128"),
+            (lambda: Image(np.array([["a"]])), "real numbers"),
+            (lambda: Image(np.array([[0.0], [np.inf]])), r"at \(1, 0\) is .*inf"),
+            (lambda: Image(np.array([[1e39]])), r"fit single precision; at \(0, 0\) is .*1e\+39"),
+            (lambda: Image(np.broadcast_to(0.0, (2**11, 2**11 + 1))), "not shape"),
+            (lambda: Curve(np.zeros(2), np.zeros(3), "", ""), "2 values of x and 3 of y"),
+            (lambda: Curve(np.zeros((1, 2)), np.zeros(2), "", ""), "x of a curve must have one"),
+            (lambda: Curve(np.array([np.nan]), np.zeros(1), "", ""), "x of a curve is NaN"),
+            (lambda: Curve(np.zeros(1), np.zeros(1), None, ""), "must be texts"),
+            (lambda: Curve(np.zeros(0), np.zeros(0), "", ""), "between 1 and"),
+        ],
+    )
+    def test_what_cannot_be_shown_is_refused(self, make, said):
+        with pytest.raises(ValueError, match=said):
+            make()
+
+    def test_the_largest_is_taken(self):
+        values = np.broadcast_to(0.0, (2**11, 2**11))
+        assert values.size == exhibits.LARGEST
+        assert Image(values).values.shape == values.shape
+
+    def test_only_exhibits_by_name_are_exhibits(self):
+        image = Image(np.zeros((1, 1)))
+        assert checked({"a": image}) == {"a": image}
+        for wrong in (
+            [image],
+            {"a": np.zeros((1, 1))},
+            {1: image},
+            {"": image},
+            {"a\ud800": image},
+            None,
+        ):
+            with pytest.raises(TypeError, match="exhibit"):
+                checked(wrong)
+
+
+class TestPacking:
+    @given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2), elements=SINGLE))
+    def test_images_come_back_bit_for_bit(self, values):
+        for signed, reference in itertools.product([False, True], repeat=2):
+            back = again(Image(values, signed, reference))
+            assert isinstance(back, Image)
+            assert (back.signed, back.reference) == (signed, reference)
+            assert back.values.shape == values.shape
+            assert bits(back.values) == bits(values)
+
+    @given(st.lists(st.tuples(SINGLE, SINGLE), min_size=1), st.text(), st.text(), st.booleans())
+    def test_curves_come_back_bit_for_bit(self, points, x_label, y_label, reference):
+        x, y = np.array(points, dtype=np.float32).T.copy()
+        x[np.isnan(x)] = 0
+        back = again(Curve(x, y, x_label, y_label, reference))
+        assert isinstance(back, Curve)
+        assert (back.x_label, back.y_label, back.reference) == (x_label, y_label, reference)
+        assert (bits(back.x), bits(back.y)) == (bits(x), bits(y))
+
+    def test_what_lies_otherwise_in_memory_is_the_same(self):
+        values = np.arange(12.0).reshape(3, 4)
+        assert packed(Image(np.asfortranarray(values))) == packed(Image(values))
+        assert packed(Image(values.astype(">f8"))) == packed(Image(values))
+
+    def test_the_largest_curve_comes_back(self):
+        x = np.arange(exhibits.LARGEST, dtype=np.float32)
+        assert np.array_equal(again(Curve(x, x, "", "")).y, x)
+
+    @pytest.mark.parametrize("kind", ["image", "curve"])
+    @given(data=st.binary())
+    def test_foreign_bytes_are_refused(self, kind, data):
+        for raw in (data, zlib.compress(data), zlib.compress(b"\x93NUMPY\x01\x00" + data)):
+            with pytest.raises(StoreError):
+                unpacked(kind, '{"reference": false, "signed": false}', raw)
+
+    def test_nothing_is_unpickled(self):
+        class Boom:
+            def __reduce__(self):
+                return pytest.fail, ("unpickled",)
+
+        buffer = io.BytesIO()
+        np.save(buffer, np.array([[Boom()]], dtype=object), allow_pickle=True)
+        for raw in (buffer.getvalue(), pickle.dumps(Boom())):
+            with pytest.raises(StoreError, match="no exhibit"):
+                unpacked("image", '{"reference": false, "signed": false}', zlib.compress(raw))
+
+    def test_no_more_is_unpacked_than_an_exhibit_can_be(self):
+        _, meta, _ = packed(Image(np.zeros((1, 1))))
+        bomb = zlib.compress(bytes(2**26))
+        with pytest.raises(StoreError, match="larger than any exhibit"):
+            unpacked("image", meta, bomb)
+
+    def test_a_header_that_claims_more_than_there_is_is_refused(self):
+        kind, meta, data = packed(Image(np.zeros((2, 3))))
+        raw = zlib.decompress(data).replace(b"(2, 3), }  ", b"(2, 3000)}")
+        with pytest.raises(StoreError, match="no exhibit"):
+            unpacked(kind, meta, zlib.compress(raw))
+
+    @pytest.mark.parametrize(
+        ("kind", "meta"),
+        [
+            ("film", None), ("image", "{"), ("image", "[]"), ("image", "{}"), ("curve", "{}"),
+            ("curve", '{"reference": false, "x_label": 1, "y_label": ""}'),
+        ],
+    )  # fmt: skip
+    def test_other_kinds_and_labels_are_refused(self, kind, meta):
+        _, own, data = packed(Image(np.zeros((2, 3))))
+        with pytest.raises(StoreError):
+            unpacked(kind, own if meta is None else meta, data)
+
+    def test_cut_off_data_are_refused(self):
+        kind, meta, data = packed(Image(np.arange(100.0).reshape(10, 10)))
+        with pytest.raises(StoreError, match="cut off"):
+            unpacked(kind, meta, data[:-5])
+
+
+def run(toys, fault="none"):
+    instance = toys.Pictured(fault=fault).build(np.random.default_rng(0))
+    return harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
+
+
+class TestHarness:
+    def test_a_run_shows_its_last_finished_solution(self, toys):
+        instance = toys.Pictured().build(np.random.default_rng(0))
+        instance = replace(instance, finish=lambda s: replace(s, point=-s.point))
+        outcome = harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
+        assert list(outcome.exhibits) == ["point", "truth", "curve", "diagonal"]
+        shown = outcome.exhibits["point"].values
+        assert np.array_equal(shown, outcome.solution.astype(np.float32))
+        assert np.array_equal(outcome.solution, -run(toys).solution)
+
+    def test_exhibits_are_made_once_off_the_clock(self, toys, monkeypatch):
+        now = itertools.count()
+        monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: next(now)))
+        calls = []
+        instance = toys.Pictured().build(np.random.default_rng(0))
+
+        def show(solution):
+            calls.append(next(now))
+            return {}
+
+        harness.run(replace(instance, exhibits=show), toys.Solver(), Budget(steps=9), STREAMS)
+        assert len(calls) == 1
+        assert next(now) == calls[0] + 1
+
+    @pytest.mark.parametrize(
+        ("fault", "said"), [("raise", "ZeroDivisionError"), ("alien", "exhibit 'point' is a nda")]
+    )
+    def test_an_error_fails_the_run_and_keeps_its_numbers(self, toys, fault, said):
+        outcome, plain = run(toys, fault), run(toys)
+        assert outcome.stop.status is Ending.ERROR
+        assert outcome.stop.reason.startswith("exhibits: ")
+        assert said in outcome.stop.reason
+        assert "Traceback" in outcome.stop.traceback
+        assert not outcome.exhibits
+        assert np.array_equal(outcome.solution, plain.solution)
+        assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
+
+    def test_an_error_of_ours_says_too_that_it_is_of_the_exhibits(self, toys):
+        def show(solution):
+            raise DataError("there is no map")
+
+        instance = replace(toys.Pictured().build(np.random.default_rng(0)), exhibits=show)
+        outcome = harness.run(instance, toys.Solver(), Budget(steps=9), STREAMS)
+        assert outcome.stop.reason == "exhibits: there is no map"
+
+    @pytest.mark.parametrize("fault", ["raise", "nan", "drift"])
+    def test_a_run_that_failed_shows_nothing(self, toys, fault):
+        instance = toys.Pictured().build(np.random.default_rng(0))
+        outcome = harness.run(instance, toys.Solver(fault=fault), Budget(steps=5), STREAMS)
+        assert outcome.stop.status.failed
+        assert outcome.trace
+        assert not outcome.exhibits
+
+    def test_solve_gives_them(self, toys):
+        outcome = ob.solve(toys.Solver(), toys.Pictured(), ob.Budget(steps=9))
+        assert outcome.exhibits["point"].signed
+        plain = ob.solve(toys.Solver(), toys.Problem(), ob.Budget(steps=9))
+        assert plain.exhibits == {}
+
+    def test_solve_says_where_they_failed_and_has_the_solution(self, toys):
+        with pytest.raises(SolverError, match="exhibits: ZeroDivisionError") as caught:
+            ob.solve(toys.Solver(), toys.Pictured(fault="raise"), ob.Budget(steps=9))
+        assert caught.value.outcome.solution.shape == (6, 2)
+
+    def test_a_cell_carries_them(self, toys):
+        table = {
+            "seeds": 1, "budget": {"steps": 6},
+            "problem": [{"name": "pictured"}], "solver": [{"name": "power"}],
+        }  # fmt: skip
+        (planned,) = from_table(table, "toys", toys.registry).plan()
+        executed = execute(planned.cell)
+        assert list(executed.exhibits) == ["point", "truth", "curve", "diagonal"]

@@ -1,0 +1,95 @@
+import math
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+import pytest
+
+from orthobench.contract.parameters import (
+    ParameterError,
+    check,
+    make,
+    parameter,
+    parameters_of,
+    values_of,
+)
+from orthobench.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A thing."""
+
+    size: int = parameter(help="how big", low=1, high=9)
+    step_size: float = parameter(0.5, name="step", help="step size", above=0)
+    cap: int | None = parameter(None, help="cap", low=1)
+    mode: str = parameter("slow", help="mode", choices=("slow", "fast"))
+    flag: bool = parameter(False, help="flag")
+
+    def __post_init__(self):
+        check(self)
+
+
+def test_values_go_by_public_names():
+    thing = make(Thing, {"size": 3, "step": 2}, "thing")
+    assert values_of(thing) == {"size": 3, "step": 2.0, "cap": None, "mode": "slow", "flag": False}
+    assert isinstance(thing.step_size, float)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named", "said"),
+    [
+        ({}, "size", "how big"),
+        ({"size": 0}, "size", ">= 1 and <= 9"),
+        ({"size": 10}, "size", "<= 9"),
+        ({"size": 2.5}, "size", "int"),
+        ({"size": True}, "size", "int"),
+        ({"size": 1, "step": 0}, "step", "> 0"),
+        ({"size": 1, "step": math.nan}, "step", "> 0"),
+        ({"size": 1, "step": "x"}, "step", "float"),
+        ({"size": 1, "cap": 0}, "cap", ">= 1"),
+        ({"size": 1, "mode": "fats"}, "mode", "did you mean 'fast'"),
+        ({"size": 1, "flag": 1}, "flag", "bool"),
+        ({"size": 1, "stp": 1.0}, "stp", "did you mean 'step'"),
+        ({"size": 1, "step_size": 1.0}, "step_size", "step"),
+    ],
+)
+def test_wrong_values_are_named_with_what_is_right(settings, named, said):
+    with pytest.raises(ParameterError, match=said) as caught:
+        make(Thing, settings, "thing")
+    assert caught.value.parameter == named
+    assert isinstance(caught.value, UsageError)
+
+
+def test_the_declaration_reads_well():
+    by_name = {p.name: p for p in parameters_of(Thing)}
+    assert by_name["cap"].type_name == "int or none"
+    assert by_name["mode"].type_name == "slow | fast"
+    assert by_name["step"].bounds == "> 0"
+    assert by_name["size"].required
+
+
+@dataclass(frozen=True)
+class Period:
+    """A period."""
+
+    first: int | str = parameter(help="a year or a day")
+    length: int = parameter(1, help="how long")
+
+    def __post_init__(self):
+        check(self)
+
+
+def test_a_date_is_text_where_text_is_allowed():
+    assert make(Period, {"first": date(2013, 1, 2)}, "period") == Period("2013-01-02")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"first": datetime(2013, 1, 2, tzinfo=UTC)},
+        {"first": 1, "length": date(2013, 1, 2)},
+    ],
+)
+def test_a_date_where_no_text_is_allowed_and_a_time_are_refused(settings):
+    with pytest.raises(ParameterError, match=r"must be int( or str)?, not datetime"):
+        make(Period, settings, "period")

@@ -1,0 +1,346 @@
+"""Sources yield the user's rows, each once and in order, however a run is cut into chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from orthobench.contract.samples import SampleOracle
+from orthobench.contract.sources import (
+    BLOCK,
+    WINDOW_BYTES,
+    ArraySource,
+    IteratorSource,
+    SamplerSource,
+    block_rows,
+)
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.arrays import release
+
+chunks = st.lists(st.integers(1, 700), min_size=1, max_size=12)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def drained(oracle, counts):
+    """Prepare and take in the given chunks, over and over, until the data end."""
+    rows, at = [], 0
+    while oracle.remaining() > 0:
+        count = counts[at % len(counts)]
+        oracle.prepare(count)
+        have = int(min(count, oracle.remaining()))
+        rows.append(oracle.take(have))
+        at += 1
+        if have < count:
+            break
+    return np.concatenate(rows)
+
+
+def gaussian(rng, count):
+    return rng.standard_normal((count, 3))
+
+
+@given(n=st.integers(1, 1500), d=st.integers(1, 5), counts=chunks, passes=st.integers(1, 3))
+@settings(max_examples=40)
+def test_an_array_is_read_row_by_row_for_any_chunking(n, d, counts, passes):
+    X = np.arange(n * d, dtype=np.float64).reshape(n, d)
+    oracle = SampleOracle(ArraySource(X, passes=passes), 1)
+    assert oracle.remaining() == n * passes
+    assert np.array_equal(drained(oracle, counts), np.tile(X, (passes, 1)))
+    oracle.prepare(1)
+    assert oracle.remaining() == 0
+
+
+@given(n=st.integers(1, 900), counts=chunks, seed=st.integers(0, 9))
+@settings(max_examples=25)
+def test_order_scale_and_centre_act_row_by_row(n, counts, seed):
+    generator = rng(seed)
+    X = generator.integers(0, 256, (n, 4)).astype(np.uint8)
+    order = generator.permutation(n)[: max(1, n // 2)]
+    centre, scale = generator.standard_normal(4), generator.uniform(0.5, 2, 4)
+    source = ArraySource(X, order, scale=scale, centre=centre)
+    seen = drained(SampleOracle(source, 1), counts)
+    assert np.array_equal(seen, (X[order] - centre) * scale)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float32, ">f8"])
+def test_every_real_dtype_becomes_contiguous_float64(dtype):
+    X = np.asfortranarray(rng().integers(0, 2, (300, 7)).astype(dtype))
+    oracle = SampleOracle(ArraySource(X), 1)
+    oracle.prepare(300)
+    rows = oracle.take(300)
+    assert rows.dtype == np.float64
+    assert rows.flags.c_contiguous
+    assert np.array_equal(rows, X.astype(float))
+
+
+def test_taking_does_not_touch_the_array():
+    X = rng().standard_normal((10, 2))
+    oracle = SampleOracle(ArraySource(X), 1)
+    oracle.prepare(10)
+    oracle.take(10)[:] = 0
+    assert np.all(X != 0)
+
+
+@given(counts=chunks, sizes=st.lists(st.integers(1, 600), min_size=1, max_size=6))
+@settings(max_examples=30)
+def test_an_iterator_of_rows_and_blocks_is_regrouped_exactly(counts, sizes):
+    ends = np.cumsum(sizes)
+    X = rng().standard_normal((ends[-1], 3))
+    pieces = [X[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    pieces = [piece[0] if len(piece) == 1 else piece for piece in pieces]
+    for stream in (pieces, iter(pieces)):
+        assert np.array_equal(drained(SampleOracle(IteratorSource(stream), 1), counts), X)
+
+
+def test_an_iterator_that_reuses_its_buffer_is_copied_at_once():
+    def stream():
+        buffer = np.empty(2)
+        for value in range(600):
+            buffer[:] = value
+            yield buffer
+
+    seen = drained(SampleOracle(IteratorSource(stream()), 1), [100])
+    assert np.array_equal(seen[:, 0], np.arange(600))
+
+
+@pytest.mark.parametrize("first", [1, 256, 2000])
+def test_a_generator_survives_one_prepare_and_then_runs_once(first):
+    X = rng().standard_normal((5000, 2))
+    oracle = SampleOracle(IteratorSource(row for row in X), 1)
+    oracle.prepare(first)
+    oracle.rewind(rng())
+    assert np.array_equal(drained(oracle, [300]), X)
+    with pytest.raises(DataError, match="spent"):
+        oracle.rewind(rng())
+
+
+def test_a_generator_that_fails_fails_again_rather_than_end():
+    def stream():
+        yield np.ones((300, 2))
+        raise OSError("the disk is gone")
+
+    oracle = SampleOracle(IteratorSource(stream()), 1)
+    for _ in range(2):
+        with pytest.raises(OSError, match="the disk is gone"):
+            oracle.prepare(400)
+        oracle.rewind(rng())
+
+
+def test_a_list_may_be_run_again():
+    X = rng().standard_normal((700, 2))
+    oracle = SampleOracle(IteratorSource(list(X)), 1)
+    assert np.array_equal(drained(oracle, [700]), X)
+    oracle.rewind(rng())
+    assert np.array_equal(drained(oracle, [33]), X)
+
+
+@given(first=chunks, second=chunks)
+@settings(max_examples=20)
+def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
+    total = min(sum(first), sum(second))
+    streams = []
+    for counts in (first, second):
+        oracle = SampleOracle(SamplerSource(gaussian, 3), 1)
+        oracle.rewind(rng(5))
+        rows = []
+        for count in counts:
+            oracle.prepare(count)
+            rows.append(oracle.take(count))
+        assert oracle.remaining() == float("inf")
+        streams.append(np.concatenate(rows)[:total])
+    assert np.array_equal(*streams)
+
+
+@given(counts=chunks)
+@settings(max_examples=20)
+def test_a_sampler_may_reuse_its_buffer(counts):
+    buffer = np.empty((BLOCK, 3))
+
+    def reusing(rng, count):
+        return rng.standard_normal(out=buffer[:count])
+
+    fresh, reused = (SampleOracle(SamplerSource(draw, 3), 1) for draw in (gaussian, reusing))
+    for oracle in (fresh, reused):
+        oracle.rewind(rng(5))
+    for count in counts:
+        fresh.prepare(count)
+        reused.prepare(count)
+        assert np.array_equal(fresh.take(count), reused.take(count))
+
+
+def test_samples_drawn_as_columns_become_contiguous():
+    source = SamplerSource(lambda rng, count: np.asfortranarray(gaussian(rng, count)), 3)
+    block = next(source.blocks(rng(5)))
+    assert block.flags.c_contiguous
+    assert np.array_equal(block, gaussian(rng(5), BLOCK))
+
+
+def test_a_solver_that_takes_more_than_prepared_is_told_so():
+    oracle = SampleOracle(ArraySource(np.ones((10, 2))), 1)
+    oracle.prepare(3)
+    with pytest.raises(RuntimeError, match="took 1000 samples where 10 were prepared"):
+        oracle.take(1000)
+
+
+@pytest.mark.parametrize(
+    ("bad", "what"),
+    [
+        (np.nan, "is not finite"),
+        (np.inf, "is not finite"),
+        (-np.inf, "is not finite"),
+        (1e200, "too large"),
+    ],
+)
+@pytest.mark.parametrize("row", [0, 255, 256, 1234])
+def test_a_bad_row_is_named(bad, what, row):
+    X = np.ones((2000, 6))
+    X[row, 4] = bad
+    with pytest.raises(DataError, match=rf"sample {row} .*{what}.*feature 4"):
+        drained(SampleOracle(ArraySource(X), 1), [300])
+
+
+def test_a_bad_row_is_named_by_its_place_in_the_array():
+    X = np.ones((1000, 2))
+    X[17, 1] = np.nan
+    order = np.arange(1000)[::-1].copy()
+    with pytest.raises(DataError, match="sample 17 "):
+        drained(SampleOracle(ArraySource(X, order), 1), [300])
+
+
+def test_a_row_that_overflows_when_scaled_is_named():
+    X = np.ones((300, 2))
+    X[7] = 1e200
+    with pytest.raises(DataError, match="sample 7 "):
+        drained(SampleOracle(ArraySource(X, scale=1e120), 1), [10])
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([], "empty"),
+        ([np.ones(3), np.ones(4)], "sample 1 .* has 4 features, those before it have 3"),
+        ([np.ones((5, 3)), np.ones((2, 2))], "sample 5 .* has 2 features"),
+        (["abc"], "sample 0 .* real numbers"),
+        ([np.ones((2, 3, 4))], "sample 0 .* real numbers"),
+        ([np.ones(3), [[1, 2], [3]]], "sample 1 .* real numbers"),
+        ([np.ones(3) * 1j], "sample 0 .* real numbers"),
+    ],
+)
+def test_an_iterator_of_anything_else_is_refused(items, message):
+    with pytest.raises(DataError, match=message):
+        drained(SampleOracle(IteratorSource(items), 1), [10])
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        lambda _rng, count: np.ones((count, 2)),
+        lambda _rng, count: np.ones((count - 1, 3)),
+        lambda _rng, _count: np.ones((0, 3)),
+        lambda _rng, _count: np.ones(3),
+        lambda _rng, count: np.ones((count, 3), dtype=complex),
+    ],
+)
+def test_a_sampler_that_returns_anything_else_is_refused(sampler):
+    with pytest.raises(DataError, match="sampler"):
+        SampleOracle(SamplerSource(sampler, 3), 1).prepare(1)
+
+
+@pytest.mark.parametrize("X", [np.ones(3), np.ones((0, 3)), np.ones((3, 0)), np.array([["a"]])])
+def test_what_is_no_real_matrix_is_refused(X):
+    with pytest.raises(DataError):
+        ArraySource(X)
+
+
+@given(
+    n=st.integers(1, 900),
+    begin=st.integers(0, 900),
+    step=st.integers(1, 3),
+    down=st.booleans(),
+    counts=chunks,
+)
+@settings(max_examples=30)
+@example(n=900, begin=0, step=1, down=True, counts=[100])
+@example(n=1, begin=0, step=3, down=True, counts=[1])
+def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, down, counts):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    part = range(min(begin, n - 1), n, step)
+    part = part[::-1] if down else part
+    source = ArraySource(X, part)
+    assert np.array_equal(drained(SampleOracle(source, 1), counts), X[list(part)])
+    assert [source.number(index) for index in range(len(part))] == list(part)
+
+
+@pytest.mark.parametrize("form", [list, tuple, lambda order: order.astype(np.uint8)])
+def test_row_numbers_of_every_form_are_an_order(form):
+    X, order = rng().standard_normal((10, 2)), rng(1).permutation(10)[:7]
+    source = ArraySource(X, form(order))
+    assert np.array_equal(drained(SampleOracle(source, 1), [3]), X[order])
+    assert [source.number(index) for index in range(7)] == order.tolist()
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (np.arange(10) < 5, r"integers of shape \(m,\).*\(10,\) and dtype bool.*np.flatnonzero"),
+        (np.array([0.0, 1.0]), "dtype float64"),
+        ([0, 1.5], "dtype float64"),
+        (np.array(["0"]), "dtype <U1"),
+        (np.array([[0, 1]]), r"shape \(1, 2\)"),
+        (3, r"shape \(\)"),
+    ],
+)
+def test_an_order_of_anything_but_row_numbers_is_refused(order, message):
+    with pytest.raises(DataError, match=message):
+        ArraySource(np.ones((10, 2)), order)
+
+
+@pytest.mark.parametrize(
+    "order", [range(2, 11), range(9, -2, -1), np.array([0, -1]), np.array([10])]
+)
+def test_rows_that_are_not_there_are_refused(order):
+    with pytest.raises(DataError, match="not among the 10"):
+        ArraySource(np.ones((10, 2)), order)
+
+
+def test_an_empty_part_and_no_pass_are_refused():
+    with pytest.raises(DataError, match="no row"):
+        ArraySource(np.ones((3, 1)), np.array([], dtype=np.intp))
+    with pytest.raises(DataError, match="no row"):
+        ArraySource(np.ones((3, 1)), [])
+    with pytest.raises(UsageError, match="passes"):
+        ArraySource(np.ones((3, 1)), passes=0)
+
+
+@pytest.mark.parametrize("d", [1, 784, 5000, 16384, 16385, 10**6, 10**8])
+def test_blocks_and_windows_of_long_samples_stay_small(d):
+    rows = block_rows(d)
+    assert 1 <= rows <= BLOCK
+    assert rows == 1 or 8 * d * rows <= WINDOW_BYTES
+
+    class Source(SamplerSource):
+        def blocks(self, rng):
+            return iter(())
+
+    window = SampleOracle(Source(gaussian, d), 1).window
+    assert window % rows == 0
+    assert window == rows or 8 * d * window <= WINDOW_BYTES
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+def test_pages_are_given_back_and_nothing_is_lost(tmp_path, mode):
+    X = rng().standard_normal((3000, 5))
+    np.save(tmp_path / "x.npy", X)
+    rows = np.load(tmp_path / "x.npy", mmap_mode=mode)
+    if mode != "r":
+        rows[10] = 7.0
+        X[10] = 7.0
+    for part in (rows, rows[5:], np.asarray(rows)[::2]):
+        release(part)
+    assert np.array_equal(rows, X)
+    assert np.array_equal(drained(SampleOracle(ArraySource(rows[5:]), 1), [999]), X[5:])

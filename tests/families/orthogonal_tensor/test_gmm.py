@@ -1,0 +1,223 @@
+"""The instance maker and the judge of Gaussian mixtures."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import orthobench as ob
+from orthobench.contract.solution import Solution
+from orthobench.contract.sources import ArraySource, IteratorSource
+from orthobench.errors import DataError, UsageError
+from orthobench.families.orthogonal_tensor import Judge, gmm
+from orthobench.families.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, spread
+from orthobench.families.orthogonal_tensor.mixtures import (
+    Mixture,
+    mixture_moments,
+    whitened_moments,
+)
+from orthobench.tools.geometry import random_point
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def sample(n=3000, k=3, d=6, seed=0, variance=1.0):
+    """Samples of a mixture with overlapping components, their labels, and the mixture."""
+    generator = rng(seed)
+    weights = generator.uniform(0.5, 1.5, k)
+    truth = Mixture(generator.standard_normal((k, d)) * 1.5, weights / weights.sum(), variance)
+    labels = generator.choice(k, size=n, p=truth.weights)
+    noise = generator.standard_normal((n, d)) * np.sqrt(variance)
+    return truth.centres[labels] + noise, labels, truth
+
+
+def factors(instance, seed=0):
+    T = instance.oracle.T
+    return np.linalg.eigh(T @ rng(seed).standard_normal(len(T)))[1]
+
+
+class TestMetrics:
+    X, labels, truth = sample()
+
+    def measured(self, **given):
+        instance = ob.gmm_tensor(self.X, 3, **given)
+        U = factors(instance)
+        return instance, U, instance.measure(Solution(U))
+
+    def test_what_is_known_decides_what_is_measured(self):
+        plain = ["residual", "objective", "log_likelihood"]
+        assert list(self.measured()[2]) == plain
+        _, _, metrics = self.measured(labels=self.labels)
+        assert list(metrics) == ["nmi", *plain]
+        instance, _, metrics = self.measured(labels=self.labels, truth=self.truth)
+        clustering = ["nmi_gap", "nmi", "optimal_nmi"]
+        assert list(metrics) == [*clustering, "residual", "objective", "centre_error", plain[2]]
+        assert instance.best == {"nmi_gap": 0.0}
+
+    def test_the_clustering_is_that_of_the_mixture_in_all_dimensions(self):
+        instance, U, metrics = self.measured(labels=self.labels, truth=self.truth)
+        mixture = instance.mixture(U)
+        assert mixture.centres.shape == (3, 6)
+        assert metrics["nmi"] == nmi(self.labels, mixture.assign(self.X))
+        assert metrics["optimal_nmi"] == nmi(self.labels, self.truth.assign(self.X))
+        assert metrics["nmi_gap"] == metrics["optimal_nmi"] - metrics["nmi"]
+        expected = mixture.log_likelihood(self.X)
+        assert metrics["log_likelihood"] == pytest.approx(expected, rel=1e-12)
+        assert metrics["centre_error"] == centre_error(mixture.centres, self.truth.centres)
+
+    def test_the_decomposition_is_judged_as_any_other(self):
+        instance, U, metrics = self.measured()
+        expected = Judge(instance.oracle.T)(Solution(U))
+        assert expected.items() <= metrics.items()
+
+    def test_the_mixture_found_is_near_the_truth(self):
+        X, labels, truth = sample(100_000)
+        instance = ob.gmm_tensor(X, 3, labels, truth=truth)
+        metrics = instance.measure(Solution(factors(instance)))
+        assert metrics["centre_error"] < 0.1
+        assert abs(metrics["nmi_gap"]) < 0.01
+        assert instance.moments.variance == pytest.approx(1.0, abs=0.02)
+
+    def test_names_of_components_do_not_matter(self):
+        numbers = self.measured(labels=self.labels)[2]
+        names = np.array(["b", "c", "a"])[self.labels]
+        assert self.measured(labels=names)[2] == pytest.approx(numbers, rel=1e-12)
+        assert self.measured(labels=list(names))[2] == pytest.approx(numbers, rel=1e-12)
+
+    def test_without_noise_there_is_no_likelihood(self):
+        centres = np.array([[2.0, 0, 0], [0, 3, 0]])
+        moments = whitened_moments(mixture_moments(centres, np.array([0.5, 0.5]), 0.0), 2)
+        assert moments.variance == 0
+        instance = mixture_instance(moments, centres, np.arange(2))
+        metrics = instance.measure(Solution(factors(instance)))
+        assert metrics["nmi"] == pytest.approx(1.0)
+        assert "log_likelihood" not in metrics
+
+
+class TestNMI:
+    def test_equal_clusterings_under_any_names_are_at_one(self):
+        labels = rng().integers(5, size=500)
+        assert nmi(labels, labels) == pytest.approx(1.0)
+        assert nmi(labels, rng(1).permutation(5)[labels]) == pytest.approx(1.0)
+        assert nmi(labels, np.zeros(500, dtype=int)) == pytest.approx(0.0)
+
+    @given(seed=st.integers(0, 2**32 - 1))
+    @settings(max_examples=20)
+    def test_it_is_the_information_over_the_mean_entropy(self, seed):
+        a, b = rng(seed).integers(4, size=(2, 60))
+        b = np.where(rng(seed + 1).random(60) < 0.5, a, b)
+        joint = np.array([[np.mean((a == i) & (b == j)) for j in range(4)] for i in range(4)])
+
+        def entropy(p):
+            return -np.sum(p[p > 0] * np.log(p[p > 0]))
+
+        apart = entropy(joint.sum(axis=1)), entropy(joint.sum(axis=0))
+        information = sum(apart) - entropy(joint)
+        assert nmi(a, b) == pytest.approx(2 * information / sum(apart), abs=1e-12)
+
+    def test_nothing_clusters_better_than_the_truth(self):
+        X, labels, truth = sample(20_000, k=4, d=5, seed=1)
+        best = nmi(labels, truth.assign(X))
+        for seed in range(20):
+            moved = truth.centres + 0.3 * rng(seed).standard_normal((4, 5))
+            weights = rng(seed).dirichlet(np.full(4, 5.0))
+            assert nmi(labels, Mixture(moved, weights, 1.0).assign(X)) < best
+
+
+def test_centres_are_matched_one_to_one():
+    true = rng().standard_normal((4, 3))
+    assert centre_error(true[[2, 0, 3, 1]], true) == 0
+    off = true[[1, 0, 2, 3]] + 0.01
+    assert centre_error(off, true) == pytest.approx(0.01 * np.sqrt(12) / np.linalg.norm(true))
+
+
+class TestRows:
+    X, labels, truth = sample(1000)
+
+    @pytest.mark.parametrize("stride", [1, 3, 7, 300, 1000])
+    def test_every_so_many_rows_are_kept(self, stride):
+        order = rng(1).permutation(1000)
+        shuffled = ArraySource(self.X, order, scale=2.0, centre=1.0)
+        blocks = IteratorSource(np.split(self.X, [3, 10, 800]))
+        assert np.array_equal(spread(ArraySource(self.X), 1000, stride), self.X[::stride])
+        assert np.array_equal(spread(blocks, 1000, stride), self.X[::stride])
+        expected = 2 * (self.X[order] - 1)[::stride]
+        assert np.array_equal(spread(shuffled, 1000, stride), expected)
+
+    def test_the_judge_takes_few_rows_and_their_labels(self, monkeypatch):
+        whole = ob.gmm_tensor(self.X, 3, self.labels, truth=self.truth)
+        monkeypatch.setattr(gmm, "JUDGED", 300)
+        few = ob.gmm_tensor(self.X, 3, self.labels, truth=self.truth)
+        rows = mixture_instance(whole.moments, self.X[::4], self.labels[::4], self.truth)
+        solution = Solution(factors(whole))
+        assert few.measure(solution) == rows.measure(solution) != whole.measure(solution)
+
+    def test_arrays_maps_sources_and_blocks_give_the_same_tensor(self, tmp_path):
+        T = ob.gmm_tensor(self.X, 3).oracle.T
+        np.save(tmp_path / "x.npy", self.X)
+        mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+        for X in (mapped, ArraySource(self.X), list(self.X), [self.X[:7], self.X[7:]]):
+            assert np.array_equal(ob.gmm_tensor(X, 3).oracle.T, T)
+
+
+@pytest.mark.parametrize("blocks", [False, True], ids=["array", "blocks"])
+def test_no_array_of_all_third_moments_is_ever_made(blocks):
+    d, k = 200, 20
+    X, labels, truth = sample(4000, k, d)
+    given = [X[:100], X[100:]] if blocks else X
+    nmi(labels, labels)  # imports are no part of it
+    ob.gmm_tensor(X[:300, :4], 2)
+    tracemalloc.start()
+    try:
+        instance = ob.gmm_tensor(given, k, labels, truth=truth)
+        instance.measure(Solution(random_point(k, k, rng())))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * d**3 / 3
+
+
+class TestRefusals:
+    X, labels, truth = sample(500)
+
+    @pytest.mark.parametrize(
+        ("make", "error", "said"),
+        [
+            (lambda X: ob.gmm_tensor(X, 7), UsageError, "7 components .* 6 features"),
+            (lambda X: ob.gmm_tensor(X, 0), UsageError, "0 components"),
+            (lambda X: ob.gmm_tensor(X, 2.5), UsageError, "whole number .* d = 6, not 2.5"),
+            (lambda X: ob.gmm_tensor((x for x in X), 2), UsageError, "generator can be read once"),
+            (lambda X: ob.gmm_tensor(X[:6], 2), DataError, "6 samples of 6 features"),
+            (lambda X: ob.gmm_tensor(X[0], 2), DataError, "must be a matrix"),
+            (lambda X: ob.gmm_tensor(X, 2, np.zeros(499, int)), DataError, "500 integers"),
+            (lambda X: ob.gmm_tensor(X, 2, np.zeros(500)), DataError, "integers or strings"),
+            (
+                lambda X: ob.gmm_tensor(X, 2, variance_estimate="least"),
+                UsageError,
+                "unknown variance estimate 'least'",
+            ),
+            (
+                lambda X: ob.gmm_tensor(X, 2, truth=Mixture(np.eye(3, 6), np.ones(3) / 3, 1.0)),
+                UsageError,
+                r"true centres must be \(2, 6\), not \(3, 6\)",
+            ),
+        ],
+    )
+    def test_wrong_calls_say_what_is_right(self, make, error, said):
+        with pytest.raises(error, match=said):
+            make(self.X)
+
+    @pytest.mark.parametrize("k", [2.5, 7, 0])
+    def test_components_are_checked_before_the_samples_are_read(self, k):
+        class Unread(ArraySource):
+            def one_pass(self):
+                raise AssertionError("the samples are read")
+
+        with pytest.raises(UsageError, match="components"):
+            ob.gmm_tensor(Unread(self.X), k)

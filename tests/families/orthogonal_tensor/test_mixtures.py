@@ -1,0 +1,357 @@
+"""Moments of Gaussian mixtures against explicit tensors, and the way back to their parameters."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
+
+from orthobench.contract import sources
+from orthobench.contract.sources import ArraySource, IteratorSource
+from orthobench.errors import DataError, UsageError
+from orthobench.families.orthogonal_tensor.mixtures import (
+    ESTIMATES,
+    Mixture,
+    SampleMoments,
+    mixture_moments,
+    noise_variance,
+    whitened_moments,
+)
+from orthobench.families.orthogonal_tensor.whitening import (
+    third_power,
+    three_ways,
+    weights_of,
+    whitening,
+)
+from orthobench.tools.geometry import drift, polar, random_point
+
+seeds = st.integers(0, 2**32 - 1)
+PERMUTATIONS = list(itertools.permutations(range(3)))
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def samples(n, d, seed=0):
+    """Rows that are neither centred nor symmetric, so that no moment vanishes."""
+    return rng(seed).exponential(size=(n, d)) @ rng(seed + 1).standard_normal((d, d))
+
+
+def some_mixture(k, d, seed=0, variance=0.7):
+    """A mixture with well-conditioned centres of different lengths and weights."""
+    generator = rng(seed)
+    spread = random_point(d, k, generator).T * generator.uniform(1, 3, (k, 1))
+    centres = spread + 0.2 * generator.standard_normal((k, d)) / np.sqrt(d)
+    weights = generator.uniform(0.5, 1.5, k)
+    return Mixture(centres, weights / weights.sum(), variance)
+
+
+def decomposed(T, seed=0):
+    """The factors of an orthogonally decomposable tensor: eigenvectors of T(I, I, w), polished."""
+    U = np.linalg.eigh(T @ rng(seed).standard_normal(len(T)))[1]
+    for _ in range(3):
+        U = polar(np.einsum("abc,bi,ci->ai", T, U, U))
+    return U
+
+
+def explicit_third(X, mean, variance):
+    """M3 of the module's docstring, all d³ entries of it."""
+    n, d = X.shape
+    M3 = np.einsum("na,nb,nc->abc", X, X, X) / n
+    for e in np.eye(d):
+        M3 -= variance * np.einsum("a,b,c->abc", mean, e, e)
+        M3 -= variance * np.einsum("a,b,c->abc", e, mean, e)
+        M3 -= variance * np.einsum("a,b,c->abc", e, e, mean)
+    return M3
+
+
+def quadrature(mixture, shares):
+    """Rows with the moments of the mixture, up to the fifth, exactly.
+
+    A Gaussian is replaced by the three nodes of Gauss and Hermite in each feature, of probability
+    1/6, 2/3 and 1/6, and the weights are integers over their sum.
+    """
+    d = mixture.centres.shape[1]
+    nodes = np.sqrt(3 * mixture.variance) * np.array([-1, 0, 0, 0, 0, 1])
+    noise = np.array(list(itertools.product(nodes, repeat=d)))
+    return np.concatenate(
+        [
+            centre + noise
+            for centre, s in zip(mixture.centres, shares, strict=True)
+            for _ in range(s)
+        ]
+    )
+
+
+def assert_same_mixture(found, true, atol=1e-10):
+    distances = np.linalg.norm(found.centres[:, None] - true.centres, axis=2)
+    rows, columns = linear_sum_assignment(distances)
+    np.testing.assert_allclose(found.centres[rows], true.centres[columns], rtol=0, atol=atol)
+    np.testing.assert_allclose(found.weights[rows], true.weights[columns], rtol=0, atol=atol)
+    assert found.variance == pytest.approx(true.variance, abs=atol)
+
+
+@given(n=st.integers(1, 700), k=st.integers(1, 6), seed=seeds)
+@settings(max_examples=30)
+def test_third_powers_are_summed_over_all_rows(n, k, seed):
+    Y = rng(seed).standard_normal((n, k))
+    explicit = np.einsum("na,nb,nc->abc", Y, Y, Y)
+    found = third_power(np.array_split(Y, 3), k)
+    np.testing.assert_allclose(found, explicit, rtol=0, atol=1e-12 * n)
+
+
+def test_the_third_index_is_put_at_each_place():
+    S, y = np.array([[1.0, 2.0], [2.0, 5.0]]), np.array([3.0, 7.0])
+    found = three_ways(np.multiply.outer(S, y))
+    for a, b, c in itertools.product(range(2), repeat=3):
+        assert found[a, b, c] == S[a, b] * y[c] + S[a, c] * y[b] + S[b, c] * y[a]
+
+
+@given(n=st.integers(30, 600), d=st.integers(1, 7), seed=seeds, estimate=st.sampled_from(ESTIMATES))
+@settings(max_examples=40)
+def test_the_whitened_third_moment_is_that_of_the_explicit_tensor(n, d, seed, estimate):
+    X = samples(n, d, seed)
+    k = int(rng(seed).integers(1, d + 1))
+    try:
+        found = whitened_moments(SampleMoments(ArraySource(X)), k, estimate)
+    except DataError:  # what is no mixture may have an indefinite second moment
+        assert estimate == "bottom"
+        return
+    mean, W = X.mean(axis=0), found.whitening.matrix
+    M2 = X.T @ X / n - found.variance * np.eye(d)
+    np.testing.assert_allclose(
+        W.T @ M2 @ W, np.eye(k), rtol=0, atol=1e-13 * np.linalg.norm(M2) * np.linalg.norm(W) ** 2
+    )
+    M3 = explicit_third(X, mean, found.variance)
+    explicit = np.einsum("abc,ai,bj,cl->ijl", M3, W, W, W, optimize=True)
+    scale = np.abs(M3).max() * np.linalg.norm(W, 2) ** 3
+    np.testing.assert_allclose(found.tensor, explicit, rtol=0, atol=1e-12 * scale)
+
+
+def test_the_tensor_is_symmetric_to_the_last_bit():
+    T = whitened_moments(SampleMoments(ArraySource(samples(500, 6))), 4, "smallest").tensor
+    assert all(np.array_equal(T, T.transpose(p)) for p in PERMUTATIONS)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 10**6])
+def test_the_moments_do_not_depend_on_the_size_of_blocks(monkeypatch, rows):
+    X = samples(900, 5)
+    W = rng(2).standard_normal((5, 3))
+    usual = SampleMoments(ArraySource(X))
+    third = usual.third(W)
+    monkeypatch.setattr(sources, "BLOCK", rows)
+    other = SampleMoments(ArraySource(X))
+    assert other.count == usual.count == 900
+    np.testing.assert_allclose(other.mean, usual.mean, rtol=1e-12)
+    np.testing.assert_allclose(other.covariance, usual.covariance, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(other.third(W), third, rtol=1e-12, atol=1e-12)
+
+
+def test_blocks_of_any_sizes_are_as_good_as_an_array():
+    X = samples(900, 5)
+    W = rng(2).standard_normal((5, 3))
+    cut = SampleMoments(IteratorSource(np.split(X, [1, 4, 300, 811])))
+    whole = SampleMoments(ArraySource(X))
+    assert np.array_equal(cut.covariance, whole.covariance)
+    assert np.array_equal(cut.third(W), whole.third(W))
+
+
+def test_the_covariance_survives_data_far_from_zero():
+    X = rng(3).standard_normal((4000, 4))
+    far = SampleMoments(ArraySource(X + 2.0**20))
+    np.testing.assert_allclose(far.covariance, np.cov(X.T, bias=True), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(far.mean - 2.0**20, X.mean(axis=0), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("k", "d", "shares"), [(2, 3, (1, 3)), (3, 3, (1, 2, 1)), (3, 4, (2, 1, 2))]
+)
+class TestGaussHermite:
+    """Rows whose moments are, up to rounding, those of the mixture integrated."""
+
+    def moments(self, k, d, shares):
+        drawn = some_mixture(k, d, seed=k + d)
+        mixture = Mixture(drawn.centres, np.array(shares) / sum(shares), drawn.variance)
+        return mixture, SampleMoments(ArraySource(quadrature(mixture, shares)))
+
+    def test_the_exact_moments_are_the_integrals(self, k, d, shares):
+        mixture, integrated = self.moments(k, d, shares)
+        exact = mixture_moments(mixture.centres, mixture.weights, mixture.variance)
+        W = rng(1).standard_normal((d, k))
+        np.testing.assert_allclose(exact.mean, integrated.mean, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(exact.covariance, integrated.covariance, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(exact.third(W), integrated.third(W), rtol=0, atol=1e-11)
+
+    @pytest.mark.parametrize("estimate", ESTIMATES)
+    def test_the_rows_give_back_the_mixture(self, k, d, shares, estimate):
+        mixture, integrated = self.moments(k, d, shares)
+        found = whitened_moments(integrated, k, estimate)
+        assert_same_mixture(found.mixture(decomposed(found.tensor)), mixture)
+
+
+@given(k=st.integers(1, 8), more=st.integers(0, 8), seed=seeds, estimate=st.sampled_from(ESTIMATES))
+@settings(max_examples=60)
+def test_exact_moments_give_back_the_mixture(k, more, seed, estimate):
+    true = some_mixture(k, k + more, seed, variance=2.0)
+    moments = mixture_moments(true.centres, true.weights, true.variance)
+    found = whitened_moments(moments, k, estimate)
+    U = decomposed(found.tensor)
+    assert_same_mixture(found.mixture(U), true)
+    assert_same_mixture(found.mixture(-U), true)
+
+
+@given(k=st.integers(1, 8), more=st.integers(0, 8), seed=seeds)
+@settings(max_examples=40)
+def test_exact_moments_are_orthogonally_decomposable(k, more, seed):
+    true = some_mixture(k, k + more, seed)
+    found = whitened_moments(mixture_moments(true.centres, true.weights, true.variance), k)
+    factors = np.sqrt(true.weights) * (found.whitening.matrix.T @ true.centres.T)
+    assert drift(factors) < 1e-10
+    weights = true.weights**-0.5
+    odeco = np.einsum("i,ai,bi,ci->abc", weights, factors, factors, factors)
+    np.testing.assert_allclose(found.tensor, odeco, rtol=0, atol=1e-9)
+    objective = np.einsum("abc,ai,bi,ci->", found.tensor, factors, factors, factors)
+    assert objective == pytest.approx(weights.sum(), rel=1e-10)
+
+
+def test_the_bottom_eigenvalues_hold_the_variance():
+    C = np.diag([9.0, 7.0, 1.0, 2.0, 3.0])
+    assert noise_variance(C, 3, "bottom") == pytest.approx(2.0)
+    assert noise_variance(C, 3, "smallest") == pytest.approx(1.0)
+    assert noise_variance(C, 5, "bottom") == pytest.approx(1.0)
+    assert noise_variance(C - 1.5 * np.eye(5), 5) == 0.0
+    with pytest.raises(UsageError, match="did you mean 'smallest'"):
+        noise_variance(C, 3, "smalest")
+
+
+def test_weights_are_at_most_one():
+    assert np.array_equal(weights_of(np.array([2.0, -4.0, 1.0, 0.5, 0.0])), [0.25, 1 / 16, 1, 1, 1])
+
+
+def test_any_orthogonal_matrix_stands_for_a_mixture():
+    X = samples(500, 6)
+    found = whitened_moments(SampleMoments(ArraySource(X)), 4, "smallest")
+    for seed in range(5):
+        U = random_point(4, 4, rng(seed))
+        mixture = found.mixture(U)  # would refuse weights that do not sum to one
+        assert mixture.centres.shape == (4, 6)
+        np.testing.assert_allclose(
+            found.coordinates(U).centres @ found.whitening.basis.T, mixture.centres, atol=1e-12
+        )
+
+
+class TestMixture:
+    true = some_mixture(3, 3, variance=0.5)
+    X = rng(5).standard_normal((200, 3)) * 2
+
+    def log_joint(self):
+        densities = [
+            multivariate_normal(centre, 0.5 * np.eye(3)).logpdf(self.X)
+            for centre in self.true.centres
+        ]
+        return np.transpose(densities) + np.log(self.true.weights)
+
+    def test_assigns_by_the_largest_posterior(self):
+        assert np.array_equal(self.true.assign(self.X), self.log_joint().argmax(axis=1))
+
+    def test_has_the_mean_log_likelihood_of_its_densities(self):
+        expected = logsumexp(self.log_joint(), axis=1).mean()
+        assert self.true.log_likelihood(self.X) == pytest.approx(expected, rel=1e-12)
+
+    def test_the_log_likelihood_of_a_far_point_does_not_underflow(self):
+        assert self.true.log_likelihood(self.X + 1e4) == pytest.approx(-3e8, rel=0.01)
+
+    def test_without_variance_assigns_to_the_nearest_centre(self):
+        nearest = np.linalg.norm(self.X[:, None] - self.true.centres, axis=2).argmin(axis=1)
+        mixture = Mixture(self.true.centres, self.true.weights, 0.0)
+        assert np.array_equal(mixture.assign(self.X), nearest)
+
+    @pytest.mark.parametrize(
+        ("centres", "weights", "variance", "said"),
+        [
+            (np.ones((2, 3)), np.ones(3) / 3, 1.0, r"\(2, 3\) and \(3,\)"),
+            (np.ones(3), np.ones(3) / 3, 1.0, r"\(k, d\)"),
+            (np.ones((2, 3)), np.array([0.5, 0.6]), 1.0, "sum to one"),
+            (np.ones((2, 3)), np.array([0.0, 1.0]), 1.0, "positive"),
+            (np.ones((2, 3)), np.array([np.nan, 1.0]), 1.0, "positive"),
+            (np.ones((2, 3)), np.array([0.5, 0.5]), -1.0, "variance"),
+            (np.ones((2, 3)), np.array([0.5, 0.5]), np.nan, "variance"),
+        ],
+    )
+    def test_what_is_no_mixture_is_refused(self, centres, weights, variance, said):
+        with pytest.raises(UsageError, match=said):
+            mixture_moments(centres, weights, variance)
+
+    @pytest.mark.parametrize(
+        ("centres", "weights", "said"),
+        [
+            (np.eye(2, 3) * 1j, np.full(2, 0.5), "centres .* real numbers, not of dtype complex"),
+            (np.full((2, 3), "1"), np.full(2, 0.5), "centres .* real numbers, not of dtype <U1"),
+            (np.eye(2, 3), np.full(2, 0.5 + 0j), "weights .* real numbers, not of dtype complex"),
+            (np.array([[0, 0], [1, np.nan]]), np.full(2, 0.5), "centre 1 .*: feature 1 is nan"),
+            (np.array([[-np.inf, 0], [1, 2]]), np.full(2, 0.5), "centre 0 .*: feature 0 is -inf"),
+        ],
+    )
+    def test_centres_and_weights_are_checked_like_data(self, centres, weights, said):
+        with pytest.raises(DataError, match=said):
+            Mixture(centres, weights, 1.0)
+
+
+class TestRefusals:
+    def test_more_components_than_features(self):
+        true = some_mixture(3, 3)
+        moments = mixture_moments(true.centres, true.weights, true.variance)
+        with pytest.raises(UsageError, match=r"20 components cannot be recovered .* 3 features"):
+            whitened_moments(moments, 20)
+        with pytest.raises(UsageError, match="0 components"):
+            whitened_moments(moments, 0)
+        with pytest.raises(UsageError, match=r"whole number between 1 and d = 3, not 2\.0"):
+            whitened_moments(moments, 2.0)
+
+    def test_dependent_centres_name_the_eigenvalue(self):
+        centres = np.array([[1.0, 0, 0, 0], [0, 2, 0, 0], [0.5, 1, 0, 0]])
+        moments = mixture_moments(centres, np.full(3, 1 / 3), 1.0)
+        with pytest.raises(DataError, match=r"eigenvalue 3 of the second moment .*at most 2 fit"):
+            whitened_moments(moments, 3)
+
+    def test_a_second_moment_without_a_positive_eigenvalue(self):
+        with pytest.raises(DataError, match=r"eigenvalue 1 .* is -1, .*hold no component"):
+            whitening(-np.eye(3), 1)
+
+    def test_no_more_samples_than_features(self):
+        with pytest.raises(DataError, match=r"5 samples of 5 features .*at least 6 are needed"):
+            SampleMoments(ArraySource(samples(5, 5)))
+        assert SampleMoments(ArraySource(samples(6, 5))).count == 6
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+    def test_a_row_that_is_not_finite_is_named(self, value):
+        X = samples(700, 4)
+        X[513, 2] = value
+        for source in (ArraySource(X), IteratorSource([X[:100], X[100:]])):
+            with pytest.raises(DataError, match=r"sample 513 .*feature 2"):
+                SampleMoments(source)
+
+    def test_a_covariance_that_overflows(self):
+        with pytest.raises(DataError, match="overflows; rescale"):
+            SampleMoments(ArraySource(samples(700, 4) * 1e153))
+
+
+@pytest.mark.parametrize("scale", [1e-70, 1e70])
+def test_the_scale_of_the_data_does_not_matter(scale):
+    X = samples(2000, 5)
+    usual, scaled = (
+        whitened_moments(SampleMoments(ArraySource(rows)), 3) for rows in (X, X * scale)
+    )
+    assert scaled.variance == pytest.approx(usual.variance * scale**2, rel=1e-10)
+    U = random_point(3, 3, rng())
+    signs = np.sign(np.sum(usual.whitening.basis * scaled.whitening.basis, axis=0))
+    found, expected = scaled.mixture(signs[:, None] * U), usual.mixture(U)
+    np.testing.assert_allclose(found.centres / scale, expected.centres, rtol=1e-8)
+    np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-8)

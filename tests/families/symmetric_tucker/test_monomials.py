@@ -1,0 +1,72 @@
+"""Distinct monomials against the full symmetric power."""
+
+from __future__ import annotations
+
+import doctest
+from functools import reduce
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orthobench.families.symmetric_tucker import monomials as module
+from orthobench.families.symmetric_tucker.monomials import monomials
+
+sizes = {"r": st.integers(1, 5), "m": st.integers(1, 5)}
+
+
+def power(z, m):
+    """z ⊗ ... ⊗ z."""
+    return reduce(np.multiply.outer, [z] * m)
+
+
+def test_the_docstring_examples_run():
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed
+
+
+@given(**sizes, seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_monomials_and_their_expansion_are_the_symmetric_power(r, m, seed):
+    table, z = monomials(r, m), np.random.default_rng(seed).uniform(0.5, 2, (r, 3))
+    found = table.of(z)
+    assert found.shape == (table.size, 3)
+    for column, values in zip(z.T, found.T, strict=True):
+        full = power(column, m)
+        np.testing.assert_allclose(values[table.expansion].reshape(full.shape), full, rtol=1e-13)
+        np.testing.assert_allclose(values, full.ravel()[table.places], rtol=1e-13)
+        assert table.counts @ values**2 == pytest.approx(np.vdot(full, full), rel=1e-13)
+
+
+@given(**sizes)
+@settings(max_examples=25)
+def test_every_entry_is_counted_once(r, m):
+    table = monomials(r, m)
+    assert table.size == len(table.indices) == comb(r + m - 1, m)
+    assert list(table.indices) == sorted({tuple(sorted(i)) for i in product(range(r), repeat=m)})
+    assert np.array_equal(np.bincount(table.expansion, minlength=table.size), table.counts)
+    assert np.array_equal(table.expansion[table.places], np.arange(table.size))
+    assert np.all(np.diff(table.places) > 0)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_parents_lead_to_one_degree_less(m):
+    table, below = monomials(4, m), monomials(4, m - 1)
+    grown = [(*below.indices[p], int(v)) for p, v in zip(table.parents, table.last, strict=True)]
+    assert grown == list(table.indices)
+
+
+def test_the_monomials_of_degree_one_are_the_variables_themselves():
+    Z = np.arange(6.0).reshape(2, 3)
+    assert monomials(2, 1).of(Z) is Z
+    assert np.array_equal(monomials(2, 1).expansion, [0, 1])
+
+
+def test_equal_arguments_share_their_tables():
+    assert monomials(3, 4) is monomials(3, 4)
+    assert monomials(3, 4).counts is monomials(3, 4).counts
+    assert monomials(3, 4) != monomials(4, 3)

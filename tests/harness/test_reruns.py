@@ -1,0 +1,153 @@
+"""Solvers that begin anew at every call: their clock, their budget, their identity."""
+
+import itertools
+import math
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from orthobench.harness import run as harness
+from orthobench.harness.identity import Streams
+from orthobench.harness.run import checkpoints
+from orthobench.harness.stopping import Budget, Ending
+from orthobench.registry.suite_file import from_table
+from orthobench.tools.geometry import orthonormalize
+
+STREAMS = Streams.of("toy", "power", 0)
+SECOND = 10**9
+BEGIN = 5
+"""Seconds that init takes; every step takes one."""
+
+
+@pytest.fixture
+def again(toys):
+    """The power iteration of the toys, all over again at every call."""
+
+    @dataclass(frozen=True)
+    class Again(toys.Solver):
+        """Power iteration that cannot be stepped."""
+
+        name: ClassVar[str] = "again"
+        reruns: ClassVar[bool] = True
+        packages: ClassVar[tuple[str, ...]] = ("numpy", "a-package-that-nobody-has")
+
+        def advance(self, oracle, state, count):
+            steps = state.work.steps + count
+            fresh = self.init(oracle, None)
+            super().advance(oracle, fresh, steps)
+            state.U, state.work, state.status = fresh.U, fresh.work, fresh.status
+
+    return Again
+
+
+@pytest.fixture
+def clock(monkeypatch, toys):
+    """A clock that counts a second a step and five for init; the total of all that was spent."""
+    now = [0]
+    monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: now[0]))
+    monkeypatch.setattr(harness, "_warm_up", lambda *given: None)
+    step, init = toys.Solver.step, toys.Solver.init
+
+    def timed_step(self, oracle, state):
+        now[0] += SECOND
+        step(self, oracle, state)
+
+    def timed_init(self, oracle, rng):
+        now[0] += BEGIN * SECOND if rng is not None else 0
+        return init(self, oracle, rng)
+
+    monkeypatch.setattr(toys.Solver, "step", timed_step)
+    monkeypatch.setattr(toys.Solver, "init", timed_init)
+    return lambda: now[0] / SECOND
+
+
+def run(toys, solver, budget):
+    instance = toys.Problem().build(np.random.default_rng(0))
+    return harness.run(instance, solver, budget, STREAMS)
+
+
+def test_the_clock_shows_one_run_and_not_the_sum(toys, again, clock):
+    trace = run(toys, again(), Budget(steps=60)).trace
+    assert [m.seconds for m in trace] == [BEGIN + m.work.steps for m in trace]
+    assert clock() == BEGIN + sum(m.work.steps for m in trace)
+
+
+def test_the_trace_is_that_of_the_solver_that_can_be_stepped(toys, again):
+    ours = run(toys, again(), Budget(steps=60)).trace
+    plain = run(toys, toys.Solver(), Budget(steps=60)).trace
+    assert [(m.work, m.metrics) for m in ours] == [(m.work, m.metrics) for m in plain]
+
+
+def test_a_budget_in_seconds_ends_it_after_one_run_that_fills_it(toys, again, clock):
+    outcome = run(toys, again(), Budget(seconds=BEGIN + 100))
+    assert outcome.stop.status is Ending.BUDGET
+    steps = [m.work.steps for m in outcome.trace]
+    whole = list(itertools.takewhile(lambda at: at < 100, checkpoints()))
+    assert steps == [0, *whole, 100]
+    assert outcome.trace[-1].seconds == BEGIN + 100
+
+
+@pytest.mark.parametrize("limit", [10, 100, 1000])
+def test_all_runs_together_take_a_few_times_the_budget(toys, again, clock, limit):
+    run(toys, again(), Budget(seconds=limit))
+    assert clock() < 5.5 * limit
+
+
+def counting(again, monkeypatch, flops):
+    """Let the flops of a run be a function of its steps."""
+    advance = again.advance
+
+    def counted(self, oracle, state, count):
+        advance(self, oracle, state, count)
+        state.work.flops = flops(state.work.steps)
+
+    monkeypatch.setattr(again, "advance", counted)
+
+
+def test_what_every_run_costs_before_its_first_step_is_no_rate(toys, again, clock, monkeypatch):
+    counting(again, monkeypatch, lambda steps: 900 + steps)
+    outcome = run(toys, again(), Budget(flops=1000))
+    assert outcome.stop.status is Ending.BUDGET
+    steps = [m.work.steps for m in outcome.trace]
+    assert steps == [0, *itertools.takewhile(lambda at: at < 100, checkpoints()), 100]
+
+
+def test_what_an_estimate_leaves_is_not_worth_another_run(toys, again, clock, monkeypatch):
+    counting(again, monkeypatch, lambda steps: math.isqrt(100 * steps))
+    outcome = run(toys, again(), Budget(flops=100))
+    assert outcome.stop.status is Ending.BUDGET
+    *whole, before, last = [m.work.steps for m in outcome.trace]
+    rate = (math.isqrt(100 * before) - 10) / (before - 1)
+    assert last == before + math.floor((100 - math.isqrt(100 * before)) / rate)
+    assert [*whole, before] == [0, *itertools.islice(checkpoints(), len(whole))]
+
+
+def test_the_last_of_several_pieces_is_what_counts(toys, again, clock):
+    oracle = toys.Problem().build(np.random.default_rng(0)).oracle
+    oracle.window, oracle.start = 4, orthonormalize(np.eye(6, 2))
+    solver = again()
+    object.__setattr__(solver, "batch", 1)
+    state = solver.init(oracle, np.random.default_rng(0))
+    assert harness._chunk(oracle, solver, state, 10) == 10
+    assert clock() == BEGIN + 4 + 8 + 10
+
+
+def test_its_cells_say_so_and_know_what_it_calls(toys, again):
+    table = {
+        "budget": {"steps": 5},
+        "problem": [{"name": "leading-subspace"}],
+        "solver": [{"name": "power"}],
+        "seeds": [0],
+    }
+    (plain,) = from_table(table, "toys", toys.registry).plan()
+    suite = from_table(table, "toys", toys.registry)
+    planned = replace(suite.solvers[0], solver=again())
+    (ours,) = replace(suite, solvers=(planned,)).plan()
+    assert ours.cell.content["reruns"] is True
+    assert "reruns" not in plain.cell.content
+    assert ours.cell.content["versions"] == plain.cell.content["versions"] | {
+        "numpy": np.__version__, "a-package-that-nobody-has": "none",
+    }  # fmt: skip

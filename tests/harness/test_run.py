@@ -1,0 +1,325 @@
+import gc
+import itertools
+from contextvars import ContextVar
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orthobench.contract.problem import Instance
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Status
+from orthobench.errors import DataError
+from orthobench.harness import run as harness
+from orthobench.harness.identity import Streams
+from orthobench.harness.judging import FEASIBLE, VIOLATION
+from orthobench.harness.run import checkpoints
+from orthobench.harness.stopping import Budget, Ending, Target
+
+STREAMS = Streams.of("toy", "power", 0)
+
+
+def run(toys, budget=None, until=None, problem=None, **parameters):
+    instance = (problem or toys.Problem()).build(np.random.default_rng(0))
+    limits = budget or Budget(steps=50)
+    return harness.run(instance, toys.Solver(**parameters), limits, STREAMS, until)
+
+
+def test_checkpoints_are_log_spaced_and_start_densely():
+    first = list(itertools.islice(checkpoints(), 60))
+    assert first[:8] == [1, 2, 3, 4, 5, 6, 7, 9]
+    assert all(a < b for a, b in itertools.pairwise(first))
+    assert all(b / a <= 1.34 for a, b in itertools.pairwise(first[3:]))
+
+
+def test_a_run_ends_exactly_at_its_budget(toys):
+    outcome = run(toys, Budget(steps=37))
+    assert outcome.stop.status is Ending.BUDGET
+    assert outcome.work.steps == 37
+    assert [m.work.steps for m in outcome.trace][:4] == [0, 1, 2, 3]
+
+
+def test_the_trace_holds_metrics_and_the_defect_of_every_point(toys):
+    outcome = run(toys)
+    gaps = [m.metrics["gap"] for m in outcome.trace]
+    assert gaps[-1] < 1e-6 < gaps[0]
+    assert all(m.metrics[VIOLATION] < 1e-14 for m in outcome.trace)
+    assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(outcome.trace))
+
+
+def test_a_timed_run_is_init_all_steps_and_one_reading(toys, monkeypatch):
+    """Each of the three takes a tick of this clock."""
+    now = itertools.count()
+    monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: next(now)))
+    instance = toys.Problem().build(None)
+    assert harness.timed(instance, toys.Solver(), 37, STREAMS) == pytest.approx(3e-9)
+    assert next(now) == 6
+
+
+@pytest.mark.parametrize("fault", ["raise", "converge"])
+def test_a_timed_run_that_does_not_reach_its_end_has_no_time(toys, fault):
+    with pytest.raises((RuntimeError, ZeroDivisionError)):
+        harness.timed(toys.Problem().build(None), toys.Solver(fault=fault), 37, STREAMS)
+
+
+def test_convergence_ends_the_run(toys):
+    outcome = run(toys, fault="converge")
+    assert outcome.stop.status is Ending.DONE
+    assert outcome.work.steps == 5
+
+
+def test_a_solver_that_raises_keeps_its_curve(toys):
+    outcome = run(toys, fault="raise")
+    assert outcome.stop.status is Ending.ERROR
+    assert "ZeroDivisionError" in outcome.stop.reason
+    assert "_go_wrong" in outcome.stop.traceback
+    assert [m.work.steps for m in outcome.trace] == [0, 1, 2, 3, 4]
+    assert outcome.solution.shape == (6, 2)
+
+
+def test_a_solution_that_is_not_finite_diverges(toys):
+    outcome = run(toys, fault="nan")
+    assert outcome.stop.status is Ending.DIVERGED
+    assert "step 5" in outcome.stop.reason
+    assert outcome.work.steps == 4
+    assert np.isfinite(outcome.solution).all()
+
+
+def test_leaving_the_constraint_is_infeasible_however_good_it_looks(toys):
+    outcome = run(toys, Budget(steps=5), fault="drift")
+    assert outcome.stop.status is Ending.INFEASIBLE
+    assert outcome.trace[-1].metrics[VIOLATION] > FEASIBLE
+    assert "step 5" in outcome.stop.reason
+
+
+def test_a_solver_that_does_not_count_its_steps_is_told(toys):
+    outcome = run(toys, fault="stall")
+    assert outcome.stop.status is Ending.ERROR
+    assert "state.work.steps" in outcome.stop.reason
+
+
+def test_a_judge_that_raises_fails_the_run(toys):
+    oracle = toys.Problem().build(np.random.default_rng(0)).oracle
+
+    def measure(solution):
+        raise KeyError("judge")
+
+    outcome = harness.run(Instance(oracle, measure), toys.Solver(), Budget(steps=3), STREAMS)
+    assert outcome.stop.status is Ending.ERROR
+    assert "judge" in outcome.stop.reason
+
+
+def completed(toys, finish, **parameters):
+    """The outcome of a run whose instance finishes its solutions."""
+    instance = replace(toys.Problem().build(None), finish=finish)
+    return harness.run(instance, toys.Solver(**parameters), Budget(steps=20), STREAMS)
+
+
+def test_the_last_solution_is_finished_once_and_no_other(toys):
+    seen = []
+
+    def finish(solution):
+        seen.append(solution)
+        return replace(solution, core=solution.point.T @ solution.point)
+
+    outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
+    assert len(seen) == 1
+    assert np.array_equal(seen[0].point, plain.solution)
+    assert np.array_equal(outcome.solution, plain.solution)
+    np.testing.assert_allclose(outcome.core, np.eye(2), atol=1e-12)
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
+
+
+def test_finishing_is_off_the_clock(toys, monkeypatch):
+    now = itertools.count()
+    monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: next(now)))
+    at_the_end = []
+
+    def finish(solution):
+        at_the_end.append(next(now))
+        return solution
+
+    trace = completed(toys, finish).trace
+    assert len(at_the_end) == 1
+    assert next(now) == at_the_end[0] + 1
+    assert trace[-1].seconds == pytest.approx(1e-9 * len(trace))
+
+
+def test_the_solution_that_met_the_target_is_the_one_finished(toys):
+    seen = []
+
+    def finish(solution):
+        seen.append(solution.point)
+        return solution
+
+    instance = replace(toys.Problem().build(None), finish=finish)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=50), STREAMS, Target("gap", 1e-3))
+    (point,) = seen
+    assert outcome.work.steps < 50
+    assert instance.measure(Solution(point))["gap"] == outcome.trace[-1].metrics["gap"]
+
+
+@pytest.mark.parametrize("error", [KeyError("core"), DataError("core")])
+def test_an_error_in_finishing_fails_the_run_and_keeps_its_trace(toys, error):
+    def finish(solution):
+        raise error
+
+    outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
+    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.reason.startswith("finishing the solution: ")
+    assert "core" in outcome.stop.reason
+    assert "in finish" in outcome.stop.traceback
+    assert outcome.error is error
+    assert np.array_equal(outcome.solution, plain.solution)
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
+
+
+def test_a_run_that_failed_before_keeps_its_own_reason(toys):
+    def finish(solution):
+        raise KeyError("core")
+
+    outcome = completed(toys, finish, fault="nan")
+    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.error is None
+
+
+def test_a_target_ends_the_trace_at_the_first_checkpoint_that_meets_it(toys):
+    full = run(toys)
+    target = 1e-3
+    outcome = run(toys, until=Target("gap", target))
+    first = next(i for i, m in enumerate(full.trace) if m.metrics["gap"] <= target)
+    assert outcome.stop.status is Ending.TARGET
+    assert len(outcome.trace) == first + 1
+    assert [m.metrics for m in outcome.trace] == [m.metrics for m in full.trace[: first + 1]]
+
+
+def test_a_target_on_an_unknown_metric_fails_the_run_and_no_more(toys):
+    outcome = run(toys, until=Target("gup", 1.0))
+    assert outcome.stop.status is Ending.ERROR
+    assert "no metric 'gup'" in outcome.stop.reason
+
+
+def test_equal_runs_are_equal_bit_for_bit(toys):
+    a, b = run(toys), run(toys)
+    assert np.array_equal(a.solution, b.solution)
+    assert [m.metrics for m in a.trace] == [m.metrics for m in b.trace]
+
+
+@settings(max_examples=20)
+@given(steps=st.integers(1, 60))
+def test_the_end_does_not_depend_on_the_checkpoints_before_it(toys, steps):
+    short = run(toys, Budget(steps=steps))
+    solver, oracle = toys.Solver(), toys.Problem().build(None).oracle
+    oracle.start = harness.random_point(6, 2, np.random.default_rng(STREAMS.start))
+    state = solver.init(oracle, None)
+    solver.advance(oracle, state, steps)
+    assert np.array_equal(short.solution, solver.solution(state).point)
+
+
+def test_data_and_start_are_the_same_for_all_solvers():
+    a, b = Streams.of("problem", "one", 3), Streams.of("problem", "two", 3)
+    assert a.data.generate_state(4).tolist() == b.data.generate_state(4).tolist()
+    assert a.start.generate_state(4).tolist() == b.start.generate_state(4).tolist()
+    assert a.solver.generate_state(4).tolist() != b.solver.generate_state(4).tolist()
+    other = Streams.of("problem", "one", 4)
+    assert a.data.generate_state(4).tolist() != other.data.generate_state(4).tolist()
+
+
+def test_the_clock_runs_with_the_collector_off_and_turns_it_on_again(toys):
+    seen = []
+
+    class Curious(toys.Solver):
+        def solution(self, state):
+            seen.append(gc.isenabled())
+            return Solution(state.U.copy())
+
+    instance = toys.Problem().build(None)
+    harness.run(instance, Curious(), Budget(steps=2), STREAMS)
+    warm_up, *timed = seen
+    assert warm_up
+    assert timed
+    assert not any(timed)
+    assert gc.isenabled()
+
+
+def test_the_start_cannot_be_written_into(toys):
+    instance = toys.Problem().build(None)
+    harness.run(instance, toys.Solver(), Budget(steps=1), STREAMS)
+    with pytest.raises(ValueError, match="read-only"):
+        instance.oracle.start[0, 0] = 1.0
+
+
+def test_a_failed_run_says_why_in_the_words_of_its_solver(toys):
+    class Giving(toys.Solver):
+        def step(self, oracle, state):
+            super().step(oracle, state)
+            if state.work.steps == 3:
+                state.status, state.reason = Status.FAILED, "goes to and fro between two points"
+
+    outcome = harness.run(toys.Problem().build(None), Giving(), Budget(steps=9), STREAMS)
+    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.stop.reason == "goes to and fro between two points"
+    assert outcome.work.steps == 2
+
+    class Silent(Giving):
+        def step(self, oracle, state):
+            super().step(oracle, state)
+            state.reason = ""
+
+    outcome = harness.run(toys.Problem().build(None), Silent(), Budget(steps=9), STREAMS)
+    assert outcome.stop.reason == "the solution at step 3 is not finite"
+
+
+def test_only_the_last_solution_is_finished_and_off_the_clock(toys):
+    finished = []
+
+    def finish(solution):
+        finished.append(solution.point.copy())
+        return replace(solution, core=np.arange(3.0))
+
+    instance = replace(toys.Problem().build(None), finish=finish)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
+    assert len(finished) == 1
+    assert np.array_equal(outcome.solution, finished[0])
+    assert np.array_equal(outcome.core, np.arange(3.0))
+    plain = run(toys, Budget(steps=20))
+    assert np.array_equal(plain.solution, outcome.solution)
+    assert plain.core is None
+
+
+def test_a_solution_that_cannot_be_finished_fails_the_run_and_keeps_its_curve(toys):
+    def finish(solution):
+        raise ArithmeticError("too large a core")
+
+    instance = replace(toys.Problem().build(None), finish=finish)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
+    assert outcome.stop.status is Ending.ERROR
+    assert "too large a core" in outcome.stop.reason
+    assert outcome.trace[-1].work.steps == 20
+    assert outcome.solution.shape == (6, 2)
+
+
+def test_a_solver_is_warmed_up_once_for_each_size(toys, monkeypatch):
+    monkeypatch.setattr(harness, "_warm", set())
+    begun = []
+
+    class Counting(toys.Solver):
+        def init(self, oracle, rng):
+            begun.append(oracle.sizes)
+            return super().init(oracle, rng)
+
+    class Sized(toys.Oracle):
+        order = 3
+
+        @property
+        def sizes(self):
+            return (self.n, self.k, self.order)
+
+    for order in (3, 3, 4):
+        instance = toys.Problem().build(None)
+        oracle = Sized(instance.oracle.A, 2)
+        oracle.order = order
+        harness.run(replace(instance, oracle=oracle), Counting(), Budget(steps=1), STREAMS)
+    assert begun == [(6, 2, 3)] * 3 + [(6, 2, 4)] * 2

@@ -1,0 +1,465 @@
+"""The solver givens: coordinate minimization on the orthogonal group."""
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from orthobench_givens.coordinate_descent import SAMPLING, Givens, pair
+from orthobench_problems.orthogonal_group import ICA, Brockett, Procrustes
+from orthobench_problems.orthogonal_group.brockett import BrockettOracle
+from orthobench_problems.orthogonal_group.procrustes import ProcrustesOracle
+
+import orthobench as ob
+from orthobench.contract.parameters import ParameterError
+from orthobench.contract.problem import Instance
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Status
+from orthobench.families.orthogonal_group import OrthogonalGroupOracle
+from orthobench.families.orthogonal_group.planes import Trigonometric
+from orthobench.harness import run as harness
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import Ending
+from orthobench.tools.geometry import drift, random_point, rotate
+
+PROBLEMS = [Procrustes(n=8, rows=16), Brockett(n=8), ICA(n=5, samples=400)]
+
+
+def instance_of(problem, seed=0):
+    instance = problem.build(np.random.default_rng(seed))
+    begin(instance.oracle, seed)
+    return instance
+
+
+def begin(oracle, seed=0):
+    oracle.start = random_point(oracle.n, oracle.n, np.random.default_rng(1000 + seed))
+    oracle.start.flags.writeable = False
+    return oracle
+
+
+def started(oracle, solver=None, seed=0):
+    return (solver or Givens()).init(oracle, np.random.default_rng(seed))
+
+
+def converged(oracle, solver=None, seed=0, most=200_000):
+    solver = solver or Givens()
+    state = started(oracle, solver, seed)
+    solver.advance(oracle, state, most)
+    assert state.status is Status.CONVERGED
+    return state
+
+
+def gradient_norm(instance, U):
+    return instance.measure(Solution(U))["gradient_norm"]
+
+
+def cycles(oracle, U):
+    """Yield the pairs of columns with the restriction of each."""
+    carried = oracle.carry(U)
+    for index in range(oracle.n * (oracle.n - 1) // 2):
+        i, j = pair(index)
+        yield i, j, oracle.restricted(carried, i, j)
+
+
+class Recorded(OrthogonalGroupOracle):
+    """An objective that is a harmonic of its own in every plane; notes what is tried."""
+
+    def __init__(self, n, gains):
+        super().__init__(lambda U: 0.0, n)
+        self.gains, self.tried = gains, []
+
+    def restricted(self, carried, i, j):
+        self.tried.append((i, j))
+        if self.gains(i, j, len(self.tried)):
+            return Trigonometric((0.0, 1.0), (0.0, 0.3))
+        return Trigonometric((0.0, -1.0), (0.0, 0.0))
+
+
+def test_pairs_are_numbered():
+    expected = [(i, j) for j in range(60) for i in range(j)]
+    assert [pair(index) for index in range(len(expected))] == expected
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.name)
+@pytest.mark.parametrize("sampling", SAMPLING)
+def test_the_objective_never_rises(problem, sampling):
+    instance = instance_of(problem)
+    oracle, solver = instance.oracle, Givens(sampling=sampling)
+    state = started(oracle, solver)
+    before = first = oracle.cost(state.U)
+    for _ in range(400):
+        if state.status is Status.RUNNING:
+            solver.step(oracle, state)
+        value = oracle.cost(state.U)
+        assert value <= before + 1e-14 * abs(before)
+        before = value
+    assert before < first
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.name)
+def test_a_step_is_the_best_rotation_of_two_columns(problem):
+    oracle, solver = instance_of(problem).oracle, Givens()
+    state = started(oracle, solver)
+    for _ in range(30):
+        U = state.U.copy()
+        solver.step(oracle, state)
+        changed = np.flatnonzero((state.U != U).any(axis=0))
+        assert len(changed) in {0, 2}
+        if not len(changed):
+            continue
+        i, j = changed
+        along = []
+        for angle in np.linspace(-np.pi, np.pi, 400):
+            turned = U.copy()
+            rotate(turned, i, j, angle)
+            along.append(oracle.cost(turned))
+        assert oracle.cost(state.U) <= min(along) + 1e-13 * abs(along[0])
+
+
+def test_the_opposite_rotation_raises_the_objective():
+    """Section 2.2 of the paper names the rotation with the other sign."""
+
+    class Mistaken(BrockettOracle):
+        def restricted(self, carried, i, j):
+            right = super().restricted(carried, i, j)
+            return Trigonometric(right.cosines, [-s for s in right.sines])
+
+    good = instance_of(Brockett(n=8)).oracle
+    oracle, solver = begin(Mistaken(good.A, good.weights)), Givens()
+    state = started(oracle, solver)
+    values = [oracle.cost(state.U)]
+    for _ in range(50):
+        solver.step(oracle, state)
+        values.append(oracle.cost(state.U))
+    assert np.diff(values).max() > 0.01
+
+
+@pytest.mark.parametrize("sampling", SAMPLING)
+@pytest.mark.parametrize("seed", range(5))
+def test_brockett_ends_at_the_optimum(sampling, seed):
+    instance = instance_of(Brockett(n=8), seed)
+    state = converged(instance.oracle, Givens(sampling=sampling), seed)
+    metrics = instance.measure(Givens().solution(state))
+    assert abs(metrics["objective_gap"]) <= 1e-18
+    assert metrics["gradient_norm"] <= 1e-9 * gradient_norm(instance, instance.oracle.start)
+
+
+@pytest.mark.parametrize("reflected", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_procrustes_ends_at_the_optimum_of_its_component(reflected, seed):
+    instance = instance_of(Procrustes(n=6, rows=20), seed)
+    state = converged(instance.oracle, Givens(reflected=reflected), seed)
+    metrics = instance.measure(Givens().solution(state))
+    assert metrics["component_gap"] == pytest.approx(0, abs=1e-16)
+    assert metrics["gradient_norm"] <= 1e-9 * gradient_norm(instance, instance.oracle.start)
+
+
+def test_one_of_the_two_starts_reaches_the_optimum_of_procrustes():
+    instance = instance_of(Procrustes(n=6, rows=20))
+    gaps = [
+        instance.measure(Givens().solution(converged(instance.oracle, Givens(reflected=r))))
+        for r in (False, True)
+    ]
+    least = np.linalg.svd(instance.oracle.M, compute_uv=False)[-1]
+    low, high = sorted(metrics["objective_gap"] for metrics in gaps)
+    assert low == pytest.approx(0, abs=1e-16)
+    assert high == pytest.approx(4 * least, rel=1e-12)
+
+
+@pytest.mark.parametrize("sources", ["uniform", "laplace", "binary"])
+def test_ica_finds_the_sources(sources):
+    instance = instance_of(ICA(n=5, samples=20_000, sources=sources))
+    state = converged(instance.oracle)
+    metrics = instance.measure(Givens().solution(state))
+    assert metrics["amari_distance"] < 0.02
+    assert metrics["objective_gap"] == pytest.approx(0, abs=1e-10)
+    before = instance.measure(Solution(instance.oracle.start))
+    assert before["amari_distance"] > 0.2
+    assert metrics["gradient_norm"] < 1e-10 * before["gradient_norm"]
+
+
+def test_what_has_converged_is_a_minimum_in_every_plane():
+    oracle = instance_of(ICA(n=6, samples=500)).oracle
+    state = converged(oracle)
+    for _, _, f in cycles(oracle, state.U):
+        assert np.all([f(t) >= f(0) - 1e-12 for t in np.linspace(-3, 3, 50)])
+
+
+def test_a_plain_cost_is_minimized_like_its_closed_form():
+    instance = instance_of(Brockett(n=5))
+    for offset in (0.0, 1e3):
+        plain = ob.orthogonal_group(lambda U, c=offset: instance.oracle.cost(U) + c, n=5)
+        state = converged(begin(plain.oracle), most=5000)
+        gap = instance.measure(Solution(state.U))["objective_gap"]
+        assert 0 <= gap <= 1e-12 * max(1.0, offset)
+
+
+def test_a_cost_with_kinks_is_minimized_too():
+    """The l1 norm has its minima at the signed permutations, with n as the least value."""
+    instance = ob.orthogonal_group(lambda U: float(np.abs(U).sum()), n=3, best=3.0)
+    for seed in range(3):
+        state = converged(begin(instance.oracle, seed), seed=seed, most=3000)
+        assert instance.measure(Solution(state.U))["objective_gap"] < 1e-8
+
+
+def test_flat_planes_do_not_keep_it_from_converging():
+    V = random_point(6, 6, np.random.default_rng(5))
+    repeated = (V * [2.0, 2.0, 2.0, 1.0, 1.0, -3.0]) @ V.T
+    flat = begin(BrockettOracle((repeated + repeated.T) / 2, np.arange(6.0, 0, -1)))
+    state = converged(flat)
+    value = flat.cost(state.U)
+    assert value == pytest.approx(-(2 * (6 + 5 + 4) + 3 + 2 - 3), rel=1e-14)
+    constant = begin(BrockettOracle(np.eye(6), np.ones(6)))
+    assert converged(constant).work.steps == 15 + 15
+
+
+def test_procrustes_with_two_equal_smallest_values_converges_on_the_wrong_component():
+    V = random_point(5, 5, np.random.default_rng(6))
+    oracle = begin(ProcrustesOracle(np.diag([3.0, 2.0, 1.0, 1.0, 1.0]) ** 0.5, V))
+    for reflected in (False, True):
+        converged(oracle, Givens(reflected=reflected))
+
+
+@pytest.mark.parametrize("sampling", SAMPLING)
+@pytest.mark.parametrize("seed", range(10))
+def test_only_a_full_pass_without_gain_ends_it(sampling, seed):
+    """One pair of 66 can gain: 66 random pairs miss it more than once in three."""
+    oracle = begin(Recorded(12, lambda i, j, count: (i, j) == (3, 7) and not done))
+    done = []
+    original = oracle.rotate
+    oracle.rotate = lambda carried, i, j, angle: (
+        done.append((i, j)),
+        original(carried, i, j, angle),
+    )
+    converged(oracle, Givens(sampling=sampling), seed)
+    assert done == [(3, 7)]
+    last = max(k for k, tried in enumerate(oracle.tried) if tried == (3, 7))
+    gained = next(k for k, tried in enumerate(oracle.tried) if tried == (3, 7))
+    assert len(set(oracle.tried[gained + 1 :])) == 66
+    assert last > gained
+
+
+def test_a_window_of_random_pairs_would_have_missed_some():
+    oracle = begin(Recorded(12, lambda i, j, count: False))
+    converged(oracle, Givens())
+    assert len(oracle.tried) == 132
+    assert len(set(oracle.tried[:66])) < 60
+    assert len(set(oracle.tried[66:])) == 66
+
+
+def test_without_replacement_until_something_gains():
+    oracle = begin(Recorded(10, lambda i, j, count: count % 17 == 0 and count < 2000))
+    solver = Givens(sampling="without-replacement")
+    converged(oracle, solver)
+    rounds = [oracle.tried[k : k + 17] for k in range(0, 17 * 117, 17)]
+    assert all(len(set(tried)) == 17 for tried in rounds)
+    assert len(set(oracle.tried[17 * 117 :])) == 45 == len(oracle.tried[17 * 117 :])
+    counts = Counter(first for first, *_ in rounds)
+    assert len(counts) > 35
+
+
+def test_uniform_pairs_are_uniform():
+    oracle = begin(Recorded(6, lambda i, j, count: True))
+    solver = Givens()
+    state = started(oracle, solver)
+    solver.advance(oracle, state, 15_000)
+    counts = np.array(list(Counter(oracle.tried).values()))
+    assert len(counts) == 15
+    assert np.sum((counts - 1000) ** 2 / 1000) < 14 + 5 * np.sqrt(28)
+
+
+@pytest.mark.parametrize("sampling", SAMPLING)
+def test_chunks_leave_the_same_bits(sampling):
+    oracle, solver = instance_of(Procrustes(n=7)).oracle, Givens(sampling=sampling)
+    whole, parts = started(oracle, solver), started(oracle, solver)
+    solver.advance(oracle, whole, 1500)
+    for chunk in (1, 2, 30, 400, 67, 1000):
+        solver.advance(oracle, parts, chunk)
+    assert np.array_equal(whole.U, parts.U)
+    assert whole.work == parts.work
+    assert whole.status == parts.status
+
+
+@pytest.mark.parametrize("kind", ["plain", *PROBLEMS], ids=lambda k: getattr(k, "name", k))
+def test_the_state_pickles_and_goes_on(kind):
+    if kind == "plain":
+        oracle = begin(ob.orthogonal_group(lambda U: float(U[0, 0] ** 3 + U[1, 2]), n=4).oracle)
+    else:
+        oracle = instance_of(kind).oracle
+    solver = Givens(sampling="without-replacement")
+    state = started(oracle, solver)
+    solver.advance(oracle, state, 25)
+    again = pickle.loads(pickle.dumps(state))  # noqa: S301 - its own
+    solver.advance(oracle, state, 60)
+    solver.advance(oracle, again, 60)
+    assert np.array_equal(state.U, again.U)
+    assert state.work == again.work
+
+
+def test_a_reflected_start_is_on_the_other_component():
+    oracle = instance_of(Brockett(n=6)).oracle
+    plain, other = started(oracle).U, started(oracle, Givens(reflected=True)).U
+    assert np.linalg.det(plain) == pytest.approx(-np.linalg.det(other))
+    assert np.array_equal(plain[:, :-1], other[:, :-1])
+    assert np.array_equal(plain[:, -1], -other[:, -1])
+    end = converged(oracle, Givens(reflected=True)).U
+    assert np.linalg.det(end) == pytest.approx(np.linalg.det(other))
+
+
+@pytest.mark.parametrize("reflected", [False, True])
+def test_one_column_has_converged_at_once(reflected):
+    oracle = begin(ob.orthogonal_group(lambda U: float(U[0, 0]), n=1).oracle)
+    state = started(oracle, Givens(reflected=reflected))
+    assert state.status is Status.CONVERGED
+    assert state.U[0, 0] == (-1.0 if reflected else 1.0) * oracle.start[0, 0]
+
+
+def test_two_columns_are_one_rotation():
+    instance = ob.orthogonal_group(lambda U: -float(np.trace(U)), n=2)
+    oracle = begin(instance.oracle)
+    oracle.start = np.array([[0.6, -0.8], [0.8, 0.6]])
+    state = converged(oracle)
+    assert state.work.steps == 3  # the rotation, a random pair without gain, the full pass
+    np.testing.assert_allclose(state.U, np.eye(2), atol=1e-13)
+
+
+def test_flops_are_those_of_the_start_of_restrictions_and_of_rotations_made():
+    oracle, solver = instance_of(Procrustes(n=7)).oracle, Givens()
+    state = started(oracle, solver)
+    made = 0
+    for _ in range(300):
+        before = state.U.copy()
+        solver.step(oracle, state)
+        made += not np.array_equal(before, state.U)
+    assert state.work.steps == 300
+    assert state.work.flops == 2 * 7**3 + 300 * oracle.restriction_flops + made * (42 + 42)
+    assert state.work.samples == 0
+
+
+def drift_after(rotations):
+    oracle = begin(Recorded(6, lambda i, j, count: True))
+    oracle.carry, oracle.rotate = lambda U: None, lambda *rest: None
+    solver = Givens()
+    state = started(oracle, solver)
+    while state.work.steps < rotations:
+        solver.advance(oracle, state, 1000)
+        oracle.tried.clear()
+    return drift(state.U)
+
+
+def test_the_constraint_holds_after_100_000_rotations():
+    assert drift_after(100_000) < 1e-11
+
+
+@pytest.mark.slow
+def test_the_constraint_holds_after_a_million_rotations():
+    assert drift_after(1_000_000) < 1e-10
+
+
+def lipschitz(oracle):
+    """Return the constant L of all restrictions of Brockett's function at all points.
+
+    The second derivative in a plane is at most 4 |N_i - N_j| / 2 times the norm of
+    (S_ii - S_jj, 2 S_ij), which is at most the spread of the eigenvalues.
+    """
+    values = np.linalg.eigvalsh(oracle.A)
+    return 2 * np.ptp(oracle.weights) * np.ptp(values)
+
+
+def test_theorem_2_with_its_corrections():
+    """min over t of E|grad f(U_t)|² <= 2 L n(n-1) (f(U_0) - min f) / (T + 1).
+
+    The norm is that of Definition 1, twice the true one. The paper prints the maximum over t,
+    and L n².
+    """
+    instance = instance_of(Brockett(n=6))
+    oracle, solver, n, T = instance.oracle, Givens(), 6, 200
+    squares = np.zeros((40, T + 1))
+    for seed, row in enumerate(squares):
+        state = started(oracle, solver, seed)
+        for t in range(T + 1):
+            row[t] = (2 * gradient_norm(instance, state.U)) ** 2
+            if state.status is Status.RUNNING:
+                solver.step(oracle, state)
+    decrease = oracle.cost(oracle.start) - instance.best["objective"]
+    bounds = 2 * lipschitz(oracle) * n * (n - 1) * decrease / np.arange(1, T + 2)
+    assert squares.mean(axis=0).sum() <= bounds[0], "equation 15, with the right constant"
+    assert np.all(np.minimum.accumulate(squares.mean(axis=0)) <= bounds)
+    assert squares.mean(axis=0).max() > bounds[-1], "the maximum, as printed, is not bounded"
+
+
+def test_the_step_of_theorem_2_and_its_printed_constant():
+    """E[f(U_t) - f(U_{t+1})] >= |grad f(U_t)|² / (2 L n(n-1)), the mean over all pairs.
+
+    For |U - I|² = const - 2 tr U the curvature at the identity is 4 in every plane, so that the
+    bound is attained; equation 14 has n² for 2n(n-1) and claims more than there is.
+    """
+    n, L = 4, 4.0
+    oracle = begin(ProcrustesOracle(np.eye(n), np.eye(n)))
+    U = np.eye(n)
+    for index in range(6):
+        rotate(U, *pair(index), 1e-3 * (-1) ** index)
+    gains = [f(0) - min(map(f, np.linspace(-0.01, 0.01, 20_001))) for *_, f in cycles(oracle, U)]
+    S = U.T @ oracle.gradient(U)
+    squared = float(np.linalg.norm(S - S.T)) ** 2
+    assert np.mean(gains) == pytest.approx(squared / (2 * L * n * (n - 1)), rel=1e-3)
+    assert np.mean(gains) < squared / (L * n * n)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.name)
+@pytest.mark.parametrize("solver", [Givens(), Givens(sampling="without-replacement")])
+def test_a_whole_run(problem, solver):
+    instance = problem.build(np.random.default_rng(1))
+    outcome = harness.run(instance, solver, ob.Budget(), Streams.of(problem.name, "givens", 1))
+    assert outcome.stop.status is Ending.DONE
+    assert "converged" in outcome.stop.reason
+    objective = [mark.metrics["objective"] for mark in outcome.trace]
+    assert np.all(np.diff(objective) <= 1e-12 * abs(objective[0]))
+    assert next(iter(outcome.trace[0].metrics)) == problem.primary
+    assert outcome.trace[-1].metrics["constraint_violation"] < 1e-12
+    assert outcome.solution.shape == (problem.n, problem.n)
+
+
+def test_a_run_of_one_column_ends_before_its_first_step():
+    instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=1)
+    outcome = harness.run(instance, Givens(), ob.Budget(), Streams.of("one", "givens", 0))
+    assert outcome.stop.status is Ending.DONE
+    assert outcome.work.steps == 0
+
+
+def test_a_cost_that_breaks_ends_the_run_with_a_reason():
+    instance = ob.orthogonal_group(lambda U: np.log(abs(U[0, 0]) - 1e-3), n=3)
+    with np.errstate(invalid="ignore"):
+        outcome = harness.run(instance, Givens(), ob.Budget(), Streams.of("nan", "givens", 0))
+    assert outcome.stop.status is Ending.ERROR
+    assert "must be finite at every orthogonal matrix" in outcome.stop.reason
+
+
+def test_solve_takes_it():
+    outcome = ob.solve(Givens(), ob.orthogonal_group(lambda U: -float(np.trace(U)), n=4))
+    assert outcome.stop.status is Ending.DONE
+
+
+def test_problems_of_other_families_are_refused(toys):
+    assert "needs a OrthogonalGroupOracle" in Givens().refuses(toys.Problem())
+    assert Givens().refuses(Brockett()) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sampling": "cyclic"}, "unknown value of sampling"),
+        ({"tolerance": 0.0}, "tolerance must be > 0"),
+        ({"tolerance": np.nan}, "tolerance must be"),
+        ({"reflected": 1}, "reflected must be bool"),
+    ],
+)
+def test_wrong_parameters_are_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        Givens(**settings)
+
+
+def test_the_instance_has_no_ground_truth_for_the_solver():
+    instance = Brockett(n=4).build(np.random.default_rng(0))
+    assert isinstance(instance, Instance)
+    assert not any("best" in name or "optim" in name for name in vars(instance.oracle))

@@ -1,0 +1,368 @@
+"""givens-sparse-pca: invariants of rotations, convergence, chunks, flops, refusals."""
+
+import pickle
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_givens.sparse_columns import Columns, Tally, empty_columns, plane_flops
+from orthobench_givens.sparse_pairs import round_robin, uniform_pairs
+from orthobench_givens.sparse_pca import GivensSparsePCA, objective
+
+import orthobench as ob
+from orthobench.contract.solver import Status
+from orthobench.errors import DataError, UsageError
+from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, sparse_pca
+from orthobench.families.sparse_pca.loadings import normalized
+from orthobench.tools.geometry import rotate
+
+
+def data(d=40, n=7, seed=0, heavy=True):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((d, n))
+    return A * rng.standard_t(2, (d, 1)) if heavy else A
+
+
+def started(solver, A, seed=0):
+    oracle = SparsePCAOracle(A, A.shape[1])
+    return oracle, solver.init(oracle, np.random.default_rng(seed))
+
+
+def reached(solver, A, steps, seed=0):
+    oracle, state = started(solver, A, seed)
+    solver.advance(oracle, state, steps)
+    return state
+
+
+def equation_6(AU, gamma):
+    return np.sum(np.maximum(np.abs(AU) - gamma, 0.0) ** 2)
+
+
+def columns_of(AU, gamma):
+    """AU as the solver keeps it."""
+    d, m = AU.shape
+    array = empty_columns(m, d)
+    array[:, :d] = AU.T
+    return Columns(array, np.arange(d), d, gamma)
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**32),
+    d=st.integers(1, 150),
+    n=st.integers(2, 9),
+    gamma=st.floats(0.0, 0.99),
+    start=st.sampled_from(["identity", "random"]),
+    order=st.sampled_from(["random", "cyclic"]),
+)
+def test_no_step_lowers_the_objective(seed, d, n, gamma, start, order):
+    A = data(d, n, seed)
+    solver = GivensSparsePCA(gamma=gamma, start=start, order=order)
+    oracle, state = started(solver, A, seed)
+    before, total = objective(state), np.sum(A * A)
+    for _ in range(60):
+        solver.step(oracle, state)
+        now = objective(state)
+        assert now >= before - 1e-14 * total
+        before = now
+
+
+def test_the_objective_is_equation_6_of_au():
+    A = data()
+    state = reached(GivensSparsePCA(gamma=0.1), A, 50)
+    gamma = 0.1 * np.linalg.norm(A, axis=1).max()
+    assert state.columns.gamma == pytest.approx(gamma, rel=1e-15)
+    assert objective(state) == pytest.approx(equation_6(state.columns.AU, gamma), rel=1e-13)
+
+
+def test_a_rotation_of_the_wrong_sign_lowers_the_objective():
+    """G(i, j, angle) of `rotate` reaches what the step gained; its inverse does not."""
+    lower = 0
+    for seed in range(30):
+        A = data(60, 2, seed, heavy=False)
+        solver = GivensSparsePCA(gamma=0.3)
+        oracle, state = started(solver, A)
+        gamma, first = state.columns.gamma, objective(state)
+        AU = state.columns.AU.copy()
+        solver.step(oracle, state)
+        rotated = state.columns.AU
+        angle = np.arctan2(
+            AU[:, 1] @ rotated[:, 0] - AU[:, 0] @ rotated[:, 1], np.vdot(AU, rotated)
+        )
+        right, wrong = AU.copy(), AU.copy()
+        rotate(right, 0, 1, angle)
+        rotate(wrong, 0, 1, -angle)
+        np.testing.assert_allclose(right, rotated, atol=1e-12)
+        lower += equation_6(wrong, gamma) < first
+    assert lower >= 15
+
+
+def test_without_a_penalty_every_u_is_as_good():
+    A = data()
+    state = reached(GivensSparsePCA(gamma=0.0, start="random"), A, 10_000)
+    assert objective(state) == pytest.approx(np.sum(A * A), rel=1e-13)
+    assert state.status is Status.CONVERGED
+    assert state.work.flops == 2 * 40 * 7 * 7
+
+
+def test_a_million_rotations_do_not_drift():
+    """A gamma that changes keeps it from coming to rest."""
+    A = data(60, 6, heavy=False)
+    both = columns_of(A, 0.1)
+    pairs = uniform_pairs(6, 1000, np.random.default_rng(0))
+    for k in range(1000):
+        both.gamma = (0.1, 0.5, 1.0, 0.3)[k % 4]
+        both.rotate(pairs)
+    assert both.tally.planes == 1_000_000
+    AU = both.AU
+    assert both.tally.rotated > 10_000
+    gram = A @ A.T
+    assert np.linalg.norm(AU @ AU.T - gram) <= 1e-10 * np.linalg.norm(gram)
+    U = np.linalg.lstsq(A, AU, rcond=None)[0]
+    assert np.linalg.norm(U.T @ U - np.eye(6)) <= 1e-10
+    np.testing.assert_allclose(
+        np.linalg.svd(AU, compute_uv=False), np.linalg.svd(A, compute_uv=False), rtol=1e-10
+    )
+
+
+def test_a_million_rotations_that_all_turn_leave_u_orthogonal():
+    """The identity is rotated by the angles that random columns ask for."""
+    rng = np.random.default_rng(1)
+    n, fresh = 4, 64
+    both = columns_of(np.vstack([np.eye(n), rng.standard_normal((fresh, n))]), 1.5)
+    pairs = np.tile(round_robin(n), (20, 1))
+    blocks = rng.standard_normal((n, 997 + fresh))
+    while both.tally.planes < 1_000_000:
+        first = both.tally.planes % 997
+        both.array[:, n : n + fresh] = blocks[:, first : first + fresh]
+        both.rotate(pairs)
+    assert both.tally.rotated > 200_000
+    U = both.AU[:n]
+    assert np.linalg.norm(U.T @ U - np.eye(n)) <= 1e-10
+
+
+@pytest.mark.parametrize("order", ["random", "cyclic"])
+@pytest.mark.parametrize("gamma", [0.05, 0.3])
+def test_at_the_end_no_pair_can_gain(order, gamma):
+    A = data(30, 6)
+    solver = GivensSparsePCA(gamma=gamma, order=order, tolerance=1e-12)
+    state = reached(solver, A, 1_000_000)
+    assert state.status is Status.CONVERGED
+    assert state.work.steps % 15 == 0
+    AU, reached_value = state.columns.AU, objective(state)
+    for i in range(6):
+        for j in range(i):
+            for angle in np.linspace(0, np.pi / 2, 2000):
+                turned = AU[:, [i, j]].copy()
+                rotate(turned, 0, 1, angle)
+                gain = equation_6(turned, state.columns.gamma)
+                gain -= equation_6(AU[:, [i, j]], state.columns.gamma)
+                assert gain <= 1e-9 * reached_value
+
+
+def test_random_order_ends_with_a_pass_in_cyclic_order():
+    state = reached(GivensSparsePCA(gamma=0.1), data(), 1_000_000)
+    assert state.status is Status.CONVERGED
+    assert state.cyclic
+    assert sorted(map(tuple, state.pairs)) == [(i, j) for i in range(7) for j in range(i + 1, 7)]
+
+
+@pytest.mark.parametrize("gamma", [0.02, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("start", ["identity", "random"])
+def test_dropping_rows_that_never_count_changes_nothing(gamma, start):
+    class Whole(GivensSparsePCA):
+        screens = False
+
+    A = data(150, 9)
+    few = reached(GivensSparsePCA(gamma=gamma, start=start), A, 300)
+    all_ = reached(Whole(gamma=gamma, start=start), A, 300)
+    assert len(few.columns.features) < len(all_.columns.features) == 150
+    kept = all_.columns.AU[few.columns.features]
+    np.testing.assert_allclose(few.columns.AU, kept, rtol=0, atol=1e-12 * np.abs(A).max())
+    assert few.work == all_.work
+    assert few.columns.active_flops < all_.columns.active_flops
+
+
+def test_a_row_whose_norm_is_gamma_never_counts():
+    A = np.vstack([np.eye(3), 0.5 * np.eye(3)])
+    state = reached(GivensSparsePCA(gamma=0.5), A, 100)
+    assert state.columns.features.tolist() == [0, 1, 2]
+
+
+@settings(max_examples=20)
+@given(cuts=st.lists(st.integers(0, 200), max_size=6), order=st.sampled_from(["random", "cyclic"]))
+def test_bits_do_not_depend_on_chunks(cuts, order):
+    A, solver = data(), GivensSparsePCA(gamma=0.1, order=order, tolerance=1e-3)
+    whole = reached(solver, A, 200)
+    oracle, parts = started(solver, A)
+    for chunk in np.diff([0, *sorted(cuts), 200]).tolist():
+        solver.advance(oracle, parts, chunk)
+        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
+    assert parts.columns.AU.tobytes() == whole.columns.AU.tobytes()
+    assert parts.columns.tally == whole.columns.tally
+    assert (parts.work, parts.status) == (whole.work, whole.status)
+
+
+def test_seeds_differ_and_repeat():
+    A, solver = data(), GivensSparsePCA(gamma=0.1)
+    one, again, other = (reached(solver, A, 20, seed).columns.AU for seed in (1, 1, 2))
+    assert one.tobytes() == again.tobytes() != other.tobytes()
+
+
+def test_flops_are_those_of_the_formulae():
+    A = data(50, 6)
+    solver = GivensSparsePCA(gamma=0.2, start="random")
+    state = reached(solver, A, 15)
+    t = state.columns.tally
+    assert t.planes == 15
+    searching = 3 * 15 + 12 * t.values + 24 * t.slopes
+    assert state.work.flops == 2 * 50 * 36 + 50 * (searching + 6 * t.rotated)
+    assert (state.work.steps, state.work.samples) == (15, 0)
+
+
+def test_one_rotation_of_one_row_is_counted():
+    """Two columns, one row outside the circle: 16 angles, one along the row, one climb."""
+    A = np.vstack([[3.0, 1.0], np.zeros((9, 2))])
+    columns = columns_of(A, 1.0)
+    columns.rotate(np.array([[0, 1]], dtype=np.int32))
+    t = columns.tally
+    assert (t.planes, t.rotated, t.values) == (1, 1, 17)
+    assert t.entries == 17 + 2 * t.slopes
+    assert plane_flops(10, t) == 10 * (3 + 12 * 17 + 24 * t.slopes + 6)
+    assert columns.active_flops == 10 * (3 + 6) + 12 * t.entries
+    assert t.gain == pytest.approx((np.sqrt(10) - 1) ** 2 - 4)
+
+
+def test_planes_without_rows_cost_their_filter():
+    columns = columns_of(np.full((10, 3), 0.1), 1.0)
+    columns.rotate(round_robin(3))
+    assert columns.tally == Tally(planes=3)
+    assert columns.flops == 3 * 10 * 3
+
+
+@pytest.mark.parametrize("loadings", ["filled", "thresholded"])
+def test_loadings_have_the_pattern_of_au_and_unit_columns(loadings):
+    A = data(100, 8)
+    solver = GivensSparsePCA(gamma=0.2, loadings=loadings)
+    state = reached(solver, A, 500)
+    solution = solver.solution(state)
+    Z, norms = solution.point, np.linalg.norm(solution.point, axis=0)
+    pattern = np.zeros((100, 8), dtype=bool)
+    pattern[state.columns.features] = np.abs(state.columns.AU) > state.columns.gamma
+    assert solution.gamma == state.columns.gamma
+    assert not Z[~pattern].any()
+    np.testing.assert_allclose(norms[pattern.any(axis=0)], 1.0, rtol=1e-14)
+
+
+def test_thresholded_loadings_are_the_best_for_equation_5():
+    solver = GivensSparsePCA(gamma=0.2, loadings="thresholded")
+    state = reached(solver, data(100, 8), 500)
+    AU, gamma = state.columns.AU, state.columns.gamma
+    Z = solver.solution(state).point[state.columns.features]
+    at_best = np.vdot(Z, AU) - gamma * np.abs(Z).sum()
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        other = normalized(Z + 0.1 * rng.standard_normal(Z.shape) * (np.abs(AU) > gamma))
+        assert np.vdot(other, AU) - gamma * np.abs(other).sum() <= at_best
+
+
+def test_empty_columns_become_zero_loadings():
+    A = np.zeros((20, 5))
+    A[:, 0], A[:, 1:] = np.linspace(1, 2, 20), 1e-6
+    solver = GivensSparsePCA(gamma=0.5)
+    Z = solver.solution(reached(solver, A, 100)).point
+    assert np.isfinite(Z).all()
+    assert np.count_nonzero(Z.any(axis=0)) == 1
+
+
+def test_recovers_planted_sparse_components():
+    rng = np.random.default_rng(0)
+    d, n, planted = 300, 12, 3
+    Z = np.zeros((d, planted))
+    for j in range(planted):
+        Z[20 * j : 20 * (j + 1), j] = 1 / np.sqrt(20)
+    A = 10 * Z @ rng.standard_normal((planted, n)) + 0.05 * rng.standard_normal((d, n))
+    solver = GivensSparsePCA(gamma=0.25, tolerance=1e-10)
+    found = solver.solution(reached(solver, A, 100_000)).point
+    closest = np.abs(Z.T @ found).max(axis=1)
+    assert (closest > 0.99).all()
+
+
+def test_round_robin_has_every_pair_once_and_rounds_are_disjoint():
+    for n in range(9):
+        pairs = round_robin(n)
+        assert sorted(map(tuple, pairs)) == [(i, j) for i in range(n) for j in range(i + 1, n)]
+        each = n // 2
+        for first in range(0, len(pairs), max(each, 1)):
+            assert len(np.unique(pairs[first : first + each])) == 2 * each
+
+
+def test_uniform_pairs_are_uniform_and_do_not_depend_on_how_many_are_drawn():
+    whole = uniform_pairs(5, 20_000, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    parts = [uniform_pairs(5, count, rng) for count in (1, 2, 4997, 15_000)]
+    assert np.concatenate(parts).tobytes() == whole.tobytes()
+    assert (whole[:, 0] < whole[:, 1]).all()
+    counts = np.unique(whole, axis=0, return_counts=True)[1]
+    assert len(counts) == 10
+    assert np.abs(counts - 2000).max() <= 200
+
+
+@dataclass(frozen=True)
+class Recipe(SparsePCA):
+    name: ClassVar[str] = "recipe"
+    m: int = 3
+    count: int | None = None
+
+    @property
+    def samples(self):
+        return self.count
+
+    def build(self, rng):
+        return sparse_pca(data(), self.m)
+
+
+def test_fewer_components_than_samples_are_refused_with_what_to_take_instead():
+    solver = GivensSparsePCA()
+    reason = solver.refuses(Recipe(3, 10))
+    assert "m = 3 of 10" in reason
+    assert "givens-streaming-sparse-pca" in reason
+    assert solver.refuses(Recipe(3, 3)) is None
+    assert solver.refuses(Recipe(3, None)) is None
+    with pytest.raises(UsageError, match="m = 3 of 7"):
+        solver.init(SparsePCAOracle(data(), 3), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("gamma", [-0.1, 1.0, float("nan")])
+def test_gamma_is_below_the_largest_norm(gamma):
+    with pytest.raises(UsageError, match="gamma must be"):
+        GivensSparsePCA(gamma=gamma)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_data_that_are_not_finite_cannot_get_in(bad):
+    A = data()
+    A[3, 2] = bad
+    with pytest.raises(DataError):
+        sparse_pca(A, 7)
+    with np.errstate(over="ignore"), pytest.raises(DataError, match="largest row norm"):
+        started(GivensSparsePCA(), A)
+
+
+def test_one_sample_has_nothing_to_rotate():
+    solver = GivensSparsePCA(gamma=0.1)
+    _, state = started(solver, data(10, 1))
+    assert state.status is Status.CONVERGED
+    assert solver.solution(state).point.shape == (10, 1)
+
+
+def test_runs_in_the_harness_and_reports_the_metrics():
+    A = data(80, 6)
+    outcome = ob.solve(GivensSparsePCA(gamma=0.1), sparse_pca(A, 6), budget=ob.Budget(steps=2000))
+    first, last = outcome.trace[0].metrics, outcome.trace[-1].metrics
+    assert not outcome.stop.status.failed
+    assert last["density"] < first["density"] < 1
+    assert last["constraint_violation"] <= 1e-12

@@ -1,0 +1,448 @@
+"""givens-tensor: exact recovery, the maintained tensor, and the contract of a run."""
+
+import math
+import pickle
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from orthobench_givens import packed_tensor, tensor
+from orthobench_givens.tensor import (
+    ANGLE_FLOPS,
+    GivensTensor,
+    precomputation_flops,
+    rotation_flops,
+)
+from orthobench_givens.tensor_sweeps import offsets, packed_size, swept, whole
+
+from orthobench.contract.parameters import ParameterError
+from orthobench.contract.solver import Status
+from orthobench.families.orthogonal_tensor import TensorOracle, recovery_error
+from orthobench.families.symmetric_tensors import contracted, symmetrized
+from orthobench.tools.geometry import drift, random_point, rotate
+
+ORDERS = ["cyclic", "random"]
+SPECTRA = {
+    "linear": lambda d: np.linspace(1, 2, d),
+    "equal": np.ones,
+    "geometric": lambda d: np.geomspace(0.05, 1, d),
+}
+
+
+def outer(V, w):
+    """Return sum_i w_i v_i ⊗ v_i ⊗ v_i."""
+    d = len(V)
+    return ((V * w) @ (V[:, None, :] * V).reshape(d * d, -1).T).reshape(d, d, d)
+
+
+def rotated(T, U):
+    """Return T(U, U, U)."""
+    for _ in range(3):
+        T = np.tensordot(T, U, axes=(0, 0))
+    return T
+
+
+def oracle_of(T, seed=0):
+    oracle = TensorOracle(symmetrized(T))
+    oracle.start = random_point(oracle.n, oracle.n, np.random.default_rng(seed + 1000))
+    return oracle
+
+
+def odeco(d, w, seed=0):
+    V = random_point(d, d, np.random.default_rng(seed))
+    return oracle_of(outer(V, w), seed), V
+
+
+def noisy(d, seed=0, size=0.1):
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((d, d, d))
+    noise = sum(noise.transpose(p) for p in [(0, 1, 2), (1, 2, 0), (2, 0, 1)])
+    T = outer(random_point(d, d, rng), np.linspace(1, 2, d))
+    return oracle_of(T + size / d * (noise + noise.transpose(1, 0, 2)))
+
+
+def begun(solver, oracle, seed=0):
+    return solver.init(oracle, np.random.default_rng(seed))
+
+
+def converged(solver, oracle, most=400):
+    """Return the state in which the solver stops by itself."""
+    state = begun(solver, oracle)
+    solver.advance(oracle, state, most * oracle.n**2)
+    assert state.status is Status.CONVERGED
+    return state
+
+
+def reached(solver, oracle, steps):
+    state = begun(solver, oracle)
+    solver.advance(oracle, state, steps)
+    return solver.solution(state)
+
+
+def objective(oracle, U):
+    return contracted(oracle.T, U).sum()
+
+
+def gradients(T):
+    """Return the derivative of the objective along each rotation, 3(T_iij - T_ijj)."""
+    twice = np.einsum("iij->ij", T)
+    return 3 * (twice - twice.T)
+
+
+def maintained(solver, state):
+    """Return T~ in full, by ending the round."""
+    sweep = swept(len(state.basis)) if solver.order == "cyclic" else whole(len(state.basis))
+    full = np.full((sweep.blocks * sweep.size,) * 3, np.nan)
+    if sweep.blocks == 1:
+        packed_tensor.unpack(state.tensors[0], *offsets(sweep.width), full)
+        return full
+    state = pickle.loads(pickle.dumps(state))  # noqa: S301 - its own
+    tensor._next_round(sweep, state)
+    first, second = offsets(sweep.blocks)
+    for block in combinations_with_replacement(range(sweep.blocks), 3):
+        p, q, r = (slice(b * sweep.size, (b + 1) * sweep.size) for b in block)
+        cube = state.blocks[first[block[0]] + second[block[1]] + block[2]]
+        cube = cube.reshape((sweep.size,) * 3)
+        full[p, q, r] = cube
+        full[q, r, p], full[r, p, q] = cube.transpose(1, 2, 0), cube.transpose(2, 0, 1)
+        full[q, p, r], full[p, r, q] = cube.transpose(1, 0, 2), cube.transpose(0, 2, 1)
+        full[r, q, p] = cube.transpose(2, 1, 0)
+    d = len(state.basis)
+    return full[:d, :d, :d]
+
+
+def assert_recovered(oracle, solution, V, w):
+    assert recovery_error(solution.point, V) < 1e-10
+    assert objective(oracle, solution.point) == pytest.approx(w.sum(), rel=1e-12)
+    np.testing.assert_allclose(np.sort(solution.weights), np.sort(w), atol=1e-12 * w.max())
+    assert drift(solution.point) < 1e-11
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("d", [3, 4, 6, 9, 14, 20])
+def test_random_starts_recover_the_factors(d, spectrum, order):
+    w, solver = SPECTRA[spectrum](d), GivensTensor(order=order)
+    for seed in range(5):
+        oracle, V = odeco(d, w, seed)
+        assert_recovered(oracle, solver.solution(converged(solver, oracle)), V, w)
+
+
+@pytest.mark.parametrize("start", ["random", "identity", "contraction"])
+@pytest.mark.parametrize("d", [5, 41, 50, 63])
+def test_every_start_recovers_the_factors(d, start):
+    w, solver = np.linspace(1, 2, d), GivensTensor(start=start)
+    oracle, V = odeco(d, w, d)
+    state = converged(solver, oracle)
+    assert_recovered(oracle, solver.solution(state), V, w)
+    if start == "contraction":
+        assert state.work.steps <= 3 * d * (d - 1) // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("d", [100, 200])
+def test_many_factors_are_recovered(d, spectrum, order):
+    w, solver = SPECTRA[spectrum](d), GivensTensor(order=order)
+    oracle, V = odeco(d, w)
+    assert_recovered(oracle, solver.solution(converged(solver, oracle)), V, w)
+
+
+@pytest.mark.parametrize("d", [10, 30, 50])
+def test_eight_sweeps_reach_a_gap_of_1e_8(d):
+    for seed, spectrum in enumerate(SPECTRA.values()):
+        w = spectrum(d)
+        oracle, _ = odeco(d, w, seed)
+        U = reached(GivensTensor(), oracle, 8 * d * (d - 1) // 2).point
+        assert w.sum() - objective(oracle, U) <= 1e-8 * w.sum()
+
+
+def test_random_order_takes_more_rotations():
+    oracle, _ = odeco(30, np.linspace(1, 2, 30))
+    cyclic, random = (converged(GivensTensor(order=o), oracle).work.steps for o in ORDERS)
+    assert 1.5 < random / cyclic < 4
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("missing", [1, 3])
+def test_zero_weights_leave_a_basis_of_the_null_space(order, missing):
+    w = np.concatenate([np.linspace(1, 2, 10 - missing), np.zeros(missing)])
+    oracle, V = odeco(10, w)
+    solver = GivensTensor(order=order)
+    solution = solver.solution(converged(solver, oracle))
+    assert recovery_error(solution.point, V[:, w > 0]) < 1e-10
+    assert np.abs(np.sort(solution.weights)[:missing]).max() < 1e-12
+    assert objective(oracle, solution.point) == pytest.approx(w.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 8, 45])
+def test_negative_weights_are_those_of_flipped_factors(d):
+    w = np.linspace(1, 2, d) * np.where(np.arange(d) % 3 == 0, -1, 1)
+    oracle, V = odeco(d, w)
+    solver = GivensTensor()
+    solution = solver.solution(converged(solver, oracle))
+    assert_recovered(oracle, solution, V, np.abs(w))
+    assert np.all(solution.weights > 0)
+    np.testing.assert_allclose(outer(solution.point, solution.weights), oracle.T, atol=1e-10)
+
+
+def test_signed_permutations_are_left():
+    """Weights (1, 3) at U = [e2, -e1]: a strict local maximum, 2 where the largest is 4."""
+    oracle = TensorOracle(outer(np.eye(2), np.array([1.0, 3.0])))
+    oracle.start = np.array([[0.0, -1.0], [1.0, 0.0]])
+    state = begun(GivensTensor(), oracle)
+    T = rotated(oracle.T, oracle.start)
+    assert T[0, 0, 0] + T[1, 1, 1] == pytest.approx(2)
+    assert np.abs(gradients(T)).max() < 1e-15
+    GivensTensor().advance(oracle, state, 10)
+    assert state.status is Status.CONVERGED
+    assert objective(oracle, GivensTensor().solution(state).point) == pytest.approx(4, rel=1e-15)
+
+
+@pytest.mark.parametrize("d", [2, 7, 45])
+def test_signed_permutations_of_the_factors_end_at_them(d):
+    rng = np.random.default_rng(d)
+    w = np.linspace(1, 3, d)
+    oracle, V = odeco(d, w)
+    oracle.start = V[:, rng.permutation(d)] * rng.choice([-1.0, 1.0], d)
+    solver = GivensTensor()
+    assert_recovered(oracle, solver.solution(converged(solver, oracle)), V, w)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("d", [8, 44])
+def test_noise_ends_where_no_rotation_gains(d, order):
+    oracle = noisy(d)
+    solver = GivensTensor(order=order)
+    U = solver.solution(converged(solver, oracle)).point
+    T = rotated(oracle.T, U)
+    assert np.abs(gradients(T)).max() < 1e-12 * np.linalg.norm(T)
+    angles = np.linspace(-np.pi, np.pi, 97)
+    for i in range(d):
+        for j in range(i + 1, min(d, i + 6)):
+            c, s = np.cos(angles), np.sin(angles)
+            plane = T[np.ix_([i, j], [i, j], [i, j])]
+            u, v = np.array([c, s]), np.array([-s, c])
+            values = sum(np.einsum("abc,ak,bk,ck->k", plane, x, x, x) for x in (u, v))
+            assert values.max() <= plane[0, 0, 0] + plane[1, 1, 1] + 1e-12
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("d", [6, 47])
+def test_no_rotation_lowers_the_objective(d, order):
+    oracle, solver = noisy(d, size=3.0), GivensTensor(order=order)
+    state, before = begun(solver, oracle), -np.inf
+    for _ in range(300):
+        solver.advance(oracle, state, 1 if d < 10 else 13)
+        after = objective(oracle, solver.solution(state).point)
+        assert after >= before - 1e-12 * state.norm
+        before = after
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("d", [2, 13, 41, 64])
+def test_the_maintained_tensor_is_that_of_u(d, order):
+    oracle, solver = noisy(d, size=3.0), GivensTensor(order=order)
+    state = begun(solver, oracle)
+    for steps in (1, 5, d, d * d, 3 * d * d):
+        solver.advance(oracle, state, steps)
+        U = flipped_back(solver, state)
+        exact = rotated(oracle.T, U)
+        assert np.abs(maintained(solver, state) - exact).max() < 1e-10 * state.norm
+        np.testing.assert_allclose(
+            solver.solution(state).weights, np.abs(np.einsum("iii->i", exact)), atol=1e-12
+        )
+
+
+def flipped_back(solver, state):
+    """Return U before `decomposition` flips columns."""
+    rows = state.basis.copy()
+    sweep = swept(len(rows)) if solver.order == "cyclic" else whole(len(rows))
+    for turn, members in zip(state.turns, sweep.rounds[state.round].members, strict=True):
+        rows[members] = turn[: len(members), : len(members)] @ state.basis[members]
+    return rows.T
+
+
+def test_rounds_are_the_sequence_of_their_pairs():
+    """Blocks rotated together give what plain rotations of all of T give, pair after pair."""
+    d = 44
+    oracle, solver = noisy(d, size=3.0), GivensTensor()
+    T = np.empty((1, packed_size(d)))
+    packed_tensor.pack(rotated(oracle.T, oracle.start), *offsets(d), T[0])
+    turns = np.eye(d)[None].copy()
+    pairs = [
+        (0, *sorted((members[i], members[j])))
+        for round_ in swept(d).rounds
+        for members, (i, j) in ((round_.members[seat], (i, j)) for seat, i, j in round_.pairs)
+    ]
+    norm = np.linalg.norm(oracle.T)
+    limits = (1e-13 * norm, 1e-14 * norm, 10**9)
+    packed_tensor.try_pairs(T, turns, np.array(pairs), *offsets(d), limits, 0)
+    state = begun(solver, oracle)
+    solver.advance(oracle, state, len(pairs))
+    np.testing.assert_allclose(
+        flipped_back(solver, state), (turns[0] @ oracle.start.T).T, atol=1e-11
+    )
+
+
+def test_a_million_rotations_leave_u_orthonormal():
+    d, rng = 20, np.random.default_rng(0)
+    pairs, where = whole(d).rounds[0].pairs, offsets(d)
+    turns, rotations = np.eye(d)[None].copy(), 0
+    while rotations < 1_000_000:
+        T = rng.standard_normal((1, packed_size(d)))
+        chosen = pairs[rng.integers(len(pairs), size=20 * len(pairs))]
+        rotations += packed_tensor.try_pairs(T, turns, chosen, *where, (0.0, 0.0, 10**9), 0)[1]
+    assert drift(turns[0].T) < 1e-12
+
+
+def test_rounding_of_the_maintained_tensor_grows_slowly():
+    """After 100,000 rotations by any angle T~ is T(U, U, U) to 1e-13 |T|."""
+    d, rng = 20, np.random.default_rng(0)
+    exact, U = outer(random_point(d, d, rng), np.linspace(1, 2, d)), np.eye(d)
+    T = np.empty(packed_size(d))
+    packed_tensor.pack(exact, *offsets(d), T)
+    pairs = whole(d).rounds[0].pairs[rng.integers(d * (d - 1) // 2, size=100_000)]
+    for (_, i, j), angle in zip(pairs.tolist(), rng.uniform(-4, 4, len(pairs)), strict=True):
+        packed_tensor.rotate(T, *offsets(d), i, j, math.cos(angle), math.sin(angle))
+        rotate(U, i, j, angle)
+    full = np.empty((d, d, d))
+    packed_tensor.unpack(T, *offsets(d), full)
+    assert np.abs(full - rotated(exact, U)).max() < 1e-13 * np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("d", [2, 9, 43])
+def test_chunks_leave_the_same_bits(d, order):
+    oracle, solver = noisy(d), GivensTensor(order=order)
+    whole_run, parts = begun(solver, oracle), begun(solver, oracle)
+    solver.advance(oracle, whole_run, 2500)
+    left = 2500
+    for count in (1, 2, 7, 300, 1000, 1, 689, 500):
+        solver.advance(oracle, parts, count)
+        left -= count
+    assert left == 0
+    assert parts.work == whole_run.work
+    assert parts.status is whole_run.status
+    one, other = solver.solution(parts), solver.solution(whole_run)
+    np.testing.assert_array_equal(one.point, other.point)
+    np.testing.assert_array_equal(one.weights, other.weights)
+    np.testing.assert_array_equal(parts.tensors, whole_run.tensors)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("d", [6, 43])
+def test_a_pickled_state_goes_on_as_it_was(d, order):
+    oracle, solver = noisy(d), GivensTensor(order=order)
+    state = begun(solver, oracle)
+    solver.advance(oracle, state, 100)
+    copy = pickle.loads(pickle.dumps(state))  # noqa: S301 - its own
+    for one in (state, copy):
+        solver.advance(oracle, one, 5000)
+    np.testing.assert_array_equal(solver.solution(state).point, solver.solution(copy).point)
+    assert state.work == copy.work
+
+
+def test_a_solution_is_not_touched_later():
+    oracle, solver = noisy(43), GivensTensor()
+    state = begun(solver, oracle)
+    solution = solver.solution(state)
+    before = solution.point.copy(), solution.weights.copy()
+    solver.advance(oracle, state, 3000)
+    np.testing.assert_array_equal(solution.point, before[0])
+    np.testing.assert_array_equal(solution.weights, before[1])
+
+
+def test_the_oracle_is_not_written_into():
+    oracle = noisy(43)
+    oracle.start.flags.writeable = False
+    T, start = oracle.T.copy(), oracle.start.copy()
+    converged(GivensTensor(), oracle)
+    np.testing.assert_array_equal(oracle.T, T)
+    np.testing.assert_array_equal(oracle.start, start)
+
+
+@pytest.mark.parametrize("value", [2.0, -3.0])
+@pytest.mark.parametrize("order", ORDERS)
+def test_one_factor_needs_no_rotation(value, order):
+    oracle = TensorOracle(np.full((1, 1, 1), value))
+    oracle.start = np.ones((1, 1))
+    solver = GivensTensor(order=order)
+    state = begun(solver, oracle)
+    assert state.status is Status.CONVERGED
+    solver.advance(oracle, state, 5)
+    assert state.work.steps == 0
+    solution = solver.solution(state)
+    assert solution.point[0, 0] == np.sign(value)
+    assert solution.weights[0] == abs(value)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_two_factors_need_one_rotation(order):
+    oracle, V = odeco(2, np.array([1.0, 2.0]))
+    solver = GivensTensor(order=order)
+    state = begun(solver, oracle)
+    solver.advance(oracle, state, 1)
+    assert recovery_error(solver.solution(state).point, V) < 1e-14
+    solver.advance(oracle, state, 10)
+    assert state.status is Status.CONVERGED
+    assert state.work.steps == 2
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-9])
+def test_the_tolerance_bounds_the_gradient(tolerance):
+    oracle, solver = noisy(12), GivensTensor(tolerance=tolerance)
+    state = converged(solver, oracle)
+    T = rotated(oracle.T, solver.solution(state).point)
+    assert np.abs(gradients(T)).max() <= tolerance * state.norm * (1 + 1e-9)
+    steps = state.work.steps
+    assert steps <= converged(GivensTensor(tolerance=1e-12), oracle).work.steps
+
+
+def test_flops_of_a_run():
+    d = 9
+    oracle, _ = odeco(d, np.linspace(1, 2, d))
+    solver = GivensTensor()
+    state = begun(solver, oracle)
+    assert state.work.flops == precomputation_flops(d) == 6 * d**4
+    solver.advance(oracle, state, 36)
+    assert state.work.flops == 6 * d**4 + 36 * (ANGLE_FLOPS + rotation_flops(d))
+    solver.advance(oracle, state, 10_000)
+    before, steps = state.work.flops, state.work.steps
+    assert state.status is Status.CONVERGED
+    solver.advance(oracle, state, 100)
+    assert (state.work.flops, state.work.steps) == (before, steps)
+    # T(I, I, w) and its eigenvectors
+    contracted = begun(GivensTensor(start="contraction"), oracle)
+    assert contracted.work.flops == 6 * d**4 + 2 * d**3 + 9 * d**3
+
+
+def test_flops_grow_as_3d_squared():
+    assert rotation_flops(2000) == pytest.approx(3 * 2000**2, rel=0.01)
+
+
+@pytest.mark.parametrize("d", [1, 2, 20, 41, 50, 81, 100, 401])
+def test_a_sweep_tries_each_pair_once(d):
+    seen = set()
+    for _, members, pairs in swept(d).rounds:
+        for seat, i, j in pairs.tolist():
+            a, b = members[seat][i], members[seat][j]
+            assert a < b < d
+            seen.add((a, b))
+    count = sum(len(round_.pairs) for round_ in swept(d).rounds)
+    assert len(seen) == count == d * (d - 1) // 2
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 17])
+def test_packed_entries_lie_where_offsets_say(d):
+    first, second = offsets(d)
+    at = [first[a] + second[b] + c for a, b, c in combinations_with_replacement(range(d), 3)]
+    assert at == list(range(packed_size(d)))
+
+
+def test_parameters_are_checked():
+    with pytest.raises(ParameterError, match="order"):
+        GivensTensor(order="greedy")
+    with pytest.raises(ParameterError, match="tolerance"):
+        GivensTensor(tolerance=1e-16)

@@ -1,0 +1,402 @@
+"""gpower against the definitions of Journée et al. (2010), in plain numpy."""
+
+import pickle
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_gpower.ascent import begin
+from orthobench_gpower.gpower import GPower
+
+from orthobench.contract.parameters import ParameterError
+from orthobench.contract.solver import Status
+from orthobench.errors import DataError
+from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
+from orthobench.harness.identity import Streams
+from orthobench.harness.run import run
+from orthobench.harness.stopping import Budget, Ending
+from orthobench.tools import flops
+from orthobench.tools.geometry import drift
+
+FORMS = [(penalty, block) for penalty in ("l1", "l0") for block in (False, True)]
+LONG = 10_000
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def data(d, N, seed=0):
+    """Rows of different length, in a spectrum that falls off."""
+    noise = rng(seed)
+    A = noise.standard_normal((d, N)) * np.linspace(1.5, 0.2, N)
+    return A * noise.uniform(0.3, 1.0, (d, 1))
+
+
+def started(solver, A, m, seed=0):
+    oracle = SparsePCAOracle(A, m)
+    return oracle, solver.init(oracle, rng(seed))
+
+
+def reached(solver, A, m, steps=LONG, seed=0):
+    oracle, state = started(solver, A, m, seed)
+    solver.advance(oracle, state, steps)
+    return state
+
+
+def loadings(solver, A, m, steps=LONG):
+    return solver.solution(reached(solver, A, m, steps)).point
+
+
+def weights(solver, m):
+    return 1.0 / np.arange(1, m + 1) if solver.mu == "distinct" else np.ones(m)
+
+
+def penalties(solver, A, mu):
+    longest = np.sqrt((A**2).sum(axis=1)).max()
+    return solver.gamma * (mu * longest if solver.penalty == "l1" else (mu * longest) ** 2)
+
+
+def objective(solver, A, X):
+    mu = weights(solver, X.shape[1])
+    g, size = penalties(solver, A, mu), np.abs(mu * (A @ X))
+    if solver.penalty == "l1":
+        return float((np.maximum(size - g, 0) ** 2).sum())
+    return float(np.maximum(size**2 - g, 0).sum())
+
+
+def plain_step(solver, A, X):
+    mu = weights(solver, X.shape[1])
+    g, V = penalties(solver, A, mu), A @ X
+    if solver.penalty == "l1":
+        gradient = A.T @ (mu * np.maximum(mu * np.abs(V) - g, 0) * np.sign(V))
+    else:
+        gradient = A.T @ (mu**2 * ((mu * V) ** 2 > g) * V)
+    left, _, right = np.linalg.svd(gradient, full_matrices=False)
+    return left @ right
+
+
+def point(state):
+    return state.ascent.X.T.copy()
+
+
+def settings_of(form, gamma=0.3, **more):
+    penalty, block = form
+    return {
+        "penalty": penalty,
+        "block": block,
+        "gamma": gamma if penalty == "l1" else gamma**2,
+    } | more
+
+
+@pytest.mark.parametrize(
+    ("form", "mu"),
+    [*((form, "equal") for form in FORMS), *((form, "distinct") for form in FORMS if form[1])],
+    ids=str,
+)
+def test_the_objective_is_that_of_the_definition(form, mu):
+    A, solver = data(80, 12), GPower(**settings_of(form, mu=mu))
+    oracle, state = started(solver, A, 3)
+    for _ in range(5):
+        X, rest = point(state), A.copy()
+        for z in state.loadings.T[: state.component]:
+            rest -= np.outer(z, z @ rest)
+        assert solver.objective(state) == pytest.approx(objective(solver, rest, X), rel=1e-12)
+        solver.advance(oracle, state, 1)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@settings(max_examples=40)
+@given(d=st.integers(2, 30), N=st.integers(2, 8), m=st.integers(1, 4),
+       gamma=st.floats(0, 0.95), seed=st.integers(0, 100))  # fmt: skip
+def test_no_step_lowers_the_objective(form, d, N, m, gamma, seed):
+    A = data(d, N, seed)
+    m = min(m, d, N)
+    solver = GPower(**settings_of(form, gamma, tolerance=0.0))
+    oracle, state = started(solver, A, m)
+    for _ in range(30):
+        before, component = solver.objective(state), state.component
+        solver.advance(oracle, state, 1)
+        X = point(state)
+        assert drift(X) <= 1e-13
+        if state.component == component:
+            assert solver.objective(state) >= before * (1 - 1e-13)
+    assert np.isfinite(solver.solution(state).point).all()
+
+
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+def test_it_ends_at_a_fixed_point(penalty, m):
+    A = planted(3)[0]
+    solver = GPower(**settings_of((penalty, True), tolerance=0.0))
+    state = reached(solver, A, m)
+    X = point(state)
+    assert state.status is Status.CONVERGED
+    np.testing.assert_allclose(plain_step(solver, A, X), X, atol=1e-6)
+
+
+def with_spectrum(d, N, seed=0):
+    noise = rng(seed)
+    left = np.linalg.qr(noise.standard_normal((d, N)))[0]
+    right = np.linalg.qr(noise.standard_normal((N, N)))[0]
+    return left, (left * 2.0 ** -np.arange(N)) @ right.T
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+@pytest.mark.parametrize("more", [{"block": True, "mu": "distinct"}, {"block": False}], ids=str)
+@pytest.mark.parametrize("m", [1, 4])
+def test_without_penalty_it_is_pca(penalty, more, m):
+    left, A = with_spectrum(40, 6)
+    Z = loadings(GPower(penalty=penalty, gamma=0.0, tolerance=1e-15, **more), A, m)
+    np.testing.assert_allclose(np.abs(Z), np.abs(left[:, :m]), atol=1e-6)
+
+
+def planted(m, d=120, N=6, size=12, noise=0.02, seed=0):
+    """Components with disjoint supports and orthogonal scores, the first the strongest."""
+    stream = rng(seed)
+    scores = np.linalg.qr(stream.standard_normal((N, m)))[0] * np.linspace(10, 6, m)
+    support = np.zeros((d, m), dtype=bool)
+    for j in range(m):
+        support[j * size : (j + 1) * size, j] = True
+    order = stream.permutation(d)
+    support = support[order]
+    Z = support * stream.uniform(0.8, 1.2, (d, m)) * stream.choice([-1, 1], (d, m))
+    Z /= np.linalg.norm(Z, axis=0)
+    return Z @ scores.T + noise * stream.standard_normal((d, N)), support
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_supports_come_back(form, seed):
+    A, support = planted(3, seed=seed)
+    found = loadings(GPower(**settings_of(form, 0.2)), A, 3) != 0
+    assert sorted(map(tuple, found.T)) == sorted(map(tuple, support.T))
+
+
+def subsets(n):
+    return chain.from_iterable(combinations(range(n), size) for size in range(1, n + 1))
+
+
+def best_subset(A, g):
+    """The pattern of the largest variance less g for each loading, by enumeration."""
+    values = {
+        rows: np.linalg.norm(A[list(rows)], 2) ** 2 - g * len(rows) for rows in subsets(len(A))
+    }
+    return max(values.items(), key=lambda item: item[1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_l0_finds_no_more_than_the_best_subset_and_stays_there(seed):
+    A = data(8, 5, seed)
+    solver = GPower(penalty="l0", gamma=0.15, tolerance=0.0)
+    g = float(penalties(solver, A, np.ones(1))[0])
+    rows, value = best_subset(A, g)
+    state = reached(solver, A, 1)
+    found = np.flatnonzero(state.ascent.active[:, 0])
+    filled = np.linalg.norm(A[found], 2) ** 2 - g * len(found)
+    assert solver.objective(state) <= filled * (1 + 1e-12) <= value * (1 + 1e-12)
+    x = np.linalg.svd(A[list(rows)])[2][:1]
+    old = state.ascent
+    state.ascent = begin(old.rows, old.norms, old.bound, old.hard, old.weights, x.copy())
+    state.status, state.component = Status.RUNNING, 0
+    solver.advance(SparsePCAOracle(A, 1), state, 50)
+    assert np.flatnonzero(state.ascent.active[:, 0]).tolist() == list(rows)
+    assert solver.objective(state) == pytest.approx(value, rel=1e-12)
+
+
+def test_equally_long_rows_are_taken_by_index():
+    A = data(50, 10)
+    A /= np.linalg.norm(A, axis=1)[:, None]
+    A[30] *= 1 + 1e-14
+    A[7] *= 1 - 1e-14
+    for first in (0, 20):
+        _, state = started(GPower(), A[first:], 1)
+        np.testing.assert_allclose(state.ascent.X[0], A[first], atol=1e-13)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+def test_a_column_without_active_rows_stays_empty(penalty):
+    stream = rng()
+    x = stream.standard_normal(9)
+    A = np.outer(stream.uniform(5, 6, 20), x / np.linalg.norm(x)) + 1e-3 * stream.standard_normal(
+        (20, 9)
+    )
+    solver = GPower(penalty=penalty, block=True, gamma=0.5)
+    state = reached(solver, A, 3)
+    Z = solver.solution(state).point
+    assert np.isfinite(state.ascent.X).all()
+    assert drift(state.ascent.X.T) <= 1e-13
+    assert np.count_nonzero(Z, axis=0).tolist() == [20, 0, 0]
+
+
+def test_components_beyond_the_rank_are_zero():
+    stream = rng()
+    A = stream.standard_normal((40, 2)) @ stream.standard_normal((2, 12))
+    solver = GPower(gamma=0.0, tolerance=1e-15)
+    state = reached(solver, A, 6)
+    Z = solver.solution(state).point
+    assert state.status is Status.CONVERGED
+    assert np.linalg.norm(Z, axis=0) == pytest.approx([1, 1, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"gamma": 1.0}, {"gamma": -0.1}, {"gamma": np.nan}, {"mu": "1/j"}, {"penalty": "l2"},
+     {"tolerance": -1.0}, {"block": False, "mu": "distinct"}],
+    ids=str,
+)  # fmt: skip
+def test_wrong_parameters_are_named(wrong):
+    with pytest.raises(ParameterError, match=next(reversed(wrong))):
+        GPower(**wrong)
+
+
+def test_data_that_vanish_when_squared_are_refused():
+    with pytest.raises(DataError, match="rescale"):
+        started(GPower(), 1e-200 * data(5, 4), 1)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("exponent", [-400, -10, 10, 400])
+def test_any_scale_gives_the_same_loadings(form, exponent):
+    A, solver = data(60, 10), GPower(**settings_of(form))
+    expected, scaled = loadings(solver, A, 3), loadings(solver, A * 2.0**exponent, 3)
+    assert scaled.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@settings(max_examples=15)
+@given(data_=st.data())
+def test_bits_do_not_depend_on_chunks(form, data_):
+    A, solver = data(300, 12), GPower(**settings_of(form, tolerance=1e-7))
+    chunks = data_.draw(st.lists(st.integers(0, 20), max_size=6))
+    oracle, state = started(solver, A, 3)
+    for chunk in chunks:
+        solver.advance(oracle, state, chunk)
+        state = pickle.loads(pickle.dumps(state))  # noqa: S301
+    whole = reached(solver, A, 3, sum(chunks))
+    assert solver.solution(whole).point.tobytes() == solver.solution(state).point.tobytes()
+    assert solver.objective(whole) == solver.objective(state)
+    assert whole.work == state.work
+    assert whole.status == state.status
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_equal_seeds_give_equal_bits(form):
+    A, solver = data(60, 10), GPower(**settings_of(form, 0.1))
+    same, other = (reached(solver, A, 3, 4, seed) for seed in (0, 1))
+    assert reached(solver, A, 3, 4).ascent.X.tobytes() == same.ascent.X.tobytes()
+    assert (same.ascent.X.tobytes() == other.ascent.X.tobytes()) is (not form[1])
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+def test_a_block_of_one_is_the_single_unit(penalty):
+    A = data(90, 10)
+    single, block = (reached(GPower(**settings_of((penalty, b))), A, 1) for b in (False, True))
+    assert single.ascent.X.tobytes() == block.ascent.X.tobytes()
+    assert single.loadings.tobytes() == block.loadings.tobytes()
+    assert single.work.steps == block.work.steps
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+def test_later_components_are_those_of_the_deflated_data(penalty):
+    A, solver = data(90, 10), GPower(**settings_of((penalty, False)))
+    Z, rest = loadings(solver, A, 4), A.copy()
+    for j in range(4):
+        z = loadings(solver, rest, 1)[:, 0]
+        np.testing.assert_allclose(Z[:, j], z, atol=1e-11)
+        rest = rest - np.outer(z, z @ rest)
+
+
+def test_components_that_are_done_stay_and_those_to_come_are_zero():
+    A, solver = data(90, 10), GPower(gamma=0.3)
+    final = loadings(solver, A, 4)
+    oracle, state = started(solver, A, 4)
+    while state.status is Status.RUNNING:
+        done = state.component
+        Z = solver.solution(state).point
+        assert (Z[:, :done] == final[:, :done]).all()
+        assert Z[:, done].any()
+        assert not Z[:, done + 1 :].any()
+        Z[:] = np.nan
+        solver.advance(oracle, state, 1)
+    assert (solver.solution(state).point == final).all()
+
+
+def test_the_penalty_is_told_where_all_components_share_it():
+    A = data(60, 10)
+    longest = np.linalg.norm(A, axis=1).max()
+    for more, m, expected in [
+        ({}, 1, 0.2 * longest),
+        ({"block": True}, 3, 0.2 * longest),
+        ({}, 3, None),
+        ({"block": True, "mu": "distinct"}, 3, None),
+        ({"penalty": "l0"}, 1, None),
+    ]:
+        solver = GPower(gamma=0.2, **more)
+        gamma = solver.solution(reached(solver, A, m)).gamma
+        assert gamma == (expected if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+def test_flops_are_those_of_the_formulae(penalty):
+    d, N, m = 70, 9, 3
+    A, product = data(d, N), 2 * d * N
+    solver = GPower(**settings_of((penalty, True), tolerance=0.0))
+    assert reached(solver, A, m, 0).work.flops == product + 2 * m * product
+    taken = reached(solver, A, m, 7).work
+    assert taken.flops == product + 8 * 2 * m * product + 7 * flops.polar(N, m)
+    greedy = reached(GPower(**settings_of((penalty, False))), A, m).work
+    assert greedy.flops == (3 * m + 2 * greedy.steps + 2 * (m - 1)) * product
+    assert greedy.samples == 0
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_a_run_of_the_harness_ends_done(form):
+    instance = sparse_pca(planted(3)[0], 3)
+    outcome = run(
+        instance, GPower(**settings_of(form, 0.2)), Budget(steps=500), Streams.of("p", "s", 0)
+    )
+    assert outcome.stop.status is Ending.DONE
+    assert outcome.trace[-1].metrics["adjusted_explained_variance"] > 0.95
+    assert outcome.trace[-1].metrics["nonzeros"] == 12
+
+
+def test_a_problem_without_the_matrix_is_refused(toys):
+    assert "SparsePCAOracle" in GPower().refuses(toys.Problem())
+
+
+@pytest.mark.parametrize("mu", ["equal", "distinct"])
+def test_thresholded_loadings_are_the_best_for_the_penalized_form(mu):
+    A = data(40, 12)
+    solver = GPower(gamma=0.2, block=True, mu=mu, loadings="thresholded")
+    state = reached(solver, A, 3)
+    X, Z = state.ascent.X.T, solver.solution(state).point
+    weight = weights(solver, 3)
+    g = penalties(solver, A, weight)
+
+    def penalized(Z):
+        return (weight * (A @ X) * Z).sum(axis=0) - g * np.abs(Z).sum(axis=0)
+
+    for seed in range(50):
+        other = Z + 0.1 * rng(seed).standard_normal(Z.shape)
+        assert (penalized(other / np.linalg.norm(other, axis=0)) < penalized(Z)).all()
+
+
+def test_thresholded_loadings_of_the_l0_form_are_ax_in_the_pattern():
+    A = data(40, 12)
+    solver = GPower(gamma=0.2, penalty="l0", block=True, loadings="thresholded")
+    state = reached(solver, A, 3)
+    scores, Z = A @ state.ascent.X.T, solver.solution(state).point
+    longest = (A**2).sum(axis=1).max()
+    kept = np.where(scores**2 > 0.2 * longest, scores, 0)
+    assert pytest.approx(kept / np.linalg.norm(kept, axis=0), abs=1e-12) == Z
+
+
+def test_the_greedy_version_deflates_by_the_loadings_it_returns():
+    A = data(40, 12)
+    solver = GPower(gamma=0.2, loadings="thresholded")
+    first = loadings(solver, A, 1)
+    second = loadings(solver, A - first @ (first.T @ A), 1)
+    assert loadings(solver, A, 2) == pytest.approx(np.hstack([first, second]), abs=1e-12)

@@ -1,0 +1,112 @@
+"""Rows that screening skips change nothing: the iterates are those of plain numpy."""
+
+import numpy as np
+import pytest
+from orthobench_gpower.gpower import GPower
+
+from orthobench.families.sparse_pca import SparsePCAOracle
+from orthobench.tools.geometry import polar
+
+FORMS = [(penalty, mu) for penalty in ("l1", "l0") for mu in ("equal", "distinct")]
+
+
+def gaussian(d, N, seed=0):
+    stream = np.random.default_rng(seed)
+    A = stream.standard_normal((d, N)) * np.linspace(2, 0.3, N)
+    return A * stream.uniform(0.2, 1.0, (d, 1))
+
+
+def plain(A, X, threshold, mu, hard):
+    """Return the next iterate, and the objective and the pattern at this one."""
+    V = A @ X
+    active = np.abs(V) > threshold
+    excess = np.where(active, V if hard else V - threshold * np.sign(V), 0.0)
+    shares = np.where(active, V**2 - threshold**2, 0.0) if hard else excess**2
+    return polar(A.T @ excess * mu**2), float((shares * mu**2).sum()), active
+
+
+@pytest.mark.parametrize("m", [1, 2, 20])
+@pytest.mark.parametrize("threshold", [0.0, 0.1, 0.3, 0.8])
+@pytest.mark.parametrize(("penalty", "mu"), FORMS)
+def test_iterates_are_those_of_plain_numpy(m, threshold, penalty, mu):
+    A = gaussian(700, 25)
+    gamma = threshold if penalty == "l1" else threshold**2
+    solver = GPower(penalty=penalty, block=True, mu=mu, gamma=gamma, tolerance=0.0)
+    oracle = SparsePCAOracle(A, m)
+    state = solver.init(oracle, np.random.default_rng(1))
+    bound = threshold * np.linalg.norm(A, axis=1).max()
+    factors = 1.0 / np.arange(1, m + 1) if mu == "distinct" else np.ones(m)
+    for _ in range(12):
+        X = state.ascent.X.T.copy()
+        following, value, active = plain(A, X, bound, factors, penalty == "l0")
+        assert solver.objective(state) == pytest.approx(value, rel=1e-12)
+        clear = np.abs(np.abs(A @ X) - bound) > 1e-12
+        mine = np.zeros_like(active)
+        mine[state.kept] = state.ascent.active
+        np.testing.assert_array_equal(mine[clear], active[clear])
+        solver.advance(oracle, state, 1)
+        moved = active.any(axis=0)  # the polar factor of a zero column is any completion
+        np.testing.assert_allclose(
+            state.ascent.X.T[:, moved], following[:, moved], rtol=0, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+def test_a_whole_greedy_run_is_that_of_plain_numpy(penalty):
+    A = gaussian(400, 25)
+    gamma = 0.4 if penalty == "l1" else 0.16
+    solver = GPower(penalty=penalty, gamma=gamma, tolerance=1e-6)
+    state = solver.init(SparsePCAOracle(A, 5), np.random.default_rng(1))
+    solver.advance(SparsePCAOracle(A, 5), state, 10_000)
+    rest, steps = A.copy(), 0
+    for j in range(5):
+        norms = np.linalg.norm(rest, axis=1)
+        x = (rest[np.argmax(norms)] / norms.max())[:, None]
+        before = -np.inf
+        for count in range(10_000):  # noqa: B007
+            following, value, active = plain(rest, x, 0.4 * norms.max(), 1.0, penalty == "l0")
+            if value - before <= 1e-6 * before:
+                break
+            x, before = following, value
+        steps += count
+        z = state.loadings[:, j]
+        np.testing.assert_array_equal(z != 0, active[:, 0])
+        rest -= np.outer(z, z @ rest)
+    assert state.work.steps == steps
+
+
+@pytest.mark.parametrize("m", [1, 3, 20])
+def test_no_row_sleeps_longer_than_it_may(m):
+    """The margin of a row, over its norm, is how far the column may move before it is active."""
+    A = gaussian(700, 25)
+    solver = GPower(block=True, gamma=0.1, tolerance=0.0)
+    oracle = SparsePCAOracle(A, m)
+    state = solver.init(oracle, np.random.default_rng(1))
+    for _ in range(10):
+        before, path = state.ascent.X.copy(), state.ascent.path.copy()
+        solver.advance(oracle, state, 1)
+        ascent = state.ascent
+        moved = np.linalg.norm(ascent.X - before, axis=1)
+        assert (ascent.path - path >= moved).all()
+        margin = ascent.bound - np.abs(ascent.rows @ ascent.X.T)
+        asleep = ascent.wake - ascent.path[:, None]
+        assert (asleep <= (margin / ascent.norms[:, None]).T)[~ascent.active.T].all()
+
+
+def test_rows_sleep_once_the_point_moves_little():
+    A = gaussian(700, 25)
+    solver = GPower(block=True, gamma=0.5, tolerance=0.0)
+    oracle = SparsePCAOracle(A, 3)
+    state = solver.init(oracle, np.random.default_rng(1))
+    solver.advance(oracle, state, 40)
+    ascent = state.ascent
+    awake = ascent.wake <= ascent.path[:, None]
+    assert len(ascent.rows) < 700
+    assert ascent.active.sum() <= awake.sum() < 1.1 * ascent.active.sum()
+
+
+def test_memory_is_that_of_the_data_and_the_screen():
+    A = gaussian(300, 20)
+    state = GPower(block=True, gamma=0.0).init(SparsePCAOracle(A, 4), np.random.default_rng(0))
+    held = sum(part.nbytes for part in state.ascent if isinstance(part, np.ndarray))
+    assert held <= 8 * (300 * 20 + 300 * 4 + 2 * 300 + 4 * 20 * 4)

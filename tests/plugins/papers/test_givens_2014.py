@@ -1,0 +1,275 @@
+"""The claims of Shalit and Chechik (2014): their list, their verdicts, and what turns them red.
+
+The slow tests check all claims at the small size, that a solver broken on purpose is noticed, and
+what is known beyond what the paper says.
+"""
+
+import re
+import tomllib
+from math import inf, pi
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from orthobench_givens import coordinate_descent, packed_tensor, sparse_rotations
+from orthobench_givens.sparse_pca import GivensSparsePCA
+from orthobench_givens.tensor import GivensTensor
+from orthobench_givens.tensor_angles import best_rotation
+from orthobench_gpower.gpower import GPower
+from orthobench_papers.givens_2014 import GIVENS_2014, figure_1, section_2, section_3, section_5
+from orthobench_papers.givens_2014.counting import Counted, counted
+from orthobench_papers.givens_2014.trials import ended, instance, nudged
+from orthobench_problems.sparse_pca import Prostate
+from orthobench_tensor_power.tensor_power import TensorPower
+
+from orthobench.contract.solution import Solution
+from orthobench.harness.cell import instance_of
+from orthobench.registry.claims import Verdict
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import load
+from orthobench.reproduce.check import check, select
+from orthobench.reproduce.evidence import Runs
+from orthobench.tools.datasets import cache_folder
+from orthobench.tools.geometry import drift, rotate
+
+NAMES = {claim.name: claim for claim in GIVENS_2014.claims}
+SUITES = sorted(path.stem for path in GIVENS_2014.suites.glob("*.toml"))
+SINGH = "singh.RData"
+
+prostate = pytest.mark.skipif(
+    not (cache_folder() / SINGH).exists(), reason=f"{SINGH} is not in $ORTHOBENCH_DATA"
+)
+
+
+class TestList:
+    @pytest.mark.parametrize("figure", ["Figure 1", "Figure 2", "Figure 3", "Figure 4"])
+    def test_every_figure_has_claims_and_a_picture(self, figure):
+        assert [c for c in GIVENS_2014.claims if c.source == figure]
+        assert [p for p in GIVENS_2014.pictures if p.source == figure]
+
+    @pytest.mark.parametrize(
+        "source",
+        ["section 2.2", "Theorem 1", "Theorem 2", "Corollary 1", "section 4", "section 4.1",
+         "section 4.3", "appendix C", "section 5.1", "section 5.2", "section 5.3", "Theorem 3",
+         "equation 11"],
+    )  # fmt: skip
+    def test_every_result_has_a_claim(self, source):
+        assert [claim for claim in GIVENS_2014.claims if claim.source == source]
+
+    def test_the_nine_panels_of_figure_2_have_a_row(self):
+        names = " ".join(name for name in NAMES if name.startswith("figure-2"))
+        for m in (3, 5, 10):
+            for percent in (5, 10):
+                assert f"figure-2-similar-m{m}-{percent}-percent" in names
+        assert {"figure-2-comparable-m3-20-percent", "figure-2-comparable-m5-20-percent",
+                "figure-2-only-few-components"} <= set(NAMES)  # fmt: skip
+
+    def test_what_cannot_be_run_says_why(self):
+        without = {claim.name for claim in GIVENS_2014.claims if claim.check is None}
+        assert without == {"figure-2-brains", "figure-3-d10"}
+        for name in without:
+            assert NAMES[name].known is Verdict.UNTESTABLE
+
+    def test_misprints_fail_as_printed_and_hold_corrected(self):
+        pairs = {
+            "rotation-sign": "rotation-sign-corrected",
+            "minima-attract": "minima-attract-corrected",
+            "rate-max": "rate-min-corrected",
+            "only-factors-are-stable": "local-maxima-are-left-corrected",
+            "equation-11": "equation-11-corrected",
+        }
+        for printed, corrected in pairs.items():
+            assert NAMES[printed].known is Verdict.FAILS
+            assert NAMES[corrected].known is Verdict.HOLDS
+            assert NAMES[corrected].sentence.startswith("Corrected")
+
+    def test_every_suite_is_some_claims_and_every_claims_is_there(self):
+        assert {suite for claim in GIVENS_2014.claims for suite in claim.suites} == set(SUITES)
+
+    @pytest.mark.parametrize("name", SUITES)
+    def test_both_sizes_of_a_suite_have_the_same_labels(self, name):
+        whole, quick = (
+            load(folder / f"{name}.toml", catalogue())
+            for folder in (GIVENS_2014.suites, GIVENS_2014.suites / "quick")
+        )
+        assert {p.label for p in whole.problems} == {p.label for p in quick.problems}
+        assert {s.label for s in whole.solvers} == {s.label for s in quick.solvers}
+        assert [p.levels for p in whole.problems] == [p.levels for p in quick.problems]
+        assert len(quick.seeds) < len(whole.seeds)
+
+    def test_claims_on_prostate_data_say_that_they_need_them(self):
+        """A claim whose suite reads the file must name it, or it fails where there is none."""
+        for claim in GIVENS_2014.claims:
+            texts = [(GIVENS_2014.suites / f"{suite}.toml").read_text() for suite in claim.suites]
+            names = {p["name"] for text in texts for p in tomllib.loads(text)["problem"]}
+            assert ("prostate" not in names) or claim.data == (SINGH,)
+
+    def test_sentences_are_the_papers(self):
+        """No sentence speaks of what was measured here: that is the reason's part."""
+        for claim in GIVENS_2014.claims:
+            assert not re.search(r"\bmeasured\b|\bdoes not hold\b", claim.sentence)
+
+
+class TestSigns:
+    def test_the_printed_rotation_is_the_inverse_of_the_one_used(self):
+        A = np.random.default_rng(0).standard_normal((7, 4))
+        turned = A.copy()
+        section_2.printed_turn(turned, 1, 3, 0.7)
+        assert np.abs(turned - A).max() > 0.1
+        rotate(turned, 1, 3, 0.7)
+        np.testing.assert_allclose(turned, A, atol=1e-14)
+
+    def test_equation_11_at_the_fixture(self):
+        entries = section_5.FIXTURE
+        assert section_5.printed_line(entries, pi / 6) == pytest.approx(5.2452, abs=5e-5)
+        assert section_5.corrected_line(entries, pi / 6) == pytest.approx(7.7452, abs=5e-5)
+        assert section_5.direct_line(entries, pi / 6) == pytest.approx(7.7452, abs=5e-5)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_the_flipped_least_is_a_critical_point(self, seed):
+        V, weights, U = section_3.flipped_least(5, seed)
+        T = section_5.composed(V, weights)
+        S = U.T @ np.einsum("abc,bi,ci->ai", T, U, U)
+        assert np.abs(S - S.T).max() < 1e-13
+        assert section_5.contracted(T, U).sum() == pytest.approx(weights.sum() - 2 * weights[0])
+
+
+class TestHelpers:
+    def test_numbers_count_what_is_done_with_them(self):
+        a, b = counted([1.0, 2.0])
+        Counted.flops = 0
+        c = 2.0 * a + b * b - 1.0
+        assert Counted.flops == 4
+        assert c.value == 5.0
+
+    def test_nudges_are_small_rotations(self):
+        U = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 5)))[0]
+        near = nudged(U, 1e-6, np.random.default_rng(1))
+        assert 1e-7 < np.abs(near - U).max() < 1e-4
+        assert drift(near) < 1e-14
+
+    def test_flops_until_so_much_is_explained(self):
+        rows = [(0, 0.0, 9), (100, 0.2, 9), (200, 0.6, 5), (400, 0.5, 5)]
+        marks = [
+            SimpleNamespace(
+                work=SimpleNamespace(flops=flops),
+                metrics={figure_1.EXPLAINED: value, figure_1.NONZEROS: nonzeros},
+            )
+            for flops, value, nonzeros in rows
+        ]
+        record = SimpleNamespace(trace=marks)
+        assert figure_1.flops_to(record, 0.1) == 50
+        assert figure_1.flops_to(record, 0.4) == pytest.approx(150)
+        assert figure_1.flops_to(record, 0.7) == inf
+        assert figure_1.flops_to(record, 0.1, nonzeros=6) == 200
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_lipschitz_constant_bounds_every_second_derivative(self, seed):
+        oracle = instance("brockett", seed, n=6).oracle
+        L = section_3.lipschitz(oracle)
+        U, rng = oracle.start, np.random.default_rng(seed)
+        largest = 0.0
+        for _ in range(300):
+            i, j = rng.choice(6, 2, replace=False)
+            U = nudged(U, 0.5, rng)
+            _, _, a = oracle.restricted(oracle.carry(U), int(i), int(j)).cosines
+            largest = max(largest, 4 * abs(a))
+        assert 0.1 * L < largest <= L
+
+
+def wrong_sign_of_the_rotation(patch):
+    patch.setattr(coordinate_descent, "rotate", lambda U, i, j, angle: rotate(U, i, j, -angle))
+
+
+def wrong_signs_in_equation_11(patch):
+    def best(T, first, second, i, j, still, floor):
+        iix, ijx = first[i] + second[i], first[i] + second[j]
+        jjj = T[first[j] + second[j] + j]
+        c, s = best_rotation(T[iix + i], T[iix + j], T[ijx + j], jjj, still, floor)
+        return c, -s
+
+    patch.setattr(packed_tensor, "_best", best)
+    patch.setattr(packed_tensor, "turn", packed_tensor.turn.py_func)
+    patch.setattr(packed_tensor, "try_pairs", packed_tensor.try_pairs.py_func)
+
+
+def penalty_halved_in_the_angle(patch):
+    exact = sparse_rotations.rotate_pairs
+    patch.setattr(
+        sparse_rotations, "rotate_pairs",
+        lambda array, pairs, gamma, tally: exact(array, pairs, gamma / 2, tally),
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+class TestQuick:
+    @pytest.fixture(scope="class")
+    def runs(self, tmp_path_factory):
+        return Runs(GIVENS_2014, tmp_path_factory.mktemp("quick"), quick=True, quiet=True)
+
+    def test_no_claim_is_red(self, runs):
+        red = [
+            f"{one.claim.name}: {one.found.verdict.value}, {one.found.value} {one.error}"
+            for one in check(GIVENS_2014.claims, runs)
+            if one.red
+        ]
+        assert not red
+
+    @prostate
+    def test_figure_1_has_the_numbers_of_thresholded_loadings(self, runs):
+        def finals(solver, value):
+            return runs.finals("figure-1", "prostate", solver, value)
+
+        nonzeros, explained, greedy = figure_1.NONZEROS, figure_1.EXPLAINED, figure_1.GREEDY
+        assert np.all(np.abs(finals("givens", nonzeros) - 323) < 3)
+        assert np.all(np.abs(finals("givens", explained) - 0.6005) < 0.0035)
+        assert finals(greedy, nonzeros) == pytest.approx(485, rel=0.01)
+        assert finals(greedy, explained) == pytest.approx(0.585, rel=0.01)
+        assert np.all(finals("givens", "flops") > 3 * finals(greedy, "flops"))
+
+    @pytest.mark.parametrize(
+        ("broken", "red"),
+        [
+            (wrong_sign_of_the_rotation,
+             {"gradient-vanishes", "steps-never-worsen", "sufficient-decrease"}),
+            (wrong_signs_in_equation_11, {"steps-never-worsen", "equation-11-corrected"}),
+            (penalty_halved_in_the_angle, {"steps-never-worsen"}),
+        ],
+    )  # fmt: skip
+    def test_a_broken_solver_turns_claims_red(self, broken, red, tmp_path, monkeypatch):
+        broken(monkeypatch)
+        runs = Runs(GIVENS_2014, tmp_path, quick=True, quiet=True)
+        found = {one.claim.name for one in check(select(GIVENS_2014, sorted(red)), runs) if one.red}
+        assert found == red
+
+
+@prostate
+@pytest.mark.slow
+def test_figure_1_comes_out_alike_with_filled_loadings():
+    made = instance_of(Prostate(m=102), 0)
+
+    def final(solver):
+        metrics = made.measure(solver.solution(ended(solver, made.oracle, 0)))
+        return np.array([metrics[figure_1.NONZEROS], metrics[figure_1.EXPLAINED]])
+
+    givens = final(GivensSparsePCA(gamma=0.25, tolerance=1e-4))
+    greedy, block = final(GPower(gamma=0.25)), final(GPower(gamma=0.25, block=True))
+    assert givens[0] < 0.85 * greedy[0]
+    assert givens[1] > greedy[1] + 0.004
+    assert givens == pytest.approx(block, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "samples"), [(50, 200_000), (100, 200_000), (50, 10_000)])
+def test_on_orthonormal_factors_the_power_method_is_no_better(d, samples):
+    """Figures 3 and 4 owe its lead to factors that deflation leaves not quite orthonormal."""
+    by = []
+    for seed in range(10):
+        made = instance("gmm-moments", seed, d=d, samples=samples, variance_estimate="smallest")
+        solutions = [
+            solver.solution(ended(solver, made.oracle, seed))
+            for solver in (GivensTensor(tolerance=1e-10), TensorPower(tolerance=0.0))
+        ]
+        givens, power = (made.measure(Solution(s.point))["nmi"] for s in solutions)
+        by.append(givens - power)
+    assert abs(np.mean(by)) < 0.03

@@ -1,0 +1,253 @@
+"""What peers find, against independent answers."""
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.families.symmetric_tensors import composed
+from orthobench.harness.stopping import Budget
+from orthobench.registry.installed import catalogue
+from orthobench.tools import environment
+from orthobench.tools.geometry import drift, random_point, subspace_error
+
+PCA = ("sklearn-pca", "scipy-svds", "scipy-lobpcg", "pymanopt-pca")
+METHODS = ("steepest-descent", "conjugate-gradient", "trust-regions")
+DESCENT = tuple(f"pymanopt-{method}" for method in METHODS)
+
+
+@pytest.fixture(autouse=True)
+def _there(request):
+    name = request.getfixturevalue("name") if "name" in request.fixturenames else ""
+    packages = catalogue().solvers[name].item.packages if name else ()
+    if None in map(environment.version, packages):
+        pytest.skip("orthobench[peers] is missing")
+
+
+def samples(n=100, d=10, seed=0):
+    """Samples with a mean that is not zero."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) * np.linspace(2, 0.5, d) + rng.standard_normal(d)
+
+
+def leading(C, k):
+    return np.linalg.eigh(C)[1][:, -k:]
+
+
+@pytest.mark.parametrize("name", PCA)
+@pytest.mark.parametrize("k", [1, 4])
+def test_batch_peers_find_the_subspace_of_the_uncentred_moment(name, k):
+    X = samples()
+    found = ob.solve(name, ob.stochastic_pca(X, k=k)).solution
+    assert subspace_error(found, leading(X.T @ X, k)) < 1e-8
+
+
+@pytest.mark.parametrize("svd_solver", ["full", "covariance_eigh"])
+def test_both_exact_solvers_of_scikit_learn_agree_with_batch_pca(svd_solver):
+    instance = ob.stochastic_pca(samples(), k=3)
+    ours = ob.solve("batch-pca", instance).solution
+    found = ob.solve("sklearn-pca", instance, svd_solver=svd_solver).solution
+    assert subspace_error(found, ours) < 1e-12
+
+
+def test_the_randomized_solver_is_near_and_depends_on_the_seed():
+    X = samples(d=60)
+    instance = ob.stochastic_pca(X, k=3)
+    found = [
+        ob.solve("sklearn-pca", instance, svd_solver="randomized", seed=s).solution for s in (0, 1)
+    ]
+    errors = [subspace_error(U, leading(X.T @ X, 3)) for U in found]
+    assert 0 < max(errors) < 0.1
+    assert errors[0] != errors[1]
+
+
+@pytest.mark.parametrize("name", PCA)
+def test_batch_peers_take_fewer_samples_than_components_and_zeros(name):
+    X = np.zeros((6, 5))
+    X[2:] = samples(4, 5)
+    trace = ob.solve(name, ob.stochastic_pca(X, k=3)).trace
+    assert [m.work.samples for m in trace] == [0, 1, 2, 3, 4, 5, 6]
+    assert max(m.metrics["constraint_violation"] for m in trace) < 1e-12
+
+
+@pytest.mark.parametrize("name", PCA)
+def test_samples_of_a_lower_rank_are_completed(name):
+    rng = np.random.default_rng(0)
+    basis = random_point(6, 2, rng)
+    X = rng.standard_normal((20, 2)) @ basis.T
+    found = ob.solve(name, ob.stochastic_pca(X, k=3)).solution
+    assert drift(found) < 1e-12
+    assert np.linalg.norm(basis - found @ (found.T @ basis)) < 1e-7
+
+
+def test_incremental_pca_is_exact_where_nothing_is_cut_off():
+    rng = np.random.default_rng(0)
+    basis = random_point(10, 3, rng)
+    X = rng.standard_normal((80, 3)) @ basis.T
+    outcome = ob.solve("sklearn-incremental-pca", ob.stochastic_pca(X, k=3), batch=20)
+    assert outcome.work.samples == 80
+    assert subspace_error(outcome.solution, basis) < 1e-12
+
+
+def test_incremental_pca_is_a_running_decomposition_of_the_uncentred_moment():
+    X, k, batch = samples(120, 8), 2, 30
+    kept = np.empty((0, 8))
+    for begin in range(0, 120, batch):
+        rows = np.vstack([kept, np.sqrt(2) * X[begin : begin + batch]])
+        _, values, right = np.linalg.svd(rows, full_matrices=False)
+        kept = values[:k, None] * right[:k]
+    outcome = ob.solve("sklearn-incremental-pca", ob.stochastic_pca(X, k=k), batch=batch)
+    assert subspace_error(outcome.solution, right[:k].T) < 1e-10
+
+
+def test_a_batch_smaller_than_the_components_is_refused():
+    with pytest.raises(ob.UsageError, match="batch must be at least k = 4"):
+        ob.solve("sklearn-incremental-pca", ob.stochastic_pca(samples(), k=4), batch=3)
+
+
+def planted(seed=0):
+    """Centred data of two sparse components with disjoint supports, and the supports."""
+    rng = np.random.default_rng(seed)
+    V = np.zeros((20, 2))
+    V[:5, 0] = V[5:10, 1] = 5**-0.5
+    A = V @ (np.array([[6.0], [3.0]]) * rng.standard_normal((2, 200)))
+    A += 0.1 * rng.standard_normal(A.shape)
+    return A - A.mean(axis=1, keepdims=True), V
+
+
+@pytest.mark.parametrize("name", ["sklearn-sparse-pca", "sklearn-minibatch-sparse-pca"])
+def test_sparse_peers_find_the_supports(name):
+    A, V = planted()
+    Z = ob.solve(name, ob.sparse_pca(A, m=2), Budget(steps=30), gamma=0.2).solution
+    order = np.argsort(np.abs(Z[0]) < np.abs(Z[5]))
+    np.testing.assert_array_equal(Z[:, order] != 0, V != 0)
+    assert np.abs(np.abs(Z[:, order]) - V).max() < 0.1
+
+
+def test_sparse_pca_without_a_penalty_spans_the_leading_subspace():
+    A, _ = planted()
+    Z = ob.solve("sklearn-sparse-pca", ob.sparse_pca(A, m=2), Budget(steps=20), gamma=0.0).solution
+    assert subspace_error(np.linalg.qr(Z)[0], leading(A @ A.T, 2)) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["tensorly-power-iteration", "pyttb-cp-als"])
+def test_tensor_peers_recover_orthonormal_factors(name):
+    U, w = random_point(4, 4, np.random.default_rng(0)), np.array([4.0, 3.0, 2.0, 1.0])
+    instance = ob.orthogonal_tensor(composed(U, w), factors=U, weights=w)
+    outcome = ob.solve(name, instance, Budget(steps=4))
+    assert outcome.trace[-1].metrics["recovery_error"] < 1e-8
+    np.testing.assert_allclose(np.sort(outcome.weights)[::-1], w, atol=1e-8)
+    assert drift(outcome.solution) < 1e-12
+
+
+def tucker(order=3, noise=0.3):
+    return catalogue().problem(
+        "random-symmetric",
+        {"n": 9, "order": order, "rank": 2, "true_rank": 2, "noise": noise},
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["tensorly-tucker", "tensorly-hosvd", "pyttb-tucker-als", "pyttb-hosvd"]
+)
+@pytest.mark.parametrize("order", [3, 4])
+def test_tucker_peers_find_the_planted_subspace(name, order):
+    metrics = ob.solve(name, tucker(order, 0.0), Budget(steps=3)).trace[-1].metrics
+    assert metrics["subspace_error"] < 1e-7
+
+
+@pytest.mark.parametrize("name", ["tensorly-tucker", "pyttb-tucker-als", *DESCENT])
+@pytest.mark.parametrize("order", [3, pytest.param(4, marks=pytest.mark.slow)])
+def test_tucker_peers_end_at_the_critical_point_of_hooi(name, order):
+    problem = tucker(order)
+    ours = ob.solve("hooi", problem)
+    found = ob.solve(name, problem, Budget(steps=200))
+    assert subspace_error(found.solution, ours.solution) < 1e-5
+    assert found.trace[-1].metrics["relative_gradient"] < 1e-5
+
+
+@pytest.mark.parametrize("name", ["tensorly-hosvd"])
+def test_hosvd_is_that_of_the_unfolding(name):
+    problem = tucker()
+    ours, found = (ob.solve(n, problem, Budget(steps=1)).solution for n in ("hoevd", name))
+    assert subspace_error(found, ours) < 1e-10
+
+
+@pytest.mark.parametrize("name", DESCENT)
+def test_descent_of_a_moment_needs_no_tensor(name):
+    problem = catalogue().problem(
+        "nig-factor", {"n": 10, "rank": 2, "true_rank": 2, "samples": 300, "test": 0}
+    )
+    ours = ob.solve("trust-region", problem)
+    found = ob.solve(name, problem, Budget(steps=200))
+    assert subspace_error(found.solution, ours.solution) < 1e-5
+
+
+@pytest.mark.parametrize("name", DESCENT)
+def test_descent_starts_at_hoevd_from_samples_and_from_the_tensor(name):
+    sampled = catalogue().problem("nig-factor", {"n": 8, "rank": 2, "true_rank": 2, "samples": 50})
+    for problem in (sampled, tucker()):
+        first = ob.solve("hoevd", problem, Budget(steps=1)).trace[-1].metrics
+        begun = ob.solve(name, problem, Budget(steps=0)).trace[0].metrics
+        assert begun["relative_error"] == pytest.approx(first["relative_error"], abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "gap"), zip(DESCENT, (1e-3, 1e-8, 1e-14), strict=True))
+def test_descent_solves_the_symmetric_eigenproblem(name, gap):
+    problem = catalogue().problem("brockett", {"n": 5})
+    outcome = ob.solve(name, problem, Budget(steps=150))
+    assert -1e-14 < outcome.trace[-1].metrics["objective_gap"] < gap
+    assert drift(outcome.solution) < 1e-12
+
+
+@pytest.mark.parametrize("name", [*DESCENT, "pymanopt-pca"])
+def test_where_there_is_nowhere_to_go_the_start_is_the_answer(name):
+    if name == "pymanopt-pca":
+        problem = ob.stochastic_pca(samples(d=4), k=4)
+    else:
+        problem = ob.symmetric_tucker(samples=samples(n=30, d=4).T, order=3, rank=4)
+    outcome = ob.solve(name, problem, Budget(steps=20))
+    assert drift(outcome.solution) < 1e-12
+    assert abs(outcome.trace[-1].metrics.get("suboptimality", 0.0)) < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_inner_problems_may_be_solved_exactly(seed):
+    X = np.eye(2, 32)
+    instance = ob.stochastic_pca(X, k=1, test=X)
+    outcome = ob.solve("pymanopt-pca", instance, Budget(samples=2), seed)
+    assert np.linalg.norm(outcome.solution[:2]) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", DESCENT)
+def test_descent_needs_a_gradient(name):
+    instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)
+    with pytest.raises(ob.UsageError, match="needs the gradient of the cost"):
+        ob.solve(name, instance, Budget(steps=2))
+
+
+@pytest.mark.parametrize("problem", ["brockett", "procrustes", "ica"])
+def test_differenced_hessians_are_those_of_the_cost(problem):
+    from orthobench_peers.pymanopt_objectives import OrthogonalObjective
+
+    from orthobench.harness.cell import instance_of
+
+    oracle = instance_of(catalogue().problem(problem, {"n": 4}), 0).oracle
+    target, rng = OrthogonalObjective(oracle), np.random.default_rng(0)
+    U, V = random_point(4, 4, rng), rng.standard_normal((4, 4))
+    h = 1e-3
+    second = (oracle.cost(U + h * V) - 2 * oracle.cost(U) + oracle.cost(U - h * V)) / h**2
+    assert np.vdot(V, target.hessian(U, V)) == pytest.approx(second, rel=1e-4)
+    W = rng.standard_normal((4, 4))
+    swapped = np.vdot(V, target.hessian(U, W))
+    assert np.vdot(W, target.hessian(U, V)) == pytest.approx(swapped, rel=1e-7)
+
+
+def test_flops_of_costs_are_counted():
+    from orthobench.harness.cell import instance_of
+
+    n, rows = 4, 7
+    brockett = instance_of(catalogue().problem("brockett", {"n": n}), 0).oracle
+    assert (brockett.cost_flops, brockett.gradient_flops) == (2 * n**3 + 2 * n**2,) * 2
+    procrustes = instance_of(catalogue().problem("procrustes", {"n": n, "rows": rows}), 0).oracle
+    assert procrustes.cost_flops == 2 * rows * n**2 + 3 * rows * n
+    assert procrustes.gradient_flops == 4 * rows * n**2 + rows * n + n**2

@@ -1,0 +1,204 @@
+"""Every peer keeps the contract: orthonormal, repeatable, and re-runs are single runs."""
+
+import pickle
+
+import numpy as np
+import pytest
+from orthobench_peers.peer import UNAVAILABLE
+
+import orthobench as ob
+from orthobench import api
+from orthobench.harness.cell import Cell, execute, instance_of
+from orthobench.harness.stopping import Budget, Ending
+from orthobench.registry.installed import catalogue
+from orthobench.tools import environment
+from orthobench.tools.geometry import random_point
+
+PCA = ("digits", {"k": 3})
+SPARSE = ("planted-sparse", {"d": 40, "samples": 30, "m": 2, "nonzeros": 8})
+TENSOR = ("odeco", {"d": 5, "noise": 0.1})
+TUCKER = ("random-symmetric", {"n": 8, "rank": 2, "true_rank": 2})
+GROUP = ("brockett", {"n": 5})
+PEERS = {
+    "sklearn-pca": (PCA, 30),
+    "sklearn-incremental-pca": (PCA, 2),
+    "scipy-svds": (PCA, 30),
+    "scipy-lobpcg": (PCA, 30),
+    "pymanopt-pca": (PCA, 30),
+    "sklearn-sparse-pca": (SPARSE, 5),
+    "sklearn-minibatch-sparse-pca": (SPARSE, 5),
+    "tensorly-power-iteration": (TENSOR, 3),
+    "pyttb-cp-als": (TENSOR, 5),
+    "tensorly-tucker": (TUCKER, 5),
+    "tensorly-hosvd": (TUCKER, 1),
+    "pyttb-tucker-als": (TUCKER, 5),
+    "pyttb-hosvd": (TUCKER, 1),
+    "pymanopt-steepest-descent": (GROUP, 7),
+    "pymanopt-conjugate-gradient": (GROUP, 7),
+    "pymanopt-trust-regions": (GROUP, 4),
+}
+MORE = {name: (TUCKER, 3) for name in PEERS if name.startswith("pymanopt-") and "pca" not in name}
+CASES = [*PEERS.items(), *MORE.items()]
+EXTRAS = ("tensorly", "pyttb", "pymanopt")
+
+
+def installed(name):
+    solver = catalogue().solvers[name].item
+    return all(environment.version(package) for package in solver.packages)
+
+
+def cases():
+    for name, (problem, steps) in CASES:
+        missing = pytest.mark.skipif(not installed(name), reason="orthobench[peers] is missing")
+        yield pytest.param(name, problem, steps, id=f"{name}-{problem[0]}", marks=missing)
+
+
+def on_tensors_and_drawing():
+    """What conformance does not cover: the second family of some, and what is random of others."""
+    drawing = ("sparse-pca", "tensorly-power", "pyttb-cp", "pyttb-tucker")
+    for case in cases():
+        quick = case.values[0] in MORE and case.values[1] is TUCKER
+        quick |= any(part in case.values[0] for part in drawing)
+        marks = [*case.marks, *([] if quick else [pytest.mark.slow])]
+        yield pytest.param(*case.values, id=case.id, marks=marks)
+
+
+every_peer = pytest.mark.parametrize(("name", "problem", "steps"), tuple(cases()))
+some_peers = pytest.mark.parametrize(("name", "problem", "steps"), tuple(on_tensors_and_drawing()))
+
+
+def begun(name, problem):
+    """A solver, an oracle and a fresh state, as the harness makes them."""
+    solver = catalogue().solver(name, {})
+    oracle = instance_of(catalogue().problem(*problem), 0).oracle
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(1))
+    oracle.start.flags.writeable = False
+    oracle.rewind(np.random.default_rng(2))
+    return solver, oracle, solver.init(oracle, np.random.default_rng(3))
+
+
+def advanced(name, problem, *counts):
+    solver, oracle, state = begun(name, problem)
+    for count in counts:
+        oracle.prepare(count * solver.batch)
+        solver.advance(oracle, state, count)
+        state = pickle.loads(pickle.dumps(state))  # noqa: S301 - its own
+    found = solver.solution(state)
+    return state.work, state.status, found.point, found.weights
+
+
+def same(one, other):
+    return all(
+        np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def test_every_peer_is_among_them():
+    ours = {n for n, p in catalogue().solvers.items() if p.plugin.name == "peers"}
+    assert ours == set(PEERS)
+
+
+@some_peers
+def test_pieces_are_one_run(name, problem, steps):
+    whole = advanced(name, problem, steps)
+    pieces = advanced(name, problem, 1, *([steps - 1] if steps > 1 else []))
+    assert same(whole, pieces)
+
+
+@some_peers
+def test_equal_seeds_give_equal_bits_and_feasible_points(name, problem, steps):
+    recipe = catalogue().problem(*problem)
+    runs = []
+    for other in (1, 2):
+        np.random.seed(other)  # noqa: NPY002 - numpy's own stream is none of a peer's
+        runs.append(execute(Cell(recipe, catalogue().solver(name, {}), 5, Budget(steps=steps))))
+    assert not runs[0].stop.status.failed, runs[0].stop
+    first, second = ([(m.work, m.metrics) for m in run.trace] for run in runs)
+    assert first == second
+    assert max(m.metrics["constraint_violation"] for m in runs[0].trace) < 1e-12
+    flops = [m.work.flops for m in runs[0].trace]
+    assert flops[-1] > 0
+    if not catalogue().solvers[name].item.batch:  # how long a fit iterates depends on its samples
+        assert flops == sorted(flops)
+
+
+@every_peer
+def test_without_its_library_it_refuses_and_says_what_to_install(name, problem, steps, monkeypatch):
+    known = environment.version
+    solver, recipe = catalogue().solver(name, {}), catalogue().problem(*problem)
+    assert solver.refuses(recipe) is None
+    monkeypatch.setattr(
+        "orthobench_peers.peer.version", lambda n: None if n in solver.packages else known(n)
+    )
+    assert solver.refuses(recipe) == UNAVAILABLE == "unavailable: install orthobench[peers]"
+    assert execute(Cell(recipe, solver, 0, Budget(steps=1))).stop.status is Ending.REFUSED
+    with pytest.raises(ob.UsageError, match=r"unavailable: install orthobench\[peers\]"):
+        ob.solve(solver, instance_of(recipe, 0), budget=Budget(steps=1))
+
+
+def test_a_problem_of_another_kind_is_refused_for_that():
+    odeco = catalogue().problem(*TENSOR)
+    assert "needs a SampleOracle" in catalogue().solver("sklearn-pca", {}).refuses(odeco)
+
+
+@pytest.mark.parametrize("name", ["tensorly-tucker", "pymanopt-trust-regions"])
+def test_streams_and_tensors_that_do_not_fit_are_refused(name):
+    solver = catalogue().solver(name, {})
+    if not installed(name):
+        pytest.skip("orthobench[peers] is missing")
+    endless = catalogue().problem("nig-factor", {"samples": 0})
+    assert "only stream" in solver.refuses(endless)
+    large = catalogue().problem("random-symmetric", {"n": 3000})
+    assert "does not fit" in solver.refuses(large) or "memory" in solver.refuses(large)
+
+
+SUITE = {
+    "seeds": 1,
+    "budget": {"steps": 2, "samples": 20},
+    "problem": [{"name": PCA[0]}, {"name": TENSOR[0], **TENSOR[1]}],
+    "solver": [
+        {"name": "batch-pca"},
+        {"name": "sklearn-pca"},
+        {"name": "pymanopt-pca"},
+        {"name": "polar-power"},
+        {"name": "pyttb-cp-als"},
+        {"name": "tensorly-power-iteration"},
+    ],
+}
+
+
+def test_without_the_extra_the_rest_of_a_suite_runs(tmp_path, monkeypatch):
+    def version(name):
+        return None if name in EXTRAS else known(name)
+
+    known = environment.version
+    monkeypatch.setattr("orthobench_peers.peer.version", version)
+    monkeypatch.setattr("orthobench.harness.suite.version", version)
+    store = tmp_path / "results.sqlite"
+    results = api.run(SUITE, store, quiet=True)
+    assert results.failures == []
+    assert {(r.solver, r.reason) for r in results.refused} == {
+        (name, UNAVAILABLE) for name in ("pymanopt-pca", "pyttb-cp-als", "tensorly-power-iteration")
+    }
+    assert {r.solver for r in results.records if r.trace} == {
+        "batch-pca", "sklearn-pca", "polar-power",
+    }  # fmt: skip
+    assert {r.solver for r in results.records if r.reruns} >= {"sklearn-pca", "pyttb-cp-als"}
+    if not all(map(known, EXTRAS)):
+        return
+    monkeypatch.undo()
+    again = api.run(SUITE, store, quiet=True)
+    assert again.refused == []  # once installed, they run
+
+
+def test_the_suite_is_valid_and_every_peer_is_in_it():
+    suite = api.find_suite("peers")
+    named = {s.solver.name for s in suite.solvers}
+    assert named >= set(PEERS)
+    families = {p.problem.family for p in suite.problems}
+    assert len(families) == 5
+    for family in families:
+        met = {p.cell.solver.name for p in suite.plan() if p.cell.problem.family == family}
+        assert met & set(PEERS)
+        assert met - set(PEERS)

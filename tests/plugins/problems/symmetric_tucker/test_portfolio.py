@@ -1,0 +1,257 @@
+"""Portfolios as a problem: periods, moments of low rank, and what became of the money."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from orthobench_problems.symmetric_tucker import Portfolio, portfolio
+from orthobench_problems.symmetric_tucker.allocation import Utility, performance
+
+from orthobench.cli.adhoc import changed
+from orthobench.contract.solution import Solution
+from orthobench.errors import DataError, UsageError
+from orthobench.families.symmetric_tucker import ComponentSolution
+from orthobench.families.symmetric_tucker.sample_moments import gradient, inner_core, partial_core
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import load
+from orthobench.tools import datasets
+from orthobench.tools.geometry import orthonormalize, random_point
+
+
+def have(file):
+    try:
+        return datasets.cached(file) is not None
+    except DataError:
+        return False
+
+
+needs_industries = pytest.mark.skipif(
+    not have(portfolio.INDUSTRIES),
+    reason=f"{portfolio.INDUSTRIES.name} is not in $ORTHOBENCH_DATA",
+)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def built(problem, seed=0):
+    return problem.build(rng(seed))
+
+
+ASSETS, FIRST = 4, date(2015, 1, 1)
+
+
+def returns():
+    """Returns of every day of 2015 to 2017, in percent and of two decimals."""
+    rows = rng(1).standard_t(6, (1096, ASSETS)) * [0.5, 1, 1.5, 2] + rng(2).random((1096, 1))
+    return np.round(rows, 2)
+
+
+@pytest.fixture
+def csv_path(tmp_path):
+    lines = [",A,B,C,D"]
+    for day, row in enumerate(returns()):
+        at = (FIRST + timedelta(days=day)).strftime("%Y%m%d")
+        lines.append(",".join([at, *(f"{value:.2f}" for value in row)]))
+    (tmp_path / "own.csv").write_text("\n".join(lines) + "\n")
+    return str(tmp_path / "own.csv")
+
+
+def own(csv_path, **more):
+    settings = {"rank": 2, "first": 2015, "split": "2016-07-01", "last": "2017", **more}
+    return Portfolio(path=csv_path, **settings)
+
+
+INSIDE = 365 + 182  # 2015, and 2016 until 30 June
+
+
+def centred():
+    inside = returns()[:INSIDE]
+    return inside - inside.mean(axis=0)
+
+
+def test_solvers_see_the_centred_days_in_sample_in_random_order(csv_path):
+    oracle = built(own(csv_path, passes=3), 5).oracle
+    assert np.allclose(oracle.X, centred()[rng(5).permutation(INSIDE)])
+    oracle.prepare(2000)
+    assert np.array_equal(oracle.take(3 * INSIDE), np.tile(oracle.X, (3, 1)))
+    assert oracle.remaining() == 0
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_the_family_measures_the_moment_in_sample(csv_path, order):
+    instance = built(own(csv_path, order=order))
+    Q, X = random_point(ASSETS, 2, rng(3)), centred()
+    metrics = instance.measure(Solution(Q))
+    assert list(metrics) == [
+        "relative_error", "objective", "relative_gradient", "utility_gap", "annual_return",
+        "m2", "m3", "m4",
+    ]  # fmt: skip
+    core, whole = ((X @ V @ V.T @ X.T) ** order for V in (Q, np.eye(ASSETS)))
+    assert metrics["objective"] == pytest.approx(core.mean())
+    assert metrics["relative_error"] == pytest.approx(1 - core.mean() / whole.mean())
+
+
+def test_the_portfolio_is_chosen_by_moments_of_low_rank_and_held(csv_path):
+    instance = built(own(csv_path))
+    Q = random_point(ASSETS, 2, rng(3))
+    metrics = instance.measure(Solution(Q))
+    U = Utility(centred())
+    w, best = Utility(centred() @ Q @ Q.T).best_weights(), U.best_weights()
+    held = returns()[INSIDE:] @ w
+    for name, value in performance(held, years=(184 + 365) / 365.25).items():
+        assert metrics[name] == pytest.approx(value, rel=1e-6)
+    assert metrics["utility_gap"] == pytest.approx((U(best) - U(w)) / -U(best), rel=1e-6)
+    assert metrics["utility_gap"] > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moments_of_full_rank_are_the_sample_moments(csv_path, seed):
+    instance = built(own(csv_path, rank=ASSETS))
+    Q = random_point(ASSETS, ASSETS, rng(seed))
+    metrics = instance.measure(Solution(Q))
+    assert metrics["relative_error"] == pytest.approx(0, abs=1e-12)
+    assert metrics["utility_gap"] == pytest.approx(0, abs=1e-9)
+    exhibits = instance.exhibits(Solution(Q))
+    sample, low = exhibits["sample moments"].y, exhibits["low-rank moments"].y
+    assert np.allclose(sample, low, rtol=1e-5, atol=1e-4)
+
+
+def test_the_curves_compound_daily_returns(csv_path):
+    exhibits = built(own(csv_path)).exhibits(Solution(random_point(ASSETS, 2, rng(3))))
+    assert {name: e.reference for name, e in exhibits.items()} == {
+        "low-rank moments": False,
+        "sample moments": True,
+        "equal weights": True,
+    }
+    equal = exhibits["equal weights"]
+    assert np.array_equal(equal.x, np.arange(1, 184 + 365 + 1))
+    growth = np.cumprod(1 + returns()[INSIDE:].mean(axis=1) / 100)
+    assert np.allclose(equal.y, (growth - 1) * 100, rtol=1e-5)
+    assert len({(e.x_label, e.y_label) for e in exhibits.values()}) == 1
+
+
+def test_components_have_no_basis_and_no_portfolio(csv_path):
+    instance = built(own(csv_path))
+    V = rng(4).standard_normal((ASSETS, 3))
+    components = ComponentSolution(V / np.linalg.norm(V, axis=0), np.ones(3))
+    assert list(instance.measure(components)) == ["relative_error"]
+    assert list(instance.exhibits(components)) == ["sample moments", "equal weights"]
+
+
+def test_years_and_days_name_the_same_periods(csv_path):
+    assert Portfolio(first=2001) == Portfolio(first="2001")
+    assert hash(Portfolio(last=2015)) == hash(Portfolio(last="2015"))
+    years = built(own(csv_path, split=2016, last=2016))
+    days = built(own(csv_path, first="2015-01-01", split="2016-01-01", last="2016-12-31"))
+    assert np.array_equal(years.oracle.X, days.oracle.X)
+    Q = Solution(random_point(ASSETS, 2, rng()))
+    assert years.measure(Q) == days.measure(Q)
+
+
+DAYS = ("2001-02-03", "2013-01-02", "2016-12-31")
+
+
+def test_days_are_named_on_the_command_line_as_documented():
+    words = "portfolio first={} split={} last={}".format(*DAYS)
+    (planned,) = changed(problems=[words]).problems
+    assert planned.problem == Portfolio(3, 15, *DAYS)
+    assert planned.label == words
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_days_are_named_in_a_suite_with_and_without_quotes(tmp_path, quote):
+    path = tmp_path / "days.toml"
+    first, split, last = (f"{quote}{day}{quote}" for day in DAYS)
+    path.write_text(
+        "budget = { samples = 10 }\n"
+        '[[solver]]\nname = "spgd"\n'
+        f'[[problem]]\nname = "portfolio"\nfirst = {first}\nsplit = [{split}]\nlast = {last}\n'
+    )
+    (planned,) = load(path, catalogue()).problems
+    assert planned.problem == Portfolio(3, 15, *DAYS)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Portfolio(rank=31), "rank must be <= 30, the assets"),
+        (lambda: Portfolio(order=5), "order must be >= 2 and <= 4"),
+        (lambda: Portfolio(first="20"), "first must be a year, or a day as 2013-01-02, not '20'"),
+        (lambda: Portfolio(split="2013-13-01"), "split must be a year, or a day"),
+        (lambda: Portfolio(last="late"), "last must be a year, or a day"),
+        (lambda: Portfolio(last=2013.5), "last must be int or str"),
+        (lambda: Portfolio(split="2000"), "must follow each other, but are 2000-01-01, 2000-01-01"),
+        (lambda: Portfolio(last="2012"), "must follow each other"),
+    ],
+)
+def test_bad_parameters_are_refused_before_any_work(make, message):
+    with pytest.raises(UsageError, match=message):
+        make()
+
+
+def test_periods_that_the_file_does_not_have_are_refused(csv_path):
+    with pytest.raises(DataError, match=r"own\.csv: there are no returns from 2014-01-01"):
+        built(own(csv_path, first=2014))
+    with pytest.raises(DataError, match=r"own\.csv: there are no returns from 2016-07-01 to 2018"):
+        built(own(csv_path, last=2018))
+
+
+def test_a_file_of_ones_own_may_have_any_assets(csv_path, tmp_path):
+    assert own(csv_path).tensor_shape is None
+    with pytest.raises(UsageError, match="between 1 and n = 4"):
+        built(own(csv_path, rank=5))
+    missing = own(str(tmp_path / "nowhere.csv"))
+    for act in (lambda: built(missing), missing.checksum):
+        with pytest.raises(DataError, match=r"there is no file .*nowhere\.csv"):
+            act()
+
+
+def test_the_published_file_is_insisted_on(csv_path, tmp_path, monkeypatch):
+    monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
+    assert Portfolio().checksum() == portfolio.INDUSTRIES.sha256
+    assert Portfolio(order=4).tensor_shape == (30,) * 4
+    path = tmp_path / portfolio.INDUSTRIES.name
+    path.write_bytes(Path(csv_path).read_bytes())
+    with pytest.raises(DataError, match=r"is not the file expected"):
+        built(Portfolio())
+    known = datasets.DataFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), (), "me")
+    monkeypatch.setattr(portfolio, "INDUSTRIES", known)
+    assert built(Portfolio(rank=2, first=2015, split=2016)).oracle.X.shape == (365, 4)
+
+
+# --- the industries ---
+
+
+@needs_industries
+def test_the_published_returns_are_what_they_are_known_to_be():
+    instance = built(Portfolio())
+    assert instance.oracle.X.shape == (3269, 30)
+    assert instance.oracle.remaining() == 160 * 3269
+    assert np.abs(instance.oracle.X.mean(axis=0)).max() < 1e-12
+    returns, _ = Portfolio()._read()
+    worst = returns.values.mean(axis=1).argmin()
+    assert returns.days[worst] == np.datetime64("1987-10-19")
+    assert returns.values[worst].mean() == pytest.approx(-17.3, abs=0.1)
+
+
+@needs_industries
+def test_what_low_rank_moments_came_to():
+    instance = built(Portfolio())
+    Q, X = random_point(30, 15, rng()), instance.oracle.X
+    for _ in range(150):
+        W = partial_core(X, Q, 3)
+        Q = orthonormalize(gradient(W, inner_core(W, Q), 3))
+    metrics = instance.measure(Solution(Q))
+    assert metrics["relative_error"] == pytest.approx(0.0064, abs=2e-4)
+    assert metrics["utility_gap"] == pytest.approx(0.145, abs=5e-3)
+    assert metrics["annual_return"] == pytest.approx(17.0, abs=0.2)
+    curves = instance.exhibits(Solution(Q))
+    annual = {name: ((1 + e.y[-1] / 100) ** (1 / 5) - 1) * 100 for name, e in curves.items()}
+    assert annual["sample moments"] == pytest.approx(15.9, abs=0.1)
+    assert annual["equal weights"] == pytest.approx(14.0, abs=0.1)

@@ -1,0 +1,210 @@
+"""Digits and MNIST: normalized as a whole, split 40/20/40, read with their checksums."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import struct
+
+import numpy as np
+import pytest
+from orthobench_problems import digits
+from orthobench_problems.stochastic_pca import MNIST, Digits, images
+
+from orthobench.contract.solution import Solution
+from orthobench.errors import DataError, UsageError
+from orthobench.tools import datasets
+from orthobench.tools.geometry import random_point
+
+
+def have(file):
+    try:
+        return datasets.cached(file) is not None
+    except DataError:
+        return False
+
+
+needs_test_images = pytest.mark.skipif(
+    not have(images.TEST_IMAGES), reason=f"{images.TEST_IMAGES.name} is not in $ORTHOBENCH_DATA"
+)
+needs_train_images = pytest.mark.skipif(
+    not have(images.TRAIN_IMAGES), reason=f"{images.TRAIN_IMAGES.name} is not in $ORTHOBENCH_DATA"
+)
+
+
+def built(problem, seed=0):
+    return problem.build(np.random.default_rng(seed))
+
+
+def training(instance):
+    count = int(instance.oracle.remaining())
+    rows = []
+    while count:
+        part = min(count, instance.oracle.window)
+        instance.oracle.prepare(part)
+        rows.append(instance.oracle.take(part))
+        count -= part
+    return np.concatenate(rows)
+
+
+def test_digits_are_split_and_normalized_over_all():
+    from sklearn.datasets import load_digits
+
+    pixels = load_digits().data
+    Z = pixels - pixels.mean(axis=0)
+    Z /= np.sqrt(np.mean(np.sum(Z**2, axis=1)))
+    X = training(built(Digits()))
+    assert X.shape == (718, 64)
+    # every training row is one of the normalized data set's, and none is there twice
+    nearest = np.array([np.argmin(np.abs(Z - x).max(axis=1)) for x in X])
+    assert np.abs(X - Z[nearest]).max() < 1e-14
+    assert len(np.unique(nearest)) > 700
+
+
+def test_the_judge_of_the_digits_sees_the_test_part():
+    instance = built(Digits(k=2))
+    X = digits.pixels().astype(float)
+    X = (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0).sum())
+    order = np.random.default_rng(0).permutation(len(X))
+    test, validation = X[order[718 + 359 :]], X[order[718 : 718 + 359]]
+    U = random_point(64, 2, np.random.default_rng(1))
+    metrics = instance.measure(Solution(U))
+    for part, metric in ((test, "suboptimality"), (validation, "validation_suboptimality")):
+        C = part.T @ part / len(part)
+        expected = np.linalg.eigvalsh(C)[-2:].sum() - np.trace(U.T @ C @ U)
+        assert metrics[metric] == pytest.approx(expected)
+
+
+def test_digits_by_feature_have_equal_variances_where_they_vary():
+    pixels = digits.pixels()
+    varying = np.count_nonzero(np.ptp(pixels, axis=0))
+    assert varying == 61
+    X = training(built(Digits(normalization="per-feature")))
+    assert np.mean(np.sum(X**2, axis=1)) == pytest.approx(varying / 64, rel=0.05)
+    assert np.count_nonzero(np.all(X == 0, axis=0)) >= 3
+
+
+def test_equal_seeds_give_equal_digits_and_passes_repeat_them():
+    first, again, other = (training(built(Digits(), seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert np.array_equal(training(built(Digits(passes=2), 1)), np.tile(first, (2, 1)))
+
+
+def test_other_digits_than_those_known_are_refused(monkeypatch):
+    monkeypatch.setattr(digits, "CHECKSUM", "0" * 64)
+    with pytest.raises(DataError, match="not those known"):
+        built(Digits())
+
+
+@pytest.mark.parametrize("make", [lambda: Digits(k=65), lambda: MNIST(k=785)])
+def test_a_subspace_beyond_the_pixels_is_refused(make):
+    with pytest.raises(UsageError, match="k must be"):
+        make()
+
+
+@pytest.mark.parametrize("cls", [Digits, MNIST])
+def test_unknown_normalizations_are_refused(cls):
+    with pytest.raises(UsageError, match="per-feature"):
+        cls(normalization="per-features")
+
+
+def test_checksums_name_the_data_and_need_no_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
+    digests = {MNIST(part=part).checksum() for part in images.FILES}
+    assert len(digests) == 3
+    assert MNIST().checksum() == MNIST(k=8, normalization="per-feature").checksum()
+    assert Digits().checksum() == digits.CHECKSUM
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """Put stand-ins for both files into a data folder, 5 and 7 images of any shape."""
+
+    def put(height=28, width=28):
+        rng = np.random.default_rng(0)
+        files = []
+        for name, count in (("train", 5), ("test", 7)):
+            pixels = rng.integers(0, 256, (count, height, width)).astype(np.uint8)
+            header = struct.pack(">HBB3I", 0, 8, 3, *pixels.shape)
+            content = gzip.compress(header + pixels.tobytes())
+            (tmp_path / name).write_bytes(content)
+            files.append(datasets.DataFile(name, hashlib.sha256(content).hexdigest(), (), "me"))
+        parts = {"train": (files[0],), "test": (files[1],), "all": tuple(files)}
+        monkeypatch.setattr(images, "FILES", parts)
+        monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
+        return tmp_path
+
+    return put
+
+
+@pytest.mark.parametrize(("part", "count"), [("train", 5), ("test", 7), ("all", 12)])
+def test_the_parts_of_mnist_are_its_files(served, part, count):
+    served()
+    source = built(MNIST(k=1, part=part)).oracle.source
+    assert source.rows.shape == (count, 784)
+    assert source.rows.dtype == np.uint8
+    assert source.length == 2 * count // 5
+
+
+def test_images_of_another_size_are_refused(served):
+    served(height=27)
+    with pytest.raises(DataError, match=r"shape \(7, 27, 28\)"):
+        built(MNIST())
+
+
+def test_a_file_that_was_tampered_with_is_refused(served):
+    folder = served()
+    (folder / "test").write_bytes((folder / "train").read_bytes())
+    with pytest.raises(DataError, match="not the file expected"):
+        built(MNIST())
+
+
+@needs_test_images
+def test_mnist_is_what_it_is_known_to_be():
+    instance = built(MNIST(k=1))
+    X = training(instance)
+    assert X.shape == (4000, 784)
+    assert np.mean(np.sum(X**2, axis=1)) == pytest.approx(1, rel=0.02)
+    # the leading directions' shares of the variance: well known figures of MNIST
+    assert instance.measure.optimum.value == pytest.approx(0.097, abs=0.006)
+
+
+@needs_test_images
+def test_mnist_by_feature_is_heavy_tailed():
+    centre, scale = images_normalization("per-feature")
+    Z = (pixels_of_test() - centre) * scale
+    norms = np.sum(Z**2, axis=1)
+    assert norms.mean() == pytest.approx(668 / 784)
+    assert np.mean(norms**2) == pytest.approx(3.86, abs=0.01)
+    centre, scale = images_normalization("common")
+    norms = np.sum(((pixels_of_test() - centre) * scale) ** 2, axis=1)
+    assert norms.mean() == pytest.approx(1)
+    assert np.mean(norms**2) < 1.1
+
+
+@needs_test_images
+def test_empirical_risk_minimization_on_mnist_is_where_it_was_measured():
+    """Median suboptimality of the training part's own subspace, k = 4: .0027 was measured."""
+    gaps = []
+    for seed in range(5):
+        instance = built(MNIST(k=4), seed)
+        X = training(instance)
+        U = np.linalg.eigh(X.T @ X)[1][:, -4:]
+        gaps.append(instance.measure(Solution(U))["suboptimality"])
+    assert 0.0015 < np.median(gaps) < 0.0035
+
+
+@needs_train_images
+def test_the_training_images_have_their_checksum_and_shape():
+    assert built(MNIST(part="train")).oracle.source.rows.shape == (60_000, 784)
+
+
+def pixels_of_test():
+    return images._images(images.TEST_IMAGES).astype(float)
+
+
+def images_normalization(normalization):
+    from orthobench_problems.normalization import normalization_of
+
+    return normalization_of(images._images(images.TEST_IMAGES), normalization)

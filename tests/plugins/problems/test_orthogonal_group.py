@@ -1,0 +1,301 @@
+"""The problems on the orthogonal group: gradients, restrictions, and the optima they name."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from orthobench_problems.orthogonal_group import ICA, Brockett, Procrustes
+from orthobench_problems.orthogonal_group.brockett import BrockettOracle
+from orthobench_problems.orthogonal_group.ica import SIGNS, amari_distance
+from orthobench_problems.orthogonal_group.procrustes import Optima
+from scipy.linalg import expm
+
+from orthobench.contract.solution import Solution
+from orthobench.errors import DataError, UsageError
+from orthobench.families.orthogonal_group import riemannian_gradient
+from orthobench.families.orthogonal_group.planes import minimize
+from orthobench.tools.geometry import drift, random_point, rotate
+
+PROBLEMS = [
+    Procrustes(n=5, rows=9),
+    Procrustes(n=4, rows=2, noise=1.0),
+    Brockett(n=5),
+    *(ICA(n=4, samples=300, sources=kind) for kind in SIGNS),
+]
+named = pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+
+
+def built(problem, seed=0):
+    return problem.build(np.random.default_rng(seed))
+
+
+def point(n, seed=0):
+    return random_point(n, n, np.random.default_rng(seed))
+
+
+def measured(instance, U):
+    return instance.measure(Solution(U))
+
+
+@named
+def test_the_gradient_is_that_of_finite_differences(problem):
+    oracle = built(problem).oracle
+    U = point(problem.n)
+    G, step = oracle.gradient(U), 1e-6
+    for i, j in np.ndindex(U.shape):
+        E = np.zeros(U.shape)
+        E[i, j] = step
+        difference = (oracle.cost(U + E) - oracle.cost(U - E)) / (2 * step)
+        assert G[i, j] == pytest.approx(difference, rel=1e-5, abs=1e-6 * np.abs(G).max())
+
+
+@named
+def test_a_restriction_is_the_cost_along_the_rotation(problem):
+    oracle = built(problem).oracle
+    U = point(problem.n)
+    carried, scale = oracle.carry(U), abs(oracle.cost(U)) + 1
+    for i, j in itertools.permutations(range(problem.n), 2):
+        f = oracle.restricted(carried, i, j)
+        H = np.zeros(U.shape)
+        H[i, j], H[j, i] = 1.0, -1.0
+        for angle in (-2.5, -0.3, 1e-3, 0.7, 3.0):
+            turned = U @ expm(-angle * H)
+            change = oracle.cost(turned) - oracle.cost(U)
+            assert f(angle) - f(0.0) == pytest.approx(change, abs=1e-12 * scale)
+
+
+@named
+def test_the_slope_of_a_restriction_is_the_gradient(problem):
+    oracle = built(problem).oracle
+    U = point(problem.n)
+    R = riemannian_gradient(U, oracle.gradient(U))
+    for i, j in itertools.combinations(range(problem.n), 2):
+        f = oracle.restricted(oracle.carry(U), i, j)
+        slope = float(np.arange(len(f.sines)) @ f.sines)
+        H = np.zeros(U.shape)
+        H[i, j], H[j, i] = 1.0, -1.0
+        assert slope == pytest.approx(-np.vdot(R, U @ H), abs=1e-11 * np.abs(R).max())
+
+
+@named
+def test_what_is_carried_follows_many_rotations(problem):
+    oracle, rng = built(problem).oracle, np.random.default_rng(3)
+    U = point(problem.n)
+    carried = oracle.carry(U)
+    for _ in range(500):
+        i, j = rng.choice(problem.n, 2, replace=False)
+        angle = rng.uniform(-3, 3)
+        oracle.rotate(carried, i, j, angle)
+        rotate(U, i, j, angle)
+    assert drift(U) < 1e-12
+    np.testing.assert_allclose(carried, oracle.carry(U), atol=1e-12 * np.abs(carried).max())
+
+
+@named
+def test_rotations_of_a_plane_end_at_its_minimum(problem):
+    oracle = built(problem).oracle
+    U = point(problem.n)
+    carried = oracle.carry(U)
+    angle, gain, _ = minimize(oracle.restricted(carried, 0, 2))
+    oracle.rotate(carried, 0, 2, angle)
+    again = minimize(oracle.restricted(carried, 0, 2))
+    assert gain > 0
+    assert again.gain <= 1e-24 * again.spread
+
+
+@named
+def test_the_metrics(problem):
+    instance = built(problem)
+    metrics = measured(instance, point(problem.n))
+    assert list(metrics)[:3] == ["objective_gap", "objective", "gradient_norm"]
+    gap = metrics["objective"] - instance.best["objective"]
+    assert metrics["objective_gap"] == pytest.approx(gap, rel=1e-12)
+    assert metrics["objective_gap"] > 0
+    assert instance.best["objective_gap"] == 0
+
+
+@named
+def test_equal_seeds_build_equal_instances(problem):
+    U = point(problem.n)
+    assert measured(built(problem, 4), U) == measured(built(problem, 4), U)
+    assert measured(built(problem, 4), U) != measured(built(problem, 5), U)
+
+
+@pytest.mark.parametrize("kind", [Procrustes, Brockett, ICA])
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_smallest_sizes(kind, n):
+    instance = built(kind(n=n))
+    metrics = measured(instance, point(n))
+    assert all(np.isfinite(value) for value in metrics.values())
+
+
+# Procrustes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_procrustes_has_its_optimum_on_either_component(seed):
+    problem = Procrustes(n=5, rows=8, noise=0.5)
+    instance = built(problem, seed)
+    optima = Optima(instance.oracle.M)
+    assert np.linalg.det(optima.best) * np.linalg.det(optima.reflected) == pytest.approx(-1)
+    values = np.linalg.svd(instance.oracle.M, compute_uv=False)
+    cost = instance.oracle.cost
+    worse = cost(optima.reflected) - cost(optima.best)
+    assert worse == pytest.approx(4 * values[-1], rel=1e-10)
+    for U, component in ((optima.best, 0), (optima.reflected, worse)):
+        metrics = measured(instance, U)
+        assert metrics["objective_gap"] == pytest.approx(component, rel=1e-10, abs=1e-25)
+        assert metrics["component_gap"] == pytest.approx(0, abs=1e-25)
+        assert metrics["gradient_norm"] < 1e-12
+    for k in range(300):
+        U = point(5, k)
+        best = (
+            optima.best if np.linalg.det(U) * np.linalg.det(optima.best) > 0 else optima.reflected
+        )
+        assert cost(U) > cost(best)
+        assert measured(instance, U)["component_gap"] == pytest.approx(cost(U) - cost(best))
+
+
+def test_both_components_hold_the_optimum_of_procrustes_by_chance():
+    signs = [
+        np.sign(np.linalg.det(Optima(built(Procrustes(n=4), seed).oracle.M).best))
+        for seed in range(40)
+    ]
+    assert 10 < signs.count(1.0) < 30
+
+
+def test_procrustes_without_noise_is_exact():
+    assert built(Procrustes(noise=0.0)).best["objective"] == pytest.approx(0, abs=1e-25)
+
+
+@given(st.floats(1e-9, 1e-2), st.integers(0, 100))
+def test_small_gaps_do_not_drown_in_rounding(size, seed):
+    S = np.random.default_rng(seed).standard_normal((5, 5))
+    turn = expm(size * (S - S.T))
+    for problem in (Procrustes(n=5, rows=9), Brockett(n=5)):
+        instance = built(problem)
+        oracle = instance.oracle
+        best = Optima(oracle.M).best if problem.name == "procrustes" else eigenvectors(oracle)
+        W, K = best @ turn, best.T @ oracle.gradient(best)
+        # the second derivative along S - S' at the optimum, times size²/2
+        Z = size * (S - S.T)
+        exact = hessian(oracle, best, Z, K) / 2
+        assert measured(instance, W)["objective_gap"] == pytest.approx(exact, rel=20 * size + 1e-5)
+
+
+def eigenvectors(oracle):
+    values, vectors = np.linalg.eigh(oracle.A)
+    assert np.all(np.diff(oracle.weights) < 0)
+    return vectors[:, np.argsort(-values)]
+
+
+def hessian(oracle, U, Z, K):
+    """Return the second derivative of t -> f(U Expm(tZ)); f is quadratic in U."""
+    constant = oracle.gradient(np.zeros(U.shape))
+    linear = oracle.gradient(U @ Z) - constant
+    return float(np.vdot(U @ Z, linear) + np.vdot(K, Z @ Z))
+
+
+# Brockett
+
+
+def test_brockett_is_minimized_by_the_eigenvectors_in_their_order():
+    instance = built(Brockett(n=4))
+    oracle = instance.oracle
+    V = eigenvectors(oracle)
+    arranged = {p: oracle.cost(V[:, p]) for p in itertools.permutations(range(4))}
+    assert min(arranged, key=arranged.get) == (0, 1, 2, 3)
+    assert arranged[0, 1, 2, 3] == pytest.approx(instance.best["objective"], rel=1e-14)
+    assert measured(instance, V * [1, -1, 1, 1])["objective_gap"] == pytest.approx(0, abs=1e-25)
+
+
+def test_brockett_has_no_other_local_minima():
+    """From every other arrangement of the eigenvectors a rotation goes down."""
+    oracle = built(Brockett(n=4)).oracle
+    V = eigenvectors(oracle)
+    for p in itertools.permutations(range(4)):
+        carried = oracle.carry(V[:, p])
+        gains = [
+            minimize(oracle.restricted(carried, i, j)).gain
+            for i, j in itertools.combinations(range(4), 2)
+        ]
+        assert (max(gains) < 1e-20) == (p == (0, 1, 2, 3))
+
+
+def test_bound_of_brockett():
+    oracle = BrockettOracle(np.diag([3.0, 1.0]), np.array([2.0, 1.0]))
+    assert oracle.cost(np.eye(2)) == -7
+    assert oracle.cost(np.eye(2)[::-1]) == -5
+
+
+# ICA
+
+
+@pytest.mark.parametrize("kind", SIGNS)
+def test_ica_is_whitened_and_its_best_is_next_to_the_truth(kind):
+    instance = built(ICA(n=4, samples=20_000, sources=kind))
+    truth = instance.measure.further.unmixing
+    Z = instance.oracle.Z
+    np.testing.assert_allclose(Z.T @ Z / len(Z), np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(truth.T @ instance.measure.further.mixed, np.eye(4), atol=0.05)
+    metrics = measured(instance, truth)
+    assert metrics["amari_distance"] < 0.02
+    assert 0 <= metrics["objective_gap"] < 1e-3 * abs(metrics["objective"])
+    elsewhere = measured(instance, point(4))
+    assert elsewhere["objective_gap"] > 0.5
+    assert metrics["gradient_norm"] < 0.3 * elsewhere["gradient_norm"]
+
+
+@pytest.mark.parametrize("kind", SIGNS)
+def test_ica_sources_have_unit_variance_and_the_sign_of_their_kurtosis(kind):
+    instance = built(ICA(n=3, samples=50_000, sources=kind))
+    moment = {"uniform": 9 / 5, "binary": 1.0, "laplace": 6.0}[kind]
+    assert instance.best["objective"] == pytest.approx(3 * SIGNS[kind] * moment, rel=0.05)
+
+
+def test_ica_is_the_same_for_all_signs_and_orders():
+    instance = built(ICA(n=4, samples=300))
+    U = point(4)
+    other = U[:, [2, 0, 3, 1]] * [1, -1, -1, 1]
+    for name, value in measured(instance, U).items():
+        assert measured(instance, other)[name] == pytest.approx(value, abs=1e-12)
+
+
+def test_ica_needs_samples_to_whiten():
+    with pytest.raises(UsageError, match="31 samples are too few for 8 sources; at least 32"):
+        ICA(n=8, samples=31)
+    with pytest.raises(UsageError, match="unknown value of sources"):
+        ICA(sources="gaussian")
+
+
+def test_ica_refuses_sources_that_are_linearly_dependent():
+    problem = ICA(n=2, samples=8, sources="binary")
+    refused = 0
+    for seed in range(50):
+        S = np.random.default_rng(seed).choice([-1.0, 1.0], (8, 2))
+        if np.linalg.matrix_rank(S - S.mean(axis=0)) == 2:
+            Z = built(problem, seed).oracle.Z
+            np.testing.assert_allclose(Z.T @ Z / len(Z), np.eye(2), atol=1e-10)
+        else:
+            refused += 1
+            with pytest.raises(DataError, match=r"linearly dependent.*take more samples than 8"):
+                built(problem, seed)
+    assert refused >= 3
+
+
+@given(st.permutations(range(5)), st.lists(st.floats(0.1, 10), min_size=5, max_size=5))
+def test_the_amari_distance_is_zero_for_scaled_permutations(order, scales):
+    P = np.eye(5)[:, order] * scales * np.array([1, -1, 1, -1, -1])
+    assert amari_distance(P) == pytest.approx(0, abs=1e-15)
+    assert amari_distance(P + 0.01) > 1e-3
+
+
+def test_the_amari_distance_by_its_definition():
+    P = np.array([[1.0, -0.5, 0.2], [0.1, 2.0, 0.4], [-0.3, 0.6, 3.0]])
+    rows = [1.7 - 1, 2.5 / 2 - 1, 3.9 / 3 - 1]
+    columns = [1.4 - 1, 3.1 / 2 - 1, 3.6 / 3 - 1]
+    assert amari_distance(P) == pytest.approx((sum(rows) + sum(columns)) / 12, rel=1e-14)
+    assert amari_distance(np.ones((6, 6))) == 1
+    assert amari_distance(np.array([[-3.0]])) == 0

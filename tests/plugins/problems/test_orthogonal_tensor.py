@@ -1,0 +1,318 @@
+"""Problems of orthogonal tensor decomposition: what is planted in them, and what comes back."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import orthobench_problems
+import pytest
+from orthobench_problems.orthogonal_tensor.files import NpyTensor
+from orthobench_problems.orthogonal_tensor.gaussians import GaussianMixtureMoments, draw
+from orthobench_problems.orthogonal_tensor.lda import LDAMoments
+from orthobench_problems.orthogonal_tensor.odeco import Odeco, symmetric_gaussian
+from scipy.stats import cauchy, kstest
+
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Solver, State
+from orthobench.errors import DataError, UsageError
+from orthobench.families.orthogonal_tensor import TensorOracle
+from orthobench.families.symmetric_tensors import composed, contracted
+from orthobench.harness.identity import Streams
+from orthobench.harness.run import run
+from orthobench.harness.stopping import Budget
+from orthobench.tools.geometry import drift, polar, random_point
+
+SUITE = Path(orthobench_problems.__file__).parent / "suites" / "tensor-gmm.toml"
+SMALL = {
+    "odeco": Odeco(d=5),
+    "gmm-moments": GaussianMixtureMoments(d=6, components=3, samples=2000),
+    "lda-moments": LDAMoments(topics=3, vocabulary=12, documents=500, words=10),
+}
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def built(problem, seed=0):
+    return problem.build(rng(seed))
+
+
+def decomposed(T, starts=1):
+    """The best of some orthogonal matrices that polar iterations lead to."""
+    found = []
+    for seed in range(starts):
+        U = np.linalg.eigh(T @ rng(seed).standard_normal(len(T)))[1]
+        for _ in range(50):
+            U = polar(np.einsum("abc,bi,ci->ai", T, U, U, optimize=True))
+        found.append(U)
+    return max(found, key=lambda U: contracted(T, U).sum())
+
+
+def judged(problem, seed=0, starts=1):
+    instance = built(problem, seed)
+    return instance.measure(Solution(decomposed(instance.oracle.T, starts)))
+
+
+@pytest.mark.parametrize("problem", SMALL.values(), ids=SMALL)
+class TestEvery:
+    def test_offers_a_symmetric_tensor_that_only_the_seed_decides(self, problem):
+        T = built(problem).oracle.T
+        for p in itertools.permutations(range(3)):
+            np.testing.assert_allclose(T.transpose(p), T, rtol=0, atol=1e-14 * np.abs(T).max())
+        assert np.array_equal(T, built(problem).oracle.T)
+        assert not np.array_equal(T, built(problem, seed=1).oracle.T)
+
+    def test_reports_the_metrics_that_it_is_ranked_and_tuned_by(self, problem):
+        instance = built(problem)
+        n = instance.oracle.n
+        metrics = instance.measure(Solution(random_point(n, n, rng())))
+        assert next(iter(metrics)) == problem.primary
+        assert problem.tuned_by in metrics
+        assert all(np.isfinite(list(metrics.values())))
+        assert instance.best.keys() <= metrics.keys()
+
+    def test_an_instance_pickles(self, problem):
+        instance = built(problem)
+        n = instance.oracle.n
+        solution = Solution(random_point(n, n, rng()))
+        again = pickle.loads(pickle.dumps(instance))  # noqa: S301
+        assert again.measure(solution) == instance.measure(solution)
+
+
+class TestOdeco:
+    @pytest.mark.parametrize("spectrum", ["geometric", "linear"])
+    @pytest.mark.parametrize("spread", [1.0, 4.0])
+    def test_its_factors_are_the_maximum(self, spectrum, spread):
+        problem = Odeco(d=8, spectrum=spectrum, spread=spread)
+        instance = built(problem)
+        U = decomposed(instance.oracle.T)
+        found = np.sort(np.abs(contracted(instance.oracle.T, U)))[::-1]
+        np.testing.assert_allclose(found, problem.weights, rtol=1e-12)
+        metrics = instance.measure(Solution(U))
+        assert metrics["recovery_error"] < 1e-12
+        assert metrics["objective"] == pytest.approx(problem.weights.sum(), rel=1e-13)
+        assert metrics["objective_gap"] == pytest.approx(0, abs=1e-13)
+        assert instance.best == {"objective_gap": 0.0, "recovery_error": 0.0}
+        for seed in range(10):
+            other = instance.measure(Solution(random_point(8, 8, rng(seed))))
+            assert other["objective_gap"] > 0
+
+    def test_the_spectra(self):
+        assert np.allclose(Odeco(d=3, spread=4.0).weights, [4, 2, 1])
+        assert np.allclose(Odeco(d=3, spread=4.0, spectrum="linear").weights, [4, 2.5, 1])
+
+    def test_the_tensor_is_the_sum_of_its_parts(self):
+        U, w = random_point(4, 3, rng()), np.array([3.0, 2.0, 1.0])
+        explicit = sum(
+            weight * np.multiply.outer(np.outer(u, u), u) for weight, u in zip(w, U.T, strict=True)
+        )
+        np.testing.assert_allclose(composed(U, w), explicit, atol=1e-14)
+
+    def test_the_noise_is_symmetric_and_of_the_size_asked_for(self):
+        clean = built(Odeco(d=7)).oracle.T
+        for noise in (0.01, 0.5):
+            E = built(Odeco(d=7, noise=noise)).oracle.T - clean
+            assert np.linalg.norm(E) == pytest.approx(noise * np.linalg.norm(clean), rel=1e-10)
+            assert all(np.allclose(E, E.transpose(p)) for p in itertools.permutations(range(3)))
+
+    def test_symmetric_noise_is_the_mean_over_the_permutations(self):
+        raw = rng().standard_normal((5, 5, 5))
+        mean = sum(raw.transpose(p) for p in itertools.permutations(range(3))) / 6
+        np.testing.assert_allclose(symmetric_gaussian(5, rng()), mean, atol=1e-14)
+
+    def test_with_noise_the_optimum_is_not_known(self):
+        instance = built(Odeco(d=20, noise=0.1))
+        metrics = instance.measure(Solution(decomposed(instance.oracle.T)))
+        assert "objective_gap" not in metrics
+        assert instance.best == {}
+        assert 0 < metrics["recovery_error"] < 0.2
+        assert metrics["residual"] == pytest.approx(0.1, rel=0.15)
+
+
+class TestGaussianMixtures:
+    def test_exact_moments_give_the_optimum(self):
+        metrics = judged(GaussianMixtureMoments(d=12, components=8, samples=0))
+        assert metrics["centre_error"] < 1e-9
+        assert metrics["nmi_gap"] == pytest.approx(0, abs=1e-12)
+        assert metrics["nmi"] == metrics["optimal_nmi"] - metrics["nmi_gap"] > 0.3
+
+    @pytest.mark.parametrize("d", [1, 4])
+    def test_the_centres_are_multivariate_cauchy(self, d):
+        """A Gaussian with inverse Wishart covariance is a t, here of one degree of freedom."""
+        problem = GaussianMixtureMoments(d=d, components=1)
+        firsts = [problem.draw_mixture(rng(seed)).centres[0, 0] for seed in range(2000)]
+        assert kstest(firsts, cauchy.cdf).pvalue > 0.01
+
+    def test_the_optimal_nmi_is_that_of_the_paper(self):
+        problem = GaussianMixtureMoments(d=100, components=20, samples=0)
+        found = [
+            built(problem, seed).measure(Solution(np.eye(20)))["optimal_nmi"] for seed in range(5)
+        ]
+        assert np.mean(found) == pytest.approx(0.97, abs=0.03)
+
+    def test_samples_come_from_their_components(self):
+        mixture = GaussianMixtureMoments(d=3, components=2, variance=0.25).draw_mixture(rng())
+        X, labels = draw(mixture, 20_000, rng(1))
+        for component, centre in enumerate(mixture.centres):
+            own = X[labels == component]
+            assert len(own) == pytest.approx(10_000, rel=0.05)
+            np.testing.assert_allclose(own.mean(axis=0), centre, atol=0.02)
+            np.testing.assert_allclose(np.cov(own.T), 0.25 * np.eye(3), atol=0.01)
+
+    def test_more_samples_are_worth_something(self):
+        few, many = (
+            judged(GaussianMixtureMoments(d=20, components=5, samples=n), seed=2, starts=3)
+            for n in (500, 50_000)
+        )
+        assert many["centre_error"] < few["centre_error"] / 2
+        assert many["nmi_gap"] < few["nmi_gap"]
+
+    def test_the_bottom_eigenvalues_estimate_the_variance_better_than_the_smallest(self):
+        def variance(estimate):
+            problem = GaussianMixtureMoments(
+                d=40, components=3, samples=2000, variance_estimate=estimate
+            )
+            return built(problem).moments.variance
+
+        assert variance("bottom") == pytest.approx(2.0, rel=0.02)
+        assert variance("smallest") < 1.7
+
+    @pytest.mark.parametrize(
+        ("settings", "said"),
+        [
+            ({"d": 10}, "20 components cannot be recovered .* d must be >= 20"),
+            ({"d": 50, "samples": 50}, "more than d = 50"),
+            ({"variance": 0.0}, "variance must be > 0"),
+            ({"variance_estimate": "least"}, "unknown value of variance_estimate"),
+        ],
+    )
+    def test_what_cannot_be_recovered_is_refused_before_anything_runs(self, settings, said):
+        with pytest.raises(UsageError, match=said):
+            GaussianMixtureMoments(**settings)
+
+    def test_the_problems_of_the_suite_are_the_axes_of_the_paper(self):
+        table = tomllib.loads(SUITE.read_text(encoding="utf-8"))
+        axes = set()
+        for entry in table["problem"]:
+            settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
+            lists = [v if isinstance(v, list) else [v] for v in settings.values()]
+            for point in itertools.product(*lists):
+                problem = GaussianMixtureMoments(**dict(zip(settings, point, strict=True)))
+                assert (problem.components, problem.variance) == (20, 2.0)
+                assert (problem.d, problem.samples) not in axes
+                axes.add((problem.d, problem.samples))
+        by_dimension = {(d, n) for d in (20, 50, 100) for n in (10_000, 200_000)}
+        assert axes == by_dimension | {(100, n) for n in (30_000, 50_000, 100_000)}
+
+
+class TestTopics:
+    def test_exact_moments_give_back_the_topics(self):
+        for alpha0 in (0.1, 1.0, 20.0):
+            problem = LDAMoments(topics=6, vocabulary=40, documents=0, alpha0=alpha0)
+            metrics = judged(problem)
+            assert metrics["topic_error"] < 1e-8
+            weights = (alpha0 / 6) / (alpha0 * (alpha0 + 1))
+            assert metrics["objective"] == pytest.approx(6 * weights**-0.5, rel=1e-8)
+
+    def test_more_documents_are_worth_something(self):
+        few, many = (
+            judged(LDAMoments(topics=4, vocabulary=40, documents=n, words=20), starts=3)
+            for n in (300, 10_000)
+        )
+        assert many["topic_error"] < few["topic_error"] / 2
+        assert many["topic_error"] < 0.05
+
+    def test_more_topics_than_words_are_refused(self):
+        with pytest.raises(UsageError, match=r"13 topics .* 12 words"):
+            LDAMoments(topics=13, vocabulary=12)
+        with pytest.raises(UsageError, match="words must be >= 3"):
+            LDAMoments(words=2)
+
+    def test_too_few_documents_name_the_eigenvalue(self):
+        with pytest.raises(DataError, match=r"eigenvalue .* of the second moment"):
+            built(LDAMoments(topics=10, vocabulary=20, documents=4, words=3))
+
+
+class TestFile:
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "t.npy"
+        np.save(path, built(Odeco(d=5)).oracle.T)
+        return path
+
+    def test_the_tensor_is_that_of_the_file(self, path):
+        instance = built(NpyTensor(path=str(path)))
+        np.testing.assert_allclose(instance.oracle.T, np.load(path), rtol=1e-14)
+        U = decomposed(instance.oracle.T)
+        assert instance.measure(Solution(U))["residual"] < 1e-7
+
+    @pytest.mark.parametrize(
+        ("tensor", "said"),
+        [
+            (np.ones((3, 3)), "must be cubic"),
+            (np.ones((3, 3, 2)), "must be cubic"),
+            (np.ones((2, 2, 2)) * 1j, "real numbers"),
+            (np.arange(8.0).reshape(2, 2, 2), "not symmetric: entry"),
+            (np.full((2, 2, 2), np.nan), r"entry \(0, 0, 0\)"),
+            (np.zeros((2, 2, 2)), "zero"),
+            (np.full((2, 2, 2), None), "cannot be read"),
+        ],
+    )
+    def test_what_is_no_symmetric_tensor_is_refused(self, tmp_path, tensor, said):
+        path = tmp_path / "bad.npy"
+        np.save(path, tensor, allow_pickle=True)
+        with pytest.raises(DataError, match=said) as raised:
+            built(NpyTensor(path=str(path)))
+        assert "bad.npy" in str(raised.value)
+
+    def test_a_missing_file_is_named(self, tmp_path):
+        problem = NpyTensor(path=str(tmp_path / "nowhere.npy"))
+        for call in (problem.checksum, lambda: built(problem)):
+            with pytest.raises(DataError, match=r"there is no file .*nowhere\.npy"):
+                call()
+
+    def test_the_checksum_changes_with_the_file(self, path):
+        problem = NpyTensor(path=str(path))
+        first, status = problem.checksum(), path.stat()
+        np.save(path, 2 * np.load(path))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert problem.checksum() != first
+
+
+@dataclass(kw_only=True)
+class PolarState(State):
+    U: np.ndarray
+
+
+@dataclass(frozen=True)
+class Polar(Solver[TensorOracle, PolarState]):
+    name = "polar-toy"
+    needs = TensorOracle
+
+    def init(self, oracle, rng):
+        return PolarState(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        state.U = polar(np.einsum("abc,bi,ci->ai", oracle.T, state.U, state.U, optimize=True))
+        state.work.steps += 1
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+def test_a_run_from_samples_to_clusters():
+    instance = built(GaussianMixtureMoments(d=20, components=4, samples=20_000, variance=0.5), 1)
+    outcome = run(instance, Polar(), Budget(steps=60), Streams.of("gmm-moments", "polar-toy", 0))
+    assert not outcome.stop.status.failed
+    first, last = outcome.trace[0].metrics, outcome.trace[-1].metrics
+    assert last["objective"] > first["objective"]
+    assert last["nmi_gap"] < min(0.05, first["nmi_gap"])
+    assert drift(outcome.solution) < 1e-12
+    assert instance.mixture(outcome.solution).weights.sum() == pytest.approx(1.0)

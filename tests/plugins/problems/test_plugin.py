@@ -1,0 +1,79 @@
+"""What the plugin gives to the registry, and what importing it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import orthobench_problems
+import pluggy
+import pytest
+
+from orthobench.contract.parameters import parameters_of, summary
+from orthobench.families.orthogonal_group import OrthogonalGroup
+from orthobench.families.orthogonal_tensor import OrthogonalTensor
+from orthobench.families.sparse_pca import SparsePCA
+from orthobench.families.stochastic_pca import StochasticPCA
+from orthobench.families.symmetric_tucker import SymmetricTucker
+from orthobench.registry import hookspecs
+
+PROBLEMS = orthobench_problems.orthobench_problems()
+FAMILIES = {
+    family.family: family
+    for family in (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor, SymmetricTucker)
+}
+
+
+def test_the_hooks_are_those_of_the_specification():
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    manager.register(orthobench_problems)
+    manager.check_pending()
+    assert manager.hook.orthobench_problems() == [PROBLEMS]
+    (suites,) = manager.hook.orthobench_suites()
+    assert all(path.suffix == ".toml" for path in suites)
+
+
+def test_the_names_are_the_pinned_ones():
+    assert {problem.name for problem in PROBLEMS} == {
+        "orthogonal-distribution",
+        "incremental-trap",
+        "spiked-covariance",
+        "digits",
+        "mnist",
+        "npy-pca",
+        "prostate",
+        "planted-sparse",
+        "digits-sparse",
+        "npy-sparse",
+        "procrustes",
+        "brockett",
+        "ica",
+        "odeco",
+        "gmm-moments",
+        "lda-moments",
+        "npy-tensor",
+        "nig-factor",
+        "gaussian-factor",
+        "random-symmetric",
+        "npy-moment",
+        "hsi-anomaly",
+        "portfolio",
+    }
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_problems_are_documented_frozen_recipes_of_their_family(problem):
+    assert issubclass(problem, FAMILIES[problem.family])
+    assert problem.__dataclass_params__.frozen
+    assert summary(problem)
+    assert all(parameter.help for parameter in parameters_of(problem))
+    settings = {p.field: "x.npy" for p in parameters_of(problem) if p.required}
+    assert hash(problem(**settings)) == hash(problem(**settings))
+
+
+def test_importing_the_plugin_is_light():
+    heavy = {"numba", "scipy", "sklearn", "matplotlib", "pandas", "pooch", "rdata"}
+    code = f"import sys, orthobench_problems; print(*({heavy!r} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == ""

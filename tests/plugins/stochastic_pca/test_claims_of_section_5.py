@@ -1,0 +1,106 @@
+"""What the paper says of incremental PCA and capped MSG, and of the rank of MSG's iterates."""
+
+import numpy as np
+import pytest
+from orthobench_stochastic_pca.incremental import IncrementalPCA
+from orthobench_stochastic_pca.msg import MSG, CappedMSG
+
+from orthobench.families.stochastic_pca import stochastic_pca
+from orthobench.tools.geometry import random_point
+
+TRAP = np.array([[np.sqrt(3), 0.0], [0.0, np.sqrt(2)]])
+P_ORTHOGONAL = 1.1 ** -np.arange(1.0, 33)
+P_ORTHOGONAL /= P_ORTHOGONAL.sum()
+
+
+def oracle_of(vectors, p, k, seed):
+    """An endless stream of `vectors`, drawn with probabilities p."""
+
+    def sampler(rng, count):
+        return vectors[rng.choice(len(p), count, p=p)]
+
+    covariance = (vectors.T * p) @ vectors
+    oracle = stochastic_pca(sampler, k, covariance=covariance).oracle
+    oracle.start = random_point(oracle.n, k, np.random.default_rng([seed, 1]))
+    oracle.rewind(np.random.default_rng(seed))
+    return oracle
+
+
+def orthogonal(k, seed):
+    return oracle_of(np.eye(32), P_ORTHOGONAL, k, seed)
+
+
+def begun(solver, oracle):
+    return solver.init(oracle, np.random.default_rng(0))
+
+
+def advance(solver, oracle, state, count):
+    oracle.prepare(count)
+    solver.advance(oracle, state, count)
+
+
+def suboptimality(solver, state, k):
+    return P_ORTHOGONAL[:k].sum() - (solver.solution(state).point ** 2).sum(axis=1) @ P_ORTHOGONAL
+
+
+def test_incremental_pca_is_trapped_with_probability_five_ninths():
+    solver, oracle, trials = IncrementalPCA(), oracle_of(TRAP, [1 / 3, 2 / 3], 1, 0), 20_000
+    wrong = 0
+    for _ in range(trials):
+        state = begun(solver, oracle)
+        advance(solver, oracle, state, 12)
+        wrong += abs(solver.solution(state).point[0, 0]) > 0.5
+    assert abs(wrong / trials - 5 / 9) <= 3 * np.sqrt(5 / 9 * 4 / 9 / trials)
+
+
+def test_capped_msg_leaves_the_trap():
+    solver = CappedMSG(K=2)
+    for seed in range(50):
+        oracle = oracle_of(TRAP, [1 / 3, 2 / 3], 1, seed)
+        state = begun(solver, oracle)
+        advance(solver, oracle, state, 4000)
+        assert abs(solver.solution(state).point[1, 0]) > 0.99
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 10.9), (2, 11.9), (4, 13.8)])
+@pytest.mark.parametrize("c", [1.0, 2.0])
+def test_the_mean_rank_of_msg_on_the_orthogonal_distribution(k, expected, c):
+    solver, oracle = MSG(step_size=c), orthogonal(k, 3)
+    state = begun(solver, oracle)
+    advance(solver, oracle, state, 1000)
+    ranks = []
+    for _ in range(450):
+        advance(solver, oracle, state, 20)
+        ranks.append(solver.solution(state).rank)
+    assert np.mean(ranks) == pytest.approx(expected, abs=1.5)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_capped_msg_with_no_spare_direction_never_moves_once_full(k):
+    solver, oracle = CappedMSG(K=k), orthogonal(k, 5)
+    state = begun(solver, oracle)
+    while not state.iterate.matrix.full:
+        advance(solver, oracle, state, 1)
+    stuck = solver.solution(state).point
+    advance(solver, oracle, state, 5000)
+    point = solver.solution(state).point
+    assert np.abs(point @ point.T - stuck @ stuck.T).max() < 1e-12
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_capped_msg_with_one_spare_direction_gets_near_the_optimum(k):
+    solver, oracle = CappedMSG(step_size=4.0), orthogonal(k, 7)
+    state = begun(solver, oracle)
+    advance(solver, oracle, state, 20_000)
+    assert suboptimality(solver, state, k) <= 0.1 * P_ORTHOGONAL[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 2])
+def test_capped_msg_with_one_spare_direction_reaches_the_optimum_in_every_run(k):
+    solver = CappedMSG(step_size=4.0)
+    for seed in range(40):
+        oracle = orthogonal(k, 100 + seed)
+        state = begun(solver, oracle)
+        advance(solver, oracle, state, 100_000)
+        assert suboptimality(solver, state, k) <= 1e-10

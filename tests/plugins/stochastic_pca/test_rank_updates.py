@@ -1,0 +1,330 @@
+"""The five methods against plain dense transcriptions, and the contract of a run."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_stochastic_pca.entropic import MEG, SOFTENING, WarmuthKuzmin
+from orthobench_stochastic_pca.incremental import IncrementalPCA
+from orthobench_stochastic_pca.msg import MSG, CappedMSG
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+
+from orthobench.errors import UsageError
+from orthobench.families.stochastic_pca import RelaxedSolution, stochastic_pca
+from orthobench.tools import flops
+from orthobench.tools.geometry import drift, random_point
+
+SOLVERS = [
+    MSG(step_size=2.0),
+    CappedMSG(step_size=4.0),
+    IncrementalPCA(),
+    WarmuthKuzmin(step_size=2.0),
+    MEG(step_size=10.0),
+]
+VARIANTS = [
+    *SOLVERS,
+    MSG(start="random", average=True, schedule="constant", step_size=0.1),
+    MSG(rounding="sampled", average=True),
+    CappedMSG(K=2, start="random", schedule="1/t"),
+    CappedMSG(average=True, rounding="sampled"),
+    IncrementalPCA(ties="new"),
+    WarmuthKuzmin(start="random", rounding="sampled", average=True),
+    MEG(rounding="sampled"),
+]
+
+
+def oracle_of(X, k):
+    oracle = stochastic_pca(X, k).oracle
+    oracle.start = random_point(X.shape[1], k, np.random.default_rng(99))
+    return oracle
+
+
+def started(solver, X, k, seed=7):
+    oracle = oracle_of(X, k)
+    oracle.prepare(len(X))
+    return oracle, solver.init(oracle, np.random.default_rng(seed))
+
+
+def after(solver, X, k):
+    oracle, state = started(solver, X, k)
+    solver.advance(oracle, state, len(X))
+    return state
+
+
+def gaussian(n, d=24, seed=0):
+    scales = 0.8 ** np.arange(d)
+    return np.random.default_rng(seed).standard_normal((n, d)) * scales / np.linalg.norm(scales)
+
+
+def orthogonal(n, d=32, tau=1.1, seed=0):
+    """The paper's orthogonal distribution (section 4)."""
+    p = tau ** -np.arange(1.0, d + 1)
+    return np.eye(d)[np.random.default_rng(seed).choice(d, n, p=p / p.sum())]
+
+
+def with_repetitions(n):
+    rng = np.random.default_rng(5)
+    X = gaussian(n, seed=1)[rng.integers(0, n // 4, n)]
+    X[rng.random(n) < 0.1] = 0.0
+    X[rng.random(n) < 0.02] *= 1e-200
+    return X
+
+
+def without_ties(n):
+    return orthogonal(n) * np.sqrt(np.linspace(0.5, 1.5, 32))
+
+
+DATA = {
+    "gaussian": gaussian(300),
+    "low rank": gaussian(300)[:, :5] @ random_point(24, 5, np.random.default_rng(4)).T,
+    "orthogonal": without_ties(400),
+    "repetitions and zeros": with_repetitions(300),
+}
+
+
+def root(f, low, high):
+    return brentq(f, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)
+
+
+def msg(values, k, full):
+    clipped = np.clip(values, 0, 1)
+    if clipped.sum() <= k:
+        return clipped, full
+    S = root(lambda S: np.clip(values + S, 0, 1).sum() - k, -values.max() - 1, 0)
+    return np.clip(values + S, 0, 1), full
+
+
+def capped(values, k, full):
+    kept, projected = values[-(k + 1) :], np.zeros(len(values))
+    full = full or np.clip(kept, 0, 1).sum() >= k
+    S = 0.0
+    if full:
+        S = root(lambda S: np.clip(kept + S, 0, 1).sum() - k, -kept.max() - 1, 1)
+    projected[-(k + 1) :] = np.clip(kept + S, 0, 1)
+    return projected, full
+
+
+def truncated(values, k, full):
+    return np.append(np.zeros(len(values) - k), values[-k:]), full
+
+
+def complement(values, k, full):
+    values = np.maximum(values, 0)
+
+    def trace(gamma):
+        return -np.expm1(-np.maximum(values - gamma, 0)).sum()
+
+    gamma = 0.0 if trace(0.0) <= k else root(lambda g: trace(g) - k, 0, values.max())
+    return np.maximum(values - gamma, 0), full
+
+
+def density(values, k, full):
+    for ones in range(k):  # how many are capped: the one number that fits
+        S = np.log(k - ones) - logsumexp(values[: len(values) - ones])
+        projected = np.minimum(values + S, 0)
+        if np.all(values[: len(values) - ones] + S <= 1e-13) and np.all(
+            values[len(values) - ones :] + S >= -1e-13
+        ):
+            return projected, full
+    raise AssertionError
+
+
+PROJECTIONS = dict(zip(SOLVERS, [msg, capped, truncated, complement, density], strict=True))
+
+
+def dense(solver, X, k):
+    """One (d, d) eigendecomposition a sample; returns what the method keeps."""
+    d, full = X.shape[1], False
+    kept = np.eye(d) * np.log(k / d) if isinstance(solver, MEG) else np.zeros((d, d))
+    for x, eta in zip(X, solver.etas(1, len(X)), strict=True):
+        values, vectors = np.linalg.eigh(kept + eta * np.outer(x, x))
+        values, full = PROJECTIONS[solver](values, k, full)
+        kept = (vectors * values) @ vectors.T
+    return kept
+
+
+def kept_by(state):
+    matrix = state.iterate.matrix
+    excess = (matrix.basis.T * matrix.values) @ matrix.basis
+    return excess + matrix.floor * np.eye(matrix.basis.shape[1])
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
+def test_the_iterate_is_that_of_the_plain_dense_method(solver, k, data):
+    exact = dense(solver, DATA[data], k)
+    mine = kept_by(after(solver, DATA[data], k))
+    assert np.abs(mine - exact).max() <= 1e-10 * max(1.0, np.abs(exact).max())
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
+def test_k_may_be_all_dimensions(solver):
+    X = gaussian(60, d=4)
+    exact, state = dense(solver, X, 4), after(solver, X, 4)
+    assert np.abs(kept_by(state) - exact).max() <= 1e-10 * max(1.0, np.abs(exact).max())
+    assert drift(solver.solution(state).point) < 1e-13
+
+
+def relaxed_matrix(solution):
+    excess = (solution.vectors * (solution.values - solution.floor)) @ solution.vectors.T
+    return excess + solution.floor * np.eye(len(excess))
+
+
+@pytest.mark.parametrize(
+    "solver", [s for s in VARIANTS if s.name != "incremental-pca"], ids=lambda s: str(s)
+)
+def test_solutions_are_feasible_and_orthonormal_at_every_step(solver):
+    X, k = gaussian(200), 2
+    oracle, state = started(solver, X, k)
+    for count in [0, 1, 1, 1, 5, 20, 72, 100]:
+        solver.advance(oracle, state, count)
+        solution = solver.solution(state)
+        assert isinstance(solution, RelaxedSolution)
+        assert solution.point.shape == (24, k)
+        assert drift(solution.point) < 1e-12
+        values = np.linalg.eigvalsh(relaxed_matrix(solution))
+        assert values.min() >= -1e-12
+        assert values.max() <= 1 + 1e-12
+        assert values.sum() <= k + 1e-9
+    if not getattr(solver, "average", False):
+        assert values.sum() == pytest.approx(k, abs=1e-9)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
+def test_the_leading_eigenvectors_are_the_solution(solver):
+    state = after(solver, gaussian(200), 2)
+    vectors = np.linalg.eigh(kept_by(state))[1][:, -2:]
+    point = solver.solution(state).point
+    assert np.abs(point @ point.T - vectors @ vectors.T).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    "solver", [MSG(average=True), CappedMSG(average=True), WarmuthKuzmin(average=True)],
+    ids=lambda s: s.name,
+)  # fmt: skip
+def test_the_average_is_that_of_all_iterates(solver):
+    X, k = with_repetitions(150), 2
+    oracle, state = started(solver, X, k)
+    total = np.zeros((24, 24))
+    for _ in X:
+        solver.step(oracle, state)
+        values, _ = solver.eigenvalues(state.iterate.matrix)
+        basis = state.iterate.matrix.basis
+        total += (basis.T * values) @ basis
+    mean = total / len(X)
+    assert np.abs(relaxed_matrix(solver.solution(state)) - mean).max() < 1e-12
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(VARIANTS), st.lists(st.integers(0, 150), max_size=8), st.booleans())
+def test_chunks_change_no_bit(solver, cuts, discrete):
+    X = orthogonal(150) if discrete else with_repetitions(150)
+    whole = after(solver, X, 2)
+    oracle, state = started(solver, X, 2)
+    edges = [0, *sorted(cuts), len(X)]
+    for low, high in pairwise(edges):
+        solver.advance(oracle, state, high - low)
+        solver.solution(state)
+    assert state.work == whole.work
+    assert np.array_equal(solver.solution(state).point, solver.solution(whole).point)
+    for mine, theirs in zip(state.iterate.matrix, whole.iterate.matrix, strict=True):
+        assert np.array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-160, 1e-200, 5e-324])
+@pytest.mark.parametrize("solver", VARIANTS, ids=str)
+def test_samples_too_small_to_matter_change_nothing(solver, x):
+    X = gaussian(64)
+    X[40:] = x
+    oracle, state = started(solver, X, 2)
+    solver.advance(oracle, state, 40)
+    before = kept_by(state)
+    solver.advance(oracle, state, 24)
+    assert np.abs(kept_by(state) - before).max() <= 1e-13
+    only = after(solver, X[40:], 2)
+    assert np.isfinite(kept_by(only)).all()
+    assert drift(solver.solution(only).point) < 1e-13
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-30, 1e30, 1e70])
+def test_incremental_pca_knows_no_scale(scale):
+    X = gaussian(200)
+    points = [
+        IncrementalPCA().solution(after(IncrementalPCA(), c * X, 2)).point for c in (1, scale)
+    ]
+    np.testing.assert_allclose(points[0], points[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("step", [1e-12, 1e-300])
+@pytest.mark.parametrize("solver", [MSG, CappedMSG, WarmuthKuzmin, MEG])
+def test_tiny_steps_stay_finite(solver, step):
+    solver = solver(step_size=step)
+    state = after(solver, gaussian(100), 2)
+    assert np.isfinite(kept_by(state)).all()
+    assert drift(solver.solution(state).point) < 1e-12
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
+def test_flops_are_those_of_algorithm_1_at_the_ranks_gone_through(solver):
+    X, d = gaussian(20), 24
+    oracle, state = started(solver, X, 2)
+    expected, m = 0, 0
+    for _ in X:
+        solver.step(oracle, state)
+        after_ = len(state.iterate.matrix.values)
+        expected += 2 * flops.gemm(d, 1, m) + 2 * d
+        expected += flops.eigh(m + 1) + flops.gemm(d, after_, m + 1)
+        m = after_
+        assert state.work.flops == expected
+    assert state.work.steps == state.work.samples == 20
+
+
+def test_random_starts():
+    oracle = oracle_of(gaussian(10), 3)
+    projection = oracle.start @ oracle.start.T
+    rng = np.random.default_rng(0)
+    for solver, share in ((MSG, 1), (CappedMSG, 1), (WarmuthKuzmin, 1 - SOFTENING)):
+        random = solver(start="random")
+        solution = random.solution(random.init(oracle, rng))
+        np.testing.assert_allclose(relaxed_matrix(solution), share * projection, atol=1e-14)
+        zero = solver().solution(solver().init(oracle, rng))
+        assert zero.rank == 0
+        assert np.abs(zero.point @ zero.point.T - projection).max() < 1e-13
+    meg = MEG().solution(MEG().init(oracle, rng))
+    np.testing.assert_allclose(relaxed_matrix(meg), np.eye(24) * 3 / 24, atol=1e-15)
+
+
+def test_a_cap_below_k_is_refused_before_any_work():
+    with pytest.raises(UsageError, match="K = 2 is below k = 3"):
+        started(CappedMSG(K=2), gaussian(5), 3)
+
+
+def test_a_cap_of_all_dimensions_is_msg():
+    X = gaussian(300)
+    whole = kept_by(after(CappedMSG(K=24, step_size=2.0), X, 3))
+    assert np.abs(whole - kept_by(after(MSG(step_size=2.0), X, 3))).max() < 1e-12
+
+
+def test_ties_go_as_they_are_told():
+    X = np.eye(3)[[0, 1, 2]]
+    old = IncrementalPCA(ties="old").solution(after(IncrementalPCA(ties="old"), X, 2)).point
+    new = IncrementalPCA(ties="new").solution(after(IncrementalPCA(ties="new"), X, 2)).point
+    assert np.abs(old[2]).max() < 1e-15
+    assert np.abs(new[2]).max() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
+def test_the_basis_does_not_drift(solver):
+    state = after(solver, gaussian(10_000, d=10), 2)
+    assert drift(state.iterate.matrix.basis.T) < 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
+def test_the_basis_does_not_drift_in_a_million_steps(solver):
+    state = after(solver, gaussian(1_000_000, d=8), 2)
+    assert drift(state.iterate.matrix.basis.T) < 1e-10

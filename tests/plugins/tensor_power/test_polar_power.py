@@ -1,0 +1,182 @@
+"""polar-power: its step, its convergence with and without noise, and its degenerate cases."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tensor_power import PolarPower, polar_power
+
+from orthobench.contract.problem import Instance
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Status
+from orthobench.families.orthogonal_tensor import Judge, TensorOracle
+from orthobench.tools.geometry import drift, random_point
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def gradient(T, U):
+    """The relative gradient on the group, by the definition."""
+    inner = U.T @ np.einsum("abc,bi,ci->ai", T, U, U, optimize=True)
+    return np.linalg.norm(inner - inner.T) / 2 / np.linalg.norm(T)
+
+
+def noise_alone(tensors, d, seed):
+    rng = np.random.default_rng([seed, d])
+    T = tensors.gaussian(d, rng)
+    oracle = TensorOracle(T)
+    oracle.start = random_point(d, d, rng)
+    return Instance(oracle, Judge(T))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_a_step_is_the_polar_factor_of_the_contractions(tensors, noise):
+    made = tensors.instance(np.linspace(1, 2, 6), noise=noise)
+    state = tensors.begun(PolarPower(), made)
+    U, T = made.oracle.start, made.oracle.T
+    for _ in range(4):
+        left, _, right = np.linalg.svd(np.einsum("abc,bi,ci->ai", T, U, U))
+        U = left @ right
+        PolarPower().step(made.oracle, state)
+        signs = np.sign(np.einsum("abc,ai,bi,ci->i", T, U, U, U))
+        np.testing.assert_allclose(state.U, U * signs, atol=1e-12)
+
+
+@given(d=st.integers(2, 20), seed=seeds, data=st.data())
+@settings(max_examples=60)
+def test_recovers_the_factors_exactly(tensors, d, seed, data):
+    weights = tensors.spectrum(data.draw(st.sampled_from(sorted(tensors.SPECTRA))), d, seed)
+    made = tensors.instance(weights, seed)
+    state = tensors.ended(PolarPower(), made, most=30)
+    solution = PolarPower().solution(state)
+    metrics = made.measure(solution)
+    assert metrics["recovery_error"] < 1e-10
+    assert metrics["objective"] == pytest.approx(weights.sum(), rel=1e-12)
+    np.testing.assert_allclose(np.sort(solution.weights), np.sort(weights), atol=1e-12 * d)
+    assert state.shift == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["equal", "uniform", "linear", "geometric", "mixture"])
+@pytest.mark.parametrize(("d", "seeds"), [(3, 300), (10, 200), (50, 30), (100, 5), (200, 1)])
+def test_never_fails_without_noise(tensors, d, seeds, kind):
+    for seed in range(seeds):
+        made = tensors.instance(tensors.spectrum(kind, d, seed), seed)
+        state = tensors.ended(PolarPower(), made, seed, most=30)
+        metrics = made.measure(PolarPower().solution(state))
+        assert metrics["recovery_error"] < 1e-10
+        assert abs(metrics["objective_gap"]) < 1e-12
+        assert state.shift == 0
+
+
+def test_convergence_is_quadratic_without_noise(tensors):
+    made = tensors.instance(np.linspace(1, 2, 15))
+    state, gradients = tensors.begun(PolarPower(), made), []
+    while state.status is Status.RUNNING:
+        gradients.append(gradient(made.oracle.T, state.U))
+        PolarPower().step(made.oracle, state)
+    near = [g for g in gradients if 1e-7 < g < 0.05]
+    assert len(near) >= 2
+    assert all(after < 5 * before**2 for before, after in itertools.pairwise(near))
+
+
+def test_signed_permutations_are_left_in_one_step(tensors):
+    # strict local maxima of the objective, which Theorem 3 overlooks
+    made = tensors.instance([1.0, 3.0, 2.0, 4.0])
+    factors = made.measure.factors
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        made.oracle.start = factors[:, rng.permutation(4)] * rng.choice([-1.0, 1.0], 4)
+        state = tensors.ended(PolarPower(), made, most=1)
+        assert made.measure(PolarPower().solution(state))["objective"] == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("d", [3, 8, 20])
+def test_with_noise_it_ends_at_a_critical_point_near_the_factors(tensors, d, noise):
+    made = tensors.instance(np.ones(d), noise=noise)
+    state = tensors.ended(PolarPower(), made, most=300)
+    metrics = made.measure(PolarPower().solution(state))
+    assert gradient(made.oracle.T, state.U) <= 1.01e-13
+    assert metrics["objective"] > made.measure(Solution(made.measure.factors))["objective"]
+    assert metrics["recovery_error"] < 2 * noise
+
+
+def test_on_noise_alone_the_shift_makes_it_climb_where_it_would_cycle(tensors, monkeypatch):
+    shifted = cycled = 0
+    for seed in range(12):
+        made = noise_alone(tensors, 6, seed)
+        state = tensors.ended(PolarPower(), made, most=20_000)
+        assert gradient(made.oracle.T, state.U) <= 1.01e-13
+        shifted += state.shift > 0
+        with monkeypatch.context() as patch:
+            patch.setattr(polar_power, "FORGIVEN", np.inf)
+            plain = tensors.begun(PolarPower(), made)
+            PolarPower().advance(made.oracle, plain, 2000)
+            cycled += plain.status is Status.RUNNING
+    assert shifted >= 5
+    assert 5 <= cycled <= shifted
+
+
+def test_two_steps_that_lose_are_forgiven(tensors):
+    # seeds that do: from there on a shift would converge at the rate of the smallest weight
+    losing = [193, 198]
+    for seed in losing:
+        made = tensors.instance(tensors.spectrum("geometric", 3, seed), seed)
+        state = tensors.ended(PolarPower(), made, seed, most=30)
+        assert 1 <= state.falls <= 2
+        assert state.shift == 0
+        assert made.measure(PolarPower().solution(state))["recovery_error"] < 1e-10
+
+
+def test_once_shifted_enough_no_step_loses(tensors):
+    made = noise_alone(tensors, 7, 1)
+    # twice a bound of the eigenvalues of T(I, I, u)
+    shift = 2 * np.linalg.norm(made.oracle.T.reshape(7, 49), 2)
+    state = tensors.begun(PolarPower(), made)
+    state.shift, values = shift, []
+    for _ in range(300):
+        values.append(state.weights.sum())
+        PolarPower().step(made.oracle, state)
+    assert np.all(np.diff(values) > -1e-12)
+    assert state.shift == shift
+
+
+@given(d=st.integers(2, 12), seed=seeds)
+@settings(max_examples=30)
+def test_zero_weights_leave_any_basis_and_no_nan(tensors, d, seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.5, 1.5, int(rng.integers(1, d)))
+    made = tensors.instance(weights, seed, d=d)
+    state = tensors.ended(PolarPower(), made, most=60)
+    solution = PolarPower().solution(state)
+    assert drift(solution.point) < 1e-12
+    assert made.measure(solution)["recovery_error"] < 1e-10
+    assert np.count_nonzero(solution.weights > 1e-10) == len(weights)
+
+
+def test_a_factor_of_negative_weight_comes_back_flipped(tensors):
+    made = tensors.instance([1.0, -3.0, 2.0, -0.5])
+    solution = PolarPower().solution(tensors.ended(PolarPower(), made, most=30))
+    np.testing.assert_allclose(np.sort(solution.weights), [0.5, 1, 2, 3])
+    assert made.measure(solution)["residual"] < 1e-12
+
+
+@pytest.mark.parametrize("d", [5, 30])
+def test_a_contraction_without_noise_is_the_solution(tensors, d):
+    made, solver = tensors.instance(np.linspace(1, 2, d)), PolarPower(start="contraction")
+    assert tensors.ended(solver, made, most=1).work.steps <= 1
+
+
+def test_it_ends_at_the_tolerance_asked_for(tensors):
+    made = tensors.instance(np.ones(10), noise=0.2)
+    steps = []
+    for tolerance in (1e-2, 1e-5, 1e-9):
+        state = tensors.ended(PolarPower(tolerance=tolerance), made)
+        assert gradient(made.oracle.T, state.U) <= tolerance
+        steps.append(state.work.steps)
+    assert steps == sorted(set(steps))

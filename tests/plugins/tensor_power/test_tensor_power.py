@@ -1,0 +1,191 @@
+"""tensor-power against a plain loop of Algorithm 1, and on tensors of known decomposition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tensor_power import TensorPower
+from orthobench_tensor_power.contractions import norm
+
+from orthobench.contract.solver import Status
+from orthobench.errors import UsageError
+from orthobench.families.orthogonal_tensor import STARTS, recovery_error
+from orthobench.tools.geometry import drift
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def plain(T, L, N, rng):
+    """Algorithm 1 of Anandkumar et al., one vector at a time, by the definitions."""
+    T, n = T.copy(), len(T)
+    factors, weights = [], []
+
+    def iterate(theta):
+        theta = np.einsum("abc,b,c->a", T, theta, theta)
+        return theta / np.linalg.norm(theta)
+
+    def value(theta):
+        return np.einsum("abc,a,b,c->", T, theta, theta, theta)
+
+    for _ in range(n):
+        X = rng.standard_normal((n, L))
+        thetas = list((X / np.linalg.norm(X, axis=0)).T)
+        for _ in range(N):
+            thetas = [iterate(theta) for theta in thetas]
+        best = max(thetas, key=value)
+        for _ in range(N):
+            best = iterate(best)
+        factors.append(best)
+        weights.append(value(best))
+        T -= weights[-1] * np.einsum("a,b,c->abc", best, best, best)
+    return np.column_stack(factors), np.array(weights)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize(("n", "L", "N"), [(1, 1, 1), (3, 4, 25), (5, 10, 20), (6, 1, 3)])
+def test_with_all_its_iterations_it_is_algorithm_1(tensors, n, L, N, noise):
+    made = tensors.instance(np.linspace(1.0, 2.0, n), seed=n, noise=noise)
+    solver = TensorPower(restarts=L, iterations=N, tolerance=0.0)
+    state = tensors.ended(solver, made, seed=5)
+    factors, weights = plain(made.oracle.T, L, N, np.random.default_rng(5))
+    np.testing.assert_allclose(state.weights, weights, atol=1e-12)
+    np.testing.assert_allclose(state.factors, factors, atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.1])
+def test_restarts_that_end_early_change_nothing(tensors, noise):
+    made = tensors.instance(np.linspace(1.0, 2.0, 8), noise=noise)
+    short = tensors.ended(TensorPower(iterations=200), made)
+    full = tensors.ended(TensorPower(iterations=200, tolerance=0.0), made)
+    assert short.work.flops < full.work.flops / 2
+    np.testing.assert_allclose(short.factors, full.factors, atol=1e-10)
+    np.testing.assert_allclose(short.weights, full.weights, atol=1e-10)
+
+
+@given(d=st.integers(3, 20), seed=seeds, kind=st.sampled_from(["equal", "uniform", "linear"]))
+@settings(max_examples=25)
+def test_recovers_the_factors_exactly(tensors, d, seed, kind):
+    weights = tensors.spectrum(kind, d, seed)
+    made, solver = tensors.instance(weights, seed), TensorPower()
+    solution = solver.solution(tensors.ended(solver, made, seed))
+    metrics = made.measure(solution)
+    assert metrics["recovery_error"] < 1e-10
+    assert metrics["objective"] == pytest.approx(weights.sum(), rel=1e-12)
+    np.testing.assert_allclose(np.sort(solution.weights), np.sort(weights), rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [50, 100, 200])
+def test_recovers_the_factors_of_large_tensors(tensors, d):
+    made, solver = tensors.instance(tensors.spectrum("uniform", d)), TensorPower()
+    metrics = made.measure(solver.solution(tensors.ended(solver, made)))
+    assert metrics["recovery_error"] < 1e-10
+    assert abs(metrics["objective_gap"]) < 1e-12
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("restarts", [1, 5, 30])
+def test_recovers_the_factors_from_every_start(tensors, start, restarts):
+    made, solver = tensors.instance(np.linspace(1, 2, 6)), TensorPower(restarts, start=start)
+    metrics = made.measure(solver.solution(tensors.ended(solver, made)))
+    assert metrics["recovery_error"] < 1e-10
+
+
+def test_starts_are_unit_vectors_of_their_kind(tensors):
+    made = tensors.instance(np.linspace(1, 2, 4))
+    units = tensors.begun(TensorPower(3, start="identity"), made)
+    assert np.array_equal(units.thetas, np.eye(4)[:, :3])
+
+
+@pytest.mark.parametrize(("d", "restarts"), [(4, 9), (10, 3)])
+def test_contractions_start_at_the_factors_first(tensors, d, restarts):
+    made = tensors.instance(np.linspace(1, 2, min(d, restarts)), d=d)
+    thetas = tensors.begun(TensorPower(restarts, start="contraction"), made).thetas
+    assert thetas.shape == (d, restarts)
+    aligned = np.abs(made.measure.factors.T @ thetas).max(axis=0)
+    np.testing.assert_allclose(aligned, 1.0, atol=1e-12)
+
+
+def test_the_next_unit_vectors_are_taken_in_turn(tensors):
+    made, solver = tensors.instance(np.linspace(1, 2, 5)), TensorPower(3, start="identity")
+    state = tensors.begun(solver, made)
+    while len(state.weights) == 0:
+        solver.step(made.oracle, state)
+    assert np.array_equal(state.thetas, np.eye(5)[:, [3, 4, 0]])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_each_deflation_takes_its_weight_from_the_norm(tensors, noise):
+    made, solver = tensors.instance(np.linspace(1, 2, 8), noise=noise), TensorPower()
+    state = tensors.begun(solver, made)
+    norms = [state.norm]
+    while state.status is Status.RUNNING:
+        found = len(state.weights)
+        solver.step(made.oracle, state)
+        if len(state.weights) > found:
+            norms.append(norm(state.rest))
+            expected = norms[-2] ** 2 - state.weights[-1] ** 2
+            assert norms[-1] ** 2 == pytest.approx(expected, abs=1e-12)
+    assert len(norms) == 9
+    assert all(after < before for before, after in itertools.pairwise(norms))
+
+
+def test_solutions_gain_factor_by_factor(tensors):
+    made, solver = tensors.instance(np.linspace(2, 1, 7)), TensorPower()
+    state, factors = tensors.begun(solver, made), made.measure.factors
+    while state.status is Status.RUNNING:
+        solver.step(made.oracle, state)
+        found = len(state.weights)
+        if found:
+            best = np.abs(factors.T @ solver.solution(state).point[:, :found]).max(axis=0)
+            np.testing.assert_allclose(best, 1.0, atol=1e-12)
+
+
+def test_zero_weights_end_the_run_and_leave_any_basis(tensors):
+    made, solver = tensors.instance([1.0, 3.0, 2.0], d=9), TensorPower()
+    state = tensors.ended(solver, made)
+    solution = solver.solution(state)
+    assert len(state.weights) == 3
+    assert drift(solution.point) < 1e-13
+    np.testing.assert_allclose(np.sort(solution.weights)[-3:], [1, 2, 3])
+    np.testing.assert_allclose(np.sort(solution.weights)[:6], 0, atol=1e-13)
+    assert made.measure(solution)["recovery_error"] < 1e-12
+
+
+def test_a_factor_of_negative_weight_comes_back_flipped(tensors):
+    made, solver = tensors.instance([1.0, -3.0, 2.0]), TensorPower()
+    solution = solver.solution(tensors.ended(solver, made))
+    np.testing.assert_allclose(np.sort(solution.weights), [1, 2, 3])
+    assert made.measure(solution)["residual"] < 1e-13
+
+
+def test_projection_weighs_the_factors_and_improves_on_plain_polar(tensors):
+    made, solver = tensors.instance(np.geomspace(1, 1e-2, 10), noise=0.03), TensorPower()
+    state = tensors.ended(solver, made)
+    left, _, right = np.linalg.svd(state.factors)
+    solution = solver.solution(state)
+    alignment = state.weights * np.sum(solution.point * state.factors, axis=0)
+    unweighted = state.weights * np.sum((left @ right) * state.factors, axis=0)
+    assert alignment.sum() > unweighted.sum()
+    error, plainly = (
+        recovery_error(Q, made.measure.factors[:, :5]) for Q in (solution.point, left @ right)
+    )
+    assert error < plainly
+
+
+def test_noisy_factors_exceed_what_orthonormal_ones_attain(tensors):
+    # methods' trap: project before comparing
+    made, solver = tensors.instance(np.ones(10), noise=0.5), TensorPower()
+    state = tensors.ended(solver, made)
+    assert drift(state.factors) > 0.1
+    assert state.weights.sum() > made.measure(solver.solution(state))["objective"] * 1.01
+
+
+@pytest.mark.parametrize("setting", [{"restarts": 0}, {"iterations": 0}, {"tolerance": -1.0}])
+def test_senseless_settings_are_refused(setting):
+    with pytest.raises(UsageError, match=next(iter(setting))):
+        TensorPower(**setting)

@@ -1,0 +1,197 @@
+"""Tensors, samples, instances and runs that the tests of this family share.
+
+Also Algorithms 2 and 3 of the paper, written down literally.
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from itertools import permutations
+from math import factorial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Status
+from orthobench.contract.sources import ArraySource
+from orthobench.families.symmetric_tucker import MomentOracle, MomentStream, symmetric_tucker
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, symmetrized
+from orthobench.tools.geometry import orthonormalize, random_point
+
+
+def factor_model(n, r, count, seed=0, noise=0.1):
+    """Rows x = B f + noise with centred exponential factors, and the true basis B."""
+    rng = np.random.default_rng([seed, n, r])
+    basis = random_point(n, r, rng)
+    factors = rng.exponential(size=(count, r)) - 1
+    return factors @ basis.T + noise / np.sqrt(n) * rng.standard_normal((count, n)), basis
+
+
+def stream(rows, order, rank, start=None):
+    """A stream of rows, all of them prepared."""
+    oracle = MomentStream(ArraySource(rows), order, rank)
+    if start is None:
+        start = random_point(rows.shape[1], rank, np.random.default_rng(1))
+    oracle.start = start
+    oracle.prepare(len(rows))
+    return oracle
+
+
+def run(solver, oracle, *counts):
+    """The state after `counts` steps."""
+    state = solver.init(oracle, np.random.default_rng(0))
+    for count in counts:
+        solver.advance(oracle, state, count)
+    return state
+
+
+def batches(rows, batch):
+    """The batches X_t (n, b) of the paper."""
+    return [rows[i : i + batch].T for i in range(0, len(rows), batch)]
+
+
+def tucker_gradient(X, Q, d):
+    """Algorithm 2, line 3, its factor corrected to 2d/b²."""
+    b = X.shape[1]
+    return 2 * d / b**2 * X @ (X.T @ Q @ Q.T @ X) ** (d - 1) @ X.T @ Q
+
+
+def hoevd_gradient(X, Q, d):
+    """Algorithm 3, line 5."""
+    b = X.shape[1]
+    return 2 / b**2 * X @ (X.T @ X) ** (d - 1) @ X.T @ Q
+
+
+def ascent(gradient, Q, parts, d, c):
+    """Algorithm 2, lines 2 to 8, or Algorithm 3, lines 4 to 9, gamma_{t-1} on the right.
+
+    gamma_0 is in units of the first gradient that is not zero.
+    """
+    gamma = np.zeros(Q.shape[1])
+    for X in parts:
+        G = gradient(X, Q, d)
+        if not G.any():
+            continue
+        if not gamma.any():
+            gamma[:] = 1e-5 * np.linalg.norm(G)
+        gamma = np.sqrt(gamma**2 + (G**2).sum(axis=0))
+        Q = orthonormalize(Q + c * G / gamma)
+    return Q
+
+
+def symmetric(n, order, seed=0):
+    """A symmetric tensor of Gaussian noise, symmetric to the last bit."""
+    A = np.random.default_rng([seed, n, order]).standard_normal((n,) * order)
+    mean = sum(A.transpose(axes) for axes in permutations(range(order))) / factorial(order)
+    return symmetrized(mean)
+
+
+def low_rank(n, order, rank, seed=0):
+    """A random core multiplied by a random basis along all modes, and that basis."""
+    Q = random_point(n, rank, np.random.default_rng([seed, 1]))
+    T = symmetric(rank, order, seed)
+    for _ in range(order):
+        T = np.tensordot(T, Q, axes=([0], [1]))
+    return symmetrized(T), Q
+
+
+def matrix(values, seed=0):
+    """A symmetric matrix with these eigenvalues, and its eigenvectors."""
+    V = random_point(len(values), len(values), np.random.default_rng([seed, 4]))
+    return symmetrized((V * np.array(values, dtype=float)) @ V.T), V
+
+
+def factors(n, p, rank=3, noise=0.3, seed=0):
+    """Samples (p, n) of x = B f + noise with centred exponential factors, and the span of B."""
+    rng = np.random.default_rng([seed, n, p])
+    B = rng.standard_normal((n, rank))
+    X = (rng.exponential(size=(p, rank)) - 1) @ B.T + noise * rng.standard_normal((p, n))
+    return X, np.linalg.qr(B)[0]
+
+
+def samples(n, p, rank, seed=0, noise=0.5):
+    """Such samples alone, the noise in units of |B| / √n."""
+    rng = np.random.default_rng([seed, 2])
+    B = rng.standard_normal((n, rank))
+    f = rng.exponential(size=(p, rank)) - 1
+    sigma = noise * np.linalg.norm(B) / np.sqrt(n)
+    return f @ B.T + sigma * rng.standard_normal((p, n))
+
+
+def factor_tensor(n, order, rank, seed=0):
+    return moment_tensor(samples(n, 5 * n, rank, seed), order)
+
+
+def started(made, seed=0):
+    """An instance with a common start."""
+    rng = np.random.default_rng([seed, 3])
+    made.oracle.start = random_point(made.oracle.n, made.oracle.k, rng)
+    made.oracle.start.flags.writeable = False
+    return made
+
+
+def of_samples(X, order, rank, seed=0, **more):
+    return started(symmetric_tucker(samples=X.T, order=order, rank=rank, **more), seed)
+
+
+def of_tensor(T, rank, seed=0, **more):
+    return started(symmetric_tucker(tensor=T, rank=rank, **more), seed)
+
+
+def mirrored(X, order, rank):
+    """An instance of samples and their negatives, which the maker refuses for an odd order."""
+    made = symmetric_tucker(samples=X.T, order=order, rank=rank)
+    return started(replace(made, oracle=MomentOracle(np.vstack([X, -X]), order, rank)))
+
+
+def begun(solver, made):
+    return solver.init(made.oracle, np.random.default_rng(0))
+
+
+def ended(solver, made, most=5000):
+    """The state after at most so many steps."""
+    state = begun(solver, made)
+    solver.advance(made.oracle, state, most)
+    return state
+
+
+def converged(solver, made, most=2000):
+    """The state at the end of a run, which must converge."""
+    state = ended(solver, made, most)
+    assert state.status is Status.CONVERGED, state.reason
+    return state
+
+
+def measure(made, Q):
+    return made.measure(Solution(Q))
+
+
+def resumed_is_the_same(solver, made, first=2, then=3):
+    """Whether a run in pieces, pickled in between, gives the bits of one in one go."""
+    whole = ended(solver, made, first + then)
+    parts = ended(solver, made, first)
+    parts = pickle.loads(pickle.dumps(parts))  # noqa: S301 - what this test has written
+    solver.advance(made.oracle, parts, then)
+    same = np.array_equal(solver.solution(whole).point, solver.solution(parts).point)
+    return same and whole.work == parts.work
+
+
+@pytest.fixture(scope="session")
+def tucker():
+    return SimpleNamespace(
+        symmetric=symmetric, low_rank=low_rank, matrix=matrix, factors=factors, samples=samples,
+        factor_tensor=factor_tensor, of_samples=of_samples, of_tensor=of_tensor,
+        mirrored=mirrored, begun=begun, ended=ended, converged=converged, measure=measure,
+        resumed_is_the_same=resumed_is_the_same,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def streaming():
+    return SimpleNamespace(
+        factor_model=factor_model, stream=stream, run=run, batches=batches, ascent=ascent,
+        tucker_gradient=tucker_gradient, hoevd_gradient=hoevd_gradient,
+    )  # fmt: skip

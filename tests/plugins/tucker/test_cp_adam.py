@@ -1,0 +1,457 @@
+"""cp-adam: gradients, Adam and epochs against their definitions, recoveries, units, streams."""
+
+from __future__ import annotations
+
+import pickle
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tucker import CPAdam
+from orthobench_tucker.cp_adam import step_flops
+from orthobench_tucker.cp_iterates import Iterate, begun, objective, objective_flops, solution
+from orthobench_tucker.cp_steps import Settings, adam, descend, gradient
+
+from orthobench import Budget
+from orthobench.contract.problem import Instance
+from orthobench.contract.solver import Status
+from orthobench.contract.sources import SamplerSource
+from orthobench.families.symmetric_tucker import (
+    ComponentSolution,
+    MeasuredMoment,
+    MomentOracle,
+    MomentStream,
+    symmetric_tucker,
+    violation,
+)
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.harness.identity import Streams
+from orthobench.harness.run import run
+from orthobench.harness.stopping import Ending
+from orthobench.tools.geometry import random_point
+
+SMALL = CPAdam(components=4, batch=10, epoch=7, judged=60)
+ORDERS = [2, 3, 4, 5]
+
+
+def skewed(n=6, p=200, seed=0):
+    """Skewed samples of low rank with a little noise."""
+    rng = np.random.default_rng(seed)
+    factors = rng.exponential(size=(p, 3)) @ rng.standard_normal((3, n))
+    return factors + 0.1 * rng.standard_normal((p, n))
+
+
+def unit(X):
+    """Samples whose entries have mean square one."""
+    return X / np.sqrt(np.mean(X**2))
+
+
+def begin(solver, X, order, passes=20, seed=0):
+    oracle = MomentOracle(X, order, 2, passes=passes)
+    return oracle, solver.init(oracle, np.random.default_rng(seed))
+
+
+def go(solver, oracle, state, steps):
+    oracle.prepare(steps * solver.batch)
+    solver.advance(oracle, state, steps)
+
+
+def full(V, w, order):
+    """The tensor sum_i w_i v_i ⊗ ... ⊗ v_i."""
+    outer = (reduce(np.multiply.outer, [v] * order) for v in V.T)
+    return sum(weight * tensor for weight, tensor in zip(w, outer, strict=True))
+
+
+def stacked_gradient(X, rows, weights, order):
+    r, n = rows.shape
+    work, slope = np.full((2, len(X) + r, r), np.nan), np.full(r * (n + 1), np.nan)
+    gradient(np.vstack([X, rows]), weights, order, work, slope)
+    return slope
+
+
+def distance(point, X, order):
+    """|M̂ - M|² by tensors with all their entries."""
+    iterate = Iterate(point, point, point, 0)
+    n = X.shape[1]
+    w = iterate.weights(n)
+    return np.sum((full(iterate.components(n).T, w / len(w), order) - moment_tensor(X, order)) ** 2)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_gradient_is_that_of_the_distance_of_tensors(order):
+    rng = np.random.default_rng(order)
+    X, rows, weights = unit(skewed(4, 7)), rng.standard_normal((3, 4)), rng.standard_normal(3)
+    slope = stacked_gradient(X, rows, weights, order)
+    point, h = Iterate.at(rows, weights).point, 1e-5
+    steps = h * np.eye(len(point))
+    differences = [
+        (distance(point + e, X, order) - distance(point - e, X, order)) / (2 * h) for e in steps
+    ]
+    np.testing.assert_allclose(slope, differences, rtol=1e-6, atol=1e-6 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_objective_is_the_distance_less_a_constant(order, monkeypatch):
+    monkeypatch.setattr("orthobench_tucker.cp_iterates.BLOCK_BYTES", 8 * 3 * 5)
+    rng, X = np.random.default_rng(0), unit(skewed(4, 17))
+    iterate = Iterate.at(rng.standard_normal((3, 4)), rng.standard_normal(3))
+    square = np.sum(moment_tensor(X, order) ** 2)
+    expected = distance(iterate.point, X, order) - square
+    rounding = 1e-13 * (square + abs(expected))
+    assert objective(iterate, X, order) == pytest.approx(expected, abs=rounding)
+    assert objective(iterate, 8 * X, order, 1 / 8) == pytest.approx(expected, abs=rounding)
+
+
+def literal_adam(x, g, m, v, rate, t, beta1, beta2, epsilon):
+    """Algorithm 1 of Kingma and Ba, line by line."""
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g**2
+    m_hat = m / (1 - beta1**t)
+    v_hat = v / (1 - beta2**t)
+    return x - rate * m_hat / (np.sqrt(v_hat) + epsilon), m, v
+
+
+@given(st.integers(1, 40), st.floats(0, 0.99), st.floats(0, 0.999), st.integers(1, 500))
+@settings(max_examples=30)
+def test_adam_is_the_algorithm(size, beta1, beta2, t):
+    rng = np.random.default_rng(size)
+    x, g, m = rng.standard_normal((3, size))
+    v = rng.exponential(size=size)
+    expected = literal_adam(x, g, m, v, 0.05, t, beta1, beta2, 1e-3)
+    total = adam(x, g, m, v, 0.05, t, Settings(3, 1, beta1, beta2, 1e-3))
+    for ours, theirs in zip((x, m, v), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+    assert total == pytest.approx(v.sum(), rel=1e-13)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_descending_is_adam_along_the_gradient(order):
+    b, n, r, inverse = 5, 4, 3, 0.7
+    X, rng = skewed(n, 6 * b), np.random.default_rng(1)
+    iterate = Iterate.at(rng.standard_normal((r, n)), rng.standard_normal(r))
+    x, m, v = iterate.point.copy(), iterate.mean.copy(), iterate.square.copy()
+    for t in range(1, 7):
+        own = Iterate(x, m, v, 0)
+        batch = inverse * X[(t - 1) * b : t * b]
+        g = stacked_gradient(batch, own.components(n), own.weights(n), order)
+        x, m, v = literal_adam(x, g, m, v, 0.01, t, 0.9, 0.999, 1e-8)
+    assert descend(iterate, X, inverse, 0.01, Settings(order, b, 0.9, 0.999, 1e-8)) == (6, True)
+    np.testing.assert_allclose(iterate.point, x, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(iterate.square, v, rtol=1e-10)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("components", [1, 4, 11])
+def test_the_solution_is_the_model_in_the_units_of_the_data(order, components):
+    rng = np.random.default_rng(components)
+    rows, weights = rng.standard_normal((components, 5)), rng.standard_normal(components)
+    found = solution(Iterate.at(rows, weights), 5, order, 3.0)
+    expected = 3.0**order * full(rows.T, weights / components, order)
+    off = full(found.point, found.weights, order) - expected
+    assert np.abs(off).max() < 1e-13 * np.abs(expected).max()
+    assert violation(found) < 1e-14
+    assert order % 2 == 0 or np.all(found.weights >= 0)
+
+
+def test_a_column_of_zeros_has_unit_length_and_no_weight():
+    rows = np.array([[0.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    found = solution(Iterate.at(rows, np.ones(2)), 3, 3, 1.0)
+    np.testing.assert_array_equal(found.point, [[1, 0], [0, 1], [0, 0]])
+    np.testing.assert_array_equal(found.weights, [0, 4])
+
+
+def test_before_any_sample_the_model_is_zero():
+    oracle, state = begin(CPAdam(), skewed(), 3)
+    found = CPAdam().solution(state)
+    assert found.point.shape == (6, 2)
+    assert violation(found) == 0
+    assert MeasuredMoment(oracle.X, 3).error(found) == 1.0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_judges_error_is_that_of_the_tensors(order):
+    X = skewed()
+    oracle, state = begin(SMALL, X, order)
+    go(SMALL, oracle, state, 30)
+    found, M = SMALL.solution(state), moment_tensor(X, order)
+    assert isinstance(found, ComponentSolution)
+    assert violation(found) < 1e-12
+    explicit = np.sum((full(found.point, found.weights, order) - M) ** 2) / np.sum(M**2)
+    assert MeasuredMoment(X, order).error(found) == pytest.approx(explicit, rel=1e-9)
+    assert explicit < 0.9
+
+
+def planted(n, r, orthogonal, seed, p=4000):
+    """Samples along a few directions, of heavy lengths: their moment is a CP model exactly."""
+    rng = np.random.default_rng(seed)
+    A = random_point(n, r, rng) if orthogonal else rng.standard_normal((n, r))
+    A /= np.linalg.norm(A, axis=0)
+    which, lengths = np.tile(np.arange(r), p // r), rng.exponential(size=p)
+    weights = [np.mean(lengths**3 * (which == i)) for i in range(r)]
+    return lengths[:, None] * A.T[which], A, np.array(weights)
+
+
+@pytest.mark.parametrize("orthogonal", [True, False])
+@pytest.mark.parametrize("seed", [2, 5])
+def test_planted_components_are_recovered(orthogonal, seed):
+    X, A, weights = planted(6, 2, orthogonal, seed)
+    solver = CPAdam(epoch=80, judged=4000, improvement=1e-6)
+    oracle, state = begin(solver, X, 3, passes=100, seed=seed)
+    go(solver, oracle, state, 80 * 100)
+    found = solver.solution(state)
+    match = (A.T @ found.point).argmax(axis=1)
+    assert sorted(match) == [0, 1]
+    np.testing.assert_allclose(found.point[:, match], A, atol=5e-3)
+    np.testing.assert_allclose(found.weights[match], weights, rtol=1e-2)
+    assert MeasuredMoment(X, 3).error(found) < 5e-5
+
+
+@pytest.mark.parametrize("order", [3, 4])
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**40])
+def test_the_units_of_the_data_are_those_of_the_solution(order, unit):
+    X = skewed()
+    found = []
+    for scaled in (X, unit * X):
+        oracle, state = begin(SMALL, scaled, order)
+        go(SMALL, oracle, state, 40)
+        found.append(SMALL.solution(state))
+    np.testing.assert_allclose(found[1].point, found[0].point, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(found[1].weights, unit**order * found[0].weights, rtol=1e-9)
+
+
+def test_the_start_is_combinations_of_the_first_batch():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3, 40))
+    start = begun(X, 6, np.random.default_rng(1))
+    rows = start.components(40)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 40**0.5, rtol=2e-3)
+    assert np.linalg.norm(rows - rows @ np.linalg.pinv(X) @ X, axis=1).max() < 1.5e-3 * 40**0.5
+    np.testing.assert_array_equal(start.weights(40), np.ones(6))
+    assert not np.any([start.mean, start.square])
+    assert start.iterations == 0
+
+
+def test_components_differ_also_where_all_samples_are_alike():
+    X = np.tile([1.0, 2.0, 3.0], (5, 1))
+    rows = begun(X, 2, np.random.default_rng(0)).components(3)
+    assert np.linalg.norm(np.abs(rows[0]) - np.abs(rows[1])) > 1e-5
+
+
+def epochs(solver, X, order, count):
+    """The states at the end of each epoch, copied."""
+    oracle, state = begin(solver, X, order, passes=200)
+    for _ in range(count):
+        go(solver, oracle, state, solver.epoch)
+        yield pickle.loads(pickle.dumps(state))  # noqa: S301
+
+
+def test_a_failed_epoch_is_undone_and_lowers_the_rate():
+    solver = CPAdam(components=4, batch=10, epoch=7, judged=60, step_size=3.0, fails=2)
+    X = skewed()
+    oracle, state = begin(solver, X, 3)
+    go(solver, oracle, state, 6)
+    assert np.isnan(state.value)
+    assert state.best.iterations == 0
+    start = state.best.copy()
+    go(solver, oracle, state, 1)
+    assert state.fails == 1
+    for ours, theirs in zip(state.iterate, start, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert state.value == objective(start, X[:60], 3, 1 / state.scale)
+    expected = start.copy()
+    rest = X[70:140]
+    kept = Settings(3, 10, 0.9, 0.999, 1e-8)
+    descend(expected, rest[:60], 1 / state.scale, solver.step_size * solver.decay, kept)
+    go(solver, oracle, state, 6)
+    np.testing.assert_array_equal(state.iterate.point, expected.point)
+
+
+def test_an_epoch_that_gains_too_little_fails():
+    X, gains = skewed(), {}
+    for improvement in (0.0, 0.999):
+        solver = CPAdam(components=4, batch=10, epoch=7, judged=60, improvement=improvement)
+        oracle, state = begin(solver, X, 3)
+        go(solver, oracle, state, 14)
+        gains[improvement] = state.fails
+    assert gains == {0.0: 0, 0.999: 1}
+
+
+def test_a_run_ends_converged_at_its_best_after_so_many_failed_epochs():
+    solver, X = CPAdam(components=4, batch=10, epoch=7, judged=60, fails=2), skewed()
+    states = list(epochs(solver, X, 3, 60))
+    fails = [state.fails for state in states]
+    assert fails[-1] == 3
+    assert np.all(np.diff([0, *fails]) <= 1)
+    values = [state.value for state in states]
+    assert np.all(np.diff(values) <= 0)
+    for state in states:
+        assert (state.status is Status.CONVERGED) == (state.fails > 2)
+        here = objective(state.iterate, X[:60], 3, 1 / state.scale)
+        assert here == pytest.approx(state.value, rel=1e-12)
+    assert states[-1].work.steps == 7 * (1 + fails.index(3))
+    assert states[-1].iterate.iterations == states[-1].work.steps - 7 * 3
+
+
+@pytest.mark.parametrize("order", [3, 4])
+def test_chunks_and_pickles_leave_no_trace(order):
+    X = skewed()
+    oracle, whole = begin(SMALL, X, order, seed=3)
+    go(SMALL, oracle, whole, 96)
+    oracle, parts = begin(SMALL, X, order, seed=3)
+    for count in (1, 3, 13, 2, 77):
+        go(SMALL, oracle, parts, count)
+        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
+    assert parts.work == whole.work
+    for ours, theirs in zip(parts.iterate, whole.iterate, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    first, second = SMALL.solution(parts), SMALL.solution(whole)
+    np.testing.assert_array_equal(first.point, second.point)
+    np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_batches_of_zeros_before_the_first_sample_change_nothing():
+    X = skewed()
+    padded = np.vstack([np.zeros((20, 6)), X])
+    found = []
+    for data, steps in ((X, 6), (padded, 8)):
+        oracle, state = begin(SMALL, data, 3)
+        go(SMALL, oracle, state, 1)
+        go(SMALL, oracle, state, steps - 1)
+        assert state.work.steps == steps
+        found.append(SMALL.solution(state))
+    np.testing.assert_array_equal(found[0].point, found[1].point)
+    np.testing.assert_array_equal(found[0].weights, found[1].weights)
+
+
+def test_nothing_but_zeros_is_the_model_zero():
+    oracle, state = begin(SMALL, np.zeros((50, 6)), 3)
+    go(SMALL, oracle, state, 30)
+    assert state.status is Status.RUNNING
+    assert not SMALL.solution(state).weights.any()
+
+
+def test_an_overflow_fails_with_its_reason():
+    X = skewed()
+    X[75] = 1e90
+    oracle, state = begin(SMALL, X, 4)
+    go(SMALL, oracle, state, 12)
+    assert state.status is Status.FAILED
+    assert state.reason == "the gradient of step 8 overflows: rescale the data"
+    assert state.work.steps == 8
+    oracle = MomentStream(SamplerSource(lambda rng, count: np.resize(X, (count, 6)), 6), 4, 2)
+    made = Instance(oracle, lambda found: {"columns": found.point.shape[1]}, violation=violation)
+    outcome = run(made, SMALL, Budget(steps=20), Streams.of("problem", "cp-adam", 0))
+    assert outcome.stop.status is Ending.DIVERGED
+    assert "step 8" in outcome.stop.reason
+
+
+def test_a_finite_pool_several_times_and_the_data_used_up():
+    made = symmetric_tucker(samples=skewed().T, order=3, rank=2, passes=3)
+    outcome = run(made, SMALL, Budget(), Streams.of("problem", "cp-adam", 0))
+    assert outcome.stop.status is Ending.DONE
+    assert outcome.work.steps == 60
+    assert outcome.work.samples == 600
+    errors = [mark.metrics["relative_error"] for mark in outcome.trace]
+    assert errors[0] == 1
+    assert errors[-1] < 0.5
+    assert max(mark.metrics["constraint_violation"] for mark in outcome.trace) < 1e-12
+
+
+def test_a_stream_without_end():
+    def sampler(rng, count):
+        return rng.exponential(size=(count, 3)) @ np.eye(3, 5) * [1, 2, 3, 0, 0]
+
+    test = sampler(np.random.default_rng(7), 2000).T
+    made = symmetric_tucker(samples=sampler, order=3, rank=3, test=test)
+    solver = CPAdam(epoch=100, judged=5000)
+    outcome = run(made, solver, Budget(steps=2000), Streams.of("problem", "cp-adam", 0))
+    assert outcome.solution.shape == (5, 3)
+    assert outcome.trace[-1].metrics["relative_error"] < 0.1
+
+
+def test_the_estimate_takes_the_first_samples_of_the_stream():
+    X = skewed()
+    oracle = MomentStream(SamplerSource(lambda rng, count: np.resize(X, (count, 6)), 6), 3, 2)
+    for judged, held in ((13, 13), (60, 60), (10_000, 70)):
+        solver = CPAdam(batch=10, epoch=7, judged=judged)
+        oracle.rewind(np.random.default_rng(0))
+        state = solver.init(oracle, np.random.default_rng(0))
+        go(solver, oracle, state, 1)
+        go(solver, oracle, state, 8)
+        np.testing.assert_array_equal(state.judged, X[:held])
+        assert state.held == held
+
+
+class Counted:
+    """A number that counts the operations done on it."""
+
+    total = 0
+
+    def __init__(self, value):
+        self.value = value
+
+    def _done(self, value):
+        Counted.total += 1
+        return Counted(value)
+
+    def __add__(self, other):
+        return self._done(self.value + getattr(other, "value", other))
+
+    def __sub__(self, other):
+        return self._done(self.value - getattr(other, "value", other))
+
+    def __mul__(self, other):
+        return self._done(self.value * getattr(other, "value", other))
+
+    def __truediv__(self, other):
+        return self._done(self.value / getattr(other, "value", other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def sqrt(self):
+        return self._done(self.value**0.5)
+
+
+def counted(A):
+    return np.array([Counted(x) for x in np.ravel(A)], dtype=object).reshape(np.shape(A))
+
+
+def literal_step(X, V, w, order, m, v):
+    C, G = X.dot(V), V.T.dot(V)
+    C1, G1 = C, G
+    for _ in range(order - 2):
+        C1, G1 = C1 * C, G1 * G
+    shares = G1 * w[:, None]
+    by_weight = (shares * G).sum(axis=0) - (C1 * C).sum(axis=0)
+    inside = V.dot(shares * w) - X.T.dot(C1 * w)
+    g = np.concatenate([inside.ravel(), by_weight])
+    m, v = m * 0.9 + g * 0.1, v * 0.999 + g * g * 0.001
+    return g - (m / 0.5) * 0.05 / (np.sqrt(v / 0.5) + 1e-8)
+
+
+def test_the_flops_are_those_of_the_definitions():
+    b, n, r, order = 12, 16, 6, 4
+    rng = np.random.default_rng(0)
+    X, V = counted(rng.standard_normal((b, n))), counted(rng.standard_normal((n, r)))
+    w, m, v = counted(np.ones(r)), counted(np.ones(r * (n + 1))), counted(np.ones(r * (n + 1)))
+    Counted.total = 0
+    literal_step(X, V, w, order, m, v)
+    assert step_flops(n, r, b, order) == pytest.approx(Counted.total, rel=0.05)
+
+    Counted.total = 0
+    C, G = X.dot(V), V.T.dot(V)
+    C * C * C * C, G * G * G * G
+    (C.sum(axis=0) * w).sum() + (w.dot(G)).dot(w)
+    assert objective_flops(n, r, b, order) == pytest.approx(Counted.total, rel=0.05)
+
+
+def test_the_work_is_that_of_steps_and_estimates():
+    X = skewed()
+    oracle, state = begin(SMALL, X, 3)
+    go(SMALL, oracle, state, 15)
+    step, estimate = step_flops(6, 4, 10, 3), objective_flops(6, 4, 60, 3)
+    assert state.work.steps == 15
+    assert state.work.samples == 150
+    assert state.work.flops == 15 * step + 3 * estimate + 2 * 4 * 6 * 10

@@ -1,0 +1,306 @@
+"""The flops of symmetric Tucker decomposition against the operations of the methods plainly."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from orthobench_tucker import quasi_newton, trust_region
+from orthobench_tucker.cp_adam import CPAdam
+from orthobench_tucker.hoevd import HOEVD
+from orthobench_tucker.hooi import HOOI
+from orthobench_tucker.pgd import PGD
+from orthobench_tucker.quasi_newton import QuasiNewton
+from orthobench_tucker.sample_cores import SampleCores
+from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.spgd import SPGD
+from orthobench_tucker.trust_region import TrustRegion
+
+import orthobench as ob
+from orthobench.contract.problem import Oracle
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Solver, State, Status
+from orthobench.families.symmetric_tucker import MomentStream, SymmetricTensorOracle
+from orthobench.testing import check_flops
+
+N, R, D = 30, 3, 3
+WIDE = 8
+FIRST, SECOND = np.triu_indices(R)
+COUNTS = np.where(FIRST == SECOND, 1.0, 2.0)
+
+
+class PlainState(State):
+    """Takes any attributes."""
+
+
+class Plain(Solver[Any, PlainState]):
+    needs: ClassVar[type[Oracle]] = SymmetricTensorOracle
+    name: ClassVar[str] = "plain"
+
+    def init(self, oracle, rng):
+        state = PlainState()
+        state.Q, state.rng, state.gamma = oracle.start.copy(), rng, None
+        self.begin(oracle, state)
+        return state
+
+    def step(self, oracle, state):
+        state.work.steps += 1
+        self.iterate(oracle, state)
+
+    def begin(self, oracle, state):
+        pass
+
+    def solution(self, state):
+        return Solution(state.Q.copy())
+
+
+@dataclass(frozen=True)
+class PlainStreaming(Plain):
+    """Algorithms 2 and 3 of Jin et al. (2022)."""
+
+    needs: ClassVar[type[Oracle]] = MomentStream
+    batch: int = 50
+    hoevd_steps: int = 10**9
+
+    def iterate(self, oracle, state):
+        X, b = oracle.take(self.batch), self.batch
+        if state.work.steps == self.hoevd_steps + 1:
+            state.gamma = None
+        Y = X @ state.Q
+        if state.work.steps <= self.hoevd_steps:
+            G = 2 / b**2 * (X.T @ ((X @ X.T) ** (D - 1) @ Y))
+        else:
+            G = 2 * D / b**2 * (X.T @ ((Y @ Y.T) ** (D - 1) @ Y))
+        if state.gamma is None:
+            state.gamma = 1e-5 * np.linalg.norm(G)
+        state.gamma = np.sqrt(state.gamma**2 + np.sum(G**2, axis=0))
+        state.Q = np.linalg.qr(state.Q + G / state.gamma)[0]
+
+
+@dataclass(frozen=True)
+class PlainHOEVD(Plain):
+    """Equations 7 and 17, or with the distinct columns of the unfolded moment."""
+
+    explicit: bool = False
+    distinct: bool = False
+
+    def iterate(self, oracle, state):
+        if self.explicit:
+            unfolded = oracle.T.reshape(N, -1)
+            square = unfolded @ unfolded.T
+        elif self.distinct:
+            X, (a, b) = oracle.X, np.triu_indices(N)
+            columns = X.T @ (X[:, a] * X[:, b]) * np.where(a == b, 1.0, 2.0**0.5) / len(X)
+            square = columns @ columns.T
+        else:
+            X = oracle.X
+            square = X.T @ ((X @ X.T) ** (D - 1) @ X) / len(X) ** 2
+        state.Q = np.linalg.eigh(square)[1][:, : -R - 1 : -1]
+        state.status = Status.CONVERGED
+
+
+@dataclass(frozen=True)
+class PlainAscent(Plain):
+    """W = X ·(I, Q, Q) with a column for each pair of columns of Q, its core, and the gradient."""
+
+    explicit: bool = False
+    tolerance: float = 1e-8
+
+    def begin(self, oracle, state):
+        self.evaluate(oracle, state)
+        state.least = 1e-5 * np.linalg.norm(state.G)
+
+    def evaluate(self, oracle, state):
+        Q = state.Q
+        if self.explicit:
+            state.W = np.tensordot(oracle.T @ Q, Q, axes=(1, 0))[:, FIRST, SECOND]
+        else:
+            Y = oracle.X @ Q
+            state.W = oracle.X.T @ (Y[:, FIRST] * Y[:, SECOND]) / len(oracle.X)
+        S = Q.T @ state.W
+        weighted = 2 * D * COUNTS * S
+        F = np.sum(S * weighted) / (2 * D)
+        P, V = S @ weighted.T, (state.W - Q @ S) @ weighted.T
+        state.G = Q @ P + V
+        if np.linalg.norm(V - Q @ (Q.T @ V)) <= self.tolerance * F:
+            state.status = Status.CONVERGED
+
+
+@dataclass(frozen=True)
+class PlainPGD(PlainAscent):
+    """Algorithm 1 with steps of 1000 over the length of each column."""
+
+    def iterate(self, oracle, state):
+        lengths = np.sqrt(state.least**2 + np.sum(state.G**2, axis=0))
+        state.Q = np.linalg.qr(state.Q + 1000.0 * state.G / lengths)[0]
+        self.evaluate(oracle, state)
+
+
+@dataclass(frozen=True)
+class PlainHOOI(PlainAscent):
+    def iterate(self, oracle, state):
+        scaled = state.W * np.sqrt(COUNTS)
+        state.Q = np.linalg.svd(scaled, full_matrices=False)[0][:, :R]
+        self.evaluate(oracle, state)
+
+
+@dataclass(frozen=True)
+class PlainAdam(Plain):
+    """Symmetric CP by Adam (Sherman and Kolda 2020), epochs as of Kolda and Hong (2020)."""
+
+    needs: ClassVar[type[Oracle]] = MomentStream
+    batch: int = 50
+    components: int = 4
+    epoch: int = 10
+    rate: float = 0.05
+
+    def begin(self, oracle, state):
+        state.held, state.value, state.fails = [], None, 0
+
+    def iterate(self, oracle, state):
+        X = oracle.take(self.batch)
+        if not state.held:
+            self.first(X, state)
+        X = X / state.scale
+        state.held = state.held if len(state.held) == self.epoch else [*state.held, X]
+        self.descend(state, *self.gradient(state, X))
+        if state.work.steps % self.epoch == 0:
+            self.judge(state)
+
+    def first(self, X, state):
+        state.scale = np.linalg.norm(X) / X.size**0.5
+        rows = state.rng.standard_normal((self.components, len(X))) @ (X / state.scale)
+        rows = rows / np.linalg.norm(rows, axis=1)[:, None]
+        rows = rows + 1e-3 / N**0.5 * state.rng.standard_normal(rows.shape)
+        x = np.append(N**0.5 * rows, np.ones(self.components))
+        state.now = state.best = (x, np.zeros(len(x)), np.zeros(len(x)), 0)
+
+    def parts(self, x):
+        return x[: -self.components].reshape(-1, N), x[-self.components :] / self.components
+
+    def gradient(self, state, X):
+        V, shares = self.parts(state.now[0])
+        C, G = X @ V.T, V @ V.T
+        C1, G1 = C ** (D - 1), G ** (D - 1)
+        Y, Z = C1.T @ X / len(X), (G1 * shares) @ V
+        by_row = 2 * D * shares[:, None] * (Z - Y)
+        by_weight = 2 / self.components * ((G1 * G) @ shares - (C1 * C).mean(axis=0))
+        return by_row, by_weight
+
+    def descend(self, state, *gradient):
+        x, m, v, t = state.now
+        g, t = np.concatenate([part.ravel() for part in gradient]), t + 1
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        rate = self.rate * 0.1**state.fails
+        step = rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        state.now = (x - step, m, v, t)
+
+    def judge(self, state):
+        X = np.concatenate(state.held)
+        values = [self.objective(state.now, X)]
+        if state.value is None:
+            state.value = self.objective(state.best, X)
+        if values[0] < state.value - 1e-5 * abs(state.value):
+            state.best, state.value = state.now, values[0]
+        else:
+            state.now, state.fails = state.best, state.fails + 1
+
+    def objective(self, iterate, X):
+        V, shares = self.parts(iterate[0])
+        inner = ((X @ V.T) ** D).mean(axis=0) @ shares
+        return shares @ (V @ V.T) ** D @ shares - 2 * inner
+
+    def solution(self, state):
+        V = self.parts(state.now[0])[0]
+        return Solution((V / np.linalg.norm(V, axis=1)[:, None]).T)
+
+
+def samples(count):
+    rng = np.random.default_rng(0)
+    factors = rng.exponential(size=(count, R)) * (1, 1.3, 1.6) - 1
+    return factors @ rng.standard_normal((R, N)) + 0.1 * rng.standard_normal((count, N))
+
+
+@pytest.fixture(scope="module")
+def few():
+    return ob.symmetric_tucker(samples=samples(200).T, order=D, rank=R)
+
+
+@pytest.fixture(scope="module")
+def stream():
+    return ob.symmetric_tucker(samples=samples(2000).T, order=D, rank=R)
+
+
+@pytest.fixture(scope="module")
+def given():
+    X = samples(200)
+    T = np.einsum("pa,pb,pc->abc", X, X, X, optimize=True) / len(X)
+    return ob.symmetric_tucker(tensor=T, rank=R)
+
+
+STREAMING = {
+    "shoevd": (SHOEVD(), PlainStreaming()),
+    "spgd": (SPGD(hoevd_steps=3), PlainStreaming(hoevd_steps=3)),
+    "cp-adam": (CPAdam(components=4, epoch=10), PlainAdam(components=4, epoch=10)),
+}
+
+
+@pytest.mark.parametrize("name", STREAMING)
+def test_streaming(name, stream, flops_agree):
+    flops_agree(*STREAMING[name], stream)
+
+
+METHODS = {
+    "hoevd": (HOEVD, PlainHOEVD),
+    "pgd": (lambda: PGD(start="random", tolerance=1e-8), PlainPGD),
+    "hooi": (lambda: HOOI(start="random", tolerance=1e-8), PlainHOOI),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_of_samples(name, few, flops_agree):
+    make, plain = METHODS[name]
+    flops_agree(make(), plain(), few)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_of_a_tensor(name, given, flops_agree):
+    make, plain = METHODS[name]
+    flops_agree(make(), plain(explicit=True), given)
+
+
+def test_of_the_distinct_columns_of_many_samples(stream, flops_agree):
+    flops_agree(HOEVD(), PlainHOEVD(distinct=True), stream)
+
+
+class PlainCores:
+    """The only compiled part of the second-order methods: the rest is counted where it is done."""
+
+    first, second = np.triu_indices(WIDE)
+
+    def __init__(self, oracle, form):
+        self.X, self.n, self.order = oracle.X, N, D
+        self.compiled = SampleCores(np.asarray(oracle.X).view(np.ndarray), D)
+        self.at_flops, self.along_flops = self.compiled.at_flops, self.compiled.along_flops
+
+    def at(self, Q):
+        Y = self.X @ Q
+        return self.X.T @ (Y[:, self.first] * Y[:, self.second]) / len(self.X)
+
+    def along(self, Q, V):
+        Y, Z = self.X @ Q, self.X @ V
+        both = Y[:, self.first] * Z[:, self.second] + Z[:, self.first] * Y[:, self.second]
+        return self.X.T @ both / len(self.X)
+
+
+@pytest.mark.parametrize(
+    ("module", "solver"),
+    [
+        (quasi_newton, QuasiNewton(start="random", tolerance=0.0)),
+        (trust_region, TrustRegion(start="random", tolerance=1e-7)),
+    ],
+)
+def test_second_order_methods_but_for_the_compiled_cores(module, solver, monkeypatch):
+    instance = ob.symmetric_tucker(samples=samples(100).T, order=D, rank=WIDE)
+    monkeypatch.setattr(module, "partial_cores", PlainCores)
+    check_flops(solver, instance)

@@ -1,0 +1,176 @@
+"""HOEVD: both forms, every way of computing the unfolding's Gram matrix, and the bound."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tucker import HOEVD, PGD
+from orthobench_tucker.leading import OVERSAMPLED, _first, leading
+from orthobench_tucker.starts import first_basis, shoevd_basis
+from orthobench_tucker.unfoldings import (
+    Unfolding,
+    gram_of_entries,
+    gram_of_samples,
+    gram_of_tensor,
+)
+
+from orthobench.contract.solver import Status
+from orthobench.errors import UsageError
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.sample_moments import integer_power
+from orthobench.tools.geometry import drift, random_point, subspace_error
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
+@pytest.mark.parametrize("p", [1, 5, 47, 300])
+def test_all_ways_give_the_same_gram_matrix(tucker, order, p):
+    X, _ = tucker.factors(5, p)
+    T = moment_tensor(X, order)
+    U = T.reshape(5, -1)
+    expected = U @ U.T
+    size = 1e-12 * np.linalg.norm(X, axis=1).max() ** (2 * order)
+    for made in (gram_of_tensor(T), gram_of_samples(X, order), gram_of_entries(X, order)):
+        np.testing.assert_allclose(made, expected, rtol=1e-10, atol=size)
+
+
+def test_gram_of_many_tiles(tucker):
+    X, _ = tucker.factors(20, 1300)
+    whole = X.T @ integer_power(X @ X.T, 2) @ X / 1300**2
+    np.testing.assert_allclose(gram_of_samples(X, 3), whole, rtol=1e-11)
+    single = gram_of_samples((X / 100).astype(np.float32), 3)
+    np.testing.assert_allclose(single * 1e12, whole, atol=1e-5 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.parametrize(("n", "p", "order"), [(12, 60, 3), (6, 400, 4), (6, 50, 5), (9, 30, 2)])
+def test_one_step_gives_the_leading_singular_vectors_of_the_unfolding(tucker, form, n, p, order):
+    X, _ = tucker.factors(n, p)
+    made, solver = tucker.of_samples(X, order, 3), HOEVD(form=form)
+    state = tucker.begun(solver, made)
+    np.testing.assert_array_equal(solver.solution(state).point, made.oracle.start)
+    solver.advance(made.oracle, state, 10)
+    assert (state.status, state.work.steps) == (Status.CONVERGED, 1)
+    Q = solver.solution(state).point
+    left = np.linalg.svd(moment_tensor(X, order).reshape(n, -1))[0]
+    assert subspace_error(Q, left[:, :3]) < 1e-9
+    assert drift(Q) < 1e-12
+    assert pickle.loads(pickle.dumps(state)).basis.tobytes() == state.basis.tobytes()  # noqa: S301
+
+
+def test_a_tensor_of_its_own(tucker):
+    T = tucker.symmetric(7, 3)
+    state = tucker.ended(HOEVD(), tucker.of_tensor(T, 2))
+    left = np.linalg.svd(T.reshape(7, -1))[0]
+    assert subspace_error(state.basis, left[:, :2]) < 1e-10
+
+
+@pytest.mark.parametrize("order", [3, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_within_the_root_of_d_of_the_best(tucker, order, seed):
+    n, r = 5, 2
+    T = tucker.symmetric(n, order, seed)
+    made = tucker.of_tensor(T, r)
+    hoevd = made.measure(HOEVD().solution(tucker.ended(HOEVD(), made)))["relative_error"]
+    best = hoevd
+    for restart in range(20):
+        made.oracle.start = random_point(n, r, np.random.default_rng(restart))
+        state = tucker.ended(PGD(start="random", rule="constant", step_size=1.0), made, 300)
+        best = min(best, 1 - state.objective / np.vdot(T, T))
+    assert hoevd <= order * best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("p", [1, 2, 4])
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_fewer_samples_than_columns(tucker, p, form):
+    X, _ = tucker.factors(8, p)
+    made = tucker.of_samples(X, 3, 5)
+    Q = tucker.ended(HOEVD(form=form), made).basis
+    assert drift(Q) < 1e-12
+    assert subspace_error(Q, np.linalg.qr(X.T)[0]) < 1e-7
+    rest = Q[:, p:]
+    span = np.hstack([X.T, made.oracle.start])
+    assert subspace_error(np.linalg.qr(span)[0], rest) < 1e-10
+
+
+def test_samples_without_a_third_moment_leave_the_random_start(tucker):
+    X, _ = tucker.factors(6, 20)
+    made = tucker.mirrored(X[:1], 3, 2)
+    Q = tucker.ended(HOEVD(), made).basis
+    assert subspace_error(Q, made.oracle.start) < 1e-12
+
+
+@given(st.integers(2, 40), st.integers(0, 2**31), st.floats(0, 3), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_leading_eigenvectors_of_any_spectrum(n, seed, decay, gap):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, n + 1))
+    values = np.sort(rng.uniform(size=n))[::-1] * np.exp(-decay * np.arange(n))
+    if gap:
+        values[count:] *= 1e-3
+    V = random_point(n, n, rng)
+    A = (V * values) @ V.T
+    A = (A + A.T) / 2
+    theta, found = leading(A, count)
+    np.testing.assert_allclose(theta, values[:count], atol=1e-14 * values[0])
+    np.testing.assert_allclose(A @ found, found * theta, atol=1e-13 * values[0])
+    assert drift(found) < 1e-12
+
+
+def test_an_eigenvector_that_the_iteration_cannot_see_is_not_missed():
+    n, count = 40, 2
+    blind = _first(count + OVERSAMPLED, n)
+    hidden = np.linalg.svd(blind)[2][-1]
+    V = np.linalg.qr(
+        np.column_stack([hidden, np.random.default_rng(0).standard_normal((n, n - 1))])
+    )[0]
+    values = np.r_[1.0, 0.99, 0.98, np.full(n - 3, 1e-4)]
+    theta, _ = leading((V * values) @ V.T, count)
+    np.testing.assert_allclose(theta, [1.0, 0.99], rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
+def test_the_start_hoevd_is_exact_in_both_forms(tucker, order):
+    n = {2: 30, 3: 30, 4: 15, 5: 10}[order]
+    X, _ = tucker.factors(n, 40)
+    made = tucker.of_samples(X, order, 3)
+    left = np.linalg.svd(moment_tensor(X, order).reshape(n, -1), full_matrices=False)[0][:, :3]
+    found = [first_basis(made.oracle, "hoevd", form) for form in ("implicit", "explicit")]
+    assert subspace_error(*found) < 1e-12
+    assert subspace_error(found[0], left) < 1e-11
+    np.testing.assert_allclose(*found, atol=1e-11)
+    for Q in found:
+        assert (Q.max(axis=0) == np.abs(Q).max(axis=0)).all()
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_the_start_in_single_precision_is_hoevd_to_single_precision(tucker, order):
+    X, _ = tucker.factors(30, 100)
+    made = tucker.of_samples(X, order, 3)
+    exact = tucker.ended(HOEVD(), made).basis
+    assert subspace_error(first_basis(made.oracle, "hoevd-single", "auto"), exact) < 1e-5
+
+
+def test_the_start_in_single_precision_sees_what_that_precision_does_not(tucker):
+    X, _ = tucker.factors(30, 100)
+    X[:, 0] *= 300
+    made = tucker.of_samples(X, 3, 3)
+    exact = Unfolding(made.oracle, "implicit").basis
+    assert exact.shape == (30, 3)
+    assert subspace_error(first_basis(made.oracle, "hoevd-single", "auto"), exact) < 1e-9
+
+
+def test_shoevd_finds_the_factors(tucker):
+    X, basis = tucker.factors(20, 3000, noise=0.1)
+    start = random_point(20, 3, np.random.default_rng(0))
+    Q = shoevd_basis(X, 3, start)
+    assert subspace_error(Q, basis) < 0.3 * subspace_error(start, basis)
+    assert drift(Q) < 1e-12
+    np.testing.assert_allclose(Q, shoevd_basis(X[:1000] * 1e-3, 3, start), atol=1e-9)
+
+
+def test_shoevd_needs_samples(tucker):
+    made = tucker.of_tensor(tucker.symmetric(4, 3), 2)
+    with pytest.raises(UsageError, match="needs samples"):
+        first_basis(made.oracle, "shoevd", "auto")

@@ -1,0 +1,241 @@
+"""Symmetric HOOI: its fixed points are critical, exact ranks are recovered, cycles are noticed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tucker.hooi import HOOI, leading_left
+from orthobench_tucker.jacobi_tucker import JacobiTucker
+
+from orthobench.contract.solver import Status
+from orthobench.families.symmetric_tucker.full_tensors import symmetrized
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.harness.identity import Streams
+from orthobench.harness.run import run
+from orthobench.harness.stopping import Budget, Ending
+from orthobench.tools.geometry import drift, random_point, subspace_error
+
+KOFIDIS_REGALIA = {
+    (0, 0, 0, 0): 0.2883, (0, 0, 0, 1): -0.0031, (0, 0, 0, 2): 0.1973, (0, 0, 1, 1): -0.2485,
+    (0, 0, 1, 2): -0.2939, (0, 0, 2, 2): 0.3847, (0, 1, 1, 1): 0.2972, (0, 1, 1, 2): 0.1862,
+    (0, 1, 2, 2): 0.0919, (0, 2, 2, 2): -0.3619, (1, 1, 1, 1): 0.1241, (1, 1, 1, 2): -0.3420,
+    (1, 1, 2, 2): 0.2127, (1, 2, 2, 2): 0.2727, (2, 2, 2, 2): -0.3054,
+}  # fmt: skip
+"""Kofidis and Regalia 2002, Example 1: on it the symmetric power method does not converge."""
+
+
+def oscillating():
+    table = monomials(3, 4)
+    values = np.array([KOFIDIS_REGALIA[i] for i in table.indices])
+    return values[table.expansion].reshape((3,) * 4)
+
+
+@pytest.mark.parametrize(("n", "order", "r"), [(20, 3, 4), (9, 4, 3), (6, 5, 2), (12, 2, 3)])
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+def test_ends_at_critical_points(tucker, n, order, r, start):
+    made = tucker.of_tensor(tucker.factor_tensor(n, order, r), r)
+    Q = HOOI().solution(tucker.converged(HOOI(start=start), made)).point
+    assert tucker.measure(made, Q)["relative_gradient"] <= 2e-12
+    assert drift(Q) <= 1e-14
+
+
+@pytest.mark.parametrize(("n", "order", "r"), [(17, 3, 4), (8, 4, 3), (6, 5, 2)])
+def test_exact_ranks_are_recovered(tucker, n, order, r):
+    T, V = tucker.low_rank(n, order, r)
+    state = tucker.converged(HOOI(), tucker.of_tensor(T, r))
+    assert subspace_error(state.Q, V) <= 1e-12
+    assert state.objective == pytest.approx(np.vdot(T, T), rel=1e-13)
+
+
+def test_a_matrix_is_that_of_eckart_and_young(tucker):
+    A, vectors = tucker.matrix([9, -7, 6, -5, 3, -2, 1, 0, 0, 0])
+    state = tucker.converged(HOOI(start="random"), tucker.of_tensor(A, 4))
+    assert state.objective == pytest.approx(81 + 49 + 36 + 25, rel=1e-13)
+    assert subspace_error(state.Q, vectors[:, :4]) <= 1e-11
+
+
+def test_samples_give_the_same_as_their_tensor(tucker):
+    X = tucker.samples(14, 90, 3)
+    found = [
+        tucker.converged(HOOI(form=form), tucker.of_samples(X, 3, 3))
+        for form in ("implicit", "explicit")
+    ]
+    assert subspace_error(found[0].Q, found[1].Q) <= 1e-10
+    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+@pytest.mark.parametrize(("n", "order"), [(14, 2), (14, 3), (9, 4), (7, 5)])
+def test_both_forms_make_the_same_steps(tucker, n, order, start):
+    made = tucker.of_samples(tucker.samples(n, 60, 3), order, 3)
+    solvers = [HOOI(form=f, start=start, tolerance=0.0) for f in ("implicit", "explicit")]
+    states = [tucker.begun(solver, made) for solver in solvers]
+    for _ in range(8):
+        assert subspace_error(states[0].Q, states[1].Q) <= 1e-10
+        for solver, state in zip(solvers, states, strict=True):
+            solver.step(made.oracle, state)
+
+
+def test_a_step_takes_the_leading_singular_vectors(tucker):
+    """Independent of monomials and of their weights: the unfolding with all its columns."""
+    T = tucker.symmetric(8, 3)
+    made = tucker.of_tensor(T, 3)
+    state = tucker.begun(HOOI(start="random"), made)
+    full = np.einsum("abc,bj,ck->ajk", T, state.Q, state.Q).reshape(8, -1)
+    HOOI().step(made.oracle, state)
+    assert subspace_error(state.Q, np.linalg.svd(full)[0][:, :3]) <= 1e-13
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cycle_of_kofidis_and_regalia_is_noticed(tucker, seed):
+    made = tucker.of_tensor(oscillating(), 1, seed)
+    solver = HOOI(start="random")
+    state = tucker.begun(solver, made)
+    solver.advance(made.oracle, state, 2000)
+    if state.status is Status.CONVERGED:  # some starts lie elsewhere
+        assert tucker.measure(made, state.Q)["relative_gradient"] <= 2e-12
+        return
+    assert state.status is Status.FAILED
+    assert "oscillates between two subspaces" in state.reason
+    assert subspace_error(state.Q, state.before) <= 1e-6 * subspace_error(state.Q, state.last)
+
+
+def test_some_start_does_cycle(tucker):
+    reasons = []
+    for seed in range(4):
+        made, solver = tucker.of_tensor(oscillating(), 1, seed), HOOI(start="random")
+        state = tucker.begun(solver, made)
+        solver.advance(made.oracle, state, 2000)
+        reasons.append(state.reason)
+    assert any(reasons)
+
+
+def test_opposite_eigenvalues_cycle(tucker):
+    """Orthogonal iteration on diag(1, -1) goes back and forth, at the same F."""
+    made, solver = tucker.of_tensor(np.diag([1.0, -1.0]), 1), HOOI(start="random")
+    state = tucker.begun(solver, made)
+    solver.advance(made.oracle, state, 100)
+    assert state.status is Status.FAILED
+    assert state.work.steps <= 10
+
+
+@given(st.integers(0, 200), st.integers(2, 4), st.integers(1, 3))
+@settings(max_examples=40)
+def test_no_false_alarm(tucker, seed, order, r):
+    """Also of noise, where convergence is slow, and where it is never declared."""
+    T = tucker.symmetric(6, order, seed)
+    made, endless = tucker.of_tensor(T, r, seed), HOOI(start="random", tolerance=0)
+    state = tucker.begun(HOOI(start="random"), made)
+    HOOI().advance(made.oracle, state, 3000)
+    if state.status is not Status.CONVERGED:
+        return
+    steps, state = state.work.steps, tucker.begun(endless, made)
+    endless.advance(made.oracle, state, steps + 30)
+    assert state.status is Status.RUNNING
+
+
+def test_slow_alternating_convergence_is_no_cycle(tucker):
+    """The error changes its sign and shrinks by a thousandth."""
+    made = tucker.of_tensor(np.diag([1.0, -0.999]), 1)
+    solver = HOOI(start="random", tolerance=1e-6)
+    assert subspace_error(tucker.converged(solver, made, 20_000).Q, np.eye(2)[:, :1]) <= 1e-6
+
+
+def test_symmetric_samples_have_no_third_moment(tucker):
+    X = tucker.samples(8, 40, 2)
+    made = tucker.mirrored(X, 3, 2)
+    for form in ("implicit", "explicit"):
+        state = tucker.begun(HOOI(form=form), made)
+        assert state.status is Status.FAILED
+        assert "vanishes" in state.reason
+
+
+def test_a_tensor_whose_partial_core_vanishes(tucker):
+    T = np.zeros((4, 4, 4))
+    T[0, 0, 0] = 1
+    made = tucker.of_tensor(T, 1)
+    made.oracle.start = np.eye(4)[:, 1:2]
+    state = tucker.begun(HOOI(start="random"), made)
+    assert state.status is Status.FAILED
+    assert np.isfinite(HOOI().solution(state).point).all()
+
+
+def test_a_rank_below_r_is_filled_up(tucker):
+    """T has rank 1: any basis around its vector is optimal; none is NaN."""
+    v = random_point(9, 1, np.random.default_rng(0))[:, 0]
+    T = symmetrized(np.einsum("a,b,c->abc", v, v, v))
+    for start in ("hoevd", "random"):
+        state = tucker.converged(HOOI(start=start), tucker.of_tensor(T, 3))
+        assert drift(state.Q) <= 1e-13
+        assert subspace_error(state.Q, v[:, None]) <= 1e-13
+
+
+@given(st.integers(0, 1000), st.integers(0, 3))
+def test_leading_left_keeps_what_does_not_matter(seed, rank):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((7, rank)) @ rng.standard_normal((rank, 6))
+    Q = random_point(7, 3, rng)
+    found = leading_left(A, Q)
+    assert drift(found) <= 1e-13
+    assert np.linalg.norm(A - found @ (found.T @ A)) <= 1e-12 * max(1, np.linalg.norm(A))
+    if rank == 0:
+        assert subspace_error(found, Q) <= 1e-13
+
+
+@pytest.mark.parametrize(("n", "r"), [(2, 1), (2, 2), (5, 5), (1, 1)])
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_edges(tucker, n, r, order):
+    state = tucker.converged(HOOI(), tucker.of_tensor(tucker.factor_tensor(n, order, 2), r))
+    assert r < n or state.work.steps == 0
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_runs_resume_bit_for_bit(tucker, form):
+    made = tucker.of_samples(tucker.samples(18, 60, 3), 3, 3)
+    assert tucker.resumed_is_the_same(HOOI(form=form, start="random", tolerance=0), made)
+
+
+def test_flops(tucker):
+    n, r, N, d = 12, 3, 6, 3
+    made = tucker.of_tensor(tucker.symmetric(n, d), r)
+    state = tucker.begun(HOOI(start="random"), made)
+    once = 2 * n**3 * r + 2 * n**2 * r**2 + 6 * n * r * N + 4 * n * r * r
+    once += 2 * r * r * N
+    assert state.work.flops == once
+    HOOI().step(made.oracle, state)
+    assert state.work.flops == 2 * once + 6 * n * N * N + 20 * N**3
+
+
+def outcome(solver, made):
+    return run(made, solver, Budget(steps=200), Streams.of("a tensor", solver.name, 0))
+
+
+@pytest.mark.parametrize("solver", [HOOI(), JacobiTucker()])
+def test_runs_end_as_the_harness_expects(tucker, solver):
+    found = outcome(solver, tucker.of_tensor(tucker.factor_tensor(9, 3, 2), 2, core=True))
+    assert found.stop.status is Ending.DONE
+    assert found.trace[-1].metrics["relative_gradient"] <= 2e-12
+    assert found.core.shape == (2, 2, 2)
+    X = tucker.samples(6, 30, 2)
+    failed = outcome(solver, tucker.mirrored(X, 3, 2))
+    assert failed.stop.status is Ending.DIVERGED
+    assert "no moments of odd order" in failed.stop.reason
+
+
+@pytest.mark.parametrize("solver", [HOOI, JacobiTucker])
+def test_too_large_a_tensor_is_refused_with_its_size(solver, monkeypatch):
+    from orthobench.families.symmetric_tucker import GivenTensorOracle, SymmetricTucker
+    from orthobench.tools import memory
+
+    class Huge(SymmetricTucker):
+        name = "huge"
+        offers = GivenTensorOracle
+        tensor_shape = (2000, 2000, 2000)
+
+        def build(self, rng):
+            raise AssertionError
+
+    monkeypatch.setattr(memory, "total", lambda: 2**35)
+    why = solver().refuses(Huge())
+    assert "2000^3 entries" in why
+    assert "119.2 GiB" in why

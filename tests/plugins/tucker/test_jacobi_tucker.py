@@ -1,0 +1,280 @@
+"""The Jacobi algorithm: each rotation the best of its plane, F never falls, U is orthogonal."""
+
+from math import pi
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from orthobench_tucker import jacobi_tucker
+from orthobench_tucker.hooi import HOOI
+from orthobench_tucker.jacobi_tucker import (
+    JacobiTucker,
+    block_size,
+    blocks,
+    plane_flops,
+    rotation_flops,
+)
+from orthobench_tucker.plane_angle import best_angle, derivatives, gain
+from orthobench_tucker.plane_rotations import plane, restrict, rotate_planes
+
+from orthobench.contract.solver import Status
+from orthobench.families.orthogonal_group.planes import Trigonometric
+from orthobench.tools.geometry import drift, random_point, rotate, subspace_error
+
+CASES = [(12, 3, 4), (7, 4, 3), (5, 5, 2), (10, 2, 3)]
+
+
+def multiplied(T, V):
+    for _ in range(T.ndim):
+        T = np.tensordot(T, V, axes=([0], [0]))
+    return T
+
+
+def leading(T, r):
+    block = T[(slice(r),) * T.ndim]
+    return float(np.vdot(block, block))
+
+
+def turned(T, i, j, angle):
+    """T ·(G, ..., G), G the rotation that turns u_i towards u_j."""
+    G = np.eye(len(T))
+    rotate(G, i, j, angle)
+    return multiplied(T, G)
+
+
+def harmonics(T, r, i, j):
+    d = T.ndim
+    cosines, sines = np.zeros(d + 1), np.zeros(d + 1)
+    restrict(T.reshape(-1), len(T), d, i, j, plane(r, d), cosines, sines)
+    return cosines, sines
+
+
+coefficient = st.floats(-1, 1).map(lambda x: 0.0 if abs(x) < 1e-9 else x)
+
+
+@given(st.lists(st.tuples(coefficient, coefficient), min_size=1, max_size=6))
+def test_the_angle_is_the_global_maximum(pairs):
+    a, b = np.array([(0.0, 0.0), *pairs]).T.copy()
+    x, size = best_angle(a, b), np.abs(a).sum() + np.abs(b).sum()
+    assert -pi <= x <= pi
+    h, grid = np.arange(len(a)), np.linspace(-pi, pi, 5001)[:, None]
+    values = (a * (np.cos(h * grid) - 1) + b * np.sin(h * grid)).sum(axis=1)
+    assert gain(a, b, x) >= values.max() - 2e-14 * size
+    assert gain(a, b, x) >= 0
+    exact = Trigonometric((-a).tolist(), (-b).tolist()).minimum()
+    assert gain(a, b, x) == pytest.approx(exact.gain, abs=3e-14 * size)
+
+
+def test_a_gain_far_below_rounding_is_found():
+    a, b = np.array([0.0, 1.0, 0.5]), np.array([0.0, 1e-12, 0.0])
+    assert best_angle(a, b) == pytest.approx(1e-12 / 3, rel=1e-6)
+    assert gain(a, b, best_angle(a, b)) == pytest.approx(1e-24 / 6, rel=1e-6)
+
+
+def test_of_equal_maxima_the_next_one():
+    for h in (2, 3, 5):
+        a, b = np.zeros(h + 1), np.zeros(h + 1)
+        a[h], b[h] = np.cos(0.3), np.sin(0.3)
+        assert best_angle(a, b) == pytest.approx(0.3 / h, abs=1e-12)
+    assert best_angle(np.zeros(4), np.zeros(4)) == 0
+
+
+@given(st.floats(1e-4, 0.3))
+def test_two_maxima_close_to_each_other(apart):
+    """-(1 - cos(x - p))(1 - cos(x + p)) + a slight slope: the higher one of two at -p and p."""
+    grid = 2 * pi * np.arange(7) / 7
+    values = -(1 - np.cos(grid - apart)) * (1 - np.cos(grid + apart))
+    transform = np.fft.rfft(values) * (2 / 7)
+    a, b = transform.real.copy(), -transform.imag
+    b[1] -= 1e-3 * apart**3
+    assert best_angle(a, b) == pytest.approx(-apart, abs=0.01 * apart)
+    b[1] += 2e-3 * apart**3
+    assert best_angle(a, b) == pytest.approx(apart, abs=0.01 * apart)
+
+
+@pytest.mark.parametrize(("n", "order", "r"), [*CASES, (6, 3, 1), (4, 6, 2), (5, 4, 1)])
+def test_the_objective_in_a_plane(tucker, n, order, r):
+    """The polynomial is F of the rotated tensor, and its first coefficient the derivative."""
+    T = tucker.symmetric(n, order)
+    for i, j in [(0, r), (r - 1, n - 1)]:
+        a, b = harmonics(T, r, i, j)
+        size = np.vdot(T, T)
+        for angle in np.linspace(-pi / 2, pi / 2, 11):
+            difference = leading(turned(T, i, j, angle), r) - leading(T, r)
+            assert gain(a, b, 2 * angle) == pytest.approx(difference, abs=1e-13 * size)
+        unfolded = T[(slice(None),) + (slice(r),) * (order - 1)].reshape(n, -1)
+        slope = 2 * order * float(unfolded[i] @ unfolded[j])
+        assert 2 * derivatives(a, b, 0.0)[0] == pytest.approx(slope, abs=1e-13 * size)
+
+
+@pytest.mark.parametrize(("n", "order", "r"), CASES)
+def test_a_rotation_is_the_best_of_its_plane(tucker, n, order, r):
+    """Against a dense grid, and with the tensor itself rotated."""
+    T = tucker.symmetric(n, order)
+    for i, j in [(0, r), (r - 1, n - 1), (0, n - 1)]:
+        only = np.array([*range(r), j])
+        small, G = T[np.ix_(*[only] * order)].copy(), np.eye(r + 1)
+        before = leading(small, r)
+        a, b = harmonics(small, r, i, r)
+        rotated = multiplied(small, _rotation(r + 1, i, r, best_angle(a, b) / 2))
+        dense = max(leading(turned(small, i, r, angle), r) for angle in np.linspace(0, pi, 2000))
+        assert leading(rotated, r) >= dense - 1e-13 * np.vdot(small, small)
+        flat = small.reshape(-1).copy()
+        tried, done = rotate_planes(flat, G, r, order, plane(r, order), 0.0)
+        assert tried == r >= done
+        result = flat.reshape(small.shape)
+        np.testing.assert_allclose(result, multiplied(small, G.T), atol=1e-12)
+        assert leading(result, r) >= before
+        assert drift(G) <= 1e-14
+
+
+def _rotation(n, i, j, angle):
+    G = np.eye(n)
+    rotate(G, i, j, angle)
+    return G
+
+
+@pytest.mark.parametrize(("n", "order", "r"), CASES)
+@pytest.mark.parametrize("threshold", [0.0, 0.1, 1.0])
+def test_the_objective_never_falls_and_u_stays_orthogonal(tucker, n, order, r, threshold):
+    made = tucker.of_tensor(tucker.symmetric(n, order), r)
+    solver = JacobiTucker(start="random", threshold=threshold, tolerance=0)
+    state = tucker.begun(solver, made)
+    values = [state.objective]
+    for _ in range(25):
+        solver.step(made.oracle, state)
+        values.append(state.objective)
+        assert drift(state.U) <= 1e-12
+    assert (np.diff(values) >= -1e-14 * values[-1]).all()
+    assert values[-1] > values[0]
+
+
+@pytest.mark.parametrize(("n", "order", "r"), CASES)
+def test_ends_at_critical_points(tucker, n, order, r):
+    made = tucker.of_tensor(tucker.factor_tensor(n, order, r), r)
+    solver = JacobiTucker(start="random")
+    Q = solver.solution(tucker.converged(solver, made, 500)).point
+    assert tucker.measure(made, Q)["relative_gradient"] <= 2e-12
+
+
+def test_the_same_as_hooi(tucker):
+    made = tucker.of_tensor(tucker.factor_tensor(25, 3, 4), 4)
+    jacobi, hooi = tucker.converged(JacobiTucker(), made), tucker.converged(HOOI(), made)
+    assert subspace_error(jacobi.U[:, :4], hooi.Q) <= 1e-11
+    assert jacobi.objective == pytest.approx(hooi.objective, rel=1e-13)
+
+
+def test_it_converges_where_hooi_cycles(tucker):
+    made = tucker.of_tensor(np.diag([1.0, -1.0, 0.5]), 1)
+    state = tucker.converged(JacobiTucker(start="random"), made)
+    assert state.objective == pytest.approx(1, rel=1e-13)
+
+
+@pytest.mark.parametrize(("n", "order", "r"), [(17, 3, 4), (8, 4, 3), (6, 5, 2)])
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+def test_exact_ranks_are_recovered(tucker, n, order, r, start):
+    T, V = tucker.low_rank(n, order, r)
+    state = tucker.converged(JacobiTucker(start=start), tucker.of_tensor(T, r), 300)
+    if start == "random" and state.objective < 0.99 * np.vdot(T, T):
+        return  # another critical point
+    assert subspace_error(state.U[:, :r], V) <= 1e-12
+
+
+def test_a_matrix_is_that_of_eckart_and_young(tucker):
+    A, vectors = tucker.matrix([9, -7, 6, -5, 3, -2, 1, 0, 0, 0])
+    state = tucker.converged(JacobiTucker(start="random"), tucker.of_tensor(A, 4), 100)
+    assert state.objective == pytest.approx(81 + 49 + 36 + 25, rel=1e-13)
+    assert subspace_error(state.U[:, :4], vectors[:, :4]) <= 1e-11
+
+
+def test_blocks_do_not_matter(tucker, monkeypatch):
+    """One block of all planes, or a block for each column: the same sweep but for rounding."""
+    made = tucker.of_tensor(tucker.symmetric(9, 3), 2)
+    points = []
+    for size in (1, 3, 7):
+        monkeypatch.setattr(jacobi_tucker, "block_size", lambda *_, size=size: size)
+        solver = JacobiTucker(start="random", threshold=0)
+        state = tucker.begun(solver, made)
+        solver.advance(made.oracle, state, 1)
+        points.append(state.U[:, :2])
+    assert subspace_error(points[0], points[1]) <= 1e-12
+    assert subspace_error(points[0], points[2]) <= 1e-12
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(2, 5))
+def test_each_other_column_is_in_one_block(n, r, order):
+    r = min(n, r)
+    parts = list(blocks(n, r, order))
+    assert sorted(np.concatenate([part[r:] for part in parts] or [[]])) == list(range(r, n))
+    assert all(part[:r].tolist() == list(range(r)) for part in parts)
+    assert all(len(part) - r <= block_size(n, r, order) for part in parts)
+
+
+def test_planes_below_the_threshold_stay(tucker):
+    T = tucker.symmetric(8, 3)
+    slopes = [
+        abs(2 * derivatives(*harmonics(T, 2, i, j), 0.0)[0]) for i in (0, 1) for j in range(2, 8)
+    ]
+    flat, G = T.reshape(-1).copy(), np.eye(8)
+    assert rotate_planes(flat, G, 2, 3, plane(2, 3), 1.01 * max(slopes)) == (12, 0)
+    assert (np.eye(8) == G).all()
+    assert rotate_planes(flat, G, 2, 3, plane(2, 3), 0.99 * max(slopes))[1] >= 1
+
+
+@pytest.mark.parametrize(("n", "r"), [(1, 1), (2, 1), (2, 2), (5, 5), (5, 1), (5, 4)])
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_edges(tucker, n, r, order):
+    state = tucker.converged(JacobiTucker(), tucker.of_tensor(tucker.factor_tensor(n, order, 2), r))
+    assert r < n or state.work.steps == 0
+    endless = JacobiTucker(tolerance=0)
+    made = tucker.of_tensor(tucker.factor_tensor(n, order, 2), r)
+    state = tucker.begun(endless, made)
+    endless.advance(made.oracle, state, 3)
+    assert drift(state.U) <= 1e-13
+
+
+def test_a_start_where_only_the_objective_vanishes(tucker):
+    """F and its gradient are zero there, T ·(I, q, q) is not: the planes lead away."""
+    T = np.zeros((3, 3, 3))
+    T[0, 0, 1] = T[0, 1, 0] = T[1, 0, 0] = 1
+    made = tucker.of_tensor(T, 1)
+    made.oracle.start = np.eye(3)[:, :1]
+    for threshold in (0.0, 0.5):
+        state = tucker.converged(JacobiTucker(start="random", threshold=threshold), made)
+        assert state.objective == pytest.approx(4 / 3, rel=1e-12)
+
+
+def test_symmetric_samples_have_no_third_moment(tucker):
+    X = tucker.samples(8, 40, 2)
+    state = tucker.begun(JacobiTucker(), tucker.mirrored(X, 3, 2))
+    assert state.status is Status.FAILED
+    assert "vanishes" in state.reason
+
+
+@pytest.mark.parametrize(("n", "order", "r"), [(18, 3, 3), (7, 4, 2)])
+def test_runs_resume_bit_for_bit(tucker, n, order, r):
+    made = tucker.of_samples(tucker.samples(n, 60, 3), order, r)
+    assert tucker.resumed_is_the_same(JacobiTucker(start="random", tolerance=0), made)
+
+
+def test_flops():
+    assert rotation_flops(10, 3) == 3 * 6 * 100 + 60
+    # d = 3: C(r, 2) pairs of others with one of i and j, r - 1 others with two, none with three
+    assert plane_flops(4, 3) == 3 * (4 * 6 + 9 * 3 + 16)
+    assert plane_flops(1, 4) == 3 * 25
+
+
+def test_the_state_is_small(tucker):
+    """It holds no tensor: what a checkpoint stores is U."""
+    import pickle
+
+    made = tucker.of_tensor(tucker.symmetric(20, 4), 3)
+    assert len(pickle.dumps(tucker.begun(JacobiTucker(), made))) < 8 * 20**2 + 2000
+
+
+def test_a_random_start_is_used(tucker):
+    made = tucker.of_tensor(tucker.symmetric(6, 3), 2)
+    made.oracle.start = random_point(6, 2, np.random.default_rng(9))
+    state = tucker.begun(JacobiTucker(start="random"), made)
+    assert subspace_error(state.U[:, :2], made.oracle.start) <= 1e-14

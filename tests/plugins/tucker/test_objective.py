@@ -1,0 +1,274 @@
+"""The objective of the second-order methods: derivatives against definitions and differences."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from orthobench_tucker.endings import next_numbers
+from orthobench_tucker.geodesics import Geodesic
+from orthobench_tucker.objective import (
+    evaluate,
+    evaluation_flops,
+    gain,
+    hessian,
+    hessian_flops,
+)
+from orthobench_tucker.pair_cores import core_along, core_of_pairs, pair_core
+from orthobench_tucker.sample_cores import SampleCores
+from orthobench_tucker.second_order import core_metric
+from orthobench_tucker.tensor_cores import TensorCores
+
+from orthobench.families.symmetric_tucker import MeasuredTensor
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core
+from orthobench.tools.geometry import orthonormalize, random_point
+
+ORDERS = (2, 3, 4, 5)
+
+
+def symmetric(n, order, seed=0):
+    """A random symmetric tensor."""
+    T = np.random.default_rng([seed, n, order]).standard_normal((n,) * order)
+    total = sum(T.transpose(axes) for axes in permutations(range(order)))
+    return np.ascontiguousarray(total / np.linalg.norm(total))
+
+
+def place(n, r, seed=1):
+    """A basis and a tangent vector of length one."""
+    rng = np.random.default_rng([seed, n, r])
+    Q = random_point(n, r, rng)
+    V = rng.standard_normal((n, r))
+    V -= Q @ (Q.T @ V)
+    return Q, V / np.linalg.norm(V)
+
+
+def times(T, *factors):
+    """T ·(A, B, ...): the first index with A, the next with B; None is the identity."""
+    for axis, A in enumerate(factors):
+        if A is not None:
+            T = np.moveaxis(np.tensordot(T, A, axes=(axis, 0)), -1, axis)
+    return T
+
+
+def but_first(A, B):
+    """<A, B> over all indices but the first."""
+    axes = list(range(1, A.ndim))
+    return np.tensordot(A, B, axes=(axes, axes))
+
+
+def sym(A):
+    return (A + A.T) / 2
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize("order", ORDERS)
+def test_value_and_gradient_are_those_of_equations_6_and_27(order, pairs):
+    n, r = 6, 3
+    T, (Q, _) = symmetric(n, order), place(n, r)
+    point = evaluate(TensorCores(T), Q, pairs=pairs)
+    core = times(T, *[Q] * order)
+    euclidean = 2 * order * but_first(times(T, None, *[Q] * (order - 1)), core)
+    square = point.unit**2
+    assert point.value * square == pytest.approx(np.sum(core**2), rel=1e-13)
+    assert point.value == pytest.approx(1, rel=1e-13)
+    projected = euclidean - Q @ (Q.T @ euclidean)
+    np.testing.assert_allclose(point.gradient * square, projected, atol=1e-14)
+    np.testing.assert_allclose(point.B * square, Q.T @ euclidean, atol=1e-14)
+    relative = MeasuredTensor(T).relative_gradient(Q)
+    assert point.relative_gradient == pytest.approx(relative, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_hessian_is_that_of_equation_41(order):
+    n, r, d = 6, 3, order
+    T, (Q, V) = symmetric(n, order), place(n, r)
+    P, D = Q @ Q.T, V @ Q.T + Q @ V.T
+    inner = times(T, None, *[P] * (d - 1))
+    w = d * but_first(inner, inner)
+    other = times(T, None, None, *[P] * (d - 2))
+    v = d * (d - 1) * but_first(times(T, None, D, *[P] * (d - 2)), other) @ P
+    equation_41 = 2 * sym((np.eye(n) - P) @ v + w @ D @ P - D @ w @ P)
+    point = evaluate(TensorCores(T), Q)
+    H = point.unit**2 * hessian(TensorCores(T), point, V)
+    # a tangent vector of the projectors, ΔP = VQ' + QV', is twice as long as V when squared
+    np.testing.assert_allclose(equation_41, sym(H @ Q.T), atol=1e-14)
+    equation_27 = sym(2 * (np.eye(n) - P) @ w @ P)
+    gradient = point.unit**2 * point.gradient
+    np.testing.assert_allclose(equation_27, sym(gradient @ Q.T), atol=1e-14)
+
+
+@pytest.mark.parametrize("curve", ["geodesic", "orthonormalize"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_derivatives_agree_with_differences_of_f(order, curve):
+    n, r, h = 7, 2, 1e-4
+    T, (Q, V) = symmetric(n, order), place(n, r)
+    cores = TensorCores(T)
+    point = evaluate(cores, Q)
+
+    def at(t):
+        there = Geodesic(Q, V).at(t) if curve == "geodesic" else orthonormalize(Q + t * V)
+        return evaluate(cores, there, point.unit).value
+
+    first = (at(h) - at(-h)) / (2 * h)
+    assert first == pytest.approx(np.vdot(point.gradient, V), abs=1e-6)
+    # both curves are of second order: they have no acceleration within the manifold
+    second = (at(h) - 2 * point.value + at(-h)) / h**2
+    H = hessian(cores, point, V)
+    assert second == pytest.approx(np.vdot(H, V), abs=1e-6 * (1 + np.linalg.norm(H)))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_hessian_agrees_with_differences_of_the_gradient(order):
+    n, r, h = 7, 3, 1e-4
+    T, (Q, V) = symmetric(n, order), place(n, r)
+    cores, path = TensorCores(T), Geodesic(Q, V)
+    point = evaluate(cores, Q)
+
+    def brought_back(t):
+        there = evaluate(cores, path.at(t), point.unit).gradient
+        carry = path.transport(np.eye(n), t)
+        return carry.T @ there  # an isometry of horizontal vectors: its inverse is its transpose
+
+    difference = (brought_back(h) - brought_back(-h)) / (2 * h)
+    horizontal = difference - Q @ (Q.T @ difference)
+    np.testing.assert_allclose(horizontal, hessian(cores, point, V), atol=1e-6)
+
+
+@given(order=st.integers(2, 5), r=st.integers(1, 4), seed=st.integers(0, 99))
+def test_the_hessian_is_symmetric_and_horizontal_and_changes_with_the_basis(order, r, seed):
+    n = 5
+    cores, (Q, V), (_, A) = TensorCores(symmetric(n, order, seed)), place(n, r, seed), place(n, r)
+    A = A - Q @ (Q.T @ A)
+    point = evaluate(cores, Q, pairs=True)
+    HV, HA = hessian(cores, point, V), hessian(cores, point, A)
+    size = 1 + np.linalg.norm(HV) + np.linalg.norm(HA)
+    assert abs(np.vdot(HV, A) - np.vdot(V, HA)) < 1e-12 * size
+    assert np.linalg.norm(Q.T @ HV) < 1e-13 * size
+    O = random_point(r, r, np.random.default_rng(seed))  # noqa: E741 - an orthogonal matrix
+    turned = evaluate(cores, Q @ O, point.unit)
+    assert turned.value == pytest.approx(point.value, rel=1e-12)
+    np.testing.assert_allclose(turned.gradient, point.gradient @ O, atol=1e-12 * size)
+    np.testing.assert_allclose(hessian(cores, turned, V @ O), HV @ O, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_both_forms_are_one(order):
+    X = np.random.default_rng(order).exponential(size=(40, 6)) - 1
+    Q, V = place(6, 3)
+    T = moment_tensor(X, order)
+    implicit = evaluate(SampleCores(X, order), Q, pairs=True)
+    for pairs in (False, True):
+        explicit = evaluate(TensorCores(T), Q, pairs=pairs)
+        assert explicit.unit == pytest.approx(implicit.unit, rel=1e-12)
+        assert (explicit.pairs is not None) == (pairs and order > 2)
+        np.testing.assert_allclose(explicit.gradient, implicit.gradient, atol=1e-12)
+        np.testing.assert_allclose(
+            hessian(TensorCores(T), explicit, V),
+            hessian(SampleCores(X, order), implicit, V),
+            atol=1e-11,
+        )
+
+
+@pytest.mark.parametrize("order", [3, 4, 5])
+def test_what_follows_from_the_pair_core_is_what_the_tensor_gives(order):
+    T, (Q, V) = symmetric(5, order), place(5, 3)
+    Y = pair_core(T, Q)
+    np.testing.assert_allclose(core_of_pairs(Y, Q, order), partial_core(T, Q), atol=1e-14)
+    along = TensorCores(T).along(Q, V)
+    np.testing.assert_allclose(core_along(Y, V, order), along, atol=1e-14)
+    h = 1e-5
+    difference = (partial_core(T, Q + h * V) - partial_core(T, Q - h * V)) / (2 * h)
+    np.testing.assert_allclose(core_along(Y, V, order), difference, atol=1e-9)
+
+
+def test_the_gradient_keeps_its_digits_where_it_is_small():
+    """Near a maximum: the part of W outside Q is 1e-9, and known to ten digits."""
+    n, r, small = 12, 3, 1e-9
+    Q, V = place(n, r)
+    core = symmetric(r, 3)
+    T = times(core, Q.T, Q.T, Q.T)
+    tilted = orthonormalize(Q + small * V)
+    point = evaluate(TensorCores(T), tilted)
+    expected = hessian(TensorCores(T), evaluate(TensorCores(T), Q, point.unit), V) * small
+    np.testing.assert_allclose(point.gradient, expected, atol=1e-6 * small)
+    assert np.linalg.norm(tilted.T @ point.gradient) < 1e-15 * point.slope
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+def test_nothing_depends_on_the_scale_of_the_tensor(scale):
+    T, (Q, V) = symmetric(6, 3), place(6, 2)
+    one, other = evaluate(TensorCores(T), Q), evaluate(TensorCores(T * scale), Q)
+    assert other.unit == pytest.approx(one.unit * scale, rel=1e-14)
+    np.testing.assert_allclose(other.gradient, one.gradient, atol=1e-14)
+    H = hessian(TensorCores(T * scale), other, V)
+    np.testing.assert_allclose(H, hessian(TensorCores(T), one, V), atol=1e-14)
+
+
+def test_a_gain_below_the_digits_of_f_is_taken_from_the_slopes():
+    cores, (Q, V) = TensorCores(symmetric(8, 3)), place(8, 3)
+    start, path = evaluate(cores, Q), Geodesic(Q, V)
+    slope = np.vdot(start.gradient, V)
+    for t, digits in [(1e-2, 1e-9), (1e-10, 1e-6), (1e-16, 1e-6)]:
+        end = evaluate(cores, path.at(t), start.unit)
+        slopes = (t * slope, t * np.vdot(end.gradient, path.velocity(t)))
+        expected = t * slope + t * t / 2 * np.vdot(V, hessian(cores, start, V))
+        found = gain(start.value, end.value, slopes)
+        assert found == pytest.approx(expected, rel=max(digits, 10 * t))
+
+
+def test_flops_count_the_products():
+    n, r = 10, 3
+    T = TensorCores(symmetric(n, 3))
+    N = 6
+    rest = 3 * 2 * n * r * N + 2 * 2 * n * r * r + 2 * r * r * N
+    assert evaluation_flops(T, r) == T.at_flops(r) + rest
+    assert evaluation_flops(T, r, pairs=True) == 2 * n**3 * r + 2 * n**2 * r * r + rest
+    products = 4 * 2 * n * r * N + 3 * 2 * n * r * r
+    assert hessian_flops(T, r) == 2 * n**2 * r * r + n * N + products
+    samples = SampleCores(np.ones((50, n)), 3)
+    assert hessian_flops(samples, r) == samples.along_flops(r) + products
+
+
+@given(r=st.integers(1, 6), weak=st.integers(0, 5), seed=st.integers(0, 99))
+def test_the_core_metric_inverts_the_core_where_it_is_not_weak(r, weak, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(0.1, 1.0, r)
+    values[1 : 1 + weak] = 1e-12
+    O = random_point(r, r, rng)  # noqa: E741
+    inverse, scale = core_metric(7 * (O * values) @ O.T, preconditioned=True)
+    assert scale == pytest.approx(7 * values.max(), rel=1e-12)
+    expected = (O / np.maximum(values / values.max(), 1e-3)) @ O.T
+    np.testing.assert_allclose(inverse, expected, atol=1e-8)
+    plain, _ = core_metric(7 * (O * values) @ O.T, preconditioned=False)
+    np.testing.assert_array_equal(plain, np.eye(r))
+
+
+def test_next_numbers_are_the_next_ones():
+    Q, _ = place(5, 3)
+    moved = next_numbers(Q)
+    assert np.all(moved != Q)
+    np.testing.assert_array_equal(np.nextafter(moved, Q), Q)
+    assert 0 < np.count_nonzero(moved > Q) < Q.size
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_pymanopt_has_the_same_gradient_and_hessian(order):
+    pymanopt = pytest.importorskip("pymanopt")
+    n, r = 7, 3
+    T, (Q, V) = symmetric(n, order), place(n, r)
+    manifold = pymanopt.manifolds.Grassmann(n, r)
+
+    def euclidean(Q):
+        return 2 * order * but_first(times(T, None, *[Q] * (order - 1)), times(T, *[Q] * order))
+
+    h = 1e-5
+    second = (euclidean(Q + h * V) - euclidean(Q - h * V)) / (2 * h)
+    point = evaluate(TensorCores(T), Q, pairs=True)
+    square = point.unit**2
+    gradient = manifold.euclidean_to_riemannian_gradient(Q, euclidean(Q))
+    np.testing.assert_allclose(square * point.gradient, gradient, atol=1e-14)
+    H = manifold.euclidean_to_riemannian_hessian(Q, euclidean(Q), second, V)
+    np.testing.assert_allclose(square * hessian(TensorCores(T), point, V), H, atol=1e-9)

@@ -1,0 +1,474 @@
+"""Projected gradient ascent: both forms, both rules, the theorem's bound, and its failures."""
+
+import pickle
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_tucker import PGD
+from orthobench_tucker.monotone import slopes
+from orthobench_tucker.pgd import _Evaluation, step_flops
+from orthobench_tucker.pgd_kernels import evaluated
+from orthobench_tucker.tensor_cores import TensorCores
+
+from orthobench.contract.solver import Status
+from orthobench.families.symmetric_tucker import (
+    GivenTensorOracle,
+    MeasuredTensor,
+    MomentOracle,
+    MomentStream,
+    SymmetricTucker,
+    TuckerOracle,
+)
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import core_square, gradient, inner_core
+from orthobench.tools.geometry import drift, orthonormalize, subspace_error
+
+ORDERS = [2, 3, 4, 5]
+RULES = [
+    ("ascending", 1000.0),
+    ("adagrad", 1000.0),
+    ("adagrad", 0.5),
+    ("constant", 1.0),
+    ("constant", 50.0),
+]
+
+
+@dataclass(frozen=True)
+class Recipe(SymmetricTucker):
+    """A problem that is only asked about."""
+
+    name: ClassVar[str] = "recipe"
+    n: int = 5
+    order: int = 3
+
+    @property
+    def tensor_shape(self):
+        return (self.n,) * self.order
+
+    def build(self, rng):
+        raise NotImplementedError
+
+
+class Tensors(Recipe):
+    offers: ClassVar[type[TuckerOracle]] = GivenTensorOracle
+
+
+class Endless(Recipe):
+    offers: ClassVar[type[TuckerOracle]] = MomentStream
+    endless = True
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("rule", "step"), RULES)
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+def test_both_forms_agree_step_by_step(tucker, start, order, rule, step):
+    X, _ = tucker.factors(7, 50)
+    made = tucker.of_samples(X, order, 3)
+    solvers = [
+        PGD(form=form, start=start, rule=rule, step_size=step, tolerance=0.0)
+        for form in ("implicit", "explicit")
+    ]
+    states = [tucker.begun(solver, made) for solver in solvers]
+    for _ in range(12):
+        points = [solver.solution(s).point for solver, s in zip(solvers, states, strict=True)]
+        np.testing.assert_allclose(*points, atol=1e-10)
+        assert drift(points[0]) < 1e-12
+        for solver, state in zip(solvers, states, strict=True):
+            solver.step(made.oracle, state)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_step_is_that_of_the_paper(tucker, order):
+    T = tucker.symmetric(5, order)
+    made = tucker.of_tensor(T, 2)
+    solver = PGD(start="random", rule="adagrad", step_size=0.7)
+    Q, measured = made.oracle.start, MeasuredTensor(made.oracle.T)
+    state, sums = tucker.begun(solver, made), None
+    for _ in range(4):
+        W = measured.partial_core(Q)
+        G = gradient(W, inner_core(W, Q), order)
+        sums = 1e-10 * np.sum(G**2) if sums is None else sums
+        sums = sums + np.sum(G**2, axis=0)
+        Q = orthonormalize(Q + 0.7 * G / np.sqrt(sums))
+        solver.step(made.oracle, state)
+        np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
+        assert state.objective == pytest.approx(measured.objective(Q), rel=1e-12)
+        assert state.relative_gradient == pytest.approx(measured.relative_gradient(Q), rel=1e-9)
+
+
+@given(st.integers(2, 5), st.integers(1, 5), st.integers(0, 2**31), st.floats(0.05, 1.0))
+@settings(max_examples=60, deadline=None)
+def test_steps_within_the_bound_never_lower_the_objective(tucker, order, n, seed, step):
+    T = tucker.symmetric(n, order, seed)
+    r = 1 + seed % n
+    made = tucker.of_tensor(T, r, seed)
+    solver = PGD(start="random", rule="constant", step_size=step)
+    state = tucker.begun(solver, made)
+    for _ in range(30):
+        before = state.objective
+        solver.advance(made.oracle, state, 1)
+        assert state.objective >= before * (1 - 1e-13)
+        assert state.status is not Status.FAILED
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_curvature_is_within_the_bound(tucker, seed):
+    rng = np.random.default_rng(seed)
+    order, n, r = 2 + seed % 4, 4, 2
+    T = tucker.symmetric(n, order, seed)
+    sigma = np.linalg.norm(T.reshape(n, -1), 2)
+    measured = MeasuredTensor(T)
+    for _ in range(50):
+        Q, V = orthonormalize(rng.standard_normal((n, r))), rng.standard_normal((n, r))
+        Q *= rng.uniform(0, 1)
+        h = 1e-4
+        values = [measured.objective(Q + s * V) for s in (-h, 0, h)]
+        curvature = (values[0] - 2 * values[1] + values[2]) / h**2
+        unit = 2 * order * (order - 1) * sigma**2 * np.sum(V**2)
+        assert curvature >= -unit * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_both_forms_converge_to_the_same_from_hoevd(tucker, order):
+    X, _ = tucker.factors(10, 60)
+    made = tucker.of_samples(X, order, 3)
+    states = [tucker.ended(PGD(form=form), made) for form in ("implicit", "explicit")]
+    for state in states:
+        assert state.status is Status.CONVERGED
+        assert state.relative_gradient <= 1e-12
+    assert states[0].objective == pytest.approx(states[1].objective, rel=1e-12)
+    judged = made.measure(PGD().solution(states[0]))
+    assert judged["relative_gradient"] <= 2e-12
+    assert judged["objective"] == pytest.approx(states[0].objective, rel=1e-11)
+
+
+@pytest.mark.parametrize("start", ["hoevd", "shoevd", "random"])
+@pytest.mark.parametrize("order", [3, 4])
+def test_a_planted_subspace_is_recovered(tucker, start, order):
+    X, basis = tucker.factors(15, 400, noise=0.0)
+    made = tucker.of_samples(X, order, 3, basis=basis)
+    state = tucker.ended(PGD(start=start), made)
+    assert state.status is Status.CONVERGED
+    assert made.measure(PGD().solution(state))["subspace_error"] < 1e-10
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_one_sample(tucker, order):
+    x = np.arange(1.0, 6)
+    for rank in (1, 3):
+        made = tucker.of_samples(x[None], order, rank)
+        state = tucker.ended(PGD(), made)
+        assert state.status is Status.CONVERGED
+        Q = PGD().solution(state).point
+        assert drift(Q) < 1e-12
+        assert state.objective == pytest.approx((x @ x) ** order, rel=1e-12)
+
+
+def test_all_columns_are_optimal_at_once(tucker):
+    X, _ = tucker.factors(5, 40)
+    for form in ("implicit", "explicit"):
+        state = tucker.ended(PGD(form=form), tucker.of_samples(X, 3, 5))
+        assert (state.status, state.work.steps) == (Status.CONVERGED, 0)
+        T = moment_tensor(X, 3)
+        assert state.objective == pytest.approx(np.vdot(T, T), rel=1e-12)
+
+
+def test_matrices_have_their_leading_eigenvectors(tucker):
+    X, _ = tucker.factors(8, 50)
+    state = tucker.ended(PGD(start="random"), tucker.of_samples(X, 2, 3))
+    leading = np.linalg.eigh(X.T @ X)[1][:, -3:]
+    assert state.status is Status.CONVERGED
+    assert subspace_error(PGD().solution(state).point, leading) < 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1e-3, 1e6])
+def test_scale_does_not_matter(tucker, scale):
+    X, _ = tucker.factors(6, 60)
+    for rule in ("ascending", "adagrad", "constant"):
+        solver = PGD(rule=rule, tolerance=0.0)
+        plain = tucker.ended(solver, tucker.of_samples(X, 3, 2), 5)
+        scaled = tucker.ended(solver, tucker.of_samples(X * scale, 3, 2), 5)
+        np.testing.assert_allclose(scaled.basis, plain.basis, atol=1e-6)
+
+
+def test_more_columns_than_the_data_have(tucker):
+    X, basis = tucker.factors(8, 100, rank=2, noise=0.0)
+    state = tucker.ended(PGD(), tucker.of_samples(X, 3, 4))
+    Q = PGD().solution(state).point
+    assert state.status is Status.CONVERGED
+    assert drift(Q) < 1e-12
+    assert subspace_error(Q, basis) < 1e-9
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+@pytest.mark.parametrize("rule", ["ascending", "adagrad", "constant"])
+def test_symmetric_samples_of_odd_order_end_with_the_reason(tucker, form, start, rule):
+    X, _ = tucker.factors(6, 200)
+    made = tucker.mirrored(X, 3, 2)
+    state = tucker.ended(PGD(form=form, start=start, rule=rule), made)
+    assert state.status is Status.FAILED
+    assert "vanishes" in state.reason
+    assert np.isfinite(PGD().solution(state).point).all()
+
+
+def away(basis, other):
+    """The distance of two subspaces, bases transposed."""
+    return subspace_error(basis.T, other.T)
+
+
+def oscillating(tucker, order, n, rule, step):
+    """Yield instances with their runs that fail, of random tensors of small even order."""
+    for seed in range(40):
+        made = tucker.of_tensor(tucker.symmetric(n, order, seed), 1, seed)
+        solver = PGD(start="random", rule=rule, step_size=step)
+        state = tucker.ended(solver, made, 400)
+        if state.status is Status.FAILED:
+            yield made, solver, state
+
+
+@pytest.mark.parametrize(("order", "n"), [(4, 2), (4, 3), (2, 4)])
+@pytest.mark.parametrize(("rule", "step"), [("constant", 1000.0), ("adagrad", 1000.0)])
+def test_large_steps_oscillate_on_some_tensors(tucker, order, n, rule, step):
+    found = 0
+    for made, solver, state in oscillating(tucker, order, n, rule, step):
+        found += 1
+        assert state.reason.startswith("oscillates between two subspaces since step ")
+        assert state.reason.endswith("lower `step`, or take the rule ascending")
+        state.status = Status.RUNNING
+        first = [state.basis, state.before]
+        for turn in range(1, 5):
+            solver.advance(made.oracle, state, 1)
+            state.status, state.returns = Status.RUNNING, 0
+            moved = away(state.basis, first[1 - turn % 2])
+            assert moved > 1e-4
+            assert away(state.basis, first[turn % 2]) < 0.02 * moved
+        small = tucker.ended(PGD(start="random", rule="constant", step_size=1.0), made, 20000)
+        assert small.status is Status.CONVERGED
+        if found == 2:
+            return
+    assert found
+
+
+def ascent(solver, made, most=20_000):
+    """The state at the end of an ascending run, after F was seen never to fall, and its values."""
+    state = begun(solver, made)
+    values = [state.objective]
+    while state.status is Status.RUNNING and state.work.steps < most:
+        place = state.place
+        solver.step(made.oracle, state)
+        assert state.objective >= values[-1] * (1 - 1e-13)
+        assert (state.place is place) or not np.array_equal(state.basis, place.basis)
+        values.append(state.objective)
+    return state, values
+
+
+def begun(solver, made):
+    return solver.init(made.oracle, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("start", ["hoevd", "random"])
+@pytest.mark.parametrize("order", [2, 3, 4])
+@pytest.mark.parametrize("n", range(2, 7))
+def test_the_ascending_rule_never_lowers_f_and_always_converges(tucker, n, order, start):
+    for seed in range(12):
+        T = tucker.symmetric(n, order, seed)
+        for r in {1, n - 1}:
+            made = tucker.of_tensor(T, r, seed)
+            state, _ = ascent(PGD(start=start), made)
+            assert state.status is Status.CONVERGED, (
+                seed,
+                r,
+                state.reason,
+                state.relative_gradient,
+            )
+            assert tucker.measure(made, PGD().solution(state).point)["relative_gradient"] < 2e-11
+
+
+@pytest.mark.parametrize(("order", "n"), [(4, 2), (4, 3), (2, 4)])
+def test_the_ascending_rule_converges_where_adagrad_oscillates(tucker, order, n):
+    found = 0
+    for made, solver, state in oscillating(tucker, order, n, "adagrad", 1000.0):
+        found += 1
+        climbed, _ = ascent(PGD(start="random"), made)
+        assert climbed.status is Status.CONVERGED
+        assert climbed.objective > state.objective
+        assert climbed.relative_gradient <= 1e-12 < solver.tolerance + state.relative_gradient
+    assert found
+
+
+def test_equal_values_are_no_ascent(tucker):
+    """Orthogonal iteration on diag(1, -1) goes back and forth, at the same F."""
+    made = tucker.of_tensor(np.diag([1.0, -1.0]), 1)
+    made.oracle.start = np.array([[0.8], [0.6]])
+    state, values = ascent(PGD(start="random"), made)
+    assert state.status is Status.CONVERGED
+    assert state.objective == pytest.approx(1, rel=1e-14)
+    assert values[1] == values[0]
+
+
+def test_a_step_that_is_taken_back_counts_and_shortens_the_next(tucker):
+    made = tucker.of_tensor(np.diag([1.0, -1.0]), 1)
+    made.oracle.start = np.array([[0.8], [0.6]])
+    solver = PGD(start="random")
+    state = tucker.begun(solver, made)
+    first, flops = state.place, state.work.flops
+    solver.step(made.oracle, state)
+    assert state.place is first
+    assert (state.work.steps, state.work.flops) == (1, 2 * flops)
+    assert state.length == 100.0
+    solver.advance(made.oracle, state, 3)
+    assert state.place is not first
+    assert state.length < 100.0
+    lengths = []
+    for _ in range(8):
+        solver.step(made.oracle, state)
+        lengths.append(state.length)
+    assert max(lengths) > min(lengths)
+
+
+def test_steps_that_all_raise_f_are_of_the_power_iteration(tucker):
+    X, _ = tucker.factors(15, 200)
+    made = tucker.of_samples(X, 3, 3)
+    state = tucker.converged(PGD(), made)
+    power = tucker.converged(PGD(rule="adagrad"), made)
+    assert state.length == 1000.0
+    assert state.work.steps == power.work.steps
+    assert away(state.basis, power.basis) < 1e-10
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_the_ascending_rule_ends_where_the_gradient_is_rounding(tucker, form):
+    """All but a millionth of the samples cancels: six digits of the gradient are lost."""
+    half = tucker.samples(12, 60, 3)
+    X = np.vstack([half, -half + 1e-6 * np.roll(half, 1, axis=0)])
+    for seed in range(3):
+        state = tucker.converged(PGD(form=form), tucker.of_samples(X, 3, 3, seed), 200)
+        assert state.relative_gradient < 1e-7
+        assert form == "explicit" or state.relative_gradient > 1e-12
+
+
+def test_it_fails_where_no_step_is_left_though_there_is_a_gradient(tucker):
+    X, _ = tucker.factors(8, 60)
+    made = tucker.of_samples(X, 3, 2)
+    for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
+        solver = PGD(start="random", tolerance=tolerance)
+        state = tucker.begun(solver, made)
+        state.length = 1e-17
+        solver.step(made.oracle, state)
+        assert state.status is status
+        assert ("is not rounding" in state.reason) == (tolerance > 0)
+
+
+def test_with_no_tolerance_the_ascending_rule_stays_where_it_is(tucker):
+    T = tucker.symmetric(4, 4, 3)
+    made, solver = tucker.of_tensor(T, 1, 3), PGD(start="random", tolerance=0.0)
+    state = tucker.ended(solver, made, 500)
+    best = state.objective
+    solver.advance(made.oracle, state, 300)
+    assert (state.status, state.work.steps) == (Status.RUNNING, 800)
+    assert state.relative_gradient < 1e-12
+    assert state.objective == pytest.approx(best, rel=1e-13)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_the_slopes_of_a_way_are_its_derivatives(tucker, order):
+    """For any bases of both ends; and their mean is what F gains, up to the third order."""
+    rng = np.random.default_rng(order)
+    evaluate = _Evaluation(TensorCores(tucker.symmetric(6, order)), 2)
+    Q, V = orthonormalize(rng.standard_normal((6, 2))), rng.standard_normal((6, 2))
+    turns = [orthonormalize(rng.standard_normal((2, 2))) for _ in range(2)]
+    for t in (1e-3, 1e-4):
+        ends = [Q @ turns[0], orthonormalize(Q + t * V) @ turns[1]]
+        one, two = (evaluate(np.ascontiguousarray(end.T)) for end in ends)
+        first, last = slopes(one, two)
+        gained = two.objective - one.objective
+        assert (first + last) / 2 == pytest.approx(gained, rel=20 * t)
+        assert first == pytest.approx(gained, rel=100 * t)
+
+
+@given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 2**31), st.sampled_from(RULES))
+@settings(max_examples=40, deadline=None)
+def test_runs_that_converge_are_not_taken_for_oscillations(tucker, order, n, seed, rule):
+    """Where a run is said to oscillate, it does, whatever tensor: it stays where it was."""
+    made = tucker.of_tensor(tucker.symmetric(n, order, seed), 1 + seed % (n - 1), seed)
+    solver = PGD(start="random", rule=rule[0], step_size=rule[1], tolerance=1e-10)
+    state = tucker.ended(solver, made, 500)
+    if state.status is not Status.FAILED:
+        return
+    assert rule[1] > 1
+    assert state.relative_gradient > 1e-6
+    where = state.basis, state.before
+    state.status, state.returns = Status.RUNNING, -1000
+    solver.advance(made.oracle, state, 2)
+    assert away(state.basis, where[0]) < 0.02 * away(state.before, where[0])
+
+
+@pytest.mark.parametrize("rule", ["ascending", "adagrad", "constant"])
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_chunks_and_resumption_leave_the_same_bits(tucker, form, rule):
+    X, _ = tucker.factors(12, 500)
+    made, solver = tucker.of_samples(X, 3, 3), PGD(form=form, rule=rule, tolerance=0.0)
+    whole, parts = tucker.begun(solver, made), tucker.begun(solver, made)
+    solver.advance(made.oracle, whole, 9)
+    for count in (1, 3, 5):
+        solver.advance(made.oracle, parts, count)
+        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
+    assert parts.basis.tobytes() == whole.basis.tobytes()
+    assert parts.objective == whole.objective
+    assert parts.work == whole.work
+
+
+def test_zero_tolerance_never_ends(tucker):
+    made = tucker.of_samples(np.eye(4)[:2], 4, 2)
+    state = tucker.ended(PGD(tolerance=0.0), made, 30)
+    assert (state.status, state.work.steps) == (Status.RUNNING, 30)
+
+
+def test_what_it_refuses():
+    assert PGD().refuses(Recipe()) is None
+    assert PGD().refuses(Tensors()) is None
+    assert "samples" in PGD(form="implicit").refuses(Tensors())
+    assert "SHOEVD" in PGD(start="shoevd").refuses(Tensors())
+    assert PGD(start="shoevd").refuses(Recipe()) is None
+    assert "needs a SymmetricTensorOracle" in PGD().refuses(Endless())
+    huge = Recipe(n=10**5, order=4)
+    assert "memory" in PGD(form="explicit").refuses(huge)
+    assert PGD().refuses(huge) is None
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_gradient_in_two_parts_is_the_gradient(tucker, order):
+    rng = np.random.default_rng(order)
+    Q = orthonormalize(rng.standard_normal((6, 2)))
+    table = monomials(2, order - 1)
+    W = MeasuredTensor(tucker.symmetric(6, order)).partial_core(Q)
+    S = inner_core(W, Q)
+    inner, tangent, objective, relative = evaluated(
+        np.ascontiguousarray(W.T), np.ascontiguousarray(Q.T), table.counts, order
+    )
+    np.testing.assert_allclose(Q @ inner + tangent.T, gradient(W, S, order), rtol=1e-10, atol=1e-9)
+    assert np.abs(tangent @ Q).max() < 1e-12 * np.abs(tangent).max()
+    assert objective == pytest.approx(core_square(S, order), rel=1e-13)
+    assert relative == pytest.approx(np.linalg.norm(tangent) / objective, rel=1e-13)
+
+
+def test_flops_are_counted(tucker):
+    X, _ = tucker.factors(9, 30)
+    made = tucker.of_samples(X, 3, 2)
+    assert isinstance(made.oracle, MomentOracle)
+    solver = PGD(start="random", tolerance=0.0)
+    state = tucker.begun(solver, made)
+    first = state.work.flops
+    solver.advance(made.oracle, state, 4)
+    N = 3
+    a_step = 2 * 30 * 9 * 2 + 30 * N + 2 * 30 * 9 * N
+    a_step += 3 * 2 * 9 * 2 * N + 2 * 2 * 2 * N + 3 * 2 * 9 * 4 + 4 * 9 * 4 - 4 * 8 // 3
+    assert step_flops(9, 2, N) == a_step - (2 * 30 * 9 * 2 + 30 * N + 2 * 30 * 9 * N)
+    assert first == a_step
+    assert state.work.flops == 5 * a_step

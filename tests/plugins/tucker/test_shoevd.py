@@ -1,0 +1,68 @@
+"""shoevd against Algorithm 3 written down literally, and against HOEVD itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from orthobench_tucker import streaming as module
+from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.streaming import hoevd_weights
+
+from orthobench.tools import flops
+from orthobench.tools.geometry import random_point, subspace_error
+
+ORDERS = [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("b", [1, 6, 30])
+@pytest.mark.parametrize("d", ORDERS)
+def test_the_weights_are_the_gradient_of_the_unfolding(streaming, monkeypatch, d, b):
+    """|mat(M)'Q|² has the gradient 2 mat(M) mat(M)'Q; through the full tensor."""
+    monkeypatch.setattr(module, "TILE", 8)
+    rng = np.random.default_rng([d, b])
+    X, Q = rng.exponential(size=(4, b)) - 1, random_point(4, 2, rng)
+    unfolded = X
+    for _ in range(d - 2):
+        unfolded = np.einsum("ib,jb->ijb", unfolded, X).reshape(-1, b)
+    M = X @ unfolded.T / b
+    R = hoevd_weights(np.ascontiguousarray(X.T), Q.T @ X, d)
+    expected = 2 * M @ M.T @ Q
+    tolerance = 1e-13 * np.abs(expected).max()
+    np.testing.assert_allclose(2 / b**2 * X @ R.T, expected, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(streaming.hoevd_gradient(X, Q, d), expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("c", [0.1, 1.0, 1000.0])
+@pytest.mark.parametrize("d", ORDERS)
+def test_it_is_algorithm_3(streaming, d, c):
+    rows, _ = streaming.factor_model(12, 3, 6 * 20, noise=1.0)
+    solver, oracle = SHOEVD(step_size=c, batch=20), streaming.stream(rows, d, 3)
+    state = streaming.run(solver, oracle, 6)
+    Q = streaming.ascent(streaming.hoevd_gradient, oracle.start, streaming.batches(rows, 20), d, c)
+    np.testing.assert_allclose(solver.solution(state).point, Q, atol=1e-11)
+
+
+def test_on_full_batches_it_converges_to_hoevd(streaming):
+    rows, _ = streaming.factor_model(10, 2, 50)
+    oracle = streaming.stream(np.tile(rows, (300, 1)), 3, 2)
+    state = streaming.run(SHOEVD(batch=50, step_size=3.0), oracle, 300)
+    X = rows.T
+    values, vectors = np.linalg.eigh(X @ (X.T @ X) ** 2 @ X.T)
+    assert values[-2] > 2 * values[-3]
+    assert subspace_error(state.rows.T, vectors[:, -2:]) < 1e-6
+
+
+@pytest.mark.parametrize("d", [3, 4])
+def test_it_recovers_the_basis_of_a_skewed_factor_model(streaming, d):
+    rows, basis = streaming.factor_model(60, 4, 50 * 200)
+    state = streaming.run(SHOEVD(), streaming.stream(rows, d, 4), 200)
+    assert subspace_error(state.rows.T, basis) < 0.1
+
+
+def test_flops(streaming):
+    rows, _ = streaming.factor_model(9, 2, 100)
+    state = streaming.run(SHOEVD(batch=10), streaming.stream(rows, 3, 2), 4)
+    n, r, b = 9, 2, 10
+    step = 4 * n * r + flops.qr(n, r)
+    assert state.work.flops == 4 * (2 * b * b * n + b * b + 2 * r * b * b + 4 * r * n * b + step)
+    assert (state.work.steps, state.work.samples) == (4, 40)

@@ -1,0 +1,69 @@
+"""Which starts the solvers of whole tensors refuse, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from orthobench_tucker import HOOI, PGD, JacobiTucker, QuasiNewton, TrustRegion
+from orthobench_tucker.starts import STARTS
+
+from orthobench.errors import UsageError
+from orthobench.families.symmetric_tucker import (
+    GivenTensorOracle,
+    MomentOracle,
+    SymmetricTucker,
+    TuckerOracle,
+)
+from orthobench.tools.geometry import random_point
+
+SOLVERS = [PGD, HOOI, QuasiNewton, TrustRegion, JacobiTucker]
+
+
+@dataclass(frozen=True)
+class Samples(SymmetricTucker):
+    """A problem that is only asked about."""
+
+    name: ClassVar[str] = "recipe"
+    tensor_shape = (5, 5, 5)
+
+    def build(self, rng):
+        raise NotImplementedError
+
+
+class Tensors(Samples):
+    offers: ClassVar[type[TuckerOracle]] = GivenTensorOracle
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_without_samples_only_shoevd_is_refused(solver):
+    for start in STARTS:
+        assert solver(start=start).refuses(Samples()) is None
+        why = solver(start=start).refuses(Tensors())
+        assert (why is not None) == (start == "shoevd")
+    assert "the problem has a tensor, not samples" in solver(start="shoevd").refuses(Tensors())
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_an_instance_without_samples_has_no_shoevd_start(solver):
+    T = np.zeros((4, 4, 4))
+    T[0, 0, 0] = 1
+    oracle = GivenTensorOracle(T, 2)
+    oracle.start = random_point(4, 2, np.random.default_rng(0))
+    with pytest.raises(UsageError, match="the start shoevd needs samples"):
+        solver(start="shoevd").init(oracle, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_start_leads_every_solver_to_the_optimum(solver, start):
+    rng = np.random.default_rng(3)
+    basis = random_point(9, 2, rng)
+    oracle = MomentOracle((rng.exponential(size=(300, 2)) - 1) @ basis.T, 3, 2)
+    oracle.start = random_point(9, 2, rng)
+    state = solver(start=start).init(oracle, rng)
+    solver(start=start).advance(oracle, state, 200)
+    Q = solver(start=start).solution(state).point
+    assert np.linalg.norm(basis - Q @ (Q.T @ basis)) < 1e-10

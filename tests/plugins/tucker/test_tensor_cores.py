@@ -1,0 +1,101 @@
+"""Partial cores of full tensors are those that einsum gives, and so are their derivatives."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from orthobench_tucker.tensor_cores import TensorCores, ascending, unpacking
+
+from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.tools.geometry import random_point
+
+LETTERS = "abcdef"
+SIZES = [
+    (2, 1), (5, 3), (20, 4),  # order 2
+    (1, 1), (7, 3), (15, 4), (16, 4), (17, 5), (33, 9), (40, 1),
+    (3, 2), (15, 3), (16, 5), (19, 6),
+    (4, 3), (16, 2),
+]  # fmt: skip
+ORDERS = [2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5]
+
+
+def contracted(T, factors):
+    """T ·(I, A, B, ...) by einsum, a column for each tuple of columns."""
+    order = T.ndim
+    inner = LETTERS[1:order]
+    terms = ",".join(letter + letter.upper() for letter in inner)
+    result = np.einsum(f"{LETTERS[:order]},{terms}->a{inner.upper()}", T, *factors, optimize=True)
+    return result.reshape(len(T), -1)
+
+
+def at(T, Q):
+    return contracted(T, [Q] * (T.ndim - 1))[:, monomials(Q.shape[1], T.ndim - 1).places]
+
+
+def along(T, Q, V):
+    places = range(T.ndim - 1)
+    total = sum(contracted(T, [V if p == place else Q for p in places]) for place in places)
+    return total[:, monomials(Q.shape[1], T.ndim - 1).places]
+
+
+@pytest.mark.parametrize(("order", "size"), zip(ORDERS, SIZES, strict=True))
+def test_at_and_along_are_einsum(tucker, order, size):
+    n, r = size
+    T, rng = tucker.symmetric(n, order), np.random.default_rng(7)
+    Q, V = random_point(n, r, rng), rng.standard_normal((n, r))
+    cores = TensorCores(T)
+    scale = np.abs(T).sum() / n
+    np.testing.assert_allclose(cores.at(Q), at(T, Q), rtol=0, atol=1e-14 * scale)
+    np.testing.assert_allclose(cores.along(Q, V), along(T, Q, V), rtol=0, atol=1e-13 * scale)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_bases_in_any_layout(tucker, order):
+    n, r = 18, 5
+    cores, rng = TensorCores(tucker.symmetric(n, order)), np.random.default_rng(1)
+    wide = rng.standard_normal((n, 2 * r))
+    Q = wide[:, ::2]
+    expected = cores.at(Q.copy())
+    np.testing.assert_allclose(cores.at(Q), expected, rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(cores.at(np.asfortranarray(Q)), expected, rtol=1e-13, atol=1e-12)
+
+
+def test_a_read_only_tensor_is_left_alone(tucker):
+    T = tucker.symmetric(17, 3)
+    before = T.copy()
+    T.flags.writeable = False
+    Q = random_point(17, 4, np.random.default_rng(0))
+    TensorCores(T).along(Q, Q)
+    assert (before == T).all()
+
+
+def test_euler(tucker):
+    """W is homogeneous of degree d - 1 in Q: its derivative along Q is (d - 1) W."""
+    for order in (2, 3, 4):
+        cores = TensorCores(tucker.symmetric(16, order))
+        Q = random_point(16, 3, np.random.default_rng(order))
+        np.testing.assert_allclose(cores.along(Q, Q), (order - 1) * cores.at(Q), atol=1e-12)
+
+
+@given(st.integers(1, 6), st.integers(1, 4))
+def test_ascending_tuples_are_all_and_in_order(n, length):
+    tuples = [tuple(row) for row in ascending(n, length).tolist()]
+    assert tuples == list(monomials(n, length).indices)
+
+
+@given(st.integers(1, 5), st.integers(2, 4))
+def test_unpacking_finds_the_sorted_tuple(n, length):
+    tuples, places = ascending(n, length), unpacking(n, length)
+    for prefix, row in zip(ascending(n, length - 1), places, strict=True):
+        for b, place in enumerate(row):
+            assert sorted([*prefix, b]) == list(tuples[place])
+
+
+def test_flops_are_those_of_the_chain_of_products():
+    n, r = 7, 3
+    assert TensorCores(np.zeros((n, n))).at_flops(r) == 2 * n * n * r
+    cubic = TensorCores(np.zeros((n, n, n)))
+    assert cubic.at_flops(r) == 2 * n**3 * r + 2 * n**2 * r**2
+    assert cubic.along_flops(r) == cubic.at_flops(r) + n * r**2
+    fourth = TensorCores(np.zeros((n,) * 4))
+    assert fourth.at_flops(r) == 2 * n**4 * r + 2 * n**3 * r**2 + 2 * n**2 * r**3

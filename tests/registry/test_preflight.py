@@ -1,0 +1,99 @@
+"""What a suite names and no judge reports is refused before anything runs, or is written."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.harness.cell import instance_of
+from orthobench.harness.suite import PlannedProblem, PlannedSolver, Suite
+
+
+def suite(*solvers, problem=None, **tables):
+    return {
+        "seeds": 2,
+        "budget": {"samples": 50},
+        "problem": [problem or {"name": "digits", "k": 2}],
+        "solver": list(solvers) or [{"name": "oja"}],
+        **tables,
+    }
+
+
+def target(metric):
+    return {"metric": metric, "value": 1e-3}
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (
+            suite(target=target("suboptimalty")),
+            r"metric of digits k=2 as the target: 'suboptimalty'; did you mean 'suboptimality'",
+        ),
+        (
+            suite(at={"densty": [0.1]}),
+            r"metric of digits k=2 to compare at: 'densty'; .*suboptimality",
+        ),
+        (
+            suite(problem={"name": "digits", "k": 2, "at": {"rnk": [3]}}, target=target("rank")),
+            r"to compare at: 'rnk'; did you mean 'rank'",
+        ),
+    ],
+)
+def test_a_metric_that_no_judge_reports_is_refused(tmp_path, table, said):
+    with pytest.raises(ob.UsageError, match=said):
+        ob.run(table, tmp_path / "s.sqlite", quiet=True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("metric", ["rank", "relaxed_suboptimality", "constraint_violation"])
+def test_a_metric_of_some_solutions_only_can_be_asked_for(tmp_path, metric):
+    asked = suite({"name": "msg"}, target={"metric": metric, "value": 1e9})
+    results = ob.run(asked, tmp_path / "s.sqlite", quiet=True)
+    assert not results.failures
+    for record in results.records:
+        assert record.status.value == "target"
+        assert metric in record.trace[-1].metrics
+
+
+def test_tuning_without_validation_data_is_refused(tmp_path):
+    np.save(tmp_path / "X.npy", np.random.default_rng(0).standard_normal((200, 5)))
+    problem = {"name": "npy-pca", "path": str(tmp_path / "X.npy"), "k": 2, "validation": 0}
+    one = suite({"name": "oja", "step": {"tune": [1]}}, problem=problem)
+    assert not ob.run(one, tmp_path / "one.sqlite", quiet=True).failures
+    two = suite({"name": "oja", "step": {"tune": [1, 2]}}, problem=problem)
+    with pytest.raises(ob.UsageError, match=r"oja cannot be tuned on .*give the problem a valid"):
+        ob.run(two, tmp_path / "two.sqlite", quiet=True)
+    assert not (tmp_path / "two.sqlite").exists()
+    # one trial is stored already: the other one alone could run
+    with pytest.raises(ob.UsageError, match="cannot be tuned"):
+        ob.run(two, tmp_path / "one.sqlite", quiet=True)
+
+
+def test_a_judge_that_fails_on_a_bare_point_is_heard_in_its_cells(tmp_path, toys):
+    class Demanding(toys.Problem):
+        name = "demanding"
+
+        def build(self, rng):
+            instance = super().build(rng)
+            return replace(instance, measure=lambda solution: {"gap": solution.weights.sum()})
+
+    problem = PlannedProblem(Demanding(), "demanding", ob.Budget(steps=3), ("toys", "1"))
+    solver = PlannedSolver(toys.Solver(), "power", {}, ("toys", "1"))
+    results = ob.run(Suite("toys", (problem,), (solver,), (0,)), tmp_path / "s.sqlite", quiet=True)
+    (failed,) = results.failures
+    assert "AttributeError" in failed.reason
+
+
+def test_every_conditional_metric_is_one_that_a_judge_reports():
+    relaxed = ob.solve("msg", "digits", ob.Budget(samples=50))
+    assert set(made("digits").conditional) <= set(relaxed.trace[-1].metrics)
+    sparse = ob.solve(
+        "givens-streaming-sparse-pca", "planted-sparse", ob.Budget(steps=5), gamma=0.1
+    )
+    assert set(made("planted-sparse").conditional) <= set(sparse.trace[-1].metrics)
+
+
+def made(name):
+    return instance_of(ob.catalogue().problem(name), seed=0)

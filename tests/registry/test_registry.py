@@ -1,0 +1,276 @@
+import re
+import sys
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from orthobench.contract import hookimpl
+from orthobench.contract.solver import Solver
+from orthobench.errors import UsageError
+from orthobench.registry import installed as registry_module
+from orthobench.registry.installed import Plugin, PluginError, Registry
+
+
+class Point:
+    """An entry point as importlib.metadata gives them."""
+
+    def __init__(self, name, load, distribution="third-party"):
+        self.name, self.load, self.value = name, load, f"{name}_package"
+        self.dist = SimpleNamespace(name=distribution, version="2.0")
+
+
+def brings(*solvers):
+    class Brings:
+        @hookimpl
+        def orthobench_solvers(self):
+            return solvers
+
+    return Brings()
+
+
+@pytest.fixture
+def install(monkeypatch):
+    def installed(*points):
+        monkeypatch.setattr("orthobench.registry.installed.entry_points", lambda **_: points)
+        return Registry.installed()
+
+    return installed
+
+
+def test_a_broken_plugin_leaves_the_rest_working(toys, install):
+    def broken():
+        raise ImportError("no module named nonsense")
+
+    registry = install(Point("bad", broken), Point("good", toys.Plugin))
+    assert list(registry.solvers) == ["power"]
+    said = "ImportError: no module named nonsense (plugin 'bad' of third-party 2.0, bad_package)"
+    assert registry.broken == {"bad": said}
+
+
+RAISING = """\
+from orthobench.contract import hookimpl
+
+@hookimpl
+def orthobench_solvers():
+    return [1 / 0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import nonsense", "ModuleNotFoundError: No module named 'nonsense' ({}, line 1)"),
+        ("\n\ndef f(:", "SyntaxError: invalid syntax ({}, line 3)"),
+        ("raise SystemExit(3)", "SystemExit: 3 ({}, line 1)"),
+        (
+            RAISING,
+            "orthobench_solvers raises ZeroDivisionError: division by zero ({}, line 5)",
+        ),
+    ],
+    ids=["import", "syntax", "exit", "hook"],
+)
+def test_a_broken_plugin_is_named_with_the_line(tmp_path, monkeypatch, install, source, said):
+    (tmp_path / "fragile").mkdir()
+    file = tmp_path / "fragile" / "__init__.py"
+    file.write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    registry = install(EntryPoint("bad", "fragile", "orthobench"))
+    assert registry.broken["bad"].removeprefix("plugin 'bad': ") == said.format(file)
+    assert not registry.plugins
+    sys.modules.pop("fragile", None)
+
+
+def test_a_duplicate_name_names_both_parties_and_own_methods_stay(toys, install):
+    registry = install(
+        Point("aaa", toys.Plugin, "impostor"), Point("own", toys.Plugin, "orthobench")
+    )
+    assert registry.solvers["power"].plugin.distribution == "orthobench"
+    assert "'power'" in registry.broken["aaa"]
+    assert "impostor" in registry.broken["aaa"]
+    assert "'own'" in registry.broken["aaa"]
+
+
+def test_a_misspelt_hook_is_named_with_the_right_ones(install):
+    class Misspelt:
+        @hookimpl
+        def orthobench_solver(self):
+            return []
+
+    registry = install(Point("typo", Misspelt))
+    assert "'orthobench_solver'; did you mean 'orthobench_solvers'?" in registry.broken["typo"]
+    assert "orthobench_claims" in registry.broken["typo"]
+
+
+def unmarked():
+    return []
+
+
+def hooks(**functions):
+    return SimpleNamespace(**functions)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "said"),
+    [
+        (hooks(orthobench_solvers=hookimpl(lambda registry: [])), "orthobench_solvers takes (regi"),
+        (hooks(orthobench_solvers=unmarked), "orthobench_solvers is not marked as a hook"),
+        (hooks(orthobench_problem=unmarked), "orthobench_problem is not marked as a hook"),
+        (hooks(), "implements no hook"),
+        (hooks(orthobench_suites=hookimpl(lambda: None)), "not None; is a return missing?"),
+        (hooks(orthobench_suites=hookimpl(lambda: "a.toml")), "must return a list, not 'a.toml'"),
+        (hooks(orthobench_solvers=hookimpl(lambda: int)), "must return a list, not <class 'int'>"),
+        (hooks(orthobench_suites=hookimpl(lambda: [Path("no.toml")])), "no.toml is no TOML file"),
+        (hooks(orthobench_claims=hookimpl(lambda: ["paper"])), "'paper' is not a Paper"),
+    ],
+)
+def test_a_wrong_hook_is_named(plugin, said):
+    with pytest.raises(PluginError, match=re.escape(said)):
+        Registry().add(plugin, Plugin("odd"))
+
+
+def wrong(base, **attributes):
+    return dataclass(frozen=True)(type("Wrong", (base,), {"name": "wrong", **attributes}))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"step": lambda self, state: None}, "Wrong.step is called as step(oracle, state)"),
+        ({"init": lambda self: None}, "Wrong.init is called as init(oracle, rng)"),
+        ({"solution": None}, "Wrong.solution is called as solution(state)"),
+        ({"name": ""}, "Wrong.name must be a word, not ''"),
+        ({"name": "two words"}, "Wrong.name must be one word"),
+        ({"needs": "samples"}, "Wrong.needs must be a type of Oracle, not 'samples'"),
+        ({"step": Solver.step}, "Wrong has neither the method step nor advance"),
+    ],
+)
+def test_a_solver_that_could_not_run_is_named_when_it_is_loaded(toys, attributes, said):
+    with pytest.raises(PluginError, match=re.escape(said)):
+        Registry().add(brings(wrong(toys.Solver, **attributes)), Plugin("odd"))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"build": lambda self: None}, "Wrong.build is called as build(rng)"),
+        ({"offers": int}, "Wrong.offers must be a type of Oracle"),
+        ({"tuned_by": None}, "Wrong.tuned_by must be a word"),
+    ],
+)
+def test_a_problem_that_could_not_run_is_named_when_it_is_loaded(toys, attributes, said):
+    plugin = hooks(orthobench_problems=hookimpl(lambda: [wrong(toys.Problem, **attributes)]))
+    with pytest.raises(PluginError, match=re.escape(said)):
+        Registry().add(plugin, Plugin("odd"))
+
+
+def test_parameters_of_ones_own_with_defaults_are_no_wrong_signature(toys):
+    def step(self, oracle, state, *, trace=None): ...
+
+    registry = Registry()
+    registry.add(brings(wrong(toys.Solver, step=step)), Plugin("odd"))
+    assert list(registry.solvers) == ["wrong"]
+
+
+def test_two_plugins_of_one_name_are_told_apart(toys, install):
+    def broken():
+        raise ImportError("nonsense")
+
+    registry = install(
+        Point("same", toys.Plugin, "first"), Point("same", brings, "second"),
+        Point("same", broken, "third"),
+    )  # fmt: skip
+    assert [plugin.distribution for plugin in registry.plugins] == ["first"]
+    assert (
+        "plugin 'same' of second 2.0 has the name of plugin 'same' of first"
+        in (registry.broken["same"])
+    )
+    assert "ImportError" in registry.broken["same of third"]
+
+
+def test_only_the_plugins_that_are_chosen_are_loaded(toys, install, monkeypatch):
+    def never():
+        raise AssertionError
+
+    monkeypatch.setenv("ORTHOBENCH_PLUGINS", " good ,")
+    registry = install(Point("bad", never), Point("good", toys.Plugin))
+    assert [plugin.name for plugin in registry.plugins] == ["good"]
+    assert [plugin.name for plugin in registry.left_out] == ["bad"]
+    assert not registry.broken
+    with pytest.raises(UsageError, match="plugins that ORTHOBENCH_PLUGINS leaves out: bad"):
+        registry.solver("msg")
+
+
+def test_an_empty_choice_is_none(toys, install, monkeypatch):
+    monkeypatch.setenv("ORTHOBENCH_PLUGINS", "")
+    registry = install(Point("good", toys.Plugin))
+    assert not registry.plugins
+    assert not registry.solvers
+
+
+def test_a_choice_that_nobody_has_is_refused(toys, install, monkeypatch):
+    monkeypatch.setenv("ORTHOBENCH_PLUGINS", "good,tucke")
+    with pytest.raises(UsageError, match=r"ORTHOBENCH_PLUGINS.*'tucke'.*did you mean 'tucker'"):
+        install(Point("good", toys.Plugin), Point("tucker", toys.Plugin))
+
+
+def test_loading_is_timed(toys, install, monkeypatch):
+    clock = [0.0]
+
+    def slow():
+        clock[0] += 3.0
+        return toys.Plugin()
+
+    monkeypatch.setattr(registry_module, "perf_counter", lambda: clock[0])
+    registry = install(Point("slow", slow), Point("quick", lambda: brings()))
+    told = {plugin.name: seconds for plugin, seconds in registry.seconds.items()}
+    assert told == {"slow": 3.0, "quick": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        (42, "not a subclass of Solver"),
+        (type("Plain", (), {}), "not a subclass of Solver"),
+    ],
+)
+def test_what_is_no_solver_is_refused(item, said):
+    with pytest.raises(PluginError, match=said):
+        Registry().add(brings(item), Plugin("odd"))
+
+
+def test_a_solver_must_be_frozen_and_complete(toys):
+    @dataclass
+    class Thawed(toys.Solver.__bases__[0]):
+        name = "thawed"
+        needs = toys.Oracle
+
+        def init(self, oracle, rng): ...
+        def solution(self, state): ...
+
+    with pytest.raises(PluginError, match="frozen dataclass"):
+        Registry().add(brings(Thawed), Plugin("odd"))
+
+    @dataclass(frozen=True)
+    class Half(toys.Solver.__bases__[0]):
+        name = "half"
+
+    with pytest.raises(PluginError, match="lacks the methods init, solution"):
+        Registry().add(brings(Half), Plugin("odd"))
+
+
+def test_a_refused_plugin_leaves_nothing_behind(toys):
+    registry = Registry()
+    with pytest.raises(PluginError):
+        registry.add(brings(toys.Solver, 42), Plugin("odd"))
+    assert not registry.solvers
+    assert not registry.plugins
+
+
+def test_unknown_names_suggest_the_nearest(toys):
+    with pytest.raises(UsageError, match="did you mean 'power'"):
+        toys.registry.solver("pwoer")
+    with pytest.raises(UsageError, match=r"parameter of solver power: 'stepp'.*'step'"):
+        toys.registry.solver("power", {"stepp": 1.0})

@@ -1,0 +1,199 @@
+"""What `orthobench plugin new` writes, and what it refuses."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orthobench.errors import UsageError
+from orthobench.registry.installed import Plugin, Registry, catalogue
+from orthobench.registry.scaffold import LONGEST, Names, refuse_taken, render, write
+
+NAMES = Names.of("orthobench-toy-method")
+LONG = "long-" + "a" * (LONGEST - 5)
+
+
+def tree(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "plugin", "solver"),
+    [
+        ("orthobench-toy-method", "orthobench_toy_method", "toy-method", "ToyMethod"),
+        ("Orthobench_Toy.Method", "orthobench_toy_method", "toy-method", "ToyMethod"),
+        ("fast-pca2", "fast_pca2", "fast-pca2", "FastPca2"),
+        ("orthobench-solver", "orthobench_solver", "solver", "SolverMethod"),
+        ("orthobench-path", "orthobench_path", "path", "PathMethod"),
+        ("orthobench-none", "orthobench_none", "none", "NoneMethod"),
+        ("orthobench-2d-oja", "orthobench_2d_oja", "2d-oja", "The2dOja"),
+    ],
+)
+def test_all_names_come_from_that_of_the_distribution(name, package, plugin, solver):
+    assert Names.of(name) == Names(name, package, plugin, solver)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "cannot be the name"),
+        ("2d-oja", "a letter first"),
+        ("a--b", "single hyphens"),
+        ("oja-", "cannot be the name"),
+        ("../oja", "cannot be the name"),
+        ("öja", "cannot be the name"),
+        ("a" * (LONGEST + 1), f"at most {LONGEST}"),
+        ("numpy", "hide that of numpy; another name is orthobench-numpy"),
+        ("random", "hide that of Python"),
+        ("lambda", "hide that of Python"),
+        ("orthobench", "cannot be the name"),
+        ("tests", "hide that of every project"),
+    ],
+)
+def test_a_name_that_no_plugin_can_have_is_refused(name, said):
+    with pytest.raises(UsageError, match=said):
+        Names.of(name)
+
+
+def test_names_that_others_have_are_refused():
+    with pytest.raises(UsageError, match=r"stochastic-pca.*brings 'oja' already"):
+        refuse_taken(Names.of("orthobench-oja"), catalogue())
+    # installed from a wheel, the package is a module of orthobench's, which comes first
+    with pytest.raises(UsageError, match=r"has the name 'tucker' already|that of orthobench"):
+        refuse_taken(Names.of("orthobench-tucker"), catalogue())
+    refuse_taken(NAMES, catalogue())
+
+
+def test_what_the_plugin_itself_brings_is_not_taken():
+    own = Plugin("toy-method", "Orthobench.Toy_Method", "1.0")
+    refuse_taken(NAMES, Registry(plugins=[own]))
+    with pytest.raises(UsageError, match="other"):
+        refuse_taken(NAMES, Registry(plugins=[Plugin("toy-method", "other", "1.0")]))
+
+
+def test_no_name_of_the_templates_is_left_for_a_solver(tmp_path):
+    write(NAMES, tmp_path, None)
+    names = set()
+    for path in tmp_path.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names |= {alias.asname or alias.name for alias in node.names}
+            elif isinstance(node, ast.ClassDef):
+                names.add(node.name)
+    assert "Path" in names
+    for name in names - {NAMES.solver}:
+        words = re.findall("[A-Z][a-z0-9]*", name)
+        if "".join(words) == name:
+            assert Names.of("orthobench-" + "-".join(words).lower()).solver != name
+
+
+@pytest.mark.parametrize("name", ["orthobench-toy-method", LONG, "ab"])
+def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
+    names = Names.of(name)
+    files = dict(render(names, "Ada"))
+    assert f"src/{names.package}/suites/{names.plugin}-comparison.toml" in files
+    assert ".github/workflows/ci.yml" in files
+    for path, text in files.items():
+        assert not re.search("@[a-z]+@", text)
+        if path.endswith(".py"):
+            ast.parse(text)
+        if path.endswith(".toml"):
+            tomllib.loads(text)
+    project = tomllib.loads(files["pyproject.toml"])
+    assert project["project"]["name"] == name
+    assert project["project"]["entry-points"]["orthobench"] == {names.plugin: names.package}
+
+
+@pytest.mark.parametrize("name", [LONG, "ab", "orthobench-zebra"])
+def test_linters_find_nothing(tmp_path, name):
+    pytest.importorskip("ruff")
+    write(Names.of(name), tmp_path / "made", "Ada")
+    for words in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *words, "--no-cache", "."],
+            cwd=tmp_path / "made", capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@settings(max_examples=20)
+@given(author=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1))
+def test_any_author_is_written_as_toml(author):
+    project = tomllib.loads(dict(render(NAMES, author))["pyproject.toml"])
+    assert project["project"]["authors"] == [{"name": author}]
+
+
+@pytest.mark.parametrize(
+    ("told", "authors"),
+    [
+        ({"user.name": "Ada", "user.email": "a@b.org"}, [{"name": "Ada", "email": "a@b.org"}]),
+        ({"user.name": "Ada", "user.email": "root@localhost"}, [{"name": "Ada"}]),
+        ({"user.email": "a@b.org"}, [{"name": "The orthobench-toy-method developers"}]),
+    ],
+)
+def test_the_author_is_whom_git_knows(monkeypatch, told, authors):
+    monkeypatch.setattr("orthobench.registry.scaffold._git", lambda key: told.get(key, ""))
+    project = tomllib.loads(dict(render(NAMES))["pyproject.toml"])
+    assert project["project"]["authors"] == authors
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["empty folder", "no folder"])
+def test_all_files_are_written(tmp_path, monkeypatch, there):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("new") if there else Path("some/where/new")
+    if there:
+        folder.mkdir()
+    paths = write(NAMES, folder, "Ada")
+    assert tree(folder) == sorted(dict(render(NAMES, "Ada")))
+    assert [str(path.relative_to(folder)) for path in paths] == tree(folder)
+    assert {path.name for path in folder.parent.iterdir()} == {"new"}
+
+
+def test_the_current_folder_can_be_filled(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(NAMES, Path(), "Ada")
+    assert "pyproject.toml" in tree(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_what_is_there_stays_as_it_is(tmp_path, kind):
+    place = tmp_path / "place"
+    if kind == "folder":
+        place.mkdir()
+        (place / "mine.txt").write_text("mine")
+    elif kind == "file":
+        place.write_text("mine")
+    else:
+        place.symlink_to(tmp_path / "nowhere")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(UsageError, match="is there already"):
+        write(NAMES, place, "Ada")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_half_written_stays_behind(tmp_path, monkeypatch, there):
+    folder = tmp_path / "new"
+    if there:
+        folder.mkdir()
+    written = []
+    write_text = Path.write_text
+
+    def fails(path, *words, **options):
+        if len(written) == 5:
+            raise OSError(28, "No space left on device")
+        written.append(path)
+        return write_text(path, *words, **options)
+
+    monkeypatch.setattr(Path, "write_text", fails)
+    with pytest.raises(UsageError, match=r"cannot write .*: No space left"):
+        write(NAMES, folder, "Ada")
+    assert len(written) == 5
+    assert not tree(tmp_path)
+    assert folder.exists() == there

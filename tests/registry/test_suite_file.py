@@ -1,0 +1,203 @@
+import re
+
+import pytest
+
+from orthobench.errors import UsageError
+from orthobench.registry.installed import catalogue
+from orthobench.registry.suite_file import from_table, load
+
+GOOD = """\
+description = "toys"
+seeds = 3
+
+[budget]
+steps = 20
+
+[[problem]]
+name = "leading-subspace"
+k = [1, 2]
+
+[[problem]]
+name = "leading-subspace"
+n = 9
+budget = { steps = 5 }
+
+[[solver]]
+name = "power"
+step = { tune = [0.5, 1, 2] }
+
+[[solver]]
+name = "power"
+label = "plain"
+fault = ["none", "raise"]
+"""
+
+
+@pytest.fixture
+def read(toys, tmp_path):
+    def reader(text):
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        return load(path, toys.registry)
+
+    return reader
+
+
+def test_lists_cross_and_tune_makes_trials(read):
+    suite = read(GOOD)
+    assert suite.name == "mine"
+    assert [p.label for p in suite.problems] == [
+        "leading-subspace k=1", "leading-subspace k=2", "leading-subspace n=9",
+    ]  # fmt: skip
+    assert [(s.label, s.tuned) for s in suite.solvers] == [
+        ("power", {"step": 0.5}),
+        ("power", {"step": 1}),
+        ("power", {"step": 2}),
+        ("plain fault=none", {}),
+        ("plain fault=raise", {}),
+    ]
+    assert len(suite.plan()) == 3 * 5 * 3
+
+
+def test_levels_are_those_of_the_suite_or_of_the_problem(read):
+    text = GOOD.replace("[budget]", "at = { gap = [0.1, 2] }\n[budget]")
+    text = text.replace("budget = { steps = 5 }", "budget = { steps = 5 }\nat = { rank = 3 }")
+    suite = read(text)
+    levels = [[str(level) for level in p.levels] for p in suite.problems]
+    assert levels == [["gap <= 0.1", "gap <= 2"]] * 2 + [["rank <= 3"]]
+    assert {p.levels for p in suite.plan()} == {p.levels for p in suite.problems}
+    assert all(
+        p.cell.key == q.cell.key for p, q in zip(suite.plan(), read(GOOD).plan(), strict=True)
+    )
+
+
+def test_a_problem_brings_levels_unless_the_suite_says_otherwise(read, toys, monkeypatch):
+    monkeypatch.setattr(toys.Problem, "at", {"gap": (0.5, 1.0)})
+    assert [str(level) for level in read(GOOD).problems[0].levels] == ["gap <= 0.5", "gap <= 1"]
+    assert read(GOOD.replace("[budget]", "at = {}\n[budget]")).problems[0].levels == ()
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("0.1", "line 4: at: must be a table such as"),
+        ("{ gap = [] }", "line 4: at.gap: must be a number or a list of numbers, not []"),
+        ("{ gap = [1, 'x'] }", "must be a number or a list"),
+        ("{ gap = [true] }", "must be a number or a list"),
+        ("{ gap = inf }", "must be a number or a list"),
+        ("{ gap = [1, 1.0] }", "the same level twice"),
+    ],
+)
+def test_a_level_that_is_no_number_is_refused(read, at, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        read(GOOD.replace("[budget]", f"at = {at}\n[budget]"))
+
+
+def test_a_problem_may_have_a_budget_of_its_own(read):
+    assert [p.budget.steps for p in read(GOOD).problems] == [20, 20, 5]
+
+
+def test_declared_grids_are_used_on_request(read):
+    suite = read(GOOD.replace("[0.5, 1, 2]", "true"))
+    assert [s.tuned["step"] for s in suite.solvers if s.tuned] == [0.5, 1.0]
+
+
+def test_equal_cells_have_equal_keys_and_others_do_not(read):
+    keys = [p.cell.key for p in read(GOOD).plan()]
+    assert keys == [p.cell.key for p in read(GOOD).plan()]
+    # step = 1 of the first solver is what the second has by default: the same cell
+    assert len(set(keys)) == len(keys) - 9
+    longer = [p.cell.key for p in read(GOOD.replace("steps = 20", "steps = 21")).plan()]
+    assert set(keys[:30]).isdisjoint(longer)
+    assert keys[30:] == longer[30:]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("seeds = 3", "sedes = 3", 2, "'sedes'.*'seeds'"),
+        ("seeds = 3", "seeds = 0", 2, "seeds"),
+        ("seeds = 3", "seeds = [1, 1]", 2, "twice"),
+        ("steps = 20", "stepps = 20", 5, "'steps'"),
+        ("steps = 20", "steps = -1", 4, "steps"),
+        ("k = [1, 2]", "k = [1, 'x']", 9, "k must be int"),
+        ("k = [1, 2]", "k = []", 9, "empty list"),
+        ("k = [1, 2]", "K = 1", 9, "'K'"),
+        ('name = "leading-subspace"\nk', 'name = "leading-subspaec"\nk', 8, "'leading-subspace'"),
+        ('name = "leading-subspace"\nk', "k", 7, "needs the name"),
+        ("step = { tune = [0.5, 1, 2] }", "step = -1", 18, "step must be > 0"),
+        ("step = { tune = [0.5, 1, 2] }", "step = { tun = [1] }", 18, "tune"),
+        ("step = { tune = [0.5, 1, 2] }", "step = { tune = [] }", 18, "tune"),
+        ('fault = ["none", "raise"]', 'fault = "riase"', 23, "did you mean 'raise'"),
+        ('label = "plain"', "label = 3", 22, "label"),
+    ],
+)
+def test_errors_name_file_line_and_key(read, old, new, line, said):
+    assert old in GOOD
+    with pytest.raises(UsageError, match=rf"mine\.toml.*line {line}.*{said}"):
+        read(GOOD.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "at least one"),
+        ("[budget]\nsteps = 1\n[[problem]]\nname = 'leading-subspace'", "at least one .*solver"),
+        ("[[problem]]\nname='leading-subspace'\n[[solver]]\nname='power'", "nothing limits"),
+        ("problem = 3", "must be written as"),
+        (GOOD + "\n[target]\nmetric = 3", "line 25: target"),
+        (GOOD + "\n[target]\nmetric = 'gap'\nvalue = nan", "line 25: target: must be"),
+        (GOOD + "\n[target]\nmetric = 'gap'\nvalue = true", "line 25: target: must be"),
+        (GOOD.replace("seeds = 3", "seeds ="), "not valid TOML.*line 2"),
+    ],
+)
+def test_suites_that_cannot_be_run_are_refused(read, text, said):
+    with pytest.raises(UsageError, match=said):
+        read(text)
+
+
+def test_tuning_effort_is_limited_equally(read):
+    with pytest.raises(UsageError, match="3 trials, where tuning allows each solver 2"):
+        read(GOOD + "\n[tuning]\ntrials = 2\n")
+
+
+def test_two_entries_of_one_name_want_a_label(read):
+    with pytest.raises(UsageError, match="both called"):
+        read(GOOD + "\n[[problem]]\nname = 'leading-subspace'\nk = 1\n")
+
+
+@pytest.mark.parametrize("again", ["step = { tune = [4, 8] }", ""])
+def test_a_second_entry_of_a_tuned_solver_does_not_join_its_trials(read, again):
+    text = GOOD.replace('label = "plain"\nfault = ["none", "raise"]', again)
+    with pytest.raises(UsageError, match=r"line 20: solver: two entries are both called 'power'"):
+        read(text)
+
+
+def test_a_missing_or_binary_file_is_said(toys, tmp_path):
+    with pytest.raises(UsageError, match=r"nowhere\.toml"):
+        load(tmp_path / "nowhere.toml", toys.registry)
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"binary\.toml"):
+        load(tmp_path / "binary.toml", toys.registry)
+
+
+def test_a_suite_of_several_families_plans_each_solver_on_its_own():
+    table = {
+        "budget": {"steps": 5},
+        "seeds": [0],
+        "problem": [{"name": n} for n in ("digits", "brockett", "nig-factor", "random-symmetric")],
+        "solver": [{"name": n} for n in ("oja", "givens", "spgd", "gpower")],
+    }
+    planned = from_table(table, "families", catalogue()).plan()
+    met = {}
+    for p in planned:
+        met.setdefault(p.solver, []).append(p.problem)
+    assert met == {
+        "oja": ["digits", "nig-factor", "random-symmetric"],  # samples of a moment are samples
+        "givens": ["brockett"],
+        "spgd": ["nig-factor", "random-symmetric"],  # of its family, but not of its kind
+        "gpower": ["digits", "brockett", "nig-factor", "random-symmetric"],  # of no family here
+    }
+    refused = {(p.solver, p.problem) for p in planned if p.cell.solver.refuses(p.cell.problem)}
+    assert ("spgd", "random-symmetric") in refused
+    assert {problem for solver, problem in refused if solver == "gpower"} == set(met["gpower"])

@@ -1,0 +1,148 @@
+"""ob.plots: every function draws the panel it returns into any axis, and knows its names."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import orthobench as ob
+from orthobench.harness.suite import Level
+from orthobench.report.style import styles
+
+LEVELS = (Level("rank", 9.0), Level("rank", 12.0))
+
+
+@pytest.fixture
+def results(runs):
+    """Three solvers on six problems that differ in k, tuned, compared at levels."""
+    records = []
+    for k in (1, 2, 4, 8, 16, 32):
+        for i, solver in enumerate("abc"):
+            for step in (1.0, 2.0):
+                more = {"problem": f"digits k={k}", "tuned": {"step": step}}
+                found = runs(solver, k * (i + step), seeds=3, **more)
+                settings = {"k": k}
+                records += [replace(r, recipe="digits", settings=settings) for r in found]
+    return ob.Results("toys", Path("none"), records)
+
+
+@pytest.fixture
+def levelled(results):
+    return replace(results, records=[replace(r, levels=LEVELS) for r in results.records])
+
+
+def axis():
+    return Figure(figsize=(6, 4)).add_subplot()
+
+
+def assert_drawn(ax, panel):
+    """The finite points of the panel are on the axis, in the solvers' colours."""
+    looks = styles("abc")
+    for one in panel.series:
+        there = np.isfinite(one.y) & ((one.x > 0) | (not panel.x.log))
+        same = [
+            line for line in ax.lines
+            if len(line.get_xdata()) == len(one.x) and np.allclose(line.get_xdata(), one.x)
+            and np.allclose(np.asarray(line.get_ydata())[there], one.y[there])
+        ]  # fmt: skip
+        assert same
+        assert looks[one.solver].colour in {line.get_color() for line in same}
+
+
+@pytest.mark.parametrize(("name", "words", "keys"), [
+    ("convergence", ("digits k=4",), ("seconds", "gap")),
+    ("convergence", ("digits k=4", "flops", "val"), ("flops", "val")),
+    ("tuning", ("digits k=4",), ("step", "score")),
+    ("tuning", ("digits k=4", "step", "gap"), ("step", "gap")),
+    ("sweep", (), ("k", "gap")),
+    ("sweep", ("digits against k", "flops"), ("k", "flops")),
+    ("profile", (), ("ratio", "share")),
+    ("profile", ("PCA", "samples", "1 %"), ("ratio", "share")),
+    ("ecdf", ("PCA", "steps"), ("steps", "share")),
+    ("ranks", (), ("solver", "rank")),
+])  # fmt: skip
+def test_every_function_draws_what_it_returns(results, name, words, keys):
+    ax = axis()
+    panel = getattr(ob.plots, name)(ax, results, *words)
+    assert (panel.x.key, panel.y.key) == keys
+    assert_drawn(ax, panel)
+    ax.legend()
+    ax.figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("problem", ["digits k=4", "digits k=4, rank <= 9"])
+def test_tradeoffs_take_a_problem_with_its_level_or_without(levelled, problem):
+    ax = axis()
+    panel = ob.plots.tradeoff(ax, levelled, problem, y="flops")
+    assert (panel.x.key, panel.y.key, panel.rules) == ("rank", "flops", (9, 12))
+    assert_drawn(ax, panel)
+
+
+def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
+    monkeypatch.setattr(ob.Results, "exhibits", lambda self, records: load(records))
+    ax = axis()
+    panel = ob.plots.curves(ax, results, "digits k=4", "ROC")
+    assert [one.label.split(" ")[0] for one in panel.series] == ["chance", "a", "b", "c"]
+    assert ax.get_xlabel() == "false positives"
+
+
+def test_any_axis_will_do(results):
+    fig = Figure(layout="constrained")
+    left, right = fig.subfigures(1, 2)
+    for ax in (left.add_subplot(), *right.subplots(2, 1)):
+        ob.plots.convergence(ax, results, "digits k=4")
+    fig.draw_without_rendering()
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    ob.plots.ecdf(ax, results)
+    plt.close("all")
+
+
+def test_sizes_are_those_that_matplotlib_is_set_to(results):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"lines.linewidth": 3.3, "axes.labelsize": 17}):
+        ax = axis()
+        ob.plots.convergence(ax, results, "digits k=4")
+    assert ax.lines[0].get_linewidth() == 3.3
+    assert ax.xaxis.label.get_fontsize() == 17
+
+
+@pytest.mark.parametrize(("name", "words", "message"), [
+    ("convergence", ("digit k=4",), "unknown problem 'digit k=4'; did you mean 'digits k=4'"),
+    ("convergence", ("digits k=4", "second"), "did you mean 'seconds'"),
+    ("convergence", ("digits k=4", "seconds", "gaps"), "did you mean 'gap'"),
+    ("tuning", ("digits k=4", "stepp"), "unknown parameter .*did you mean 'step'"),
+    ("tradeoff", ("digits k=3",), "unknown problem"),
+    ("tradeoff", ("digits k=4",), "there is no tradeoff plot of digits k=4"),
+    ("sweep", ("digits against m",), "did you mean 'digits against k'"),
+    ("profile", ("PCB",), "unknown family 'PCB'"),
+    ("profile", ("PCA", "secs"), "unknown cost of PCA: performance profiles 'secs'"),
+    ("profile", ("PCA", "seconds", "2 %"), "unknown accuracy"),
+    ("ecdf", ("PCA", "secs"), "unknown cost"),
+    ("ranks", ("Tucker",), "unknown family"),
+])  # fmt: skip
+def test_names_that_nobody_has_are_told_what_is_near(results, name, words, message):
+    with pytest.raises(ob.UsageError, match=message):
+        getattr(ob.plots, name)(axis(), results, *words)
+
+
+def test_where_there_are_several_one_must_be_named(results):
+    other = [replace(r, family="Tucker", problem=f"t {r.problem}", recipe="t")
+             for r in results.records]  # fmt: skip
+    both = replace(results, records=[*results.records, *other])
+    with pytest.raises(ob.UsageError, match="name one of the families: PCA, Tucker"):
+        ob.plots.profile(axis(), both)
+    with pytest.raises(ob.UsageError, match="name one of the plots: digits against k, t against k"):
+        ob.plots.sweep(axis(), both)
+
+
+def test_nothing_heavy_is_imported_before_something_is_drawn():
+    code = "import sys, orthobench as ob; ob.plots; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,173 @@
+"""Why a cell runs or not; what a key depends on; stores that are united."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from orthobench.cli.main import size
+from orthobench.errors import StoreError
+from orthobench.harness import code
+from orthobench.harness.cell import execute
+from orthobench.registry.suite_file import from_table
+from orthobench.results.explain import RUNS, STORED, explain, lines
+from orthobench.results.store import Store
+
+TABLE = {
+    "seeds": 2,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace"}],
+    "solver": [{"name": "power", "step": [0.5, 1]}],
+}
+
+
+@pytest.fixture
+def suite(toys):
+    return from_table(TABLE, "toys", toys.registry)
+
+
+def contents(planned):
+    return {p.cell.key: p.cell.content for p in planned}
+
+
+def reasons(planned, stored, failed=()):
+    found = list(explain(planned, stored, dict(failed)))
+    assert [e.planned for e in found] == list(planned)
+    return [(e.action, e.reason) for e in found]
+
+
+def test_cells_that_are_there_and_unchanged_are_stored(suite):
+    planned = suite.plan()
+    found = reasons(planned, contents(planned[:2]))
+    assert [action for action, _ in found] == [STORED, STORED, RUNS, RUNS]
+    assert "it is new" in found[2][1]
+
+
+def test_a_cell_that_failed_is_tried_again_where_that_is_asked_for(suite):
+    planned = suite.plan()
+    found = reasons(planned, contents(planned), {planned[1].cell.key: "timeout"})
+    assert found[1] == (RUNS, "it ended with timeout, and is tried again")
+    assert found[0][0] == STORED
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"threads": 2}, "threads 1 -> 2"),
+        ({"data": "abc"}, "data none -> abc"),
+        ({"versions": (("orthobench", "0"),)}, "versions of orthobench"),
+    ],
+)
+def test_what_changed_is_said(suite, change, reason):
+    planned = suite.plan()
+    now = [replace(p, cell=replace(p.cell, **change)) for p in planned]
+    found = reasons(now, contents(planned))
+    assert all(action == RUNS for action, _ in found)
+    assert all(text.startswith("changed since: ") and reason in text for _, text in found)
+
+
+def test_changed_code_of_the_solver_makes_another_key(suite, monkeypatch):
+    old = suite.plan()
+    known = contents(old)
+    assert len({p.cell.key for p in old}) == 4
+    monkeypatch.setattr(code, "digest", lambda module: f"new {module}")
+    now = suite.plan()
+    assert not known.keys() & {p.cell.key for p in now}
+    assert "code of orthobench.families" in reasons(now, known)[0][1]
+
+
+def test_a_digest_changes_with_any_source(tmp_path, monkeypatch):
+    package = tmp_path / "somebodys_plugin"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "kernel.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    first = code.digest.__wrapped__("somebodys_plugin")
+    (package / "kernel.py").write_text("x = 2\n")
+    assert code.digest.__wrapped__("somebodys_plugin") != first
+    assert code.digests(int) == {name: code.digest(name) for name in ("builtins", *code.CORE)}
+
+
+def test_people_read_cells_of_one_fate_together():
+    facts = [
+        {"cell": "a", "action": STORED, "reason": "nothing of it changed"},
+        {"cell": "b", "action": RUNS, "reason": "it is new"},
+        {"cell": "c", "action": RUNS, "reason": "it is new"},
+    ]
+    assert list(lines(facts)) == [
+        "2 cells run: it is new", "  b", "  c",
+        "1 cells are taken from the store: nothing of it changed", "  a",
+    ]  # fmt: skip
+
+
+def filled(path, suite, cells):
+    planned = suite.plan()
+    with Store(path, create=True) as store:
+        session = store.begin(suite, planned, f"run {path.name}", {"cpu": "toy"})
+        for p in planned:
+            if p.cell.key in cells:
+                store.add(session, p.cell, execute(p.cell))
+        store.end(session)
+
+
+def rows(path, table):
+    with closing(sqlite3.connect(path)) as connection:
+        query = f"SELECT * FROM {table}"  # noqa: S608
+        return [row[1:] for row in connection.execute(query)]
+
+
+def test_stores_are_united_cell_by_cell(tmp_path, suite):
+    keys = [p.cell.key for p in suite.plan()]
+    a, b, both = tmp_path / "a.sqlite", tmp_path / "b.sqlite", tmp_path / "both.sqlite"
+    filled(a, suite, keys[:3])
+    filled(b, suite, keys[2:])
+    with Store(both, create=True) as store:
+        assert store.merge(a) == 3
+        assert store.merge(b) == 1
+        assert store.merge(b) == 0
+        united = store.records("toys")
+    assert [record.key for record in united] == keys
+    assert not any(record.status.failed for record in united)
+    with Store(a) as one, Store(b) as other:
+        expected = [*one.records("toys")[:3], other.records("toys")[3]]
+    assert united == expected
+    assert len(rows(both, "session")) == 2
+    assert len(rows(both, "mark")) == sum(len(record.trace) for record in united)
+
+
+def test_a_plan_of_more_cells_is_added_behind(tmp_path, suite, toys):
+    more = from_table({**TABLE, "seeds": 3}, "toys", toys.registry)
+    a, b = tmp_path / "a.sqlite", tmp_path / "b.sqlite"
+    filled(a, suite, [p.cell.key for p in suite.plan()])
+    filled(b, more, [p.cell.key for p in more.plan()])
+    with Store(a) as store:
+        assert store.merge(b) == 2
+        found = [record.key for record in store.records("toys")]
+    assert found[:4] == [p.cell.key for p in suite.plan()]
+    assert set(found) == {p.cell.key for p in more.plan()}
+    assert len(found) == 6
+
+
+def test_what_is_no_store_is_not_merged(tmp_path, suite):
+    a, letters = tmp_path / "a.sqlite", tmp_path / "letters.txt"
+    filled(a, suite, ())
+    letters.write_text("dear store" * 50)
+    before = a.read_bytes()
+    with Store(a) as store, pytest.raises(StoreError, match="not an orthobench store"):
+        store.merge(letters)
+    assert a.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("100000", 100_000), ("4GiB", 4 * 2**30), ("500 MB", 500 * 2**20), ("1.5g", 3 * 2**29)],
+)
+def test_sizes_are_read(text, count):
+    assert size(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1G", "0", "4 Gigs", "1.2.3k", "nan"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(Exception, match="is no size; write 4GiB or 500MiB"):
+        size(text)

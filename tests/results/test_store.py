@@ -1,0 +1,398 @@
+import json
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+import orthobench
+from orthobench.contract.exhibits import packed
+from orthobench.errors import StoreError
+from orthobench.harness.cell import Executed, execute
+from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.suite import Level
+from orthobench.registry.suite_file import from_table
+from orthobench.report.page import content
+from orthobench.results import schema
+from orthobench.results.results import Results
+from orthobench.results.store import Store
+
+TABLE = {
+    "seeds": 2,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace"}],
+    "solver": [{"name": "power", "step": {"tune": [0.5, 1]}}, {"name": "power", "fault": "raise"}],
+}
+
+
+@pytest.fixture
+def suite(toys):
+    return from_table(TABLE, "toys", toys.registry)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def fill(path, suite, upto=None):
+    planned = suite.plan()
+    with Store(path, create=True) as store:
+        session = store.begin(suite, planned, "test", {"cpu": "toy"})
+        for p in planned[:upto]:
+            store.add(session, p.cell, execute(p.cell))
+        if upto is None:
+            store.end(session)
+    return planned
+
+
+def test_records_come_back_as_they_were(path, suite):
+    planned = fill(path, suite)
+    with Store(path) as store:
+        records = store.records("toys")
+    assert [r.key for r in records] == [p.cell.key for p in planned]
+    for p, record in zip(planned, records, strict=True):
+        again = execute(p.cell)
+        assert record.status is again.stop.status
+        assert [m.work for m in record.trace] == [m.work for m in again.trace]
+        assert [m.metrics for m in record.trace] == [m.metrics for m in again.trace]
+        assert record.tuned == p.tuned
+        assert record.seed == p.cell.seed
+
+
+def test_records_share_the_names_of_their_metrics(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        marks = [mark for record in store.records("toys") for mark in record.trace]
+    assert len({id(name) for mark in marks for name in mark.metrics}) == 3
+
+
+def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        failed = [r for r in store.records("toys") if r.solver == "power fault=raise"]
+    assert len(failed) == 2
+    for record in failed:
+        assert record.status is Ending.ERROR
+        assert "ZeroDivisionError" in record.reason
+        assert "_go_wrong" in record.traceback
+        assert [m.work.steps for m in record.trace] == [0, 1, 2, 3, 4]
+
+
+def test_planned_cells_that_did_not_run_are_missing(path, suite):
+    fill(path, suite, upto=2)
+    with Store(path) as store:
+        statuses = [r.status for r in store.records("toys")]
+        assert store.session("toys")["ended"] is None
+    assert statuses[2:] == [Ending.MISSING] * 4
+    assert Ending.MISSING.failed
+
+
+def test_a_cell_is_written_once(path, suite):
+    planned = fill(path, suite)
+    with Store(path) as store:
+        session = store.begin(suite, planned, "again", {})
+        assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
+        store.add(session, planned[0].cell, Executed(Stop(Ending.ERROR, "late")))
+        assert store.records("toys")[0].status is not Ending.ERROR
+
+
+def test_records_are_those_of_one_time(path, suite, monkeypatch):
+    planned = fill(path, suite)
+    real = Store._trace
+
+    def meanwhile(store, cell):
+        monkeypatch.setattr(Store, "_trace", real)
+        with Store(path) as other:
+            other.discard(p.cell.key for p in planned)
+        return real(store, cell)
+
+    with Store(path) as store:
+        expected = store.records("toys")
+        monkeypatch.setattr(Store, "_trace", meanwhile)
+        assert store.records("toys") == expected
+        assert all(record.status is Ending.MISSING for record in store.records("toys"))
+
+
+def test_discarded_cells_are_gone_with_their_traces(path, suite):
+    planned = fill(path, suite)
+    with Store(path) as store:
+        store.discard([planned[0].cell.key])
+        assert store.records("toys")[0].status is Ending.MISSING
+    with sqlite3.connect(path) as connection:
+        cells = connection.execute("SELECT count(*) FROM cell").fetchone()[0]
+        traced = connection.execute("SELECT count(DISTINCT cell) FROM mark").fetchone()[0]
+        judged = connection.execute("SELECT count(DISTINCT cell) FROM metric").fetchone()[0]
+    connection.close()
+    assert cells == traced == judged == 5
+
+
+def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
+    planned = suite.plan()[:1]
+    executed = execute(planned[0].cell)
+    odd = replace(executed.trace[0], metrics={"gap": float("nan"), "size": float("inf")})
+    with Store(path, create=True) as store:
+        session = store.begin(suite, planned, "", {})
+        store.add(session, planned[0].cell, Executed(executed.stop, (odd,)))
+        metrics = store.records("toys")[0].trace[0].metrics
+    assert metrics["gap"] != metrics["gap"]
+    assert metrics["size"] == float("inf")
+
+
+WRITE_FOR_EVER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from orthobench.harness.cell import execute
+from orthobench.registry.installed import catalogue
+from orthobench.results.store import Store
+from orthobench.registry.suite_file import from_table
+
+table = {"budget": {"steps": 6}, "problem": [{"name": "digits"}], "solver": [{"name": "batch-pca"}]}
+suite = from_table(table, "toys", catalogue())
+planned = suite.plan()
+executed = execute(planned[0].cell)
+with Store(Path(sys.argv[1]), create=True) as store:
+    session = store.begin(suite, planned, "", {})
+    for seed in range(10**6):
+        store.add(session, replace(planned[0].cell, seed=seed), executed)
+"""
+
+
+def test_kill_leaves_whole_cells_only(path):
+    process = subprocess.Popen([sys.executable, "-c", WRITE_FOR_EVER, str(path)])
+    while process.poll() is None and count(path, "SELECT count(*) FROM cell")[0][0] < 20:
+        pass
+    process.kill()
+    process.wait()
+    with Store(path) as store:
+        assert store.suites() == ["toys"]
+    marks = count(
+        path,
+        "SELECT count(mark.number) FROM cell"
+        " LEFT JOIN mark ON mark.cell = cell.id GROUP BY cell.id",
+    )
+    assert len(marks) >= 20
+    assert len(set(marks)) == 1
+    assert marks[0][0] == 7
+
+
+def test_a_cell_is_on_the_disk_once_it_is_written(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        waits = store._connection.execute("PRAGMA synchronous").fetchone()
+    assert waits == (2,), "a commit does not wait for the disk: a power cut takes finished cells"
+
+
+def count(path, query):
+    """The rows of a query; a zero while the store is not there yet."""
+    if not path.exists():
+        return [(0,)]
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    except sqlite3.OperationalError:
+        return [(0,)]
+    finally:
+        connection.close()
+
+
+def refused(path, said):
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=said):
+        Store(path, create=True)
+    assert path.read_bytes() == before
+
+
+def test_a_text_file_is_no_store(path):
+    path.write_text("hello, I am not a store" * 10)
+    refused(path, "is not an orthobench store")
+
+
+def test_another_programs_database_is_no_store(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    refused(path, "another program's")
+
+
+def test_a_newer_store_is_refused(path, suite):
+    fill(path, suite)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    refused(path, "update orthobench")
+
+
+VERSION_2 = """
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY, suite TEXT NOT NULL, text TEXT NOT NULL, command TEXT NOT NULL,
+    environment TEXT NOT NULL, started TEXT NOT NULL, ended TEXT
+);
+CREATE TABLE cell (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, content TEXT NOT NULL,
+    session INTEGER NOT NULL REFERENCES session (id), solver TEXT NOT NULL, problem TEXT NOT NULL,
+    family TEXT NOT NULL, primary_metric TEXT NOT NULL, tuned_by TEXT NOT NULL,
+    seed INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, traceback TEXT NOT NULL,
+    finished TEXT NOT NULL
+);
+CREATE TABLE mark (
+    cell INTEGER NOT NULL REFERENCES cell (id), number INTEGER NOT NULL, steps INTEGER NOT NULL,
+    samples INTEGER NOT NULL, flops INTEGER NOT NULL, seconds REAL NOT NULL, reading REAL NOT NULL,
+    PRIMARY KEY (cell, number)
+) WITHOUT ROWID;
+CREATE TABLE metric (
+    cell INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
+    PRIMARY KEY (cell, number, name),
+    FOREIGN KEY (cell, number) REFERENCES mark (cell, number)
+) WITHOUT ROWID;
+CREATE TABLE plan (
+    suite TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, problem TEXT NOT NULL,
+    solver TEXT NOT NULL, tuned TEXT NOT NULL, content TEXT NOT NULL, family TEXT NOT NULL,
+    primary_metric TEXT NOT NULL, tuned_by TEXT NOT NULL, levels TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (suite, position)
+) WITHOUT ROWID;
+PRAGMA application_id = 1869771880;
+PRAGMA user_version = 2;
+"""
+"""The tables of orthobench before there were exhibits."""
+
+
+def older(path, new, tables):
+    """Make a store of older tables with the rows of a new one."""
+    connection = sqlite3.connect(path)
+    connection.executescript(tables)
+    connection.execute("ATTACH ? AS new", (str(new),))
+    for table in ("session", "cell", "mark", "metric", "plan"):
+        names = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
+        columns = ", ".join(names)
+        connection.execute(f"INSERT INTO {table} SELECT {columns} FROM new.{table}")  # noqa: S608
+    connection.commit()
+    connection.close()
+
+
+def test_an_older_store_is_brought_up_to_date(path, suite, tmp_path):
+    fill(tmp_path / "new.sqlite", suite)
+    tables = VERSION_2.replace(", levels TEXT NOT NULL DEFAULT '[]'", "").replace("= 2;", "= 1;")
+    older(path, tmp_path / "new.sqlite", tables)
+    with Store(path) as store:
+        records = store.records(suite.name)
+    assert records
+    assert all(record.levels == () and record.trace for record in records)
+    assert count(path, "PRAGMA user_version") == [(schema.VERSION,)]
+
+
+def test_a_store_of_before_there_were_exhibits_takes_them(path, pictured, tmp_path):
+    planned = fill(tmp_path / "new.sqlite", pictured, upto=1)
+    older(path, tmp_path / "new.sqlite", VERSION_2)
+    with Store(tmp_path / "new.sqlite") as store:
+        expected = store.records("toys")
+    with Store(path) as store:
+        assert store.records("toys") == expected
+        assert store.exhibits([planned[0].cell.key]) == {planned[0].cell.key: {}}
+        store.add(store.begin(pictured, planned, "", {}), planned[1].cell, execute(planned[1].cell))
+        assert len(store.exhibits([planned[1].cell.key])[planned[1].cell.key]) == 4
+    assert count(path, "PRAGMA user_version") == [(3,)]
+    new = "SELECT name, type, [notnull], pk FROM pragma_table_info('exhibit')"
+    assert count(path, new) == count(tmp_path / "new.sqlite", new)
+
+
+@pytest.fixture
+def pictured(toys):
+    table = {**TABLE, "problem": [{"name": "pictured"}], "solver": [{"name": "power"}]}
+    return from_table(table, "toys", toys.registry)
+
+
+def test_exhibits_come_back_as_they_were_and_in_their_order(path, pictured):
+    planned = fill(path, pictured)
+    with Store(path) as store:
+        found = store.exhibits(p.cell.key for p in planned)
+    for p in planned:
+        made = execute(p.cell).exhibits
+        assert list(found[p.cell.key]) == list(made) == ["point", "truth", "curve", "diagonal"]
+        for name, exhibit in found[p.cell.key].items():
+            assert packed(exhibit) == packed(made[name])
+
+
+def test_listing_records_reads_no_exhibit(path, pictured):
+    fill(path, pictured)
+    read = []
+    with Store(path) as store:
+        store._connection.set_authorizer(lambda *at: read.append(at[1:3]) or sqlite3.SQLITE_OK)
+        assert store.records("toys")
+    assert ("cell", "status") in read
+    assert "exhibit" not in {table for table, _ in read}
+
+
+def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
+    planned = fill(path, pictured)
+    with Store(path) as store:
+        store.discard([planned[0].cell.key])
+        assert store.exhibits([planned[0].cell.key]) == {planned[0].cell.key: {}}
+    assert count(path, "SELECT count(*), count(DISTINCT cell) FROM exhibit") == [(4, 1)]
+
+
+def test_a_damaged_exhibit_is_refused_by_its_name_and_run(path, pictured):
+    planned = fill(path, pictured)
+    key = planned[1].cell.key
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "UPDATE exhibit SET data = x'00FF' WHERE name = 'truth' AND cell ="
+            " (SELECT id FROM cell WHERE key = ?)",
+            (key,),
+        )
+    connection.close()
+    with Store(path) as store:
+        assert store.records("toys")
+        assert store.exhibits([planned[0].cell.key])
+        said = rf"exhibit 'truth' of power on pictured, seed 1 \(cell {key[:12]}\) is no exhibit"
+        with pytest.raises(StoreError, match=said):
+            store.exhibits([key])
+
+
+def test_the_levels_of_a_problem_are_kept(path, suite):
+    levels = (Level("gap", 0.5), Level("rank", 3.0))
+    problems = tuple(replace(p, levels=levels) for p in suite.problems)
+    fill(path, replace(suite, problems=problems))
+    with Store(path) as store:
+        assert {record.levels for record in store.records(suite.name)} == {levels}
+
+
+def test_a_damaged_store_is_refused(path, suite):
+    fill(path, suite)
+    raw = bytearray(path.read_bytes())
+    raw[4096:12288] = b"\x55" * 8192
+    path.write_bytes(raw)
+    refused(path, "damaged")
+
+
+def test_a_truncated_store_is_refused(path, suite):
+    fill(path, suite)
+    path.write_bytes(path.read_bytes()[:-8192])
+    refused(path, "damaged")
+
+
+def test_a_missing_store_is_said_and_not_made(path):
+    with pytest.raises(StoreError, match="there is no store"):
+        Store(path)
+    assert not path.exists()
+
+
+def test_content_is_what_the_result_depends_on(path, suite):
+    fill(path, suite)
+    with sqlite3.connect(path) as connection:
+        (content,) = connection.execute("SELECT content FROM cell LIMIT 1").fetchone()
+    connection.close()
+    settings = json.loads(content)
+    assert settings["versions"].keys() == {"orthobench", "orthobench-toys"}
+    assert settings["budget"] == {"steps": 6}
+    assert settings["threads"] == 1
+
+
+def test_results_tell_the_versions_of_what_took_part(path, suite):
+    fill(path, suite)
+    results = Results.read(path)
+    assert results.versions == {"orthobench": orthobench.__version__, "orthobench-toys": "1.0"}
+    told = dict(content.page(results).provenance.facts)
+    assert told["orthobench-toys"] == "1.0"

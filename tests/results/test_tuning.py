@@ -1,0 +1,290 @@
+"""The choice of tuned parameters: hand-computed scores, ties, failures, and no look at the test."""
+
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthobench.contract.solver import Work
+from orthobench.errors import UsageError
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
+from orthobench.results.tuning import average, choose
+
+
+def record(values, step=None, seed=0, solver="msg", status=Ending.DONE, at=None, test=None):
+    """A record whose validation metric takes `values` after `at` samples."""
+    at = range(len(values)) if at is None else at
+    test = values if test is None else test
+    marks = tuple(
+        Mark(1e-3 * n, 1e-4, Work(n, n, 10 * n), {"test": t, "validation": v})
+        for n, v, t in zip(at, values, test, strict=True)
+    )
+    tuned = {} if step is None else {"step": step}
+    key = f"{solver} {tuned} {seed}"
+    return Record(
+        key,
+        "digits",
+        "PCA",
+        "test",
+        "validation",
+        solver,
+        tuned,
+        tuned,
+        seed,
+        status,
+        "",
+        "",
+        marks,
+    )
+
+
+class TestAverage:
+    def test_is_the_trapezoid_over_samples(self):
+        # (3 + 1)/2 over one sample, 1 over the other eight
+        assert average(record([3.0, 1.0, 1.0], at=[1, 2, 10]), "validation") == pytest.approx(
+            10 / 9
+        )
+
+    def test_agrees_with_numpy(self):
+        values, at = [0.5, 0.3, 0.2, 0.05], [0, 1, 5, 40]
+        exact = np.interp(np.linspace(0, 40, 400_001), at, values).mean()
+        assert average(record(values, at=at), "validation") == pytest.approx(exact, rel=1e-5)
+
+    def test_a_shorter_run_keeps_its_last_value(self):
+        assert average(record([4.0, 2.0], at=[0, 1]), "validation", 4.0) == pytest.approx(9 / 4)
+
+    def test_counts_steps_where_no_samples_are_drawn(self):
+        drawn = record([4.0, 2.0, 1.0], at=[0, 1, 4])
+        undrawn = replace(
+            drawn,
+            trace=tuple(replace(m, work=Work(m.work.steps, 0, 0)) for m in drawn.trace),
+        )
+        assert average(undrawn, "validation") == average(drawn, "validation")
+
+    def test_of_one_checkpoint_is_its_value(self):
+        assert average(record([0.25]), "validation") == 0.25
+
+    @pytest.mark.parametrize("bad", [math.nan, math.inf])
+    def test_is_infinite_where_a_value_is_not_finite(self, bad):
+        assert average(record([0.2, bad, 0.1]), "validation") == math.inf
+
+    @pytest.mark.parametrize("status", [s for s in Ending if s.failed])
+    def test_is_infinite_where_the_run_failed(self, status):
+        assert average(record([0.2, 0.1], status=status), "validation") == math.inf
+
+
+class TestChoose:
+    def test_takes_the_smallest_mean_over_seeds(self):
+        records = [record([v], step, seed) for step, pair in
+                   {1.0: (0.1, 0.9), 2.0: (0.4, 0.4), 4.0: (0.3, 0.6)}.items()
+                   for seed, v in enumerate(pair)]  # fmt: skip
+        (entry,) = choose(records)
+        assert entry.chosen == {"step": 2.0}
+        assert [trial.score for trial in entry.trials] == pytest.approx([0.5, 0.4, 0.45])
+        assert [r.seed for r in entry.records] == [0, 1]
+        assert {r.tuned["step"] for r in entry.records} == {2.0}
+
+    def test_averages_over_the_run_instead_of_taking_the_end(self):
+        fast = record([1.0, 0.2, 0.2, 0.2], 1.0)
+        late = record([1.0, 1.0, 1.0, 0.1], 2.0)
+        assert choose([fast, late])[0].chosen == {"step": 1.0}
+
+    def test_compares_runs_of_different_lengths_over_the_longer(self):
+        short = record([1.0, 0.1], 1.0, at=[0, 1])  # 0.55, then 0.1 carried for nine samples
+        full = record([0.5, 0.4], 2.0, at=[0, 10])  # 0.45
+        (entry,) = choose([short, full])
+        assert entry.chosen == {"step": 1.0}
+        assert entry.trials[0].score == pytest.approx((0.55 + 9 * 0.1) / 10)
+
+    def test_breaks_ties_by_the_smaller_value(self):
+        records = [record([0.5], step) for step in (10.0, 2.0, 4.0)]
+        assert choose(records)[0].chosen == {"step": 2.0}
+
+    def test_takes_a_refused_trial_only_where_all_were(self):
+        refused = [record([], 1.0, seed, status=Ending.REFUSED) for seed in range(3)]
+        failed = [record([0.1], 2.0, seed, status=Ending.ERROR) for seed in range(3)]
+        (entry,) = choose(refused + failed)
+        assert entry.chosen == {"step": 2.0}
+        assert not entry.refused
+        assert not entry.refusal
+        assert choose(refused)[0].refused
+
+    def test_a_solver_whose_other_seeds_did_not_run_yet_takes_no_part(self):
+        missing = [record([], seed=seed, status=Ending.MISSING) for seed in range(2)]
+        refused = replace(record([], seed=2, status=Ending.REFUSED), reason="k is odd")
+        assert not choose(missing)[0].refused
+        (entry,) = choose([*missing, refused])
+        assert (entry.refused, entry.refusal) == (True, "k is odd")
+
+    def test_never_takes_a_trial_with_a_failed_run_over_one_without(self):
+        good = [record([0.9], 1.0, seed) for seed in range(3)]
+        bad = [record([0.1], 2.0, 0), record([0.1], 2.0, 1)]
+        bad.append(record([0.1], 2.0, 2, status=Ending.INFEASIBLE))
+        assert choose(good + bad)[0].chosen == {"step": 1.0}
+
+    def test_counts_a_missing_run_as_failed(self):
+        records = [record([0.9], 1.0, 0), record([0.9], 1.0, 1), record([0.1], 2.0, 0)]
+        (entry,) = choose(records)
+        assert entry.chosen == {"step": 1.0}
+        assert entry.trials[1].score == math.inf
+        assert choose(records, seeds=range(3))[0].trials[0].score == math.inf
+
+    def test_knows_missing_seeds_from_the_other_solvers(self):
+        entries = choose([record([0.1], seed=s) for s in (0, 1)] + [record([0.1], solver="oja")])
+        assert [entry.seeds for entry in entries] == [(0, 1), (0, 1)]
+        assert len(entries[1].records) == 1
+
+    def test_takes_the_fewest_failures_where_all_trials_have_some(self):
+        records = [
+            record([0.1], step, seed, status=Ending.DIVERGED if seed < failed else Ending.DONE)
+            for step, failed in ((1.0, 3), (2.0, 1), (4.0, 2))
+            for seed in range(3)
+        ]
+        assert choose(records)[0].chosen == {"step": 2.0}
+
+    def test_gives_a_solver_without_tuned_parameters_one_trial(self):
+        (entry,) = choose([record([0.3], seed=1), record([0.2], seed=0)])
+        assert entry.chosen == {}
+        assert len(entry.trials) == 1
+        assert [r.seed for r in entry.records] == [0, 1]
+
+    def test_counts_a_record_that_occurs_twice_once(self):
+        assert len(choose([record([0.3]), record([0.3])])[0].records) == 1
+
+    def test_refuses_two_cells_of_one_name(self):
+        with pytest.raises(UsageError, match="two different cells are both called 'digits', 'msg'"):
+            choose([record([0.3]), replace(record([0.3]), key="other")])
+
+    def test_refuses_to_tune_without_a_validation_metric(self):
+        records = [replace(record([0.3], step), tuned_by="held_out") for step in (1.0, 2.0)]
+        with pytest.raises(UsageError, match="does not report 'held_out'; give the problem a val"):
+            choose(records)
+
+    def test_needs_no_validation_metric_where_nothing_is_tuned(self):
+        (entry,) = choose([replace(record([0.3]), tuned_by="held_out")])
+        assert math.isnan(entry.trials[0].score)
+
+    def test_keeps_the_order_in_which_records_name_solvers(self):
+        names = ["oja", "msg", "batch"]
+        assert [e.solver for e in choose([record([0.1], solver=n) for n in names])] == names
+
+
+class TestLevels:
+    """Lower scores are bought with density: gamma, density, score."""
+
+    TRADE = ((0.1, 0.9, 0.1), (0.2, 0.5, 0.3), (0.4, 0.2, 0.5))
+
+    def trials(self, *levels, seeds=2):
+        return [
+            dense(record([score], seed=seed), score, density, gamma, levels)
+            for gamma, density, score in self.TRADE
+            for seed in range(seeds)
+        ]
+
+    def test_the_best_trial_that_keeps_the_level_is_chosen(self):
+        entries = choose(self.trials(*(Level("density", most) for most in (0.3, 0.6, 0.95))))
+        assert [(entry.problem, entry.chosen["gamma"]) for entry in entries] == [
+            ("digits, density <= 0.3", 0.4),
+            ("digits, density <= 0.6", 0.2),
+            ("digits, density <= 0.95", 0.1),
+        ]
+        assert not any(entry.refused for entry in entries)
+
+    def test_at_a_level_the_end_of_a_run_decides(self):
+        level = (Level("density", 1.0),)
+        fast = dense(record([0.2, 0.2, 0.2]), 0.2, 0.1, 1.0, level)
+        late = dense(record([1.0, 1.0, 0.1]), 0.1, 0.1, 2.0, level)
+        fast, late = (
+            replace(r, trace=record(values).trace[:2] + r.trace)
+            for r, values in ((fast, [0.2, 0.2]), (late, [1.0, 1.0]))
+        )
+        assert choose([fast, late])[0].chosen == {"gamma": 2.0}
+        without = [replace(r, levels=()) for r in (fast, late)]
+        assert choose(without)[0].chosen == {"gamma": 1.0}
+
+    def test_without_a_level_the_best_of_all_is_chosen(self):
+        (entry,) = choose(self.trials())
+        assert (entry.problem, entry.chosen, entry.level) == ("digits", {"gamma": 0.1}, None)
+
+    def test_the_level_is_kept_on_average_over_the_seeds(self):
+        one, two = self.trials(Level("density", 0.5))[:2]
+        pair = [dense(one, 0.5, 0.2), dense(two, 0.5, 0.7)]
+        assert not choose(pair)[0].refused
+        assert choose([pair[0], dense(two, 0.5, 0.81)])[0].refused
+
+    def test_no_trial_keeps_it(self):
+        (entry,) = choose(self.trials(Level("density", 0.1)))
+        assert entry.refused
+        assert entry.chosen == {"gamma": 0.4}
+        assert entry.records[0].reason == "no trial keeps density <= 0.1: the nearest ends at 0.2"
+        assert all(r.status is Ending.DONE for t in entry.trials for r in t.records)
+
+    def test_an_unknown_metric_is_named_with_those_known(self):
+        (entry,) = choose(self.trials(Level("densty", 0.5)))
+        assert entry.refused
+        assert "does not report 'densty'; it reports" in entry.records[0].reason
+
+    def test_a_failed_trial_never_keeps_a_level(self):
+        records = self.trials(Level("density", 0.95))
+        records = [
+            replace(r, status=Ending.ERROR) if r.tuned["gamma"] == 0.1 else r for r in records
+        ]
+        assert choose(records)[0].chosen == {"gamma": 0.2}
+
+    def test_where_every_trial_has_a_failed_run_it_is_a_failure_and_no_refusal(self):
+        records = [
+            replace(r, status=Ending.ERROR, reason="toy") if r.seed else r
+            for r in self.trials(Level("density", 0.95))
+        ]
+        (entry,) = choose(records)
+        assert not entry.refused
+        assert [r.status for r in entry.records] == [Ending.DONE, Ending.ERROR]
+
+    def test_where_all_fail_the_failures_are_shown(self):
+        records = [
+            replace(r, status=Ending.ERROR, reason="toy")
+            for r in self.trials(Level("density", 0.95))
+        ]
+        (entry,) = choose(records)
+        assert not entry.refused
+        assert {r.status for r in entry.records} == {Ending.ERROR}
+
+
+def dense(record, score, density=None, gamma=None, levels=None):
+    """The record with another validation score, and where given another density and gamma."""
+    last = record.trace[-1]
+    metrics = {**last.metrics, "validation": score}
+    if density is not None:
+        metrics["density"] = density
+    tuned = record.tuned if gamma is None else {"gamma": gamma}
+    return replace(
+        record,
+        key=f"{tuned} {record.seed}",
+        trace=(replace(last, metrics=metrics),),
+        tuned=tuned,
+        levels=record.levels if levels is None else levels,
+    )
+
+
+values = st.floats(0, 10)
+
+
+@given(st.lists(st.tuples(values, values), min_size=2, max_size=6), st.randoms())
+def test_the_choice_ignores_test_metrics_and_order(pairs, rnd: random.Random):
+    records = [record([v, w], float(i), s) for i, (v, w) in enumerate(pairs) for s in (0, 1)]
+    other = [
+        replace(r, trace=tuple(replace(m, metrics={**m.metrics, "test": rnd.random()})
+                               for m in r.trace))
+        for r in records
+    ]  # fmt: skip
+    rnd.shuffle(other)
+    (first,), (second,) = choose(records), choose(other)
+    assert first.chosen == second.chosen
+    assert [t.score for t in first.trials] == [t.score for t in second.trials]

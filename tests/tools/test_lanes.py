@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+from orthobench.tools import lanes
+from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.lanes import (
+    bits,
+    count_set,
+    every,
+    fill,
+    largest,
+    load,
+    lowest,
+    magnitude,
+    prefetch,
+    root,
+    store,
+    total,
+    where,
+)
+
+N = lanes.COUNT
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal(N + 5), RNG.standard_normal(N + 5)
+
+
+@inner
+def arithmetic(x, y):
+    return (x + 2.0 * y) / (3.0 - x) - y * 0.5 + 1.0 / y
+
+
+@inner
+def chosen(x, y):
+    both, either = (x < y) & (x <= 0.5), (x > y) | (y >= 0.5)
+    return where(both, x, where(either, root(magnitude(y)), -1.0))
+
+
+@kernel
+def in_lanes(x, y, first, out):
+    a, b = load(x, first), load(y, first)
+    store(out[0], first, arithmetic(a, b))
+    store(out[1], first, chosen(a, b))
+    return total(a), largest(a), every(a < 9.0), every(a == a + 0.0 * b), every(a > b)
+
+
+@pytest.mark.parametrize("first", [0, 5])
+def test_lanes_calculate_as_numpy_does(first):
+    out = np.zeros((2, N + 5))
+    sum_, most, below, same, above = in_lanes(X, Y, first, out)
+    x, y = X[first : first + N], Y[first : first + N]
+    at, others = slice(first, first + N), np.r_[:first, first + N : N + 5]
+    expected = (x + 2 * y) / (3 - x) - y / 2 + 1 / y
+    np.testing.assert_allclose(out[0, at], expected, rtol=1e-13)
+    both, either = (x < y) & (x <= 0.5), (x > y) | (y >= 0.5)
+    np.testing.assert_allclose(
+        out[1, at], np.where(both, x, np.where(either, np.sqrt(np.abs(y)), -1)), rtol=1e-15
+    )
+    assert not out[:, others].any()
+    assert sum_ == pytest.approx(x.sum(), rel=1e-13)
+    assert most == x.max()
+    assert (below, same, above) == (True, True, False)
+
+
+@kernel
+def filled(value, out):
+    store(out, 0, fill(value))
+
+
+def test_a_float_fills_all_lanes():
+    out = np.zeros(N)
+    filled(2.5, out)
+    assert (out == 2.5).all()
+
+
+@kernel
+def comparing_with_nan(x):
+    return every(load(x, 0) < 9.0), every(load(x, 0) == load(x, 0))
+
+
+def test_nan_compares_as_false():
+    x = X[:N].copy()
+    x[3] = np.nan
+    assert comparing_with_nan(x) == (False, False)
+
+
+@kernel
+def as_integer(x, bound):
+    word = bits(load(x, 0) < bound)
+    return word, lowest(word), count_set(word)
+
+
+@pytest.mark.parametrize("bound", [-9.0, -1.0, 0.0, 9.0])
+def test_masks_become_integers(bound):
+    expected = sum(1 << lane for lane in range(N) if X[lane] < bound)
+    word, first, ones = as_integer(X, bound)
+    assert word == expected
+    assert ones == expected.bit_count()
+    assert first == ((expected & -expected).bit_length() - 1 if expected else 64)
+
+
+@kernel
+def of_an_integer(word):
+    return lowest(word), count_set(word)
+
+
+def test_bits_of_negative_integers():
+    assert of_an_integer(-(2**63)) == (63, 1)
+    assert of_an_integer(-1) == (0, 64)
+
+
+@kernel
+def copied_ahead(x, y, ahead):
+    for first in range(0, len(x), N):
+        prefetch(x, first + ahead)
+        store(y, first, load(x, first))
+
+
+@pytest.mark.parametrize("ahead", [0, N, 10**6, -(10**6)])
+def test_asking_for_what_lies_outside_does_no_harm(ahead):
+    x, y = np.arange(4.0 * N), np.zeros(4 * N)
+    copied_ahead(x, y, ahead)
+    assert (x == y).all()

@@ -1,0 +1,76 @@
+"""What fits into memory, by what the system says and by what a container allows."""
+
+from __future__ import annotations
+
+import pytest
+
+from orthobench.tools import memory
+from orthobench.tools.memory import readable, refusal_of
+
+
+@pytest.fixture
+def limits(tmp_path, monkeypatch):
+    """Set the machine's memory and the texts of the container's files."""
+
+    def set_to(physical, *texts):
+        paths = []
+        for i, text in enumerate(texts):
+            path = tmp_path / f"limit{i}"
+            if text is not None:
+                path.write_text(text, encoding="ascii")
+            paths.append(str(path))
+        monkeypatch.setattr(memory, "_CGROUPS", tuple(paths))
+        monkeypatch.setattr(memory, "_physical", lambda: physical)
+        memory.total.cache_clear()
+
+    yield set_to
+    memory.total.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("physical", "texts", "expected"),
+    [
+        (8000, ("max\n",), 8000),
+        (8000, ("5000\n", None), 5000),
+        (8000, (None, "9223372036854771712\n"), 8000),
+        (8000, ("7000\n", "6000\n"), 6000),
+        (8000, (), 8000),
+        (None, ("5000\n",), 5000),
+        (None, (None,), None),
+        (8000, ("nonsense",), 8000),
+    ],
+)
+def test_the_least_limit_counts(limits, physical, texts, expected):
+    limits(physical, *texts)
+    assert memory.total() == expected
+
+
+def test_this_machine_has_some():
+    memory.total.cache_clear()
+    total = memory.total()
+    assert total is None or total > 2**24
+
+
+def test_what_does_not_fit_is_refused_with_both_sizes(limits):
+    limits(3 * 2**30)
+    assert refusal_of(3 * 2**30, "the tensor") is None
+    assert refusal_of(3 * 2**30 + 1, "it") is not None
+    why = refusal_of(5 * 2**40, "the tensor")
+    assert why == "the tensor needs 5.0 TiB of memory, and there are 3.0 GiB"
+    limits(None)
+    assert refusal_of(2**80, "the tensor") is None
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (1023, "1,023 bytes"),
+        (1024, "1.0 KiB"),
+        (1536 * 2**10, "1.5 MiB"),
+        (2**31, "2.0 GiB"),
+        (2**60, "1,024.0 PiB"),
+    ],
+)
+def test_sizes_are_readable(count, text):
+    assert readable(count) == text
