@@ -12,10 +12,9 @@ import numpy as np
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver, State, Work
-from orthobench.harness.cell import Executed
 from orthobench.harness.stopping import Budget, Ending, Stop
 from orthobench.harness.suite import PlannedProblem, PlannedSolver, Suite
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Mark, Outcome
 from orthobench.results.store import Store
 
 POINTS = 30
@@ -91,7 +90,7 @@ def fill(path: Path, planned_suite: Suite) -> int:
     return len(planned)
 
 
-def _executed(problem: int, solver: Walker, failed: bool, rng: np.random.Generator) -> Executed:
+def _executed(problem: int, solver: Walker, failed: bool, rng: np.random.Generator) -> Outcome:
     at = np.concatenate([[0], np.geomspace(10, SAMPLES, POINTS - 1).astype(int)])
     at = at[: POINTS // 2] if failed else at
     rate = 0.5 + 0.05 * ((3 * solver.number + problem) % 10) - 0.1 * abs(np.log2(solver.step))
@@ -105,5 +104,5 @@ def _executed(problem: int, solver: Walker, failed: bool, rng: np.random.Generat
         for i, row in zip(at, values.tolist(), strict=True)
     )  # fmt: skip
     if failed:
-        return Executed(Stop(Ending.DIVERGED, "the solution is not finite"), marks)
-    return Executed(Stop(Ending.BUDGET, "the budget is spent"), marks)
+        return Outcome(Stop(Ending.DIVERGED, "the solution is not finite"), marks)
+    return Outcome(Stop(Ending.BUDGET, "the budget is spent"), marks)

@@ -235,11 +235,11 @@ def _execute(
     with Progress(len(left), quiet, skipped=done) as progress:
         for event in run_cells([p.cell for p in left.values()]):
             label = _label(left[event.cell.key])
-            if event.executed is None:
+            if event.outcome is None:
                 progress.begin(label, event.worker)
             else:
-                store.add(session, event.cell, event.executed)
-                failed = event.executed.stop.status.failed
+                store.add(session, event.cell, event.outcome)
+                failed = event.outcome.stop.status.failed
                 progress.advance(label, failed, event.worker)
 
 

@@ -13,8 +13,9 @@ from statistics import median
 
 import orthobench as ob
 from history.cases import Case, cases
-from orthobench.harness.cell import Cell, Executed, built, execute
+from orthobench.harness.cell import Cell, built, execute
 from orthobench.harness.executors import local
+from orthobench.harness.trace import Outcome
 
 BUDGET = ob.Budget(steps=20_000, samples=10_000)
 RERUN = ob.Budget(steps=50)
@@ -70,7 +71,7 @@ def _cell(case: Case, seed: int = 0) -> Cell:
     return Cell(case.problem, case.solver, seed, RERUN if case.solver.reruns else BUDGET)
 
 
-def _run(cell: Cell) -> Executed:
+def _run(cell: Cell) -> Outcome:
     """Return a run that did not fail."""
     executed = execute(cell)
     if executed.stop.status.failed:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError
@@ -18,7 +17,7 @@ from orthobench.harness.identity import Streams, canonical, describe, digest
 from orthobench.harness.judging import judged
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, Ending, Stop, Target
-from orthobench.harness.trace import Journal, Mark, Recording
+from orthobench.harness.trace import Journal, Outcome, Recording
 from orthobench.tools.threads import blas, limited
 
 
@@ -77,33 +76,24 @@ class Cell:
         return Streams.of(canonical(describe(self.problem)), self.solver.name, self.seed)
 
 
-@dataclass(frozen=True)
-class Executed:
-    """What executing a cell gave; never a bare exception."""
-
-    stop: Stop
-    trace: tuple[Mark, ...] = ()
-    exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
-
-
-def execute(cell: Cell, journal: Journal | None = None) -> Executed:
+def execute(cell: Cell, journal: Journal | None = None) -> Outcome:
     """Build the instance, run, judge; whatever goes wrong is recorded in the result.
 
     The BLAS is held to ``cell.threads`` threads. `journal` is told each point as it is recorded.
     """
     refusal = cell.solver.refuses(cell.problem)
     if refusal is not None:
-        return Executed(Stop(Ending.REFUSED, refusal))
+        return Outcome(Stop(Ending.REFUSED, refusal))
     with limited(cell.threads):
         try:
             instance = built(cell)
         except Exception as error:
-            return Executed(_not_built(error, cell.problem))
+            return Outcome(_not_built(error, cell.problem))
         outcome = run(instance, cell.solver, cell.budget, cell.streams, cell.until, journal)
-    return Executed(outcome.stop, outcome.trace, outcome.exhibits)
+    return outcome.stored
 
 
-def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Executed:
+def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Outcome:
     """Judge what is left of a run whose process is gone: the points that its journal was told.
 
     Without the data to judge by, only how it ended is left.
@@ -112,8 +102,8 @@ def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Executed:
         try:
             outcome = judged(built(cell), recording, stop, cell.until)
         except Exception:
-            return Executed(stop)
-    return Executed(stop, outcome.trace)
+            return Outcome(stop)
+    return Outcome(stop, outcome.trace)
 
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:

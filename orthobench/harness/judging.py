@@ -47,7 +47,7 @@ def judged(
             stop = met
             break
     final = recording.solutions[len(trace) - 1] if trace else None
-    outcome = Outcome(final, tuple(trace), _feasible(trace, stop), recording.error)
+    outcome = Outcome(_feasible(trace, stop), tuple(trace), final=final, error=recording.error)
     return outcome if final is None else _completed(instance, outcome, final)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from orthobench.contract.exhibits import Exhibit
@@ -41,16 +41,27 @@ Journal: TypeAlias = Callable[[Mark, Solution], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave: the last solution, the trace, how it ended, and any error raised.
+    """The outcome of a run.
 
-    Where the run did not fail, `exhibits` are what the problem shows of the solution, by name.
+    Attributes
+    ----------
+    stop : Stop
+        How and why the run ended.
+    trace : tuple of Mark
+        The checkpoints; empty where the run failed before its first.
+    exhibits : mapping
+        What the problem shows of the solution, by name, where the run did not fail.
+    final : Solution, optional
+        The last solution; a store does not keep it.
+    error : Exception, optional
+        What was raised; a store keeps its text, in `stop`.
     """
 
-    final: Solution | None
-    trace: tuple[Mark, ...]
     stop: Stop
-    error: Exception | None = None
+    trace: tuple[Mark, ...] = ()
     exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
+    final: Solution | None = None
+    error: Exception | None = None
 
     @property
     def solution(self) -> Array | None:
@@ -66,6 +77,11 @@ class Outcome:
     def core(self) -> Array | None:
         """The core tensor, where the method has one."""
         return None if self.final is None else self.final.core
+
+    @property
+    def stored(self) -> Outcome:
+        """The outcome without what a store does not keep: the solution and the error."""
+        return replace(self, final=None, error=None)
 
     @property
     def work(self) -> Work:

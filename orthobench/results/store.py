@@ -20,11 +20,11 @@ from typing import Any
 from orthobench.contract.exhibits import Exhibit, packed, unpacked
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
-from orthobench.harness.cell import Cell, Executed
+from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.suite import Level, Planned, Suite
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Mark, Outcome
 from orthobench.results import merging, schema
 from orthobench.results.record import Record, checksum
 
@@ -149,18 +149,18 @@ class Store:
             finally:
                 self._connection.execute("DETACH other")
 
-    def add(self, session: int, cell: Cell, executed: Executed) -> None:
+    def add(self, session: int, cell: Cell, outcome: Outcome) -> None:
         """Write one finished cell, in one transaction; one that is here already stays as it is."""
         with self._transaction() as connection:
             number = connection.execute(
                 "INSERT OR IGNORE INTO cell (key, content, session, solver, problem, family,"
                 " primary_metric, tuned_by, seed, status, reason, traceback, finished, checksum)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                _cell_row(session, cell, executed),
+                _cell_row(session, cell, outcome),
             )
             if number.rowcount:
-                _write_trace(connection, number.lastrowid, executed.trace)
-                _write_exhibits(connection, number.lastrowid, executed.exhibits)
+                _write_trace(connection, number.lastrowid, outcome.trace)
+                _write_exhibits(connection, number.lastrowid, outcome.exhibits)
 
     def discard(self, keys: Iterable[str]) -> None:
         """Remove cells, so that they run again."""
@@ -291,13 +291,13 @@ def _plan_row(suite: str, position: int, planned: Planned) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _cell_row(session: int, cell: Cell, executed: Executed) -> tuple[Any, ...]:
-    problem, stop = cell.problem, executed.stop
+def _cell_row(session: int, cell: Cell, outcome: Outcome) -> tuple[Any, ...]:
+    problem, stop = cell.problem, outcome.stop
     return (
         cell.key, canonical(cell.content), session, cell.solver.name, problem.name,
         problem.family, problem.primary, problem.tuned_by, cell.seed,
         stop.status.value, stop.reason, stop.traceback, _now(),
-        checksum(cell.key, stop, executed.trace),
+        checksum(cell.key, stop, outcome.trace),
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def cluster():
 
 def test_a_cluster_of_its_own_gives_the_bits_of_this_process(faults):
     planned = cells(faults, 6)
-    found = {e.cell.key: e.executed for e in dask.run(planned, 2)}
+    found = {e.cell.key: e.outcome for e in dask.run(planned, 2)}
     for cell in planned:
         assert numbers(found[cell.key]) == numbers(execute(cell))
 
@@ -77,7 +77,7 @@ def test_a_cluster_of_its_own_gives_the_bits_of_this_process(faults):
 def test_a_failing_cell_fails_alone(faults):
     solvers = [faults.Raising(), faults.Segfaulting(), faults.Sound()]
     planned = [Cell(faults.Cloud(), s, 0, Budget(samples=100)) for s in solvers]
-    found = {e.cell.solver.name: e.executed for e in dask.run(planned, 1)}
+    found = {e.cell.solver.name: e.outcome for e in dask.run(planned, 1)}
     endings = {name: executed.stop.status for name, executed in found.items()}
     assert endings == {
         "raising": Ending.ERROR, "segfaulting": Ending.CRASHED, "sound": Ending.BUDGET,
@@ -88,8 +88,8 @@ def test_a_failing_cell_fails_alone(faults):
 def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
     monkeypatch.setattr(dask, "_alone", faults.no_room)
     (event,) = dask.run(cells(faults, 1), 1)
-    assert event.executed.stop.status is Ending.ERROR
-    assert "No space left" in event.executed.stop.reason
+    assert event.outcome.stop.status is Ending.ERROR
+    assert "No space left" in event.outcome.stop.reason
 
 
 @pytest.mark.faults
@@ -98,7 +98,7 @@ def test_a_worker_killed_with_its_cell_costs_nothing(faults):
     with cluster() as (address, _, (first, _)):
         found = {}
         for event in dask.run(planned, scheduler=address):
-            found[event.cell.key] = event.executed
+            found[event.cell.key] = event.outcome
             if len(found) == 3:
                 first.send_signal(signal.SIGKILL)
     assert len(found) == len(planned)
@@ -114,7 +114,7 @@ def test_a_scheduler_that_is_killed_is_said_and_what_is_finished_stays(faults):
         head.kill()
         with pytest.raises(OrthobenchError, match=r"scheduler at .* is gone"):
             list(events)
-    assert first.executed.stop.status is Ending.BUDGET
+    assert first.outcome.stop.status is Ending.BUDGET
     assert time.monotonic() - begun < 120
 
 

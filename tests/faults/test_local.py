@@ -32,7 +32,7 @@ def numbers(executed):
 
 
 def finished(events):
-    found = [(event.cell, event.executed) for event in events if event.executed]
+    found = [(event.cell, event.outcome) for event in events if event.outcome]
     assert len({cell.key for cell, _ in found}) == len(found)
     return {cell.key: executed for cell, executed in found}
 
@@ -96,7 +96,7 @@ def test_every_cell_begins_before_it_is_finished(faults):
     planned = cells(faults, *(faults.Sound(number=i) for i in range(5)))
     begun = set()
     for event in local.run(planned, 2):
-        if event.executed is None:
+        if event.outcome is None:
             begun.add(event.cell.key)
         else:
             assert event.cell.key in begun

@@ -9,9 +9,10 @@ import pytest
 import orthobench
 from orthobench.contract.exhibits import packed
 from orthobench.errors import StoreError
-from orthobench.harness.cell import Executed, execute
+from orthobench.harness.cell import execute
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.suite import Level
+from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.report.page import content
 from orthobench.results import schema
@@ -94,7 +95,7 @@ def test_a_cell_is_written_once(path, suite):
     with Store(path) as store:
         session = store.begin(suite, planned, "again", {})
         assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
-        store.add(session, planned[0].cell, Executed(Stop(Ending.ERROR, "late")))
+        store.add(session, planned[0].cell, Outcome(Stop(Ending.ERROR, "late")))
         assert store.records("toys")[0].status is not Ending.ERROR
 
 
@@ -134,7 +135,7 @@ def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
     odd = replace(executed.trace[0], metrics={"gap": float("nan"), "size": float("inf")})
     with Store(path, create=True) as store:
         session = store.begin(suite, planned, "", {})
-        store.add(session, planned[0].cell, Executed(executed.stop, (odd,)))
+        store.add(session, planned[0].cell, Outcome(executed.stop, (odd,)))
         metrics = store.records("toys")[0].trace[0].metrics
     assert metrics["gap"] != metrics["gap"]
     assert metrics["size"] == float("inf")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from orthobench.errors import UsageError
-from orthobench.harness.cell import Cell, Executed
+from orthobench.harness.cell import Cell
+from orthobench.harness.trace import Outcome
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,13 @@ class Event:
     cell : Cell
     worker : str
         Who has it: ``"1"`` for the first worker.
-    executed : Executed, optional
+    outcome : Outcome, optional
         The result of a cell that is finished.
     """
 
     cell: Cell
     worker: str
-    executed: Executed | None = None
+    outcome: Outcome | None = None
 
 
 Events: TypeAlias = Iterator[Event]

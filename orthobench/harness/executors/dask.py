@@ -15,9 +15,10 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import OrthobenchError, UsageError
-from orthobench.harness.cell import Cell, Executed
+from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits, local
 from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.trace import Outcome
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -75,7 +76,7 @@ def _events(client: Client, cells: Sequence[Cell], threads: int, limits: Limits)
             future.release()
 
 
-def _alone(cell: Cell, threads: int, limits: Limits) -> Executed:
+def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
     """Execute a cell, on a Dask worker, in a process beside it that lives on for the next."""
     try:
         worker = _idle.pop()
@@ -85,25 +86,25 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Executed:
     if (worker.threads, worker.limits) != (threads, limits):
         worker.close()
         worker.threads, worker.limits = threads, limits
-    executed = local.execute(worker, cell)
+    outcome = local.execute(worker, cell)
     _idle.append(worker)
-    return executed
+    return outcome
 
 
 _idle: list[local.Worker] = []
 """Workers of this process that have no cell."""
 
 
-def _result(future: Any, client: Client) -> Executed:
+def _result(future: Any, client: Client) -> Outcome:
     from distributed import CancelledError, KilledWorker
 
     try:
         return future.result()  # type: ignore[no-any-return]
     except KilledWorker as error:
-        return Executed(Stop(Ending.CRASHED, "every Dask worker that had it died", str(error)))
+        return Outcome(Stop(Ending.CRASHED, "every Dask worker that had it died", str(error)))
     except (CancelledError, Exception) as error:
         if future.status == "error":
-            return Executed(Stop(Ending.ERROR, f"the Dask worker: {error!r}"))
+            return Outcome(Stop(Ending.ERROR, f"the Dask worker: {error!r}"))
         raise ClusterError(
             f"the Dask scheduler at {client.scheduler.addr} is gone; finished cells are in the "
             "store, run again to go on"

@@ -15,12 +15,12 @@ from typing import TypeAlias
 
 from orthobench.contract.problem import AnyProblem
 from orthobench.errors import UsageError
-from orthobench.harness.cell import Cell, Executed
+from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
 from orthobench.harness.executors.child import Child
 from orthobench.harness.executors.worker import Done, Judge, Reply, Request, Run
 from orthobench.harness.stopping import Ending, Stop
-from orthobench.harness.trace import Recording
+from orthobench.harness.trace import Outcome, Recording
 
 Told: TypeAlias = "SimpleQueue[tuple[Child, Reply | None]]"
 """Replies with the process that they come from; None says that it is gone."""
@@ -76,13 +76,13 @@ def refuse_scripts(cells: Iterable[Cell]) -> None:
                 )
 
 
-def execute(worker: Worker, cell: Cell) -> Executed:
+def execute(worker: Worker, cell: Cell) -> Outcome:
     """Execute one cell on a worker that is idle."""
     worker.begin(Run(cell))
     while True:
         for event in _heard([worker], worker.told):
-            if event.executed is not None:
-                return event.executed
+            if event.outcome is not None:
+                return event.outcome
 
 
 class _Jobs:
@@ -153,8 +153,8 @@ class Worker:
         if reply is None:
             return self.broken_off(self.child.ending()) if self.child else None
         if isinstance(reply, Done):
-            spoilt = reply.executed.stop.status is Ending.MEMORY
-            return self._finished(reply.executed, self.limits.isolate or spoilt)
+            spoilt = reply.outcome.stop.status is Ending.MEMORY
+            return self._finished(reply.outcome, self.limits.isolate or spoilt)
         self.recording.marks.append(reply.mark)
         self.recording.solutions.append(reply.solution)
         return None
@@ -174,7 +174,7 @@ class Worker:
             self.begin(Judge(request.cell, recording, stop))
             return None
         lost = request.stop if isinstance(request, Judge) else stop
-        return self._finished(Executed(lost), fresh=True)
+        return self._finished(Outcome(lost), fresh=True)
 
     def close(self) -> None:
         """End the process."""
@@ -182,11 +182,11 @@ class Worker:
             self.child.close()
         self.child, self.held = None, None
 
-    def _finished(self, executed: Executed, fresh: bool) -> Event | None:
+    def _finished(self, outcome: Outcome, fresh: bool) -> Event | None:
         request, self.request, self.deadline = self.request, None, inf
         if fresh:
             self.close()
-        return None if request is None else Event(request.cell, self.name, executed)
+        return None if request is None else Event(request.cell, self.name, outcome)
 
 
 def _begun(crew: Iterable[Worker], jobs: _Jobs) -> Iterator[Event]:

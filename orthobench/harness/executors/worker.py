@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 if TYPE_CHECKING:
     from orthobench.contract.solution import Solution
-    from orthobench.harness.cell import Cell, Executed
+    from orthobench.harness.cell import Cell
     from orthobench.harness.stopping import Stop
-    from orthobench.harness.trace import Mark, Recording
+    from orthobench.harness.trace import Mark, Outcome, Recording
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Point:
 class Done:
     """Reply: the cell is finished."""
 
-    executed: Executed
+    outcome: Outcome
 
 
 Request: TypeAlias = Run | Judge
@@ -94,16 +94,17 @@ def receive(stream: BinaryIO) -> bytes | None:
     return packed if len(packed) == length else None
 
 
-def _served(packed: bytes, replies: BinaryIO) -> Executed:
-    from orthobench.harness.cell import Executed, broken_off, execute
+def _served(packed: bytes, replies: BinaryIO) -> Outcome:
+    from orthobench.harness.cell import broken_off, execute
     from orthobench.harness.stopping import Ending, Stop
+    from orthobench.harness.trace import Outcome
 
     try:
         request: Request = pickle.loads(packed)  # noqa: S301 - from the parent
     except Exception as error:
         where = "".join(traceback.format_exception(error))
         reason = f"a worker process cannot import it ({error}); take the inline executor"
-        return Executed(Stop(Ending.ERROR, reason, where))
+        return Outcome(Stop(Ending.ERROR, reason, where))
 
     if isinstance(request, Judge):
         return broken_off(request.cell, request.recording, request.stop)
