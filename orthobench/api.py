@@ -166,7 +166,7 @@ def run(
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         session = opened.begin(known, planned, shlex.join(sys.argv), facts)
         if retry:
-            opened.discard(r.key for r in opened.records(known.name) if r.status.failed)
+            opened.discard(r.key for r in opened.records(known.name) if r.failed)
         _execute(opened, session, planned, run_cells, quiet)
         opened.end(session)
     return Results.read(path, known.name)
@@ -184,7 +184,7 @@ def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[st
             contents = opened.contents()
             if retry:
                 records = opened.records(suite.name)
-                failed = {r.key: r.status.value for r in records if r.status.failed}
+                failed = {r.key: r.stop.status.value for r in records if r.failed}
     return [
         {"cell": _label(e.planned), "action": e.action, "reason": e.reason}
         for e in explain(suite.plan(), contents, failed)

@@ -57,11 +57,11 @@ class Curve:
     def of_record(cls, record: Record) -> Curve:
         """Return the curve that a store has."""
         work = [[m.work.steps, m.work.samples, m.work.flops] for m in record.trace]
-        values = [m.metrics[record.primary] for m in record.trace]
-        failed = f"{record.status.value}: {record.reason}" if record.status.failed else ""
+        values = [m.metrics[record.problem.primary] for m in record.trace]
+        failed = f"{record.stop.status.value}: {record.stop.reason}" if record.failed else ""
         table = np.array(work, float).reshape(-1, len(COUNTS))
-        ended = record.status.value
-        return cls(record.primary, table, np.array(values), failed, ended, record.budget)
+        ended = record.stop.status.value
+        return cls(record.problem.primary, table, np.array(values), failed, ended, record.budget)
 
     @classmethod
     def without(cls, reason: str) -> Curve:
@@ -94,5 +94,5 @@ class Curve:
 
 def key_of(record: Record) -> Key:
     """Return what makes the cell of a record the same cell on the other side."""
-    tuned = "".join(f" {name}={value}" for name, value in record.tuned.items())
-    return (record.problem, record.solver + tuned, record.seed)
+    tuned = "".join(f" {name}={value}" for name, value in record.solver.tuned.items())
+    return (record.problem.label, record.solver.label + tuned, record.seed)

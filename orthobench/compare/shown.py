@@ -170,13 +170,13 @@ def _shown(
 def _of_store(side: Side, wanted: Wanted) -> Shown:
     results = _results(side, wanted)
     records = [record for record in results.records if _is_wanted(record, wanted)]
-    refused = [r for r in records if r.status is Ending.REFUSED]
-    kept = [r for r in records if r.status is not Ending.REFUSED]
+    refused = [r for r in records if r.stop.status is Ending.REFUSED]
+    kept = [r for r in records if r.stop.status is not Ending.REFUSED]
     return Shown(
         suite=results.suite,
         curves={key_of(record): Curve.of_record(record) for record in kept},
         by_the_clock=frozenset(key_of(r) for r in kept if "seconds" in r.budget),
-        absent=tuple((r.problem, r.solver, r.reason) for r in refused),
+        absent=tuple((r.problem.label, r.solver.label, r.stop.reason) for r in refused),
     )
 
 
@@ -188,8 +188,8 @@ def _results(side: Side, wanted: Wanted) -> Results:
 
 def _is_wanted(record: Record, wanted: Wanted) -> bool:
     return (
-        (not wanted.solvers or record.solver.split()[0] in wanted.solvers)
-        and (not wanted.problems or record.recipe in wanted.problems)
+        (not wanted.solvers or record.solver.label.split()[0] in wanted.solvers)
+        and (not wanted.problems or record.problem.name in wanted.problems)
         and (wanted.seeds is None or record.seed < wanted.seeds)
     )
 

@@ -127,7 +127,7 @@ def families(ranked: Sequence[Ranked]) -> list[Family]:
     """
     found: dict[str, dict[str, list[Ranked]]] = {}
     for r in ranked:
-        problems = found.setdefault(r.entry.records[0].family, {})
+        problems = found.setdefault(r.entry.facts.family, {})
         problems.setdefault(r.entry.problem, []).extend([] if r.entry.refused else [r])
     return [
         _family(name, [_field(*group) for group in problems.items()])
@@ -236,7 +236,7 @@ def _ranks(standings: Sequence[Standing], fields: Sequence[_Field]) -> Ranks | N
 
 def _share_runs(fields: Sequence[_Field]) -> bool:
     """Return whether the same runs are compared at several levels, as several problems."""
-    runs = [field.ranked[0].entry.records[0].problem for field in fields if field.ranked]
+    runs = [field.ranked[0].entry.facts.label for field in fields if field.ranked]
     return len(set(runs)) < len(runs)
 
 
@@ -313,7 +313,7 @@ def _not_chosen(fields: Sequence[_Field]) -> int:
         for field in fields
         for r in field.ranked
         for trial in r.entry.trials if trial.tuned != r.entry.chosen
-        for record in trial.records if record.status.failed
+        for record in trial.records if record.failed
     }  # fmt: skip
     return len(failed)
 

@@ -126,11 +126,11 @@ def tradeoff(ax: Axes, results: Results, problem: str, y: str | None = None) -> 
     --------
     >>> ob.plots.tradeoff(ax, results, "prostate m=5", y="flops")  # doctest: +SKIP
     """
-    every = [e for e in results.entries if problem in (e.problem, e.records[0].problem)]
-    known = [entry.records[0].problem for entry in every or results.entries]
+    every = [e for e in results.entries if problem in (e.problem, e.facts.label)]
+    known = [entry.facts.label for entry in every or results.entries]
     if not every:
         raise unknown("problem", problem, set(known))
-    entries = [entry for entry in results.entries if entry.records[0].problem == known[0]]
+    entries = [entry for entry in results.entries if entry.facts.label == known[0]]
     return _drawn(ax, results, _one(collection.across(entries, ()), "tradeoff", problem), y=y)
 
 
@@ -295,12 +295,12 @@ def _entries(results: Results, problem: str) -> list[Entry]:
 
 def _of_family(results: Results, kind: str, family: str | None) -> Plot:
     """Return the plot of this kind of a family."""
-    families = {entry.records[0].family for entry in results.entries}
+    families = {entry.facts.family for entry in results.entries}
     if family is not None and family not in families:
         raise unknown("family", family, families)
     if family is None and len(families) > 1:
         raise UsageError(f"name one of the families: {', '.join(sorted(families))}")
-    own = [e for e in results.entries if family in (None, e.records[0].family)]
+    own = [e for e in results.entries if family in (None, e.facts.family)]
     plots = collection.across(own, None if kind == "ranks" else ())
     return _one(plots, kind, family or results.suite)
 

@@ -60,7 +60,7 @@ class Ranked:
     @property
     def metrics(self) -> dict[str, float]:
         """The medians of all metrics, by name."""
-        marks = [r.trace[-1] for r in self.entry.records if r.trace and not r.status.failed]
+        marks = [r.trace[-1] for r in self.entry.records if r.trace and not r.failed]
         names = dict.fromkeys(name for mark in marks for name in mark.metrics)
         return {name: self.typical(metric_of(name)) for name in names}
 
@@ -80,7 +80,7 @@ def rank(entries: Sequence[Entry]) -> list[Ranked]:
 def _rank(entries: Sequence[Entry]) -> list[Ranked]:
     """Summarize and sort the entries of one problem."""
     seeds = {seed for entry in entries for seed in entry.seeds}
-    metric = entries[0].records[0].primary
+    metric = entries[0].facts.primary
     found = summaries([entry.records for entry in entries], metric, seeds)
     smallest = rounding(entries)
     least = min((s.median for s in found if not s.n_failed), default=math.inf)
@@ -106,7 +106,7 @@ def rounding(entries: Sequence[Entry]) -> float:
         Of one problem.
     """
     traces = [record.trace for entry in entries for record in entry.records if record.trace]
-    starts = [abs(trace[0].metrics.get(entries[0].records[0].primary, 0.0)) for trace in traces]
+    starts = [abs(trace[0].metrics.get(entries[0].facts.primary, 0.0)) for trace in traces]
     return ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
 
 

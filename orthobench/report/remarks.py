@@ -22,7 +22,7 @@ def tuning(ranked: Sequence[Ranked]) -> list[str]:
         return []
     sizes = sorted({len(entry.trials) for entry in tuned})
     trials = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-    by = clean(tuned[0].records[0].tuned_by.replace("_", " "))
+    by = clean(tuned[0].facts.tuned_by.replace("_", " "))
     first = f"parameters were chosen by {by}, from {trials} trials of each solver"
     return [first, *(remark for entry in tuned for remark in _edges(entry))]
 
@@ -35,7 +35,7 @@ def reruns(ranked: Sequence[Ranked]) -> list[str]:
     ranked : sequence of Ranked
         Of one problem.
     """
-    names = [clean(r.entry.solver) for r in ranked if r.entry.records[0].reruns]
+    names = [clean(r.entry.solver) for r in ranked if r.entry.records[0].solver.reruns]
     if not names:
         return []
     what = "re-run with growing budgets, for want of single steps; each point shows its own run"

@@ -253,7 +253,7 @@ def _name(ranked: Ranked) -> str:
 
 
 def _metric(ranked: Ranked) -> str:
-    return _spoken(ranked.entry.records[0].primary)
+    return _spoken(ranked.entry.facts.primary)
 
 
 def _median(ranked: Ranked) -> str:

@@ -67,12 +67,12 @@ class Runs:
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Record]:
         """Return the runs of one solver on one problem; see `Evidence`."""
         entry = self._entry(suite, problem, solver)
-        done = {record.seed for record in entry.records if not record.status.failed}
+        done = {record.seed for record in entry.records if not record.failed}
         for record in entry.records:
-            if record.status.failed:
+            if record.failed:
                 raise ClaimError(
-                    f"{solver} on {problem}, seed {record.seed}, {record.status.value}: "
-                    f"{record.reason}"
+                    f"{solver} on {problem}, seed {record.seed}, {record.stop.status.value}: "
+                    f"{record.stop.reason}"
                 )
         if missing := set(entry.seeds) - done:
             raise ClaimError(f"{solver} on {problem} has no run of seeds {sorted(missing)}")

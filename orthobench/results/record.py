@@ -1,4 +1,4 @@
-"""What is kept of a finished cell; everything downstream of the store speaks of records."""
+"""Records: what a store keeps of each cell; everything downstream of the store works on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import Any
 
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import Stop
 from orthobench.harness.suite import Level
 from orthobench.harness.trace import Mark
 
@@ -37,69 +37,92 @@ def checksum(key: str, stop: Stop, trace: Iterable[Mark]) -> str:
 
 
 @dataclass(frozen=True)
-class Record:
-    """One finished cell, as the store returns it.
+class ProblemFacts:
+    """The problem of a record.
 
     Attributes
     ----------
-    key : str
-        Its content address.
-    problem : str
-        Label of the problem for people: ``"digits k=4"``.
+    label : str
+        What the suite calls it: ``"digits k=4"``.
+    name : str
+        Its name in the catalogue: ``"digits"``.
+    parameters : mapping
+        All of its parameters.
     family : str
-        The problem's family: ``"stochastic PCA"``.
+        Its family: ``"stochastic PCA"``.
     primary : str
         The metric that comparisons rank by; smaller is better: ``"suboptimality"``.
     tuned_by : str
         The metric that tuned parameters are chosen by: ``"validation_suboptimality"``.
-    solver : str
-        Label of the solver without its tuned parameters: ``"capped-msg"``, ``"capped-msg K=9"``.
+    levels : tuple of Level
+        The levels that the suite compares it at; empty where it is compared as it is.
+    """
+
+    label: str
+    name: str
+    parameters: Mapping[str, Any]
+    family: str
+    primary: str
+    tuned_by: str
+    levels: tuple[Level, ...] = ()
+
+
+@dataclass(frozen=True)
+class SolverFacts:
+    """The solver of a record.
+
+    Attributes
+    ----------
+    label : str
+        What the suite calls it, without its tuned parameters: ``"capped-msg K=9"``.
     parameters : mapping
-        All parameters of the solver.
+        All of its parameters.
     tuned : mapping
         Those of them that are tuned, as ``{"step": 2.0}``; empty where none is.
+    reruns : bool
+        Whether each point of its trace is a run from the start (`Solver.reruns`).
+    """
+
+    label: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    tuned: Mapping[str, Any] = field(default_factory=dict)
+    reruns: bool = False
+
+
+@dataclass(frozen=True)
+class Record:
+    """One planned cell and what became of it, as the store returns it.
+
+    Attributes
+    ----------
+    key : str
+        The key of the cell.
+    problem : ProblemFacts
+    solver : SolverFacts
     seed : int
-    status : Ending
-        How the cell ended.
-    reason : str
-        Why, in a sentence for people.
-    traceback : str
-        Where something raised; empty where nothing did.
+    stop : Stop
+        How and why the run ended; ``MISSING`` where it has not been run yet.
     trace : tuple of Mark
         The checkpoints; empty where the cell failed before its first.
     budget : mapping
         The limits of the run, as ``{"samples": 2000}``.
-    recipe : str
-        Name of the problem in the catalogue: ``"digits"``.
-    settings : mapping
-        All parameters of the problem.
-    versions : mapping
-        Versions of the distributions that solver, problem and core come from.
-    reruns : bool
-        Whether each point of the trace is a run from the start (`Solver.reruns`).
     target : str
         The metric of the target that ends the run; empty where it has none.
-    levels : tuple of Level
-        The levels that the suite compares the problem at; empty where it is compared as it is.
+    versions : mapping
+        Versions of the distributions that solver, problem and core come from.
     """
 
     key: str
-    problem: str
-    family: str
-    primary: str
-    tuned_by: str
-    solver: str
-    parameters: Mapping[str, Any]
-    tuned: Mapping[str, Any]
+    problem: ProblemFacts
+    solver: SolverFacts
     seed: int
-    status: Ending
-    reason: str
-    traceback: str
-    trace: tuple[Mark, ...]
+    stop: Stop
+    trace: tuple[Mark, ...] = ()
     budget: Mapping[str, float] = field(default_factory=dict)
-    levels: tuple[Level, ...] = ()
     target: str = ""
-    recipe: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
-    reruns: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run counts as a failure in every comparison."""
+        return self.stop.status.failed

@@ -77,13 +77,10 @@ class Results:
             return cls(name, path, store.records(name))
 
     def __repr__(self) -> str:
-        def different(field: str) -> int:
-            return len({getattr(record, field) for record in self.records})
-
-        missing = sum(record.status is Ending.MISSING for record in self.records)
+        missing = sum(record.stop.status is Ending.MISSING for record in self.records)
         counts = {
-            "problems": different("problem"),
-            "solvers": different("solver"),
+            "problems": len({record.problem.label for record in self.records}),
+            "solvers": len({record.solver.label for record in self.records}),
             "cells": len(self.records),
             "failed": len(self.failures) - missing,
             "missing": missing,
@@ -103,13 +100,13 @@ class Results:
         return [
             record
             for record in self.records
-            if record.status.failed and record.status is not Ending.REFUSED
+            if record.failed and record.stop.status is not Ending.REFUSED
         ]
 
     @property
     def refused(self) -> list[Record]:
         """The records of solvers that could not take their problem, with the reason."""
-        return [record for record in self.records if record.status is Ending.REFUSED]
+        return [record for record in self.records if record.stop.status is Ending.REFUSED]
 
     @property
     def versions(self) -> dict[str, str]:
@@ -159,8 +156,8 @@ class Results:
         metrics = dict.fromkeys(n for r in self.records for mark in r.trace for n in mark.metrics)
         return [
             *LABELS,
-            *_prefixed("problem", (record.settings for record in self.records)),
-            *_prefixed("solver", (record.parameters for record in self.records)),
+            *_prefixed("problem", (record.problem.parameters for record in self.records)),
+            *_prefixed("solver", (record.solver.parameters for record in self.records)),
             *COUNTS,
             *TIMES,
             *metrics,
@@ -236,15 +233,15 @@ def store_at(path: Path) -> Path:
 def _rows(record: Record, chosen: bool) -> Iterator[dict[str, Any]]:
     head = {
         "key": record.key,
-        "problem": record.problem,
-        "family": record.family,
-        "solver": record.solver,
+        "problem": record.problem.label,
+        "family": record.problem.family,
+        "solver": record.solver.label,
         "seed": record.seed,
-        "status": record.status.value,
-        "reason": record.reason,
+        "status": record.stop.status.value,
+        "reason": record.stop.reason,
         "chosen": chosen,
-        **{f"problem.{name}": value for name, value in record.settings.items()},
-        **{f"solver.{name}": value for name, value in record.parameters.items()},
+        **{f"problem.{name}": value for name, value in record.problem.parameters.items()},
+        **{f"solver.{name}": value for name, value in record.solver.parameters.items()},
     }
     if not record.trace:
         yield head

@@ -26,7 +26,7 @@ from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.suite import Level, Planned, Suite
 from orthobench.harness.trace import Mark, Outcome
 from orthobench.results import merging, schema
-from orthobench.results.record import Record, checksum
+from orthobench.results.record import ProblemFacts, Record, SolverFacts, checksum
 
 FILE = "results.sqlite"
 """What a store is called that nobody gave a name."""
@@ -325,31 +325,29 @@ def _write_exhibits(
 
 
 def _record(row: tuple[Any, ...], trace: tuple[Mark, ...]) -> Record:
-    cell, key, problem, family, primary, tuned_by, solver, content, tuned, levels, told, *stop = row
-    status, reason, traceback = stop if cell is not None else ("missing", "not run yet", "")
-    settings = json.loads(content)
-    if told and told != checksum(key, Stop(Ending(status), reason), trace):
+    cell, key, problem, family, primary, tuned_by, solver, content, tuned, levels, digest, *end = (
+        row
+    )
+    status, reason, traceback = end if cell is not None else ("missing", "not run yet", "")
+    stop, settings = Stop(Ending(status), reason, traceback), json.loads(content)
+    if digest and digest != checksum(key, stop, trace):
         seed = settings["seed"]
         raise ValueError(f"{solver} on {problem}, seed {seed}, is not what was written")
     return Record(
         key=key,
-        problem=problem,
-        family=family,
-        primary=primary,
-        tuned_by=tuned_by,
-        solver=solver,
-        parameters=settings["solver"]["parameters"],
-        tuned=json.loads(tuned),
+        problem=ProblemFacts(
+            problem, settings["problem"]["name"], settings["problem"]["parameters"],
+            family, primary, tuned_by,
+            tuple(Level(metric, most) for metric, most in json.loads(levels)),
+        ),
+        solver=SolverFacts(
+            solver, settings["solver"]["parameters"], json.loads(tuned),
+            settings.get("reruns", False),
+        ),
         seed=settings["seed"],
-        status=Ending(status),
-        reason=reason,
-        traceback=traceback,
+        stop=stop,
         trace=trace,
         budget=settings["budget"],
         target=(settings["until"] or {}).get("metric", ""),
-        recipe=settings["problem"]["name"],
-        settings=settings["problem"]["parameters"],
         versions=settings["versions"],
-        levels=tuple(Level(metric, most) for metric, most in json.loads(levels)),
-        reruns=settings.get("reruns", False),
-    )
+    )  # fmt: skip

@@ -22,9 +22,9 @@ import numpy as np
 
 from orthobench.errors import UsageError
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.suite import Level
-from orthobench.results.record import Record
+from orthobench.results.record import ProblemFacts, Record
 from orthobench.tools.arrays import Array
 
 
@@ -79,16 +79,21 @@ class Entry:
     level: Level | None = None
 
     @property
+    def facts(self) -> ProblemFacts:
+        """The facts of its problem, which all of its records share."""
+        return self.records[0].problem
+
+    @property
     def refused(self) -> bool:
         """Whether the solver takes no part: it cannot take the problem, or not at this level."""
         # seeds that were not run yet would be refused, too
-        statuses = {record.status for record in self.records}
+        statuses = {record.stop.status for record in self.records}
         return Ending.REFUSED in statuses and statuses <= {Ending.REFUSED, Ending.MISSING}
 
     @property
     def refusal(self) -> str:
         """Why the solver takes no part; empty where it does."""
-        reasons = (r.reason for r in self.records if r.status is Ending.REFUSED)
+        reasons = (r.stop.reason for r in self.records if r.stop.status is Ending.REFUSED)
         return next(reasons, "") if self.refused else ""
 
 
@@ -121,10 +126,10 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
     """
     planned = set(seeds)
     entries: list[Entry] = []
-    for of_problem in _grouped(records, "problem"):
+    for of_problem in _grouped(records, lambda r: r.problem.label):
         expected = tuple(sorted(planned | {r.seed for r in of_problem}))
-        for level in of_problem[0].levels or (None,):
-            groups = _grouped(of_problem, "solver")
+        for level in of_problem[0].problem.levels or (None,):
+            groups = _grouped(of_problem, lambda r: r.solver.label)
             entries += [_entry(group, expected, level) for group in groups]
     return entries
 
@@ -155,7 +160,7 @@ def average(record: Record, metric: str, horizon: float | None = None) -> float:
     float
         Infinite where the run failed or the metric is not finite, NaN where it is not reported.
     """
-    if record.status.failed or not record.trace:
+    if record.failed or not record.trace:
         return math.inf
     if any(metric not in mark.metrics for mark in record.trace):
         return math.nan
@@ -179,7 +184,7 @@ def last(record: Record, metric: str) -> float:
     float
         Infinite where the run failed or the metric is not finite, NaN where it is not reported.
     """
-    if record.status.failed or not record.trace:
+    if record.failed or not record.trace:
         return math.inf
     value = record.trace[-1].metrics.get(metric)
     return math.nan if value is None else value if math.isfinite(value) else math.inf
@@ -197,7 +202,7 @@ def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | Non
     score = partial(average, horizon=horizon) if level is None else last
     by_values: dict[str, list[Record]] = {}
     for record in records:
-        by_values.setdefault(canonical(record.tuned), []).append(record)
+        by_values.setdefault(canonical(record.solver.tuned), []).append(record)
     trials = tuple(
         sorted(
             (_trial(group, seeds, score) for group in by_values.values()),
@@ -207,15 +212,17 @@ def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | Non
     first = records[0]
     if level is None:
         best = _best(trials, len(seeds))
-        return Entry(first.problem, first.solver, best.tuned, best.records, trials, seeds)
+        return Entry(
+            first.problem.label, first.solver.label, best.tuned, best.records, trials, seeds
+        )
     best = _best_at(level, trials, len(seeds))
-    problem = f"{first.problem}, {level}"
-    return Entry(problem, first.solver, best.tuned, best.records, trials, seeds, level)
+    problem = f"{first.problem.label}, {level}"
+    return Entry(problem, first.solver.label, best.tuned, best.records, trials, seeds, level)
 
 
 def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> Trial:
     """Return the best of the trials that keep a level, or the nearest to it, as refused."""
-    if all(any(record.status.failed for record in trial.records) for trial in trials):
+    if all(any(record.failed for record in trial.records) for trial in trials):
         return _best(trials, planned)
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
     keeping = [trial for trial in trials if reached[id(trial)] <= level.most]
@@ -223,13 +230,13 @@ def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> Trial:
         return _best(keeping, planned)
     nearest = min(trials, key=lambda trial: reached[id(trial)])
     reason = _unkept(level, nearest, reached[id(nearest)])
-    refused = (replace(r, status=Ending.REFUSED, reason=reason) for r in nearest.records)
+    refused = (replace(r, stop=Stop(Ending.REFUSED, reason)) for r in nearest.records)
     return replace(nearest, records=tuple(refused))
 
 
 def _reached(trial: Trial, metric: str) -> float:
     """Return the final value of a metric, averaged over seeds; infinite where a run failed."""
-    if any(record.status.failed or not record.trace for record in trial.records):
+    if any(record.failed or not record.trace for record in trial.records):
         return math.inf
     return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
 
@@ -248,8 +255,8 @@ def _trial(
     by_seed = _by_seed(records)
     score = math.inf
     if len(by_seed) == len(seeds):
-        score = float(np.mean([score_of(r, r.tuned_by) for r in by_seed.values()]))
-    return Trial(records[0].tuned, score, tuple(by_seed[seed] for seed in sorted(by_seed)))
+        score = float(np.mean([score_of(r, r.problem.tuned_by) for r in by_seed.values()]))
+    return Trial(records[0].solver.tuned, score, tuple(by_seed[seed] for seed in sorted(by_seed)))
 
 
 def _by_seed(records: Sequence[Record]) -> dict[int, Record]:
@@ -258,7 +265,8 @@ def _by_seed(records: Sequence[Record]) -> dict[int, Record]:
         other = found.setdefault(record.seed, record)
         if other.key != record.key:
             raise UsageError(
-                f"two different cells are both called {record.problem!r}, {record.solver!r}, "
+                f"two different cells are both called {record.problem.label!r}, "
+                f"{record.solver.label!r}, "
                 f"seed {record.seed} ({other.key[:12]} and {record.key[:12]}): "
                 "compare them one at a time, or give them labels of their own"
             )
@@ -271,16 +279,16 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
     unmeasured = [trial for trial in trials if math.isnan(trial.score)]
     if unmeasured:
         record = unmeasured[0].records[0]
-        raise untunable(record.solver, record.problem, record.tuned_by)
+        raise untunable(record.solver.label, record.problem.label, record.problem.tuned_by)
     return min(trials, key=lambda t: (t.score, _refused(t), _failures(t, planned)))
 
 
 def _refused(trial: Trial) -> bool:
-    return any(record.status is Ending.REFUSED for record in trial.records)
+    return any(record.stop.status is Ending.REFUSED for record in trial.records)
 
 
 def _failures(trial: Trial, planned: int) -> int:
-    return planned - sum(not record.status.failed for record in trial.records)
+    return planned - sum(not record.failed for record in trial.records)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
@@ -289,8 +297,8 @@ def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
     return [(False, v) if isinstance(v, (int, float)) else (True, str(v)) for v in values]
 
 
-def _grouped(records: Iterable[Record], field: str) -> list[list[Record]]:
+def _grouped(records: Iterable[Record], label_of: Callable[[Record], str]) -> list[list[Record]]:
     groups: dict[str, list[Record]] = {}
     for record in records:
-        groups.setdefault(getattr(record, field), []).append(record)
+        groups.setdefault(label_of(record), []).append(record)
     return list(groups.values())

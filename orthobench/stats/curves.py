@@ -157,7 +157,7 @@ class Traces:
         failed = [
             i
             for i, (record, n) in enumerate(zip(self.records, lengths, strict=True))
-            if n and (record.status.failed or n < len(record.trace))
+            if n and (record.failed or n < len(record.trace))
         ]
         for i, (at, place) in enumerate(points):
             if len(at):

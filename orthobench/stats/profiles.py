@@ -267,14 +267,14 @@ def _paths(entries: Sequence[Entry]) -> dict[tuple[str, str, int], _Path]:
     found: dict[tuple[str, str, int], _Path] = {}
     for entry in entries:
         for record in entry.records:
-            path = None if record.status.failed else _path(record, entry.level)
+            path = None if record.failed else _path(record, entry.level)
             if path is not None:
                 found[entry.solver, entry.problem, record.seed] = path
     return found
 
 
 def _path(record: Record, level: Level | None) -> _Path | None:
-    metric = record.target or record.primary
+    metric = record.target or record.problem.primary
     values = _read(record, metric, math.nan)
     finite = np.isfinite(values)
     sound = finite & (_read(record, VIOLATION, 0.0) <= FEASIBLE)
@@ -290,7 +290,7 @@ def _path(record: Record, level: Level | None) -> _Path | None:
         axis: np.maximum([read(mark) for mark in record.trace[:end]], LEAST[axis])
         for axis, read in AXES.items()
     }
-    stopped = record.status is Ending.TARGET
+    stopped = record.stop.status is Ending.TARGET
     return _Path(start, np.minimum.accumulate(values[:end]), spent, stopped)
 
 

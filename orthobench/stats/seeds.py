@@ -267,7 +267,7 @@ def expanded_level(level: float, n: int) -> float:
 
 def final(record: Record, value: Callable[[Mark], float]) -> float:
     """Return a value at the last checkpoint; infinite where the run failed or it is not finite."""
-    if record.status.failed or not record.trace:
+    if record.failed or not record.trace:
         return math.inf
     last = float(value(record.trace[-1]))
     return last if math.isfinite(last) else math.inf
@@ -353,11 +353,11 @@ def metric_of(name: str) -> Callable[[Mark], float]:
 def _failure(seed: int, record: Record | None, metric: str) -> Failure:
     if record is None:
         return Failure(seed, "missing", "there is no finished run")
-    if record.status.failed:
-        return Failure(seed, record.status.value, record.reason)
+    if record.failed:
+        return Failure(seed, record.stop.status.value, record.stop.reason)
     if not record.trace or metric not in record.trace[-1].metrics:
-        return Failure(seed, record.status.value, f"the judge did not report {metric}")
-    return Failure(seed, record.status.value, f"{metric} is not finite")
+        return Failure(seed, record.stop.status.value, f"the judge did not report {metric}")
+    return Failure(seed, record.stop.status.value, f"{metric} is not finite")
 
 
 def _bounded(values: ArrayLike) -> Array:

@@ -53,7 +53,7 @@ def test_a_metric_of_some_solutions_only_can_be_asked_for(tmp_path, metric):
     results = ob.run(asked, tmp_path / "s.sqlite", quiet=True)
     assert not results.failures
     for record in results.records:
-        assert record.status.value == "target"
+        assert record.stop.status.value == "target"
         assert metric in record.trace[-1].metrics
 
 

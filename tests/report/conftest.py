@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
+from records import record as made
 
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.solver import Work
@@ -34,9 +35,9 @@ def _record(
         marks.append(Mark(1e-4 * at, 2e-5, Work(at, at if samples else 0, 600 * at), metrics))
     tuned = tuned or {}
     key = f"{problem} {solver} {tuned} {seed}"
-    return Record(
-        key, problem, "PCA", "gap", "val", solver, tuned, tuned, seed, status, reason, "",
-        tuple(marks),
+    return made(
+        key, problem=problem, family="PCA", solver=solver, parameters=tuned, tuned=tuned, seed=seed,
+        status=status, reason=reason, trace=tuple(marks),
     )  # fmt: skip
 
 
@@ -76,7 +77,7 @@ def _exhibit(solver: str, seed: int) -> dict[str, Exhibit]:
 
 
 def _load(records: Iterable[Record]) -> dict[str, dict[str, Exhibit]]:
-    return {record.key: _exhibit(record.solver, record.seed) for record in records}
+    return {record.key: _exhibit(record.solver.label, record.seed) for record in records}
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,12 @@
 """Findings: who stands where, and sentences that claim only what is shown."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from records import altered
 
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import Ending
@@ -27,7 +27,7 @@ def ending(record):
     def make(solver, values, problem="p", **more):
         bad = {"status": Ending.DIVERGED, "reason": "not finite"}
         return [
-            replace(
+            altered(
                 record(solver, seed, 1.0, problem=problem, **({} if math.isfinite(v) else bad)),
                 trace=(
                     Mark(0.0, 0.0, Work(), {"gap": 1.0}),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from records import altered
 
 import orthobench as ob
 from orthobench.harness.suite import Level
@@ -26,13 +27,13 @@ def results(runs):
                 more = {"problem": f"digits k={k}", "tuned": {"step": step}}
                 found = runs(solver, k * (i + step), seeds=3, **more)
                 settings = {"k": k}
-                records += [replace(r, recipe="digits", settings=settings) for r in found]
+                records += [altered(r, recipe="digits", settings=settings) for r in found]
     return ob.Results("toys", Path("none"), records)
 
 
 @pytest.fixture
 def levelled(results):
-    return replace(results, records=[replace(r, levels=LEVELS) for r in results.records])
+    return replace(results, records=[altered(r, levels=LEVELS) for r in results.records])
 
 
 def axis():
@@ -133,7 +134,7 @@ def test_names_that_nobody_has_are_told_what_is_near(results, name, words, messa
 
 
 def test_where_there_are_several_one_must_be_named(results):
-    other = [replace(r, family="Tucker", problem=f"t {r.problem}", recipe="t")
+    other = [altered(r, family="Tucker", problem=f"t {r.problem.label}", recipe="t")
              for r in results.records]  # fmt: skip
     both = replace(results, records=[*results.records, *other])
     with pytest.raises(ob.UsageError, match="name one of the families: PCA, Tucker"):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from records import altered
 
 from orthobench import api
 from orthobench.registry.suite_file import from_table
@@ -118,7 +119,7 @@ def test_the_chosen_runs_are_those_of_the_entries(results, frame):
 
 def test_parameters_of_mixed_types_are_kept_as_they_are(results):
     mixed = [
-        replace(record, settings={"a": a, "b": b, "c": None, "d": d})
+        altered(record, settings={"a": a, "b": b, "c": None, "d": d})
         for record, a, b, d in zip(
             results.records, [1, 2.5, None], ["x", 1, True], [True, None, False], strict=False
         )

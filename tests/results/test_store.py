@@ -55,10 +55,10 @@ def test_records_come_back_as_they_were(path, suite):
     assert [r.key for r in records] == [p.cell.key for p in planned]
     for p, record in zip(planned, records, strict=True):
         again = execute(p.cell)
-        assert record.status is again.stop.status
+        assert record.stop.status is again.stop.status
         assert [m.work for m in record.trace] == [m.work for m in again.trace]
         assert [m.metrics for m in record.trace] == [m.metrics for m in again.trace]
-        assert record.tuned == p.tuned
+        assert record.solver.tuned == p.tuned
         assert record.seed == p.cell.seed
 
 
@@ -72,19 +72,19 @@ def test_records_share_the_names_of_their_metrics(path, suite):
 def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
     fill(path, suite)
     with Store(path) as store:
-        failed = [r for r in store.records("toys") if r.solver == "power fault=raise"]
+        failed = [r for r in store.records("toys") if r.solver.label == "power fault=raise"]
     assert len(failed) == 2
     for record in failed:
-        assert record.status is Ending.ERROR
-        assert "ZeroDivisionError" in record.reason
-        assert "_go_wrong" in record.traceback
+        assert record.stop.status is Ending.ERROR
+        assert "ZeroDivisionError" in record.stop.reason
+        assert "_go_wrong" in record.stop.traceback
         assert [m.work.steps for m in record.trace] == [0, 1, 2, 3, 4]
 
 
 def test_planned_cells_that_did_not_run_are_missing(path, suite):
     fill(path, suite, upto=2)
     with Store(path) as store:
-        statuses = [r.status for r in store.records("toys")]
+        statuses = [r.stop.status for r in store.records("toys")]
         assert store.session("toys")["ended"] is None
     assert statuses[2:] == [Ending.MISSING] * 4
     assert Ending.MISSING.failed
@@ -96,7 +96,7 @@ def test_a_cell_is_written_once(path, suite):
         session = store.begin(suite, planned, "again", {})
         assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
         store.add(session, planned[0].cell, Outcome(Stop(Ending.ERROR, "late")))
-        assert store.records("toys")[0].status is not Ending.ERROR
+        assert store.records("toys")[0].stop.status is not Ending.ERROR
 
 
 def test_records_are_those_of_one_time(path, suite, monkeypatch):
@@ -113,14 +113,14 @@ def test_records_are_those_of_one_time(path, suite, monkeypatch):
         expected = store.records("toys")
         monkeypatch.setattr(Store, "_trace", meanwhile)
         assert store.records("toys") == expected
-        assert all(record.status is Ending.MISSING for record in store.records("toys"))
+        assert all(record.stop.status is Ending.MISSING for record in store.records("toys"))
 
 
 def test_discarded_cells_are_gone_with_their_traces(path, suite):
     planned = fill(path, suite)
     with Store(path) as store:
         store.discard([planned[0].cell.key])
-        assert store.records("toys")[0].status is Ending.MISSING
+        assert store.records("toys")[0].stop.status is Ending.MISSING
     with sqlite3.connect(path) as connection:
         cells = connection.execute("SELECT count(*) FROM cell").fetchone()[0]
         traced = connection.execute("SELECT count(DISTINCT cell) FROM mark").fetchone()[0]
@@ -280,7 +280,7 @@ def test_an_older_store_is_brought_up_to_date(path, suite, tmp_path):
     with Store(path) as store:
         records = store.records(suite.name)
     assert records
-    assert all(record.levels == () and record.trace for record in records)
+    assert all(record.problem.levels == () and record.trace for record in records)
     assert count(path, "PRAGMA user_version") == [(schema.VERSION,)]
 
 
@@ -357,7 +357,7 @@ def test_the_levels_of_a_problem_are_kept(path, suite):
     problems = tuple(replace(p, levels=levels) for p in suite.problems)
     fill(path, replace(suite, problems=problems))
     with Store(path) as store:
-        assert {record.levels for record in store.records(suite.name)} == {levels}
+        assert {record.problem.levels for record in store.records(suite.name)} == {levels}
 
 
 def test_a_damaged_store_is_refused(path, suite):

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import altered
+from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
 from orthobench.harness.suite import Level
 from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
 from orthobench.results.tuning import average, choose
 
 
@@ -28,21 +29,10 @@ def record(values, step=None, seed=0, solver="msg", status=Ending.DONE, at=None,
     )
     tuned = {} if step is None else {"step": step}
     key = f"{solver} {tuned} {seed}"
-    return Record(
-        key,
-        "digits",
-        "PCA",
-        "test",
-        "validation",
-        solver,
-        tuned,
-        tuned,
-        seed,
-        status,
-        "",
-        "",
-        marks,
-    )
+    return made(
+        key, problem="digits", family="PCA", primary="test", tuned_by="validation", solver=solver,
+        parameters=tuned, tuned=tuned, seed=seed, status=status, trace=marks,
+    )  # fmt: skip
 
 
 class TestAverage:
@@ -89,7 +79,7 @@ class TestChoose:
         assert entry.chosen == {"step": 2.0}
         assert [trial.score for trial in entry.trials] == pytest.approx([0.5, 0.4, 0.45])
         assert [r.seed for r in entry.records] == [0, 1]
-        assert {r.tuned["step"] for r in entry.records} == {2.0}
+        assert {r.solver.tuned["step"] for r in entry.records} == {2.0}
 
     def test_averages_over_the_run_instead_of_taking_the_end(self):
         fast = record([1.0, 0.2, 0.2, 0.2], 1.0)
@@ -118,7 +108,7 @@ class TestChoose:
 
     def test_a_solver_whose_other_seeds_did_not_run_yet_takes_no_part(self):
         missing = [record([], seed=seed, status=Ending.MISSING) for seed in range(2)]
-        refused = replace(record([], seed=2, status=Ending.REFUSED), reason="k is odd")
+        refused = altered(record([], seed=2, status=Ending.REFUSED), reason="k is odd")
         assert not choose(missing)[0].refused
         (entry,) = choose([*missing, refused])
         assert (entry.refused, entry.refusal) == (True, "k is odd")
@@ -163,12 +153,12 @@ class TestChoose:
             choose([record([0.3]), replace(record([0.3]), key="other")])
 
     def test_refuses_to_tune_without_a_validation_metric(self):
-        records = [replace(record([0.3], step), tuned_by="held_out") for step in (1.0, 2.0)]
+        records = [altered(record([0.3], step), tuned_by="held_out") for step in (1.0, 2.0)]
         with pytest.raises(UsageError, match="does not report 'held_out'; give the problem a val"):
             choose(records)
 
     def test_needs_no_validation_metric_where_nothing_is_tuned(self):
-        (entry,) = choose([replace(record([0.3]), tuned_by="held_out")])
+        (entry,) = choose([altered(record([0.3]), tuned_by="held_out")])
         assert math.isnan(entry.trials[0].score)
 
     def test_keeps_the_order_in_which_records_name_solvers(self):
@@ -206,7 +196,7 @@ class TestLevels:
             for r, values in ((fast, [0.2, 0.2]), (late, [1.0, 1.0]))
         )
         assert choose([fast, late])[0].chosen == {"gamma": 2.0}
-        without = [replace(r, levels=()) for r in (fast, late)]
+        without = [altered(r, levels=()) for r in (fast, late)]
         assert choose(without)[0].chosen == {"gamma": 1.0}
 
     def test_without_a_level_the_best_of_all_is_chosen(self):
@@ -223,38 +213,41 @@ class TestLevels:
         (entry,) = choose(self.trials(Level("density", 0.1)))
         assert entry.refused
         assert entry.chosen == {"gamma": 0.4}
-        assert entry.records[0].reason == "no trial keeps density <= 0.1: the nearest ends at 0.2"
-        assert all(r.status is Ending.DONE for t in entry.trials for r in t.records)
+        assert (
+            entry.records[0].stop.reason == "no trial keeps density <= 0.1: the nearest ends at 0.2"
+        )
+        assert all(r.stop.status is Ending.DONE for t in entry.trials for r in t.records)
 
     def test_an_unknown_metric_is_named_with_those_known(self):
         (entry,) = choose(self.trials(Level("densty", 0.5)))
         assert entry.refused
-        assert "does not report 'densty'; it reports" in entry.records[0].reason
+        assert "does not report 'densty'; it reports" in entry.records[0].stop.reason
 
     def test_a_failed_trial_never_keeps_a_level(self):
         records = self.trials(Level("density", 0.95))
         records = [
-            replace(r, status=Ending.ERROR) if r.tuned["gamma"] == 0.1 else r for r in records
+            altered(r, status=Ending.ERROR) if r.solver.tuned["gamma"] == 0.1 else r
+            for r in records
         ]
         assert choose(records)[0].chosen == {"gamma": 0.2}
 
     def test_where_every_trial_has_a_failed_run_it_is_a_failure_and_no_refusal(self):
         records = [
-            replace(r, status=Ending.ERROR, reason="toy") if r.seed else r
+            altered(r, status=Ending.ERROR, reason="toy") if r.seed else r
             for r in self.trials(Level("density", 0.95))
         ]
         (entry,) = choose(records)
         assert not entry.refused
-        assert [r.status for r in entry.records] == [Ending.DONE, Ending.ERROR]
+        assert [r.stop.status for r in entry.records] == [Ending.DONE, Ending.ERROR]
 
     def test_where_all_fail_the_failures_are_shown(self):
         records = [
-            replace(r, status=Ending.ERROR, reason="toy")
+            altered(r, status=Ending.ERROR, reason="toy")
             for r in self.trials(Level("density", 0.95))
         ]
         (entry,) = choose(records)
         assert not entry.refused
-        assert {r.status for r in entry.records} == {Ending.ERROR}
+        assert {r.stop.status for r in entry.records} == {Ending.ERROR}
 
 
 def dense(record, score, density=None, gamma=None, levels=None):
@@ -263,13 +256,13 @@ def dense(record, score, density=None, gamma=None, levels=None):
     metrics = {**last.metrics, "validation": score}
     if density is not None:
         metrics["density"] = density
-    tuned = record.tuned if gamma is None else {"gamma": gamma}
-    return replace(
+    tuned = record.solver.tuned if gamma is None else {"gamma": gamma}
+    return altered(
         record,
         key=f"{tuned} {record.seed}",
         trace=(replace(last, metrics=metrics),),
         tuned=tuned,
-        levels=record.levels if levels is None else levels,
+        levels=record.problem.levels if levels is None else levels,
     )
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
 from orthobench.stats.curves import LONGEST, curve
 from orthobench.stats.seeds import summaries
 
@@ -24,7 +24,7 @@ def record(points, seed=0, status=Ending.DONE, reading=0.0, reason="", **metrics
     marks = tuple(
         Mark(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
     )
-    return Record(str(seed), "p", "f", "gap", "val", "s", {}, {}, seed, status, reason, "", marks)
+    return made(str(seed), seed=seed, status=status, reason=reason, trace=marks)
 
 
 class TestCurve:

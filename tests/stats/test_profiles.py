@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
 from orthobench.harness.suite import Level
 from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
 from orthobench.results.tuning import Entry, Trial
 from orthobench.stats.curves import AXES
 from orthobench.stats.profiles import (
@@ -33,9 +33,7 @@ def run(points, seed=0, status=Ending.DONE, target="", reading=0.0):
         Mark(float(x), reading, Work(x, 2 * x, 10 * x), {"gap": y, **dict(*more)})
         for x, y, *more in points
     )
-    return Record(
-        str(seed), "p", "f", "gap", "val", "s", {}, {}, seed, status, "", "", marks, target=target
-    )
+    return record(str(seed), seed=seed, status=status, trace=marks, target=target)
 
 
 def entry(solver, *runs, problem="p", seeds=None, level=None):
@@ -112,7 +110,7 @@ class TestCosts:
         assert runs.failed == (1, 0)
 
     def test_of_a_run_without_its_metric_are_infinite(self):
-        other = replace(HALVING, primary="other")
+        other = altered(HALVING, primary="other")
         runs = gather([entry("a", other), entry("b", HALVING)])
         np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
         assert runs.failed == (1, 0)
@@ -151,7 +149,7 @@ class TestTargets:
         assert (runs.unimproved, runs.unfinished) == (1, 0)
 
     def test_are_reached_by_nobody_where_nobody_finished(self):
-        ended = [replace(HALVING, status=status) for status in (Ending.ERROR, Ending.CRASHED)]
+        ended = [altered(HALVING, status=status) for status in (Ending.ERROR, Ending.CRASHED)]
         runs = gather([entry("a", ended[0]), entry("b", ended[1])])
         np.testing.assert_array_equal(runs.costs("steps", 0.1), [[INF], [INF]])
         assert (runs.unimproved, runs.unfinished) == (0, 1)
@@ -282,7 +280,7 @@ def values(record):
     It solves nothing where the last one is none.
     """
     found = []
-    fails = record.status.failed or not math.isfinite(record.trace[-1].metrics["gap"])
+    fails = record.failed or not math.isfinite(record.trace[-1].metrics["gap"])
     for mark in () if fails else record.trace:
         if not math.isfinite(mark.metrics["gap"]):
             break
@@ -294,15 +292,15 @@ def brute_force(entries, tau):
     """The costs in steps by solver, problem and seed, written down as the definition reads."""
     costs = {}
     for e in entries:
-        for record in e.records:
+        for one in e.records:
             rivals = [r for o in entries if o.problem == e.problem for r in o.records
-                      if r.seed == record.seed]  # fmt: skip
+                      if r.seed == one.seed]  # fmt: skip
             reached = [y for r in rivals for _, y in values(r)]
             least = min(reached, default=INF)
             gap = 9.0 - least
             known = reached and gap > 1e-12 * max(9.0, abs(least))
-            costs[e.solver, e.problem, record.seed] = next(
-                (max(x, 1) for x, y in values(record) if known and y <= least + tau * gap), INF
+            costs[e.solver, e.problem, one.seed] = next(
+                (max(x, 1) for x, y in values(one) if known and y <= least + tau * gap), INF
             )
     return costs
 

@@ -10,11 +10,11 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
 from orthobench.stats.seeds import (
     RESAMPLES,
     ROWS,
@@ -38,7 +38,7 @@ def record(points, seed=0, status=Ending.DONE, reading=0.0, reason="", **metrics
     marks = tuple(
         Mark(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
     )
-    return Record(str(seed), "p", "f", "gap", "val", "s", {}, {}, seed, status, reason, "", marks)
+    return made(str(seed), seed=seed, status=status, reason=reason, trace=marks)
 
 
 finite = st.floats(-1e6, 1e6)

@@ -174,7 +174,7 @@ def _problems(
         ranking = standing.get(name, [])
         own = [*of_problem(group), *pictures.get(name, [])] if ranking else []
         places = range(len(plots), len(plots) + len(own))
-        family = of_family.get(group[0].records[0].family)
+        family = of_family.get(group[0].facts.family)
         found.append(problem(number, group, ranking, family, places, paired))
         plots += own
     return tuple(found), plots
@@ -188,7 +188,7 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
     records = results.records
     return (
         plural(problems, "problem"),
-        plural(len({record.solver for record in records}), "solver"),
+        plural(len({record.solver.label for record in records}), "solver"),
         plural(len({record.seed for record in records}), "seed"),
         plural(len(records) - len(results.refused), "run"),
     )

@@ -119,7 +119,7 @@ def table(ranked: Sequence[Ranked]) -> Table:
 def _row(ranked: Ranked, metrics: Sequence[float]) -> tuple[Field, ...]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
-    names = (first.family, entry.problem, entry.solver, assigned(entry.chosen))
+    names = (first.problem.family, entry.problem, entry.solver, assigned(entry.chosen))
     values = (
         summary.median, summary.low, summary.high, *summary.interval,
         len(entry.seeds), summary.n_failed,
@@ -130,7 +130,7 @@ def _row(ranked: Ranked, metrics: Sequence[float]) -> tuple[Field, ...]:
         *map(_number, values),
         *(_number(ranked.typical(AXES[axis]), written) for axis, written in COSTS.items()),
         *map(_number, metrics),
-        Field(assigned(first.parameters)),
+        Field(assigned(first.solver.parameters)),
     )
 
 

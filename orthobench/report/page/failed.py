@@ -66,7 +66,14 @@ def failed(results: Results, ranked: Iterable[Ranked]) -> tuple[Failed, ...]:
     groups: dict[tuple[str, str, str, bool, str, str], list[int]] = {}
     told = set[str]()
     for r in results.failures:
-        key = (r.problem, r.solver, assigned(r.tuned), r.key in chosen, r.status.value, r.reason)
+        key = (
+            r.problem.label,
+            r.solver.label,
+            assigned(r.solver.tuned),
+            r.key in chosen,
+            r.stop.status.value,
+            r.stop.reason,
+        )
         groups.setdefault(key, []).append(r.seed)
         told.add(r.key)
     for one in ranked:

@@ -147,7 +147,7 @@ def problem(
         Whether all comparisons have a row.
     """
     first = entries[0].records[0]
-    metric = axis_label(first.primary)
+    metric = axis_label(first.problem.primary)
     seeds = len(entries[0].seeds)
     effort = "steps" if any(_typical(r, "samples") == 0 for r in ranked) else "samples"
     label = entries[0].problem
@@ -172,7 +172,7 @@ def problem(
 
 def _facts(record: Record, metric: str, seeds: int) -> tuple[str, ...]:
     goal = f"final {metric}, smaller is better"
-    facts = (clean(record.family), goal, plural(seeds, "seed"), limits(record.budget))
+    facts = (clean(record.problem.family), goal, plural(seeds, "seed"), limits(record.budget))
     return tuple(fact for fact in facts if fact)
 
 

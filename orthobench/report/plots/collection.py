@@ -48,7 +48,7 @@ def across(entries: Sequence[Entry], found: Sequence[Family] | None = None) -> l
     ranks_of = {family.name: family for family in known if family.ranks is not None}
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
-        groups.setdefault(entry.records[0].family, []).append(entry)
+        groups.setdefault(entry.facts.family, []).append(entry)
     plots: list[Plot] = []
     for name, group in groups.items():
         if len({entry.solver for entry in group if not entry.refused}) < 2:

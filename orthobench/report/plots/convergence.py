@@ -93,6 +93,6 @@ def _axes(entries: Sequence[Entry]) -> tuple[str, ...]:
 def _metrics(entries: Sequence[Entry]) -> tuple[str, ...]:
     """Return all metrics, first that of the runs' target, or else the primary one."""
     records = [record for entry in entries for record in entry.records]
-    shown = [record.target or record.primary for record in records]
+    shown = [record.target or record.problem.primary for record in records]
     marks = [mark for record in records for mark in record.trace[-1:]]
     return tuple(dict.fromkeys([*shown[:1], *(name for mark in marks for name in mark.metrics)]))

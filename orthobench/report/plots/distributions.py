@@ -77,7 +77,7 @@ def small_print(entries: Sequence[Entry], runs: Runs, *more: str) -> tuple[str, 
     """
     problems = len({problem for problem, _ in runs.instances})
     parts = (
-        entries[0].records[0].family,
+        entries[0].facts.family,
         _budget(entries),
         _size(runs),
         *more,

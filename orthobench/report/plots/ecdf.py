@@ -28,7 +28,7 @@ def targets_reached(entries: Sequence[Entry]) -> Plot:
         return ecdf_panel(runs, key[0])
 
     return Plot(
-        name=f"{clean(entries[0].records[0].family)}: targets reached",
+        name=f"{clean(entries[0].facts.family)}: targets reached",
         kind="ecdf",
         choices={"cost": offered},
         draw=draw,

@@ -65,7 +65,7 @@ class Exhibition:
     def about(self, *more: str) -> tuple[str, ...]:
         """Return what a reader must know of all of it."""
         records = [record for entry in self.entries for record in entry.records]
-        families = sorted({record.family for record in records})
+        families = sorted({record.problem.family for record in records})
         budgets = sorted({limits(record.budget) for record in records})
         runs = max(len(entry.seeds) for entry in self.entries)
         which = f"seed {self.seed}"
@@ -93,7 +93,7 @@ def exhibitions(entries: Sequence[Entry], load: Load) -> list[Exhibition]:
             groups[entry.problem].append(entry)
     seeds = {problem: typical_seed(group) for problem, group in groups.items()}
     wanted = [_at(e, seed) for problem, seed in seeds.items() for e in groups[problem]]
-    found = load(record for record in wanted if record is not None and not record.status.failed)
+    found = load(record for record in wanted if record is not None and not record.failed)
     problems = dict.fromkeys(entry.problem for entry in entries if not entry.refused)
     all_of_them = (_exhibition(p, seeds[p], groups[p], found) for p in problems)
     return [one for one in all_of_them if one.shown]
@@ -114,8 +114,10 @@ def typical_seed(entries: Sequence[Entry]) -> int:
     there: dict[int, int] = dict.fromkeys((s for entry in entries for s in entry.seeds), 0)
     away: dict[int, float] = dict.fromkeys(there, 0.0)
     for entry in entries:
-        done = [record for record in entry.records if not record.status.failed]
-        done.sort(key=lambda record: (final(record, metric_of(record.primary)), record.seed))
+        done = [record for record in entry.records if not record.failed]
+        done.sort(
+            key=lambda record: (final(record, metric_of(record.problem.primary)), record.seed)
+        )
         for place, record in enumerate(done):
             there[record.seed] += 1
             away[record.seed] += abs(place - (len(done) - 1) / 2)
@@ -147,10 +149,10 @@ def _at(entry: Entry, seed: int) -> Record | None:
 def _why(record: Record | None) -> str:
     if record is None:
         return "there is no finished run"
-    if not record.status.failed:
+    if not record.failed:
         return "its run has no exhibits in the store"
-    reason = textwrap.shorten(clean(record.reason), LONGEST_REASON, placeholder=" ...")
-    return f"{record.status.value}: {reason}"
+    reason = textwrap.shorten(clean(record.stop.reason), LONGEST_REASON, placeholder=" ...")
+    return f"{record.stop.status.value}: {reason}"
 
 
 def _own(exhibits: Mapping[str, Exhibit], kind: type[E]) -> dict[str, E]:

@@ -32,7 +32,7 @@ def legend_label(entry: Entry) -> str:
     A run whose primary metric is not finite at its end has failed, as in the tables.
     """
     chosen = assigned(entry.chosen)
-    finals = [final(record, metric_of(record.primary)) for record in entry.records]
+    finals = [final(record, metric_of(record.problem.primary)) for record in entry.records]
     failed = len(entry.seeds) - sum(map(math.isfinite, finals))
     parts = [entry.solver, f"({chosen})" if chosen else ""]
     parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]
@@ -57,7 +57,7 @@ def about(
     band = f", band: {spread_name(seeds)}" if banded else ""
     over = f"median over {seeds} seeds{band}" if seeds > 1 else "one seed"
     parts = (
-        *sorted({record.family for record in records}),
+        *sorted({record.problem.family for record in records}),
         *sorted({limits(record.budget) for record in records}),
         over,
         _crosses(records) if crossed else "",
@@ -70,4 +70,4 @@ def _crosses(records: Sequence[Record]) -> str:
     marks = (mark for record in records for mark in record.trace)
     if any(not math.isfinite(value) for mark in marks for value in mark.metrics.values()):
         return "× where a run failed or its metric was no longer finite"
-    return "× where a run failed" if any(record.status.failed for record in records) else ""
+    return "× where a run failed" if any(record.failed for record in records) else ""

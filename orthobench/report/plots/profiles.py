@@ -37,7 +37,7 @@ def profile(entries: Sequence[Entry]) -> Plot:
         return profile_panel(runs, cost, accuracy)
 
     return Plot(
-        name=f"{clean(entries[0].records[0].family)}: performance profiles",
+        name=f"{clean(entries[0].facts.family)}: performance profiles",
         kind="profile",
         choices={"cost": offered, "accuracy": tuple(ACCURACIES)},
         draw=draw,

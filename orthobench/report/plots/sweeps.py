@@ -77,13 +77,13 @@ def sweeps(entries: Sequence[Entry]) -> list[Sweep]:
     """
     groups: dict[tuple[str, str, str, str], dict[float, list[Entry]]] = {}
     for entry in entries:
-        settings = entry.records[0].settings
+        settings = entry.facts.parameters
         for name, value in settings.items() if not entry.refused else ():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             rest = canonical({k: v for k, v in settings.items() if k != name})
             level = "" if entry.level is None else f", {entry.level}"
-            key = (entry.records[0].recipe, name, rest, level)
+            key = (entry.facts.name, name, rest, level)
             groups.setdefault(key, {}).setdefault(value, []).append(entry)
     return [
         Sweep(_name(key, members, entries), key[1], dict(sorted(members.items())))
@@ -100,7 +100,7 @@ def sweep(found: Sweep) -> Plot:
     found : Sweep
     """
     records = [record for entry in found.all for record in entry.records]
-    primary = records[0].primary
+    primary = records[0].problem.primary
     metrics = (name for r in records for mark in r.trace[-1:] for name in mark.metrics)
 
     def draw(key: Key) -> Panel:
@@ -145,7 +145,7 @@ def _label(found: Sweep, solver: str) -> str:
     """Return a solver with the runs that failed, over all values."""
     own = [entry for entry in found.all if entry.solver == solver]
     planned = sum(len(entry.seeds) for entry in own)
-    done = sum(not record.status.failed for entry in own for record in entry.records)
+    done = sum(not record.failed for entry in own for record in entry.records)
     return clean(f"{solver} (failed {planned - done} of {planned})" if done < planned else solver)
 
 
@@ -163,8 +163,8 @@ def _name(
     entries: Sequence[Entry],
 ) -> str:
     recipe, parameter, _, level = key
-    own = next(iter(members.values()))[0].records[0].settings
-    alike = [e.records[0].settings for e in entries if e.records[0].recipe == recipe]
+    own = next(iter(members.values()))[0].facts.parameters
+    alike = [e.facts.parameters for e in entries if e.facts.name == recipe]
     differing = (
         f" {name}={value}"
         for name, value in own.items()

@@ -58,7 +58,7 @@ def tradeoffs(entries: Sequence[Entry]) -> list[Plot]:
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.level is not None:
-            name = f"{entry.records[0].problem} by {entry.level.metric.replace('_', ' ')}"
+            name = f"{entry.facts.label} by {entry.level.metric.replace('_', ' ')}"
             groups.setdefault(name, []).append(entry)
     found = [(name, group, fronts(group)) for name, group in groups.items()]
     return [
@@ -134,7 +134,7 @@ def fronts(entries: Sequence[Entry]) -> list[Front]:
 def _takes_part(entry: Entry) -> bool:
     # refused at a level, a solver has trials all the same
     runs = (record for trial in entry.trials for record in trial.records)
-    return any(record.status is not Ending.REFUSED for record in runs)
+    return any(record.stop.status is not Ending.REFUSED for record in runs)
 
 
 def _series(front: Front, y: str) -> Series:
@@ -147,7 +147,7 @@ def _series(front: Front, y: str) -> Series:
 def _front(entry: Entry) -> Front:
     if entry.level is None:
         raise ValueError(f"{entry.problem} is compared at no level")
-    primary = entry.records[0].primary
+    primary = entry.facts.primary
     metric = entry.level.metric
     points = [(trial.tuned, _point(trial, metric, primary)) for trial in entry.trials]
     finite = [(tuned, at) for tuned, at in points if all(map(math.isfinite, at.values()))]

@@ -52,7 +52,7 @@ def tuning(entries: Sequence[Entry]) -> Plot:
     if not parameters:
         raise ValueError(f"nothing was tuned on {entries[0].problem}")
     tuned = [entry for entry in entries if not entry.refused and _tuned(entry)]
-    primary = tuned[0].records[0].primary
+    primary = tuned[0].facts.primary
 
     def draw(key: Key) -> Panel:
         parameter, y = key
@@ -159,7 +159,7 @@ def _finals(entry: Entry, trial: Trial, metric: str) -> tuple[float, float, floa
 
 def _note(entry: Entry, trial: Trial) -> str:
     parts = [assigned(trial.tuned)]
-    failed = len(entry.seeds) - sum(not record.status.failed for record in trial.records)
+    failed = len(entry.seeds) - sum(not record.failed for record in trial.records)
     if failed:
         parts.append(f"failed {failed} of {len(entry.seeds)}")
     elif entry.level is not None:
@@ -172,7 +172,7 @@ def _note(entry: Entry, trial: Trial) -> str:
 
 def _score_axis(entry: Entry) -> Axis:
     average = "mean over the run and seeds" if entry.level is None else "at the end, mean of seeds"
-    return Axis("score", f"{axis_label(entry.records[0].tuned_by)}, {average}")
+    return Axis("score", f"{axis_label(entry.facts.tuned_by)}, {average}")
 
 
 def _about(entries: Sequence[Entry]) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def _about(entries: Sequence[Entry]) -> tuple[str, ...]:
     level = entries[0].level
     failed = any(math.isinf(trial.score) for entry in entries for trial in entry.trials)
     parts = (
-        clean(entries[0].records[0].family),
+        clean(entries[0].facts.family),
         f"{seeds} seeds" if seeds > 1 else "one seed",
         "the marked value was chosen, by the tuning score, for all seeds",
         f"only values that keep {level} could be chosen" if level is not None else "",

@@ -112,7 +112,11 @@ def _typical(name: str) -> Callable[[Ranked], str]:
 
 def _extras(ranked: Sequence[Ranked]) -> list[str]:
     first = ranked[0].entry.records[0]
-    records = [record for r in ranked for record in r.entry.records if not record.status.failed]
+    records = [record for r in ranked for record in r.entry.records if not record.failed]
     names = dict.fromkeys(name for r in records for mark in r.trace[-1:] for name in mark.metrics)
-    rest = [n for n in names if n not in {first.primary, first.tuned_by, VIOLATION, *FIRST}]
+    rest = [
+        n
+        for n in names
+        if n not in {first.problem.primary, first.problem.tuned_by, VIOLATION, *FIRST}
+    ]
     return [*(name for name in FIRST if name in names), *rest][:EXTRAS]

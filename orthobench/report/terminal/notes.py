@@ -64,13 +64,13 @@ def _failures_not_chosen(entry: Entry) -> list[str]:
     by_status: dict[str, list[Record]] = {}
     for trial in entry.trials:
         for record in trial.records if trial.tuned != entry.chosen else ():
-            if record.status.failed and not (entry.refused and record.status is Ending.REFUSED):
-                by_status.setdefault(record.status.value, []).append(record)
+            if record.failed and not (entry.refused and record.stop.status is Ending.REFUSED):
+                by_status.setdefault(record.stop.status.value, []).append(record)
     lines: list[str] = []
     for status, records in by_status.items():
-        values = dict.fromkeys(assigned({n: v}) for r in records for n, v in r.tuned.items())
+        values = dict.fromkeys(assigned({n: v}) for r in records for n, v in r.solver.tuned.items())
         lines.append(
             f"{clean(entry.solver)}, not chosen {' '.join(values)}: {status}: "
-            f"{clean(records[0].reason)} ({plural(len(records), 'run')})"
+            f"{clean(records[0].stop.reason)} ({plural(len(records), 'run')})"
         )
     return lines

@@ -87,10 +87,10 @@ def _row(ranked: Ranked) -> dict[str, Any]:
     first = entry.records[0]
     return {
         "problem": entry.problem,
-        "family": first.family,
+        "family": first.problem.family,
         "solver": entry.solver,
         "chosen": dict(entry.chosen),
-        "metric": first.primary,
+        "metric": first.problem.primary,
         "median": _finite(summary.median),
         "low": _finite(summary.low),
         "high": _finite(summary.high),
@@ -102,13 +102,13 @@ def _row(ranked: Ranked) -> dict[str, Any]:
         "failures": [vars(failure) for failure in summary.failures],
         "best": ranked.best,
         "close": ranked.close,
-        "tuned_by": first.tuned_by if len(entry.trials) > 1 else None,
+        "tuned_by": first.problem.tuned_by if len(entry.trials) > 1 else None,
         "trials": [_trial(trial) for trial in entry.trials],
     }
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
-    failed = sum(record.status.failed for record in trial.records)
+    failed = sum(record.failed for record in trial.records)
     return {"tuned": dict(trial.tuned), "score": _finite(trial.score), "failed": failed}
 
 
@@ -125,7 +125,12 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     ranked = [r for r in group if not r.entry.refused]
     entry, first = entries[0], entries[0].records[0]
     seeds = plural(len(entry.seeds), "seed")
-    parts = (first.family, f"final {first.primary.replace('_', ' ')}", seeds, limits(first.budget))
+    parts = (
+        first.problem.family,
+        f"final {first.problem.primary.replace('_', ' ')}",
+        seeds,
+        limits(first.budget),
+    )
     about = "  " + ", ".join(part for part in parts if part)
     ascii_only = console.options.ascii_only
     curves = sparklines([r.entry for r in ranked]) if ranked else None

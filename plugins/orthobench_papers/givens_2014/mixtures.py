@@ -64,8 +64,8 @@ def nmi(evidence: Evidence, suite: str, problem: str) -> tuple[Array, Array]:
     givens = evidence.finals(suite, problem, "givens", "nmi")
     runs = [
         (
-            catalogue().problem(record.recipe, record.settings),
-            catalogue().solver("tensor-power", record.parameters),
+            catalogue().problem(record.problem.name, record.problem.parameters),
+            catalogue().solver("tensor-power", record.solver.parameters),
             record.seed,
         )
         for record in evidence.records(suite, problem, "power")

@@ -209,7 +209,7 @@ class Gradients(NamedTuple):
 
 def _normalized(evidence: Evidence) -> Gradients:
     records = evidence.records("convergence", "brockett", "algorithm 1")
-    d = int(records[0].settings["n"])
+    d = int(records[0].problem.parameters["n"])
     longest = max(records, key=lambda record: len(record.trace))
     rows = [_squares(record, len(longest.trace), d) for record in records]
     steps = np.array([mark.work.steps for mark in longest.trace], dtype=np.float64)
@@ -217,7 +217,9 @@ def _normalized(evidence: Evidence) -> Gradients:
 
 
 def _squares(record: Record, count: int, d: int) -> Array:
-    oracle = instance_of(catalogue().problem(record.recipe, record.settings), record.seed).oracle
+    oracle = instance_of(
+        catalogue().problem(record.problem.name, record.problem.parameters), record.seed
+    ).oracle
     first = record.trace[0].metrics["objective_gap"]
     # Definition 1 has twice the gradient of the embedded metric, which the judge measures
     norms = np.array([2 * mark.metrics["gradient_norm"] for mark in record.trace])

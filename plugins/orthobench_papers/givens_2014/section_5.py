@@ -66,7 +66,7 @@ def _cyclic(evidence: Evidence, spectrum: str, d: int) -> list[Record]:
 
 def _sweeps(record: Record) -> float:
     """Return the sweeps until the objective is 1e-8 from the optimum."""
-    d = int(record.settings["d"])
+    d = int(record.problem.parameters["d"])
     there = (m.work.steps for m in record.trace if m.metrics["objective_gap"] <= 1e-8)
     return 2 * next(there, math.inf) / (d * (d - 1))
 

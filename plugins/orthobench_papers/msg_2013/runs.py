@@ -140,7 +140,7 @@ def runtime(records: Sequence[Record], k: int) -> Array:
     if "rank" in marks[0].metrics:
         sizes = traced(records, "rank") + 1
     else:
-        size = k + 1 if records[0].solver.startswith("incremental-pca") else k
+        size = k + 1 if records[0].solver.label.startswith("incremental-pca") else k
         sizes = np.full((len(records), len(marks)), float(size))
     steps = np.diff(samples(records), prepend=0.0)
     squares = np.concatenate([sizes[:, :1] ** 2, sizes**2], axis=1)

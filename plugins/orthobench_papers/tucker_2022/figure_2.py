@@ -140,7 +140,7 @@ def further(evidence: Evidence) -> Measurement:
         evidence.finals("figure-2-large", problem, IMPLICIT, "relative_gradient").max()
         for problem in FURTHER
     ]
-    largest = evidence.records("figure-2-large", FURTHER[-1], IMPLICIT)[0].settings
+    largest = evidence.records("figure-2-large", FURTHER[-1], IMPLICIT)[0].problem.parameters
     explicit = catalogue().solver("pgd", {"form": "explicit"})
     problem = catalogue().problem("nig-factor", {**largest})
     refused = explicit.refuses(problem)
@@ -235,7 +235,7 @@ def panel(evidence: Evidence, order: int, solvers: Sequence[str], title: str) ->
         places = [("figure-2", p) for p in PROBLEMS if p.startswith(f"order {order}")]
         if solver.endswith("implicit"):
             places += [("figure-2-large", p) for p in FURTHER if p.startswith(f"order {order}")]
-        sizes = [evidence.records(*place, solver)[0].settings["n"] for place in places]
+        sizes = [evidence.records(*place, solver)[0].problem.parameters["n"] for place in places]
         seconds = [evidence.finals(*place, solver, "seconds") for place in places]
         series.append(drawing.points(solver, solver, sizes, seconds))
     x = Axis("n", f"variables n, order {order}")

@@ -22,7 +22,7 @@ from orthobench.families.orthogonal_tensor import (
     TensorOracle,
     decomposition,
     first_point,
-    judge,
+    maker,
     recovery_error,
 )
 from orthobench.families.symmetric_tensors import (
@@ -47,7 +47,7 @@ def noisy(n, seed=0):
     return symmetrized(sum(A.transpose(p) for p in permutations(range(3))) / 6)
 
 
-@pytest.mark.parametrize("module", [judge, symmetric_tensors], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [maker, symmetric_tensors], ids=lambda m: m.__name__)
 def test_the_docstring_examples_run(module):
     result = doctest.testmod(module)
     assert result.attempted > 3

@@ -18,11 +18,13 @@ from orthobench.families.sparse_pca import (
     SparsePCA,
     SparsePCAOracle,
     SparseSolution,
+    objectives,
+    unit_columns,
+)
+from orthobench.families.sparse_pca.loadings import (
     adjusted_variance,
     explained_variance,
     normalized,
-    objectives,
-    unit_columns,
 )
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run

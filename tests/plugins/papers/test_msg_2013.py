@@ -9,16 +9,15 @@ from orthobench_stochastic_pca.msg import MSG, CappedMSG
 from orthobench_stochastic_pca.relaxed import Relaxed
 from orthobench_stochastic_pca.schedule import Scheduled
 from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, TRUNCATED, Rule
+from records import record
 
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark
 from orthobench.registry.claims import Verdict
 from orthobench.registry.installed import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.evidence import Runs
-from orthobench.results.record import Record
 from orthobench.stats.seeds import quantiles
 from orthobench.tools.datasets import cache_folder
 
@@ -95,7 +94,7 @@ class TestRuntime:
             Mark(0.0, 0.0, Work(samples=at), {} if rank is None else {"rank": rank})
             for at, rank in zip((0, 10, 30), ranks, strict=True)
         ]
-        return [Record("", "", "", "", "", solver, {}, {}, 0, Ending.DONE, "", "", tuple(marks))]
+        return [record("", solver=solver, trace=tuple(marks))]
 
     def test_the_rank_of_an_iterate_counts_squared(self):
         found = runs.runtime(self.recorded("msg", (0.0, 1.0, 3.0)), 2)

@@ -178,13 +178,16 @@ def test_without_the_extra_the_rest_of_a_suite_runs(tmp_path, monkeypatch):
     store = tmp_path / "results.sqlite"
     results = api.run(SUITE, store, quiet=True)
     assert results.failures == []
-    assert {(r.solver, r.reason) for r in results.refused} == {
+    assert {(r.solver.label, r.stop.reason) for r in results.refused} == {
         (name, UNAVAILABLE) for name in ("pymanopt-pca", "pyttb-cp-als", "tensorly-power-iteration")
     }
-    assert {r.solver for r in results.records if r.trace} == {
+    assert {r.solver.label for r in results.records if r.trace} == {
         "batch-pca", "sklearn-pca", "polar-power",
     }  # fmt: skip
-    assert {r.solver for r in results.records if r.reruns} >= {"sklearn-pca", "pyttb-cp-als"}
+    assert {r.solver.label for r in results.records if r.solver.reruns} >= {
+        "sklearn-pca",
+        "pyttb-cp-als",
+    }
     if not all(map(known, EXTRAS)):
         return
     monkeypatch.undo()

@@ -254,7 +254,7 @@ class TestConvergence:
 
     def test_marks_failed_runs_in_line_label_and_with_crosses(self, runs):
         records = runs("a", 0.1, failed=3)
-        records = [replace(r, trace=r.trace[:4]) if r.status.failed else r for r in records]
+        records = [replace(r, trace=r.trace[:4]) if r.failed else r for r in records]
         ax = drawn(convergence(choose(records)).panel("steps", "gap"))
         line = lines(ax)["a (failed 3 of 5)"]
         assert np.isfinite(line.get_ydata()[:4]).all()

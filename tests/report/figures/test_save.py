@@ -5,12 +5,12 @@ import re
 import warnings
 import xml.etree.ElementTree as ET
 import zlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import altered
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.errors import UsageError
@@ -121,7 +121,7 @@ class TestKinds:
     def test_a_problem_that_nobody_takes_part_in_has_no_figure(self, runs, tmp_path, entries):
         from orthobench.harness.stopping import Ending
 
-        refused = [replace(r, status=Ending.REFUSED, trace=()) for r in runs("x", 1, problem="q")]
+        refused = [altered(r, status=Ending.REFUSED, trace=()) for r in runs("x", 1, problem="q")]
         every = [*entries, *choose(refused)]
         paths = save_figures(every, tmp_path, formats=["csv"], kinds=["convergence"])
         assert [path.name for path in paths] == ["digits-k-4.csv"]

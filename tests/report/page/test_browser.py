@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from records import altered
 
 from orthobench.report.page import write_page
 from orthobench.report.plots.collection import of_problem
@@ -321,15 +322,15 @@ def exhibiting(opened, runs, exhibit, made, tmp_path_factory):
     """A page of two problems with images, curves and two references, and one full of markup."""
 
     def load(records):
-        shown = {r.key: exhibit(r.solver, r.seed) for r in records if r.problem in "pq"}
+        shown = {r.key: exhibit(r.solver.label, r.seed) for r in records if r.problem.label in "pq"}
         return {key: {**one, "other": one["chance"]} for key, one in shown.items()}
 
     records = [r for p in "pq" for s in ("hooi", "pgd") for r in runs(s, 1.0, seeds=2, problem=p)]
     records += [
-        replace(
+        altered(
             r,
             primary=HOSTILE,
-            tuned={HOSTILE: r.tuned["step"]},
+            tuned={HOSTILE: r.solver.tuned["step"]},
             trace=tuple(replace(m, metrics={**m.metrics, HOSTILE: 1.0}) for m in r.trace),
         )
         for step in (1.0, 2.0)

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from records import altered
+
 from orthobench.harness.stopping import Ending
 from orthobench.report.findings import families
 from orthobench.report.page.failed import failed, refused
@@ -19,7 +21,7 @@ def found(records):
 
 def refusing(runs, solver, problem):
     return [
-        replace(r, status=Ending.REFUSED, reason="needs more", trace=())
+        altered(r, status=Ending.REFUSED, reason="needs more", trace=())
         for r in runs(solver, 1.0, problem=problem)
     ]
 

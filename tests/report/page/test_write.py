@@ -8,6 +8,7 @@ from base64 import b64decode
 from dataclasses import replace
 
 import pytest
+from records import altered
 
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
@@ -28,7 +29,7 @@ def outside_scripts(path):
 
 def test_names_are_never_markup(runs, made, tmp_path):
     records = [
-        replace(r, reason=HOSTILE, family=HOSTILE, primary="gap", tuned={HOSTILE: HOSTILE})
+        altered(r, reason=HOSTILE, family=HOSTILE, primary="gap", tuned={HOSTILE: HOSTILE})
         for r in [*runs(HOSTILE, 1.0, problem=HOSTILE), *runs("b", 2.0, problem=HOSTILE, failed=2)]
     ]
     path = write_page(made(records, text=f"description = '{HOSTILE}'"), tmp_path)
@@ -42,10 +43,10 @@ def test_names_are_never_markup(runs, made, tmp_path):
 def test_all_failures_are_listed_with_their_reasons(every, every_page):
     text = every_page.read_text()
     section = text[text.index('id="failed"') : text.index('id="problems"')]
-    failed = [r for r in every.records if r.status is Ending.ERROR]
+    failed = [r for r in every.records if r.stop.status is Ending.ERROR]
     assert len(failed) == 9
     assert "ZeroDivisionError" in section
-    assert section.count('<td class="bad">error</td>') == len({r.problem for r in failed})
+    assert section.count('<td class="bad">error</td>') == len({r.problem.label for r in failed})
     assert "<b>9</b> failed runs" in text
 
 
@@ -53,7 +54,7 @@ def test_who_takes_no_part_is_named_with_the_reason(every, every_page):
     text = every_page.read_text()
     section = text[text.index('id="refused"') : text.index('id="problems"')]
     assert every.refused
-    for reason in {record.reason for record in every.refused}:
+    for reason in {record.stop.reason for record in every.refused}:
         assert reason.replace("'", "&#39;") in section
     assert "Taking no part" in text
 
@@ -158,7 +159,7 @@ def test_images_that_do_not_fit_are_left_out_and_said_to_be(
 
 
 def test_a_refused_cell_is_no_run(runs, made, tmp_path):
-    refused = [replace(r, status=Ending.REFUSED, reason="no", trace=()) for r in runs("b", 1.0)]
+    refused = [altered(r, status=Ending.REFUSED, reason="no", trace=()) for r in runs("b", 1.0)]
     text = write_page(made([*runs("a", 1.0), *refused]), tmp_path).read_text()
     assert "<li><b>2</b> solvers</li>" in text
     assert "<li><b>5</b> runs</li>" in text

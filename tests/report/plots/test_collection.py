@@ -1,9 +1,9 @@
 """Which plots a comparison has, and in which order."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from records import altered
 
 from orthobench.harness.stopping import Ending
 from orthobench.report.plots import collection
@@ -18,9 +18,9 @@ TUCKER = SimpleNamespace(name="Tucker", ranks=None)
 @pytest.fixture
 def entries(runs):
     """Two solvers on PCA and on Tucker, and one alone on another family."""
-    tucker = [replace(r, problem="t", family="Tucker") for s in "ab" for r in runs(s, 1.0)]
-    alone = [replace(r, problem="o", family="other") for r in runs("a", 1.0)]
-    refused = [replace(r, solver="b", status=Ending.REFUSED) for r in alone]
+    tucker = [altered(r, problem="t", family="Tucker") for s in "ab" for r in runs(s, 1.0)]
+    alone = [altered(r, problem="o", family="other") for r in runs("a", 1.0)]
+    refused = [altered(r, solver="b", status=Ending.REFUSED) for r in alone]
     return choose([*runs("a", 1.0), *runs("b", 2.0), *tucker, *alone, *refused])
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from records import altered
+
 from orthobench.harness.stopping import Ending
 from orthobench.report.plots.exhibits import exhibitions, typical_seed
 from orthobench.results.tuning import choose
@@ -11,7 +13,7 @@ def of_level(record, values, **more):
     """Runs of a solver, one for each seed, that end at these values."""
     found = []
     for seed, value in enumerate(values):
-        run = record(more.pop("solver", "msg") if seed == 0 else found[0].solver, seed, 1.0)
+        run = record(more.pop("solver", "msg") if seed == 0 else found[0].solver.label, seed, 1.0)
         last = replace(run.trace[-1], metrics={"gap": value, "val": value})
         found.append(replace(run, trace=(last,)))
     return found
@@ -26,11 +28,11 @@ class TestSeed:
         one = of_level(record, [1.0, 2.0, 3.0, 4.0, 5.0])  # its median is that of seed 2
         other = of_level(record, [1.0, 2.0, 5.0, 3.0, 4.0], solver="oja")  # and here of seed 3
         assert typical_seed(choose(one + other)) == 3
-        assert typical_seed(choose(one + other + [replace(r, solver="x") for r in one])) == 2
+        assert typical_seed(choose(one + other + [altered(r, solver="x") for r in one])) == 2
 
     def test_where_solvers_failed_it_is_one_at_which_most_have_a_run(self, record):
         runs = of_level(record, [5.0, 1.0, 3.0, 2.0, 4.0])
-        runs[2] = replace(runs[2], status=Ending.DIVERGED)
+        runs[2] = altered(runs[2], status=Ending.DIVERGED)
         other = of_level(record, [5.0, 1.0, 3.0, 2.0, 4.0], solver="oja")
         assert typical_seed(choose(runs + other)) == 3
 
@@ -40,7 +42,7 @@ class TestExhibitions:
         calls = []
 
         def spy(records):
-            calls.append([(r.solver, r.seed) for r in records])
+            calls.append([(r.solver.label, r.seed) for r in records])
             return {f"digits k=4 {s} {{}} {seed}": exhibit(s, seed) for s, seed in calls[0]}
 
         (found,) = exhibitions(three, spy)
@@ -54,14 +56,17 @@ class TestExhibitions:
 
     def test_who_failed_is_missing_or_has_nothing_is_named(self, three, exhibit, runs, record):
         failed = runs("meg", 1.0, failed=5)
-        absent = [replace(record("oja", s, 1.0), trace=(), status=Ending.MISSING,
+        absent = [altered(record("oja", s, 1.0), trace=(), status=Ending.MISSING,
                           reason="not run yet") for s in range(5)]  # fmt: skip
         few = runs("few", 1.0, failed=1)[:1]
         more = choose([*failed, *absent, *few])
         every = choose([r for e in (*three, *more) for r in e.records])
 
         def without_pgd(records):
-            return {r.key: {} if r.solver == "pgd" else exhibit(r.solver, r.seed) for r in records}
+            return {
+                r.key: {} if r.solver.label == "pgd" else exhibit(r.solver.label, r.seed)
+                for r in records
+            }
 
         (found,) = exhibitions(every, without_pgd)
         assert typical_seed(three) == found.seed > 0
@@ -75,7 +80,7 @@ class TestExhibitions:
 
     def test_who_takes_no_part_is_left_out(self, three, load, runs):
         refused = [
-            replace(r, status=Ending.REFUSED, trace=(), reason="needs a tensor")
+            altered(r, status=Ending.REFUSED, trace=(), reason="needs a tensor")
             for r in runs("cp", 1.0)
         ]
         every = [r for e in three for r in e.records] + refused

@@ -60,7 +60,9 @@ def test_curves_of_one_name_and_other_labels_are_other_options(three):
     x = np.arange(5.0)
 
     def differing(records):
-        found = {r.key: Curve(x, x, "day", "%" if r.solver == "pgd" else "EUR") for r in records}
+        found = {
+            r.key: Curve(x, x, "day", "%" if r.solver.label == "pgd" else "EUR") for r in records
+        }
         return {key: {"return": curve} for key, curve in found.items()}
 
     (shown,) = exhibitions(three, differing)
@@ -71,7 +73,7 @@ def test_who_has_no_curve_and_who_is_not_shown_are_named(three, runs, exhibit):
     every = choose([r for e in three for r in e.records] + runs("meg", 1.0, failed=5))
 
     def lacking(records):
-        found = {r.key: exhibit(r.solver, r.seed) for r in records}
+        found = {r.key: exhibit(r.solver.label, r.seed) for r in records}
         return {
             key: {n: e for n, e in own.items() if " pgd " not in key or n != "ROC"}
             for key, own in found.items()

@@ -1,10 +1,10 @@
 """Sweeps: problems that differ in one number, with the medians of their final values."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from records import altered
 
 from orthobench.harness.stopping import Ending
 from orthobench.harness.suite import Level
@@ -23,7 +23,7 @@ def records(runs):
             for solver, factor in (("oja", 2.0), ("msg", 1.0)):
                 label = f"digits k={k} {scaling}"
                 found += [
-                    replace(r, recipe="digits", settings=settings)
+                    altered(r, recipe="digits", settings=settings)
                     for r in runs(solver, factor * k, seeds=3, problem=label)
                 ]
     return found
@@ -39,7 +39,7 @@ def test_problems_that_differ_in_one_number_are_a_sweep(records):
 
 
 def test_two_values_are_no_sweep(records):
-    assert not sweeps(choose([r for r in records if r.settings["k"] != 4]))
+    assert not sweeps(choose([r for r in records if r.problem.parameters["k"] != 4]))
 
 
 def test_points_are_medians_over_the_seeds(records):
@@ -47,7 +47,8 @@ def test_points_are_medians_over_the_seeds(records):
     finals = [
         r.trace[-1].metrics["gap"]
         for r in records
-        if r.solver == "oja" and r.settings == {"k": 4, "scaling": "common", "shuffled": False}
+        if r.solver.label == "oja"
+        and r.problem.parameters == {"k": 4, "scaling": "common", "shuffled": False}
     ]
     at, median, low, high = found.points("oja", "gap")[1]
     assert (at, median) == (4, pytest.approx(np.median(finals)))
@@ -57,15 +58,15 @@ def test_points_are_medians_over_the_seeds(records):
 
 def test_each_level_has_a_sweep_of_its_own(records):
     levels = (Level("rank", 9.0), Level("rank", 12.0))
-    found = sweeps(choose([replace(r, levels=levels) for r in records]))
+    found = sweeps(choose([altered(r, levels=levels) for r in records]))
     assert len(found) == 4
     assert found[0].name == "digits scaling=common against k, rank <= 9"
 
 
 def test_a_solver_that_mostly_failed_is_infinite_there(records):
     broken = [
-        replace(r, status=Ending.ERROR)
-        if r.solver == "msg" and r.settings["k"] == 4 and r.seed < 2
+        altered(r, status=Ending.ERROR)
+        if r.solver.label == "msg" and r.problem.parameters["k"] == 4 and r.seed < 2
         else r
         for r in records
     ]
@@ -80,14 +81,16 @@ def test_a_solver_that_mostly_failed_is_infinite_there(records):
 
 
 def test_a_missing_run_is_infinite(records):
-    missing = [r for r in records if (r.solver, r.seed, r.settings["k"]) != ("msg", 2, 4)]
+    missing = [
+        r for r in records if (r.solver.label, r.seed, r.problem.parameters["k"]) != ("msg", 2, 4)
+    ]
     _, median, low, high = sweeps(choose(missing))[0].points("msg", "gap")[1]
     assert 0 < low < median < high == math.inf
 
 
 def test_a_solver_that_takes_no_part_is_not_in_it(records):
     refusal = {"status": Ending.REFUSED, "reason": "solves k = 1 only", "trace": ()}
-    refused = [replace(r, **refusal) if r.solver == "msg" else r for r in records]
+    refused = [altered(r, **refusal) if r.solver.label == "msg" else r for r in records]
     assert sweeps(choose(refused))[0].solvers == ["oja"]
 
 
@@ -112,8 +115,14 @@ def test_the_plot_has_a_panel_for_each_metric_and_cost(records):
 
 def test_a_parameter_over_decades_has_a_logarithmic_axis(records):
     wide = {1: 1, 4: 30, 8: 100}
-    scaled = [replace(r, settings=r.settings | {"k": wide[r.settings["k"]]}) for r in records]
+    scaled = [
+        altered(r, settings=r.problem.parameters | {"k": wide[r.problem.parameters["k"]]})
+        for r in records
+    ]
     assert sweep(sweeps(choose(scaled))[0]).panel().x.log
     assert not sweep(sweeps(choose(records))[0]).panel().x.log
-    zero = [replace(r, settings=r.settings | {"k": r.settings["k"] - 1}) for r in records]
+    zero = [
+        altered(r, settings=r.problem.parameters | {"k": r.problem.parameters["k"] - 1})
+        for r in records
+    ]
     assert not sweep(sweeps(choose(zero))[0]).panel().x.log

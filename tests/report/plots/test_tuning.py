@@ -1,10 +1,10 @@
 """Tuning curves, against the scores that tuning itself chose by."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from records import altered
 
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
@@ -52,7 +52,9 @@ def test_draws_the_scores_with_other_parameters_at_their_chosen_values(records):
 def test_draws_median_and_spread_of_the_final_metric(records):
     entries = choose(records)
     panel = tuning(entries).panel("step", "gap")
-    finals = [r.trace[-1].metrics["gap"] for r in records if r.tuned == {"step": 2, "batch": 1}]
+    finals = [
+        r.trace[-1].metrics["gap"] for r in records if r.solver.tuned == {"step": 2, "batch": 1}
+    ]
     a = panel.series[0]
     assert a.y[1] == pytest.approx(np.median(finals))
     assert (a.low[1], a.high[1]) == pytest.approx(tuple(np.quantile(finals, [0.25, 0.75])))
@@ -101,7 +103,7 @@ def test_values_that_span_a_decade_are_on_a_logarithmic_axis(runs, values, log):
 
 def test_at_a_level_notes_say_which_values_do_not_keep_it(runs):
     levels = (Level("gap", 0.01),)
-    records = [replace(r, levels=levels)
+    records = [altered(r, levels=levels)
                for r in grid(runs, "a", [({"step": 1.0}, 0.1), ({"step": 2.0}, 50.0)])]  # fmt: skip
     (entry,) = choose(records)
     plot = tuning([entry])
@@ -113,7 +115,7 @@ def test_at_a_level_notes_say_which_values_do_not_keep_it(runs):
 
 
 def test_leaves_out_what_takes_no_part_and_what_was_not_tuned(runs, records):
-    refusing = [replace(r, solver="d", status=Ending.REFUSED, trace=()) for r in records[:10]]
+    refusing = [altered(r, solver="d", status=Ending.REFUSED, trace=()) for r in records[:10]]
     entries = choose([*records, *refusing])
     assert {s.solver for s in tuning(entries).panel().series} == {"a", "b"}
     assert tunings(choose(runs("c", 1.0))) == []

@@ -140,7 +140,7 @@ def test_runs_are_drawn_as_the_convergence_plot_draws_them(runs):
 
 def test_a_median_run_that_failed_early_has_a_cross(runs):
     early = [
-        replace(r, trace=r.trace[:4] if r.status is Ending.DIVERGED else r.trace)
+        replace(r, trace=r.trace[:4] if r.stop.status is Ending.DIVERGED else r.trace)
         for r in runs("a", 0.3, failed=3)
     ]
     line = sparklines(choose(early)).line("a", 20)

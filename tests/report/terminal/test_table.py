@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from records import altered
 from rich.console import Console
 
 from orthobench.harness.stopping import Ending
@@ -137,7 +138,7 @@ class TestShow:
     def test_who_takes_no_part_is_named_below_and_not_ranked(self, runs):
         refusal = {"status": Ending.REFUSED, "reason": "solves m = N only"}
         records = runs("oja", 0.5) + [
-            replace(r, **refusal, trace=()) for r in runs("square", 0.3, seeds=5)
+            altered(r, **refusal, trace=()) for r in runs("square", 0.3, seeds=5)
         ]
         shown = text(choose(records), 120)
         assert "square takes no part: solves m = N only" in shown
@@ -148,7 +149,7 @@ class TestShow:
         refusal = {"status": Ending.REFUSED, "trace": ()}
         reasons = {"square": "solves m = N only", "flat": "is flat", "cubic": "solves m = N only"}
         records = runs("oja", 0.5) + [
-            replace(r, **refusal, reason=reason)
+            altered(r, **refusal, reason=reason)
             for name, reason in reasons.items()
             for r in runs(name, 0.3)
         ]
@@ -157,7 +158,7 @@ class TestShow:
         assert "flat takes no part: is flat" in shown
 
     def test_traces_made_of_runs_from_the_start_are_named(self, runs):
-        again = [replace(r, reruns=True) for r in runs("als", 0.3)]
+        again = [altered(r, reruns=True) for r in runs("als", 0.3)]
         shown = text(choose(runs("oja", 0.5) + again), 160)
         assert re.search(r"re-run with growing budgets.*: als\n", shown)
         assert "re-run" not in text(choose(runs("oja", 0.5)), 160)
@@ -166,14 +167,14 @@ class TestShow:
         level = (Level("rank", 1.0),)
         records = runs("dense", 0.3, tuned={"gamma": 0.1}, failed=2)
         records += runs("dense", 0.3, tuned={"gamma": 0.2})
-        shown = text(choose([replace(r, levels=level) for r in records]), 160)
+        shown = text(choose([altered(r, levels=level) for r in records]), 160)
         assert "dense takes no part: no trial keeps rank <= 1: the nearest ends at 9" in shown
         assert "dense, not chosen gamma=0.1: diverged: the solution at step 7" in shown
         assert "(2 runs)" in shown
 
     def test_where_nobody_takes_part_the_reasons_are_left(self, runs):
         refusal = {"status": Ending.REFUSED, "reason": "solves m = N only", "trace": ()}
-        shown = text(choose([replace(r, **refusal) for r in runs("square", 0.3)]), 120)
+        shown = text(choose([altered(r, **refusal) for r in runs("square", 0.3)]), 120)
         assert shown.splitlines()[1].startswith("digits k=4")
         assert "square takes no part: solves m = N only" in shown
 
@@ -223,7 +224,7 @@ class TestShow:
     def test_shows_markup_and_escapes_as_they_are(self, runs):
         records = runs("[bold]x[/bold]\x1b", 0.1, problem="[red]p[/] \x1b[31m")
         bad = [
-            replace(r, solver="[/]", key="k" + r.key, status=Ending.ERROR, reason="KeyError('[x]')")
+            altered(r, solver="[/]", key="k" + r.key, status=Ending.ERROR, reason="KeyError('[x]')")
             for r in records
         ]
         shown = text(choose(records + bad))
