@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from orthobench.registry.suite_file import from_table, load
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.explain import explain
 from orthobench.results.results import Results
-from orthobench.results.store import FILE, Store
+from orthobench.results.store import FILE, Store, exists
 from orthobench.tools import environment
 from orthobench.tools.threads import limited
 
@@ -158,18 +159,24 @@ def run(
     planned = known.plan()
     run_cells = chosen(executor, workers, known.threads, limits, scheduler)
     preflight.refuse_idle(planned)
-    preflight.check_problems(planned, _known(path, planned))
-    with limited(known.threads):
-        ran_on = environment.snapshot()
-    with Store(path, create=True) as opened:
+    with ExitStack() as stack:
+        opened = stack.enter_context(Store(path)) if exists(path) else None
+        done = opened.known(p.cell.key for p in planned) if opened else set()
+        preflight.check_problems(planned, done)
+        with limited(known.threads):
+            ran_on = environment.snapshot()
         how = {"executor": executor, "workers": workers, "scheduler": scheduler}
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
+        # nothing is written before all that can be refused is checked
+        opened = opened or stack.enter_context(Store(path, create=True))
         session = opened.begin(known, planned, shlex.join(sys.argv), facts)
         if retry:
-            opened.discard(r.key for r in opened.records(known.name) if r.failed)
-        _execute(opened, session, planned, run_cells, quiet)
+            failed = {record.key for record in opened.records(known.name) if record.failed}
+            opened.discard(failed)
+            done -= failed
+        _execute(opened, session, planned, done, run_cells, quiet)
         opened.end(session)
-    return Results.read(path, known.name)
+        return Results(known.name, path, opened.records(known.name))
 
 
 def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[str, str]]:
@@ -179,7 +186,7 @@ def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[st
     """
     contents: Mapping[str, Any] = {}
     failed: dict[str, str] = {}
-    if store.exists() and store.stat().st_size:
+    if exists(store):
         with Store(store) as opened:
             contents = opened.contents()
             if retry:
@@ -218,21 +225,18 @@ def default_store(suite: Suite) -> Path:
     return RESULTS / suite.name / FILE
 
 
-def _known(path: Path, planned: Sequence[Planned]) -> set[str]:
-    """Return the keys of the cells that are in the store, where there is one."""
-    if not path.exists() or not path.stat().st_size:
-        return set()
-    with Store(path) as store:
-        return store.known(p.cell.key for p in planned)
-
-
 def _execute(
-    store: Store, session: int, planned: Sequence[Planned], run_cells: Execute, quiet: bool
+    store: Store,
+    session: int,
+    planned: Sequence[Planned],
+    done: Collection[str],
+    run_cells: Execute,
+    quiet: bool,
 ) -> None:
-    known = store.known(p.cell.key for p in planned)
-    left = {p.cell.key: p for p in planned if p.cell.key not in known}
-    done = sum(p.cell.key in known for p in planned)
-    with Progress(len(left), quiet, skipped=done) as progress:
+    """Run the planned cells that are not done, and store each as it is finished."""
+    left = {p.cell.key: p for p in planned if p.cell.key not in done}
+    skipped = sum(p.cell.key in done for p in planned)
+    with Progress(len(left), quiet, skipped=skipped) as progress:
         for event in run_cells([p.cell for p in left.values()]):
             label = _label(left[event.cell.key])
             if event.outcome is None:

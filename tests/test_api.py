@@ -165,8 +165,8 @@ def test_a_refusal_is_recorded_and_no_failure(tmp_path):
     results = ob.run(sparse("givens-sparse-pca", "gpower"), tmp_path / "s.sqlite", quiet=True)
     assert not results.failures
     (refused,) = results.refused
-    assert refused.solver == "givens-sparse-pca"
-    assert "needs as many components as samples, not m = 2 of 30" in refused.reason
+    assert refused.solver.label == "givens-sparse-pca"
+    assert "needs as many components as samples, not m = 2 of 30" in refused.stop.reason
 
 
 def test_a_suite_in_which_nothing_can_run_is_refused_before_all_else(tmp_path):

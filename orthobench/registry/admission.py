@@ -8,6 +8,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +34,13 @@ class AdmissionError(OrthobenchError, TypeError):
     """Something that a plugin brings and that could not run; says what of it is wrong."""
 
 
-def implementations(module: object, name: str) -> dict[str, Callable[[], object]]:
-    """Return the hooks that a plugin implements.
+def implementations(module: object) -> dict[str, Callable[[], object]]:
+    """Return the hooks that a plugin implements, as pluggy finds and checks them.
 
     Parameters
     ----------
     module : object
         The plugin: a module, or any object with the hooks as attributes.
-    name : str
-        What messages call it.
 
     Raises
     ------
@@ -49,22 +48,32 @@ def implementations(module: object, name: str) -> dict[str, Callable[[], object]
         On a misspelt hook (suggests the nearest), one that takes arguments, one that is not
         marked with ``@hookimpl``, or where there is none.
     """
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(hookspecs)
+    manager = _manager()
     _refuse_unmarked(module, manager)
     try:
-        manager.register(module, name)
+        manager.register(module)
+        found = {
+            caller.name: implementation.function
+            for caller in manager.get_hookcallers(module) or ()
+            for implementation in caller.get_hookimpls()
+        }
     except pluggy.PluginValidationError as error:
         raise AdmissionError(_arguments(module) or " ".join(str(error).split())) from error
-    _refuse_unknown(manager)
-    found = {
-        hook: implementation.function
-        for hook in HOOKS
-        for implementation in getattr(manager.hook, hook).get_hookimpls()
-    }
+    finally:
+        if manager.is_registered(module):
+            manager.unregister(module)
+    _refuse_unknown(found)
     if not found:
         raise AdmissionError(f"it implements no hook; the hooks are {', '.join(HOOKS)}")
     return found
+
+
+@cache
+def _manager() -> pluggy.PluginManager:
+    """Return pluggy's manager with the hooks of orthobench; it holds a plugin while it is read."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
 
 
 def items_of(hook: str, function: Callable[[], object]) -> list[object]:
@@ -187,9 +196,9 @@ def _arguments(module: object) -> str:
     return ""
 
 
-def _refuse_unknown(manager: pluggy.PluginManager) -> None:
-    for name in vars(manager.hook):
-        if name.startswith(f"{PROJECT}_") and name not in HOOKS:
+def _refuse_unknown(names: Iterable[str]) -> None:
+    for name in names:
+        if name not in HOOKS:
             near = get_close_matches(name, HOOKS, n=1)
             hint = f"did you mean {near[0]!r}? The" if near else "the"
             raise AdmissionError(f"unknown hook {name!r}; {hint} hooks are {', '.join(HOOKS)}")

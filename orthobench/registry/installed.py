@@ -29,6 +29,7 @@ from orthobench.registry.admission import (
     suite_name,
 )
 from orthobench.registry.claims import Paper
+from orthobench.registry.moved import hint
 
 GROUP = "orthobench"
 """The entry-point group."""
@@ -121,7 +122,10 @@ class Registry:
         except PluginError as error:
             self.broken[name] = str(error)
         except (Exception, SystemExit) as error:
-            self.broken[name] = reason(error, plugin.module, f"{plugin}, {plugin.module}")
+            where = f"{plugin}, {plugin.module}"
+            self.broken[name] = "; ".join(
+                filter(None, (reason(error, plugin.module, where), hint(error)))
+            )
         self.seconds[plugin] = perf_counter() - begin
 
     def add(self, module: object, plugin: Plugin) -> None:
@@ -136,7 +140,7 @@ class Registry:
         """
         self._refuse_namesake(plugin)
         try:
-            hooks = implementations(module, plugin.name)
+            hooks = implementations(module)
             solvers = _named(hooks, "orthobench_solvers", solver_name)
             problems = _named(hooks, "orthobench_problems", problem_name)
             suites = _named(hooks, "orthobench_suites", suite_name)

@@ -29,7 +29,12 @@ from orthobench.results import merging, schema
 from orthobench.results.record import ProblemFacts, Record, SolverFacts, checksum
 
 FILE = "results.sqlite"
-"""What a store is called that nobody gave a name."""
+"""The default file name of a store."""
+
+
+def exists(path: Path) -> bool:
+    """Return whether there is a file that is not empty, and so a store or a mistake."""
+    return path.exists() and path.stat().st_size > 0
 
 
 class Store:
@@ -50,7 +55,7 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
-        fresh = not path.exists() or path.stat().st_size == 0
+        fresh = not exists(path)
         if fresh and not create:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
         if not fresh:

@@ -83,7 +83,7 @@ def test_a_judge_that_fails_on_a_bare_point_is_heard_in_its_cells(tmp_path, toys
     solver = PlannedSolver(toys.Solver(), "power", {}, ("toys", "1"))
     results = ob.run(Suite("toys", (problem,), (solver,), (0,)), tmp_path / "s.sqlite", quiet=True)
     (failed,) = results.failures
-    assert "AttributeError" in failed.reason
+    assert "AttributeError" in failed.stop.reason
 
 
 def test_every_conditional_metric_is_one_that_a_judge_reports():
