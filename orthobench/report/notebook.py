@@ -1,8 +1,26 @@
 """Plots for notebooks and papers: each draws what a report shows into an axis of matplotlib.
 
-Any axis will do: one of pyplot's, of a subfigure, of a grid. Fonts and the widths of lines are
-those that matplotlib is set to; colours, dashes and markers are a solver's own, the same in all
-plots of the same results. A legend is a call away: ``ax.legend()``.
+``ob.plots.KIND(ax, results, of, **options)`` draws one of the plots below and returns the `Panel`
+that it drew, as numbers. `of` says what it is a plot of, and can be left out where there is one
+only; the options are those that the page offers for the same plot, such as ``x="flops"``, and the
+first ones by default. An unknown name or option is refused with those that there are.
+
+=============== ================== ==========================================================
+plot            `of`               options
+=============== ================== ==========================================================
+`convergence`   problem            `x` (seconds, flops, steps, samples), `metric`
+`tuning`        problem            `parameter`, `y` (the tuning score, or the primary metric)
+`tradeoff`      problem            `y` (the primary metric, flops, seconds)
+`curves`        problem            `curve`
+`sweep`         name of the sweep  `y` (the primary metric, another one, flops, seconds)
+`profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
+`ecdf`          family             `cost`
+`ranks`         family
+=============== ================== ==========================================================
+
+Any axis will do: one of pyplot's, of a subfigure, of a grid. Fonts and line widths are those that
+matplotlib is set to; colours, dashes and markers are a solver's own, the same in all plots of the
+same results. A legend is a call away: ``ax.legend()``.
 
 Examples
 --------
@@ -15,8 +33,8 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from orthobench.contract.panel import Panel, Plot
 from orthobench.errors import UsageError, unknown
@@ -29,25 +47,40 @@ from orthobench.results.tuning import Entry
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Find = Callable[[Results, "str | None"], Sequence[Plot]]
+"""Returns the plots of what is named, of every kind."""
 
-def convergence(
-    ax: Axes, results: Results, problem: str, x: str = "seconds", metric: str | None = None
-) -> Panel:
-    """Draw a metric along the runs of a problem: medians, with bands over the seeds.
 
-    A cross marks where a failed run ended. What is numerically zero stands on the lower edge.
+class Draw(Protocol):
+    """Draws one kind of plot: see `orthobench.plots`."""
+
+    def __call__(
+        self, ax: Axes, results: Results, of: str | None = None, *chosen: str, **options: str | None
+    ) -> Panel:
+        """Draw into an axis, and return what was drawn."""
+
+
+def _drawing(kind: str, find: Find, shows: str) -> Draw:
+    """Return the function that draws a kind of plot."""
+
+    def draw(
+        ax: Axes, results: Results, of: str | None = None, *chosen: str, **options: str | None
+    ) -> Panel:
+        plot = _only(kind, find(results, of), of or results.suite)
+        names = dict(zip(plot.choices, chosen, strict=False))
+        return _drawn(ax, results, plot, {**names, **options})
+
+    draw.__name__ = draw.__qualname__ = kind
+    draw.__doc__ = f"""{shows}
 
     Parameters
     ----------
     ax : matplotlib Axes
     results : Results
-    problem : str
-        Its label, as ``"digits k=4"``; with the level, where it is compared at some.
-    x : str
-        ``"seconds"`` (clock + reading), ``"flops"``, ``"steps"``, or ``"samples"`` where any are
-        drawn.
-    metric : str, optional
-        By default that of the runs' target, or the problem's primary one.
+    of : str, optional
+        What it is a plot of; not needed where there is one only.
+    **options : str
+        Those of the table in `orthobench.plots`.
 
     Returns
     -------
@@ -57,282 +90,106 @@ def convergence(
     Raises
     ------
     UsageError
-        On an unknown problem, axis or metric.
-
-    Examples
-    --------
-    >>> ob.plots.convergence(ax, results, "digits k=4", metric="explained_variance")
-    ... # doctest: +SKIP
+        On an unknown name or option, or where the runs do not allow such a plot.
     """
-    plots = collection.of_problem(_entries(results, problem))
-    return _drawn(ax, results, _one(plots, "convergence", problem), x=x, metric=metric)
+    return draw
 
 
-def tuning(
-    ax: Axes, results: Results, problem: str, parameter: str | None = None, y: str | None = None
-) -> Panel:
-    """Draw what each value of a tuned parameter gave, with a ring around the chosen one.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    problem : str
-        Its label.
-    parameter : str, optional
-        By default the first that was tuned.
-    y : str, optional
-        ``"tuning score"``, by default, or the primary metric.
-
-    Returns
-    -------
-    Panel
-
-    Raises
-    ------
-    UsageError
-        On an unknown problem, parameter or y, or where nothing was tuned.
-
-    Examples
-    --------
-    >>> ob.plots.tuning(ax, results, "digits k=4", "step")  # doctest: +SKIP
-    """
-    plots = collection.of_problem(_entries(results, problem))
-    return _drawn(ax, results, _one(plots, "tuning", problem), parameter=parameter, y=y)
+def _of_problem(results: Results, problem: str | None) -> Sequence[Plot]:
+    return collection.of_problem(_entries(results, problem))
 
 
-def tradeoff(ax: Axes, results: Results, problem: str, y: str | None = None) -> Panel:
-    """Draw what all trials of each solver reach against the metric that levels are set for.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    problem : str
-        Its label, with a level or without.
-    y : str, optional
-        ``"flops"``, ``"seconds"`` or, by default, the primary metric.
-
-    Returns
-    -------
-    Panel
-
-    Raises
-    ------
-    UsageError
-        On an unknown problem or y, or where the problem is compared at no level.
-
-    Examples
-    --------
-    >>> ob.plots.tradeoff(ax, results, "prostate m=5", y="flops")  # doctest: +SKIP
-    """
-    every = [e for e in results.entries if problem in (e.problem, e.facts.label)]
-    known = [entry.facts.label for entry in every or results.entries]
-    if not every:
-        raise unknown("problem", problem, set(known))
-    entries = [entry for entry in results.entries if entry.facts.label == known[0]]
-    return _drawn(ax, results, _one(collection.across(entries, ()), "tradeoff", problem), y=y)
+def _exhibited(results: Results, problem: str | None) -> Sequence[Plot]:
+    return collection.exhibited(exhibitions(_entries(results, problem), results.exhibits))
 
 
-def sweep(ax: Axes, results: Results, name: str | None = None, y: str | None = None) -> Panel:
-    """Draw final values against a parameter in which problems differ.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    name : str, optional
-        What the sweep is called, as ``"digits against k"``; not needed where there is one only.
-    y : str, optional
-        ``"flops"``, ``"seconds"``, a metric or, by default, the primary one.
-
-    Returns
-    -------
-    Panel
-
-    Raises
-    ------
-    UsageError
-        On an unknown sweep or y.
-
-    Examples
-    --------
-    >>> ob.plots.sweep(ax, results, "digits against k", y="seconds")  # doctest: +SKIP
-    """
-    plots = _of_kind(collection.across(results.entries, ()), "sweep", results.suite)
-    return _drawn(ax, results, _named(plots, "sweep", name), y=y)
+def _at_levels(results: Results, problem: str | None) -> Sequence[Plot]:
+    """Return the plots over all levels of a problem, which is named with its level or without."""
+    name = _one("problem", {entry.facts.label for entry in results.entries}, problem, {
+        entry.problem: entry.facts.label for entry in results.entries
+    })  # fmt: skip
+    return collection.across([e for e in results.entries if e.facts.label == name], ())
 
 
-def profile(
-    ax: Axes,
-    results: Results,
-    family: str | None = None,
-    cost: str = "seconds",
-    accuracy: str | None = None,
-) -> Panel:
-    """Draw performance profiles: how often each solver is within a factor of the cheapest.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    family : str, optional
-        Not needed where there is one only.
-    cost : str
-        ``"seconds"``, ``"flops"``, ``"steps"``, or ``"samples"`` where all solvers draw some.
-    accuracy : str, optional
-        When an instance is solved, as ``"1 %"`` of the gap from the start to the best value.
-
-    Returns
-    -------
-    Panel
-
-    Raises
-    ------
-    UsageError
-        On an unknown family, cost or accuracy, or where fewer than two solvers take part.
-
-    Examples
-    --------
-    >>> ob.plots.profile(ax, results, "sparse PCA", cost="flops", accuracy="0.1 %")
-    ... # doctest: +SKIP
-    """
-    plot = _of_family(results, "profile", family)
-    return _drawn(ax, results, plot, cost=cost, accuracy=accuracy)
+def _of_suite(results: Results, name: str | None) -> Sequence[Plot]:
+    plots = [p for p in collection.across(results.entries, ()) if p.kind == "sweep"]
+    if name is None or not plots:
+        return plots
+    known = {plot.name: plot for plot in plots}
+    return [known[_one("sweep", known, name)]]
 
 
-def ecdf(ax: Axes, results: Results, family: str | None = None, cost: str = "seconds") -> Panel:
-    """Draw the share of all targets that each solver reaches within a cost.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    family : str, optional
-        Not needed where there is one only.
-    cost : str
-        ``"seconds"``, ``"flops"``, ``"steps"``, or ``"samples"`` where all solvers draw some.
-
-    Returns
-    -------
-    Panel
-
-    Raises
-    ------
-    UsageError
-        On an unknown family or cost, or where fewer than two solvers take part.
-
-    Examples
-    --------
-    >>> ob.plots.ecdf(ax, results, "stochastic PCA", cost="samples")  # doctest: +SKIP
-    """
-    return _drawn(ax, results, _of_family(results, "ecdf", family), cost=cost)
+def _of_family(results: Results, family: str | None) -> Sequence[Plot]:
+    known = {entry.facts.family for entry in results.entries}
+    name = _one("family", known, family, plural="families")
+    return collection.across([e for e in results.entries if e.facts.family == name])
 
 
-def ranks(ax: Axes, results: Results, family: str | None = None) -> Panel:
-    """Draw the mean rank of each solver over the problems, with bars of a critical difference.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    family : str, optional
-        Not needed where there is one only.
-
-    Returns
-    -------
-    Panel
-
-    Raises
-    ------
-    UsageError
-        On an unknown family, or where there are too few problems.
-
-    Examples
-    --------
-    >>> ob.plots.ranks(ax, results, "symmetric Tucker")  # doctest: +SKIP
-    """
-    return _drawn(ax, results, _of_family(results, "ranks", family))
-
-
-def curves(ax: Axes, results: Results, problem: str, curve: str | None = None) -> Panel:
-    """Draw curves that the solutions of a problem exhibit, such as its ROC.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    results : Results
-    problem : str
-        Its label.
-    curve : str, optional
-        Its name; by default the first.
-
-    Returns
-    -------
-    Panel
-
-    Raises
-    ------
-    UsageError
-        On an unknown problem or curve, or where solutions exhibit none.
-
-    Examples
-    --------
-    >>> ob.plots.curves(ax, results, "hsi-anomaly", "ROC")  # doctest: +SKIP
-    """
-    plots = collection.exhibited(exhibitions(_entries(results, problem), results.exhibits))
-    return _drawn(ax, results, _one(plots, "curves", problem), curve=curve)
-
-
-def _entries(results: Results, problem: str) -> list[Entry]:
-    found = [entry for entry in results.entries if entry.problem == problem]
-    if not found:
-        raise unknown("problem", problem, {entry.problem for entry in results.entries})
+def _entries(results: Results, problem: str | None) -> list[Entry]:
+    name = _one("problem", {entry.problem for entry in results.entries}, problem)
+    found = [entry for entry in results.entries if entry.problem == name]
     if all(entry.refused for entry in found):
-        raise UsageError(f"no solver takes part in {problem}")
+        raise UsageError(f"no solver takes part in {name}")
     return found
 
 
-def _of_family(results: Results, kind: str, family: str | None) -> Plot:
-    """Return the plot of this kind of a family."""
-    families = {entry.facts.family for entry in results.entries}
-    if family is not None and family not in families:
-        raise unknown("family", family, families)
-    if family is None and len(families) > 1:
-        raise UsageError(f"name one of the families: {', '.join(sorted(families))}")
-    own = [e for e in results.entries if family in (None, e.facts.family)]
-    plots = collection.across(own, None if kind == "ranks" else ())
-    return _one(plots, kind, family or results.suite)
+def _one(
+    kind: str,
+    known: Mapping[str, object] | set[str],
+    name: str | None,
+    other_names: Mapping[str, str] | None = None,
+    plural: str = "",
+) -> str:
+    """Return the name that is meant: the only one, where none is given."""
+    if name is None and len(known) == 1:
+        return next(iter(known))
+    if name is None:
+        raise UsageError(f"name one of the {plural or f'{kind}s'}: {', '.join(sorted(known))}")
+    meant = (other_names or {}).get(name, name)
+    if meant not in known:
+        raise unknown(kind, name, known)
+    return meant
 
 
-def _of_kind(plots: Sequence[Plot], kind: str, where: str) -> list[Plot]:
+def _only(kind: str, plots: Sequence[Plot], where: str) -> Plot:
     found = [plot for plot in plots if plot.kind == kind]
     if not found:
         raise UsageError(f"there is no {kind} plot of {where}: its runs do not allow one")
-    return found
+    if len(found) > 1:
+        raise UsageError(f"name one of the plots: {', '.join(plot.name for plot in found)}")
+    return found[0]
 
 
-def _one(plots: Sequence[Plot], kind: str, where: str) -> Plot:
-    return _of_kind(plots, kind, where)[0]
-
-
-def _named(plots: Sequence[Plot], kind: str, name: str | None) -> Plot:
-    by_name = {plot.name: plot for plot in plots}
-    if name is None and len(by_name) > 1:
-        raise UsageError(f"name one of the plots: {', '.join(by_name)}")
-    if name is not None and name not in by_name:
-        raise unknown(kind, name, by_name)
-    return plots[0] if name is None else by_name[name]
-
-
-def _drawn(ax: Axes, results: Results, plot: Plot, **chosen: str | None) -> Panel:
+def _drawn(ax: Axes, results: Results, plot: Plot, options: Mapping[str, str | None]) -> Panel:
     """Draw the panel of some options, the first ones where they are None."""
     from orthobench.report.figures.drawing import draw
 
-    for name, option in chosen.items():
+    for name, option in options.items():
+        if name not in plot.choices:
+            raise unknown(f"option of {plot.name}", name, plot.choices)
         if option is not None and option not in plot.choices[name]:
             raise unknown(f"{name} of {plot.name}", option, plot.choices[name])
-    key = tuple(chosen.get(name) or options[0] for name, options in plot.choices.items())
+    key = tuple(options.get(name) or first[0] for name, first in plot.choices.items())
     panel = plot.draw(key)
     draw(ax, panel, styles(entry.solver for entry in results.entries))
     return panel
+
+
+convergence = _drawing(
+    "convergence", _of_problem, "Draw a metric along the runs of a problem, with bands over seeds."
+)
+tuning = _drawing("tuning", _of_problem, "Draw what each value of a tuned parameter gave.")
+tradeoff = _drawing(
+    "tradeoff", _at_levels, "Draw what all trials reach against the metric that levels are set for."
+)
+curves = _drawing("curves", _exhibited, "Draw curves that solutions exhibit, such as a ROC.")
+sweep = _drawing(
+    "sweep", _of_suite, "Draw final values against a parameter in which problems differ."
+)
+profile = _drawing(
+    "profile", _of_family, "Draw how often each solver is within a factor of the cheapest."
+)
+ecdf = _drawing("ecdf", _of_family, "Draw the share of targets reached within a cost.")
+ranks = _drawing(
+    "ranks", _of_family, "Draw the mean rank of each solver, with a bar of the critical difference."
+)

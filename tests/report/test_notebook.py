@@ -55,7 +55,7 @@ def assert_drawn(ax, panel):
 
 
 @pytest.mark.parametrize(("name", "words", "keys"), [
-    ("convergence", ("digits k=4",), ("seconds", "gap")),
+    ("convergence", ("digits k=4",), ("samples", "gap")),
     ("convergence", ("digits k=4", "flops", "val"), ("flops", "val")),
     ("tuning", ("digits k=4",), ("step", "score")),
     ("tuning", ("digits k=4", "step", "gap"), ("step", "gap")),
