@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from facts import families, memory, solver_rows
 from fences import blocks, commands, environment, expect, run, texts
 
 from orthobench.cli.main import main
@@ -129,7 +130,7 @@ def test_every_solver_has_its_page_with_all_that_is_asked(name):
     for title in ASKED:
         assert len(sections[title].split()) >= (3 if title == "Source" else 8), title
     assert re.search(r"\b(flops|evaluation|costs)\b", sections["Cost"])
-    assert re.search(r"\bmemory\b|\bdoubles\b", sections["Cost"], re.IGNORECASE)
+    assert memory(name) in " ".join(sections["Cost"].split())
     assert re.search(r"\bNot\b", sections["When to use it"])
     assert f"```{{solver-details}} {name}\n" in sections["Parameters and details"]
     assert f"```{{solver-source}} {name}\n" in sections["Source"]
@@ -139,8 +140,17 @@ def test_every_solver_has_its_page_with_all_that_is_asked(name):
 def test_no_page_is_of_a_solver_that_is_not_there():
     pages = {p.stem for p in (DOCS / "methods").glob("*.md")} - {"index"}
     assert pages == set(BUILT_IN)
+
+
+def test_every_family_has_its_table_and_every_solver_its_row():
     index = (DOCS / "methods" / "index.md").read_text(encoding="utf-8")
-    plugins = " ".join(re.findall(r"^```{solvers} (.+)$", index, re.MULTILINE)).split()
-    for name in BUILT_IN:
-        listed = catalogue().solvers[name].plugin.name in plugins
-        assert listed or f"({name}.md)" in index, name
+    shown = re.findall(r"^```{solvers} (.+)$", index, re.MULTILINE)
+    assert sorted(shown) == sorted(families())
+    rows = [row for family in shown for row in solver_rows(family)]
+    assert {name for row in rows for name in re.findall(r"^\| \[.*\]\((.+)\.md\)", row)} == set(
+        BUILT_IN
+    )
+    for row in rows:
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+        assert len(cells) == 4, row
+        assert all(cells), row

@@ -1,0 +1,119 @@
+"""Facts about solvers for their pages: from their classes, docstrings and the registry."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from plain import LITERAL
+
+from orthobench.contract import Parameter, parameters_of
+from orthobench.registry.installed import catalogue
+
+PAGES = Path(__file__).parents[1] / "methods"
+COST = re.compile(r"^## Cost\n(.*?)^## ", re.DOTALL | re.MULTILINE)
+MEMORY = re.compile(r"^Memory: (.+?)\.$", re.DOTALL | re.MULTILINE)
+MARKUP = re.compile(r"[\\|*_<\[\]]")
+
+
+def built_in(kind: str) -> dict[str, type[Any]]:
+    """Return the solvers or the problems that come with orthobench, by name."""
+    found = getattr(catalogue(), kind)
+    return {n: f.item for n, f in found.items() if f.plugin.distribution == "orthobench"}
+
+
+def sections(docstring: str) -> dict[str, list[str]]:
+    """Return the lines of a numpydoc docstring by section; those before the first under ``""``."""
+    found: dict[str, list[str]] = {"": []}
+    lines, current = docstring.splitlines(), ""
+    for number, line in enumerate(lines):
+        below = lines[number + 1] if number + 1 < len(lines) else ""
+        if line and len(below) >= 3 and set(below) == {"-"}:
+            current = line
+            found[current] = []
+        elif not (line and set(line) == {"-"}):
+            found[current].append(line)
+    return found
+
+
+def references(cls: type[Any]) -> str:
+    """Return the references of a solver's docstring, or its one-line source."""
+    listed = " ".join(sections(inspect.getdoc(cls) or "").get("References", [])).strip()
+    return listed or cls.source
+
+
+def memory(name: str) -> str:
+    """Return the memory that a solver needs: the sentence ``Memory: ...`` of its page.
+
+    Raises
+    ------
+    ValueError
+        Where the section on its cost has no such line.
+    """
+    cost = COST.search((PAGES / f"{name}.md").read_text(encoding="utf-8"))
+    found = MEMORY.search(cost[1]) if cost else None
+    if found is None:
+        raise ValueError(f"docs/methods/{name}.md: section Cost has no line 'Memory: ... .'")
+    return " ".join(found[1].split())
+
+
+def families() -> dict[str, set[type[Any]]]:
+    """Return the kinds of oracle that the problems of each family offer."""
+    found: dict[str, set[type[Any]]] = {}
+    for problem in built_in("problems").values():
+        found.setdefault(problem.family, set()).add(problem.offers)
+    return found
+
+
+def homes(cls: type[Any]) -> list[str]:
+    """Return the families of a solver: those it takes entirely, or else those it takes in part.
+
+    Samples of a moment are offered by symmetric Tucker problems too, but not by all of them, so a
+    solver of stochastic PCA is listed under stochastic PCA only.
+    """
+    takes = {f: [issubclass(o, cls.needs) for o in offers] for f, offers in families().items()}
+    entirely = [family for family, taken in takes.items() if all(taken)]
+    return entirely or [family for family, taken in takes.items() if any(taken)]
+
+
+def solvers_of(family: str) -> dict[str, type[Any]]:
+    """Return the solvers of a family: reference solvers first, then those of other libraries."""
+    found = [(n, c) for n, c in built_in("solvers").items() if family in homes(c)]
+    return dict(sorted(found, key=lambda pair: bool(pair[1].packages)))
+
+
+def solver_rows(family: str) -> Iterator[str]:
+    """Yield the lines of the table of a family's solvers, in Markdown."""
+    yield "| solver | method | memory | source |"
+    yield "|---|---|---|---|"
+    for name, cls in solvers_of(family).items():
+        summary = (inspect.getdoc(cls) or "").partition("\n")[0]
+        cells = (markdown(summary.rstrip(".")), memory(name), markdown(cls.source))
+        yield f"| [{name}]({name}.md) | {' | '.join(cells)} |"
+
+
+def default(parameter: Parameter) -> str:
+    """Return the default as users would write it."""
+    if parameter.required:
+        return "required"
+    return "none" if parameter.default is None else f"`{str(parameter.default).lower()}`"
+
+
+def parameter_rows(cls: type[Any]) -> Iterator[str]:
+    """Yield the lines of the table of a solver's parameters, in Markdown."""
+    yield "| parameter | type | default | |"
+    yield "|---|---|---|---|"
+    for p in parameters_of(cls):
+        kind = f"{p.type_name} {p.bounds}".strip().replace("|", "or")
+        help_ = f"{p.help} ({p.unit})" if p.unit else p.help
+        yield f"| `{p.name}` | {kind} | {default(p)} | {help_.replace('|', chr(92) + '|')} |"
+
+
+def markdown(text: str) -> str:
+    """Return a line in which nothing but literals is markup of Markdown."""
+    literals = LITERAL.findall(text)
+    plain = [MARKUP.sub(r"\\\g<0>", part) for part in LITERAL.split(text)]
+    return "".join(a + b for a, b in zip(plain, [*literals, ""], strict=True))
