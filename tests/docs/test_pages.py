@@ -6,6 +6,7 @@ import shutil
 import sys
 import tomllib
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
@@ -120,6 +121,27 @@ def test_links_lead_somewhere():
         file = (page.parent / path).resolve() if path else page
         assert file.exists(), f"{named(page)}: {target}"
         assert not anchor or anchor in set(headings(file)), f"{named(page)}: {target}"
+
+
+def literals():
+    for page in READ:
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for literal in re.findall(r"`([^`\n]+)`", text):
+            yield page, literal
+
+
+def test_files_and_modules_that_are_named_exist():
+    folders = r"(?:orthobench|plugins|tests|docs|benchmarks|reports)/[\w/.]*"
+    checked = 0
+    for page, literal in literals():
+        if re.fullmatch(folders, literal) and not re.search("[A-Z]{3}|_build", literal):
+            found = (root / literal for root in (ROOT, ROOT / "tests" / "third_party_plugin"))
+            assert any(path.exists() for path in found), f"{named(page)}: {literal}"
+            checked += 1
+        if re.fullmatch(r"orthobench(\.\w+)+", literal) and not re.search("[A-Z]{3}", literal):
+            assert resolve_name(literal), f"{named(page)}: {literal}"
+            checked += 1
+    assert checked > 50, checked
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
