@@ -1,8 +1,8 @@
 """Make the pictures of the documentation: ``python docs/pictures.py [FOLDER]``.
 
-Runs the suite ``quickstart`` in FOLDER (default: the current one), or what of it is not in its
-store there yet, writes the page about it, and photographs parts of that. Needs Playwright and a
-Chromium, which CHROMIUM may name.
+Runs the suite ``quickstart`` in FOLDER (default: the current one), as far as its store there lacks
+it, writes the page, and takes pictures of parts of it. Needs Playwright and a Chromium, which the
+variable CHROMIUM may name. Run it on a machine with nothing else to do: the pictures show times.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 def commands(folder: Path) -> Path:
-    """Run the suite and write its page; return where that is."""
+    """Run the suite, write its page, and return the page's path."""
     tool = Path(sys.executable).with_name("orthobench")
     store = folder / "orthobench-results" / "quickstart"
     for words in (["run", "quickstart", "--quiet"], ["report", str(store)]):
@@ -30,7 +30,7 @@ def commands(folder: Path) -> Path:
 
 
 def section(page: Any, selector: str, name: str, height: float = 10_000) -> None:
-    """Photograph the top of an element, at most so many pixels of it."""
+    """Take a picture of the top of an element, at most `height` pixels high."""
     element = page.locator(selector).first
     element.scroll_into_view_if_needed()
     page.wait_for_timeout(1500)  # figures are drawn when they come into view
@@ -46,7 +46,7 @@ def section(page: Any, selector: str, name: str, height: float = 10_000) -> None
 
 
 def photograph(address: str) -> None:
-    """Photograph what the guide shows of a report."""
+    """Take the pictures that README and the guide show of a report."""
     from playwright.sync_api import sync_playwright
 
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
@@ -55,6 +55,7 @@ def photograph(address: str) -> None:
         page = browser.new_page(viewport=SIZES)
         page.goto(address)
         section(page, "#summary", "report-top", 580)
+        section(page, "details.problem", "report", 1080)
         section(page, "details.problem", "report-problem", 545)
         section(page, "details.problem figure.plot", "report-convergence")
         section(page, "#across figure.plot", "report-profiles")

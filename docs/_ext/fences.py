@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-BEGUN = "@@ begun"
+STARTED = "@@ started"  # printed before a command, since restoring a shell may print too
 
 
 def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
-    """Return the fenced blocks of a page in these languages, in their order: language and text."""
+    """Return language and text of the fenced blocks in these languages, in their order."""
     found = FENCE.findall(page.read_text(encoding="utf-8"))
     return [(language, text) for language, text in found if language in languages]
 
@@ -27,8 +27,9 @@ def texts(page: Path, language: str) -> list[str]:
 def commands(block: str) -> Iterator[tuple[str, str]]:
     """Yield the commands of a console block, each with a pattern of what it prints.
 
-    Lines after ``$ `` are the output; ``...`` stands for anything, and a run of blanks for any
-    other, or for none at the ends of a line: the widths of tables depend on what is in them.
+    The lines after a command, which begins with ``$ ``, are its output. ``...`` stands for
+    anything. Blanks match any number of blanks, and at the end of a line none: the widths of
+    tables depend on their contents.
     """
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
@@ -38,7 +39,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 
 def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
-    """Return what a command prints; the next one begins with the variables and folder it leaves.
+    """Return what a command prints; its variables and folder are kept for the next command.
 
     Raises
     ------
@@ -46,7 +47,7 @@ def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
         Where it fails.
     """
     state = folder / ".state"
-    before = f"[ ! -e {state} ] || . {state}\necho '{BEGUN}'\n"
+    before = f"[ ! -e {state} ] || . {state}\necho '{STARTED}'\n"
     after = f'\n{{ export -p; echo cd "$PWD"; }} > {state}\n'
     bash = shutil.which("bash") or "bash"
     done = subprocess.run(
@@ -56,22 +57,22 @@ def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
     )  # fmt: skip
     if done.returncode != 0:
         raise AssertionError(f"{command}\n{done.stdout}")
-    return done.stdout.partition(f"{BEGUN}\n")[2]
+    return done.stdout.partition(f"{STARTED}\n")[2]
 
 
-def expect(command: str, shown: str, said: str) -> None:
-    """Raise where a command did not print what a page says.
+def expect(command: str, shown: str, printed: str) -> None:
+    """Raise where a command did not print what a page shows.
 
     Raises
     ------
     AssertionError
         With what it printed.
     """
-    if not re.search(shown, said, re.DOTALL):
-        raise AssertionError(f"{command}\n{said}\n\nis not what the page shows:\n{shown}")
+    if not re.search(shown, printed, re.DOTALL):
+        raise AssertionError(f"{command}\n{printed}\n\nis not what the page shows:\n{shown}")
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return what a fresh shell of a reader has, with changes."""
+    """Return the variables of a reader's fresh shell, with changes."""
     kept = {n: v for n, v in os.environ.items() if n in ("HOME", "LANG") or n.startswith("PIP_")}
     return {**kept, "PATH": "/usr/bin:/bin", "COLUMNS": "160", **changes}

@@ -1,4 +1,4 @@
-"""Docstrings as they are: |x|, u_i* and `name` are text, not the markup of reStructuredText."""
+"""Docstrings without markup: |x|, u_i* and `name` are plain text in reStructuredText too."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 #
 #     SUITE=my-suite sh gate.sh
 #
-# Exit code 0: no regression; 1: a regression; 2: it could not be found out. Everything is in
+# Exit code 0: no regression; 1: a regression; 2: no comparison was possible. Everything is in
 # gate/: comparison.txt, comparison.md (for a comment), comparison.xml (JUnit). GitLab:
 #
 #     script: SUITE=my-suite sh gate.sh
@@ -28,7 +28,7 @@ target=${TARGET:-${CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-${CHANGE_TARGET:-main}}}
 head=${HEAD:-HEAD}
 out=${OUT:-gate}
 base=${BASE:-$(git merge-base "origin/$target" "$head")} || {
-    echo "gate.sh: no commit that $head and origin/$target have in common; fetch the whole history" >&2
+    echo "gate.sh: $head and origin/$target have no commit in common; fetch the whole history" >&2
     exit 2
 }
 

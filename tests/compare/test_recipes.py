@@ -96,7 +96,7 @@ def test_the_gates_exit_code_is_that_of_the_comparison(gate, code):
 def test_a_gate_that_cannot_be_set_up_is_neither_green_nor_a_regression(gate):
     done = gate(TARGET="nowhere")
     assert (done.code, done.out) == (2, "")
-    assert "origin/nowhere have in common; fetch the whole history" in done.err
+    assert "origin/nowhere have no commit in common; fetch the whole history" in done.err
     assert gate(PIP="1").code == 2
     assert gate(PYTHON="false").code == 2
     (gate.clone / "file").touch()

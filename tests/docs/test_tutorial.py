@@ -1,4 +1,4 @@
-"""The tutorial for authors of plugins: what it tells to type works, and shows what it says."""
+"""The tutorial for authors of plugins: its commands work, and print what the page shows."""
 
 import logging
 import os
@@ -50,10 +50,10 @@ def test_every_step_has_its_time_and_they_add_up_to_ten_minutes():
 def test_what_the_generator_says_is_what_the_page_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main, ["plugin", "new", "orthobench-my-oja"])
-    told = [line.strip() for line in result.stdout.splitlines() if line.startswith("    ")]
-    assert len(told) == 6
+    advised = [line.strip() for line in result.stdout.splitlines() if line.startswith("    ")]
+    assert len(advised) == 6
     page = [command.replace("--quiet ", "").replace("pytest -q", "pytest") for command in typed()]
-    assert not set(told) - set(page)
+    assert not set(advised) - set(page)
     source = (tmp_path / EDITED).read_text()
     for diff in texts(FILE, "diff"):
         source = edited(source, diff)
@@ -62,7 +62,7 @@ def test_what_the_generator_says_is_what_the_page_says(tmp_path, monkeypatch):
 
 
 def processor_seconds():
-    """What processes that ended took, which tells more than the clock of a busy machine."""
+    """Processor time of ended child processes: it varies less than a busy machine's clock."""
     spent = os.times()
     return spent.children_user + spent.children_system
 
@@ -82,7 +82,7 @@ def test_every_command_works_in_a_fresh_environment(tmp_path):
             continue
         for command, shown in commands(text):
             begin, busy = perf_counter(), processor_seconds()
-            said = run(command, tmp_path, fresh)
+            printed = run(command, tmp_path, fresh)
             spent = perf_counter() - begin, processor_seconds() - busy
             LOG.info("%6.1f s, %6.1f s of a processor: %s", *spent, command)
-            expect(command, shown, said)
+            expect(command, shown, printed)
