@@ -16,6 +16,7 @@ from orthobench.registry.installed import catalogue
 PAGES = Path(__file__).parents[1] / "methods"
 COST = re.compile(r"^## Cost\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 MEMORY = re.compile(r"^Memory: (.+?)\.$", re.DOTALL | re.MULTILINE)
+DOT = re.compile(r"(?<=\w)\.(?=[A-Za-z])")  # of a dotted name, after which a line may break
 MARKUP = re.compile(r"[\\|*_<\[\]]")
 
 
@@ -91,8 +92,9 @@ def solver_rows(family: str) -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, cls in solvers_of(family).items():
         summary = (inspect.getdoc(cls) or "").partition("\n")[0]
-        cells = (markdown(summary.rstrip(".")), memory(name), markdown(cls.source))
-        yield f"| [{name}]({name}.md) | {' | '.join(cells)} |"
+        method = markdown(summary.rstrip("."))
+        source = DOT.sub(".\u200b", markdown(cls.source))
+        yield f"| [{name}]({name}.md) | {method} | {memory(name)} | {source} |"
 
 
 def default(parameter: Parameter) -> str:
