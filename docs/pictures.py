@@ -55,7 +55,7 @@ def photograph(address: str) -> None:
         page = browser.new_page(viewport=SIZES)
         page.goto(address)
         section(page, "#summary", "report-top", 580)
-        section(page, "details.problem", "report", 1080)
+        section(page, "details.problem", "report", 1055)
         section(page, "details.problem", "report-problem", 545)
         section(page, "details.problem figure.plot", "report-convergence")
         section(page, "#across figure.plot", "report-profiles")
