@@ -55,12 +55,6 @@ class Columns:
         """The flops so far as the paper counts them, over all d rows (`plane_flops`)."""
         return plane_flops(self.d, self.tally)
 
-    @property
-    def active_flops(self) -> int:
-        """The flops done so far: only the rows that can contribute are evaluated."""
-        rows, tally = len(self.features), self.tally
-        return 3 * rows * tally.planes + 6 * rows * tally.rotated + 12 * tally.entries
-
     def rotate(self, pairs: NDArray[np.int32]) -> None:
         """Rotate pairs of columns in place, in their order, each to its best angle.
 

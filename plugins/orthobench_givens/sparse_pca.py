@@ -93,9 +93,8 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
 
     Flops of a step, counted over all d rows as in the paper: 3d to find the rows that can
     contribute for this pair, 12d for each of mostly 4 to 17 values of the objective, 24d for each
-    of the 2 to 3 evaluations with derivatives, and 6d for the rotation;
-    `Columns.active_flops` counts only the rows evaluated. A random start costs 2dN².
-    Memory: dN doubles, less the dropped rows.
+    of the 2 to 3 evaluations with derivatives, and 6d for the rotation. Only the rows that can
+    contribute are evaluated. A random start costs 2dN². Memory: dN doubles, less the dropped rows.
 
     References
     ----------
