@@ -13,7 +13,8 @@ from time import perf_counter
 import numpy as np
 import pytest
 from expression import SAMPLES, centred, few_factors, prostate, standardised
-from orthobench_givens.sparse_columns import Columns, empty_columns
+from orthobench_givens.sparse_columns import Columns
+from orthobench_givens.sparse_layout import empty_columns
 from orthobench_givens.sparse_pairs import uniform_pairs
 from orthobench_givens.sparse_pca import GivensSparsePCA
 from plain_sparse_pca import givens

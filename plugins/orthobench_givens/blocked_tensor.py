@@ -1,10 +1,13 @@
 """Kernels for a symmetric third-order tensor in blocks of indices, rotated a round at a time.
 
 Block p <= q <= r of the tensor, a cube whose indices lie in the index blocks p, q and r, is row
-``first[p] + second[q] + r`` of `blocks`: packed as entries are (`tensor_sweeps.offsets`).
+``first[p] + second[q] + r`` of `blocks`: blocks are packed as entries are
+(`orthobench_givens.tensor_sweeps.offsets`).
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,74 +16,87 @@ from orthobench.tools.compiled import inner, kernel
 from orthobench_givens.packed_tensor import pack, unpack
 from orthobench_givens.tensor_sweeps import Indices
 
+Offsets: TypeAlias = tuple[Indices, Indices]
+
 
 @kernel
-def open_round(
-    blocks: Array, seats: Indices, where: tuple[Indices, Indices],
-    tensors: Array, within: tuple[Indices, Indices],
+def begin_round(
+    blocks: Array, block_pairs: Indices, block_offsets: Offsets,
+    tensors: Array, entry_offsets: Offsets,
 ) -> None:  # fmt: skip
-    """Pack, for each two blocks that meet, the entries whose indices all lie in them.
+    """Pack, for each pair of blocks, the entries whose indices all lie in these two blocks.
 
     Parameters
     ----------
     blocks : ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
-    seats : ndarray of int, shape (n, 2)
-        Which blocks meet.
-    where : tuple of two ndarray
+        The tensor.
+    block_pairs : ndarray of int, shape (n, 2)
+        The blocks that are paired.
+    block_offsets : tuple of two ndarray of int
         Offsets of the blocks.
     tensors : ndarray, shape (n, m(m + 1)(m + 2)/6), m = 2 size
-        Overwritten.
-    within : tuple of two ndarray
-        Offsets within those.
-    """
-    m = len(within[0])
-    cube = np.empty((m, m, m))
-    for a in range(len(seats)):
-        _gather(blocks, seats[a], seats[a], seats[a], where, cube)
-        pack(cube, within[0], within[1], tensors[a])
-
-
-@kernel
-def close_round(
-    blocks: Array, seats: Indices, where: tuple[Indices, Indices],
-    tensors: Array, within: tuple[Indices, Indices], turns: Array,
-) -> None:  # fmt: skip
-    """Rotate the whole tensor by what the blocks that met have rotated within themselves.
-
-    Parameters
-    ----------
-    blocks, seats, where, tensors, within
-        As for `open_round`; here `blocks` is overwritten.
-    turns : ndarray, shape (n, m, m)
-        The rotations of each two blocks, one new vector a row.
+        Overwritten by the packed tensors.
+    entry_offsets : tuple of two ndarray of int
+        Offsets of the entries of a packed tensor.
 
     Notes
     -----
-    6m⁴ flops in matrix products for each of (n³ + 3n² - 4n)/6 cubes; no product where nobody
-    turned.
+    No flops; m³ doubles of scratch.
     """
-    n, m = turns.shape[:2]
+    m = len(entry_offsets[0])
+    cube = np.empty((m, m, m))
+    for a in range(len(block_pairs)):
+        _gather(blocks, block_pairs[a], block_pairs[a], block_pairs[a], block_offsets, cube)
+        pack(cube, entry_offsets[0], entry_offsets[1], tensors[a])
+
+
+@kernel
+def end_round(
+    blocks: Array, block_pairs: Indices, block_offsets: Offsets,
+    tensors: Array, entry_offsets: Offsets, rotations: Array,
+) -> None:  # fmt: skip
+    """Apply the rotations made within each pair of blocks to the whole tensor.
+
+    Parameters
+    ----------
+    blocks, block_pairs, block_offsets, tensors, entry_offsets
+        As for `begin_round`; here `blocks` is overwritten, from `tensors` where all three indices
+        lie in one pair.
+    rotations : ndarray, shape (n, m, m)
+        The product of the rotations within each pair, new basis vectors as rows.
+
+    Notes
+    -----
+    6m⁴ flops in matrix products for each of (n³ + 3n² - 4n)/6 cubes of entries, but none for a
+    cube whose pairs of blocks were not rotated; 2m³ doubles of scratch.
+    """
+    n, m = rotations.shape[:2]
     X, Y = np.empty((m, m, m)), np.empty((m, m, m))
-    turned = np.array([_turns(turns[a]) for a in range(n)])
+    rotated = np.array([_rotates(rotations[a]) for a in range(n)])
     for a in range(n):
         for b in range(a, n):
             for c in range(b, n):
-                if not (turned[a] or turned[b] or turned[c]):
+                if not (rotated[a] or rotated[b] or rotated[c]):
                     continue
                 if a == c:
-                    unpack(tensors[a], within[0], within[1], X)
+                    unpack(tensors[a], entry_offsets[0], entry_offsets[1], X)
                 else:
-                    _gather(blocks, seats[a], seats[b], seats[c], where, X)
-                    _turn_mode(X, turns[a], Y)
-                    _turn_mode(Y, turns[b], X)
-                    _turn_mode(X, turns[c], Y)
+                    _gather(
+                        blocks, block_pairs[a], block_pairs[b], block_pairs[c], block_offsets, X
+                    )
+                    _rotate_mode(X, rotations[a], Y)
+                    _rotate_mode(Y, rotations[b], X)
+                    _rotate_mode(X, rotations[c], Y)
                     X, Y = Y, X
-                _scatter(X, seats[a], seats[b], seats[c], where, blocks)
+                _scatter(X, block_pairs[a], block_pairs[b], block_pairs[c], block_offsets, blocks)
 
 
 @inner
-def _turns(V: Array) -> bool:
-    """Return whether a rotation is not the identity; one by a tiny angle has a diagonal of ones."""
+def _rotates(V: Array) -> bool:
+    """Return whether a rotation differs from the identity.
+
+    All entries are compared: a rotation by a tiny angle has a diagonal of ones.
+    """
     for i in range(len(V)):
         for j in range(len(V)):
             if V[i, j] != (1.0 if i == j else 0.0):
@@ -89,72 +105,74 @@ def _turns(V: Array) -> bool:
 
 
 @inner
-def _turn_mode(X: Array, V: Array, Y: Array) -> None:
-    """Set Y_bca' = sum_a V_a'a X_abc: the first mode is rotated, and becomes the last."""
+def _rotate_mode(X: Array, V: Array, Y: Array) -> None:
+    """Rotate the first mode of X, which becomes the last of Y: Y_bca' = sum_a V_a'a X_abc."""
     m = len(V)
     np.dot(X.reshape(m, m * m).T, V.T, Y.reshape(m * m, m))
 
 
 @inner
 def _gather(
-    blocks: Array, P: Indices, Q: Indices, R: Indices, where: tuple[Indices, Indices], cube: Array
+    blocks: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, cube: Array
 ) -> None:
-    """Copy the blocks of two index blocks along each mode into one cube."""
+    """Copy eight blocks of the tensor, of a pair of index blocks in each mode, to one cube."""
     size = cube.shape[0] // 2
     for x in range(2):
         for y in range(2):
             for z in range(2):
-                at, steps = _place(P[x], Q[y], R[z], where, size)
+                row, strides = _locate(P[x], Q[y], R[z], block_offsets, size)
                 part = cube[x * size :, y * size :, z * size :]
-                _unfold(blocks[at], part, steps, size)
+                _read_block(blocks[row], part, strides, size)
 
 
 @inner
 def _scatter(
-    cube: Array, P: Indices, Q: Indices, R: Indices, where: tuple[Indices, Indices], blocks: Array
+    cube: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, blocks: Array
 ) -> None:
-    """Copy them back."""
+    """Copy a cube back to the eight blocks of the tensor that it was gathered from."""
     size = cube.shape[0] // 2
     for x in range(2):
         for y in range(2):
             for z in range(2):
-                at, steps = _place(P[x], Q[y], R[z], where, size)
+                row, strides = _locate(P[x], Q[y], R[z], block_offsets, size)
                 part = cube[x * size :, y * size :, z * size :]
-                _fold(part, blocks[at], steps, size)
+                _write_block(part, blocks[row], strides, size)
 
 
 @inner
-def _place(
-    p: int, q: int, r: int, where: tuple[Indices, Indices], size: int
+def _locate(
+    p: int, q: int, r: int, block_offsets: Offsets, size: int
 ) -> tuple[int, tuple[int, int, int]]:
-    """Return which row holds the block p, q, r in any order, and how far apart its entries lie."""
+    """Return the row that holds block p, q, r, in any order, and its strides in that order."""
     low, high = min(p, q, r), max(p, q, r)
-    at = where[0][low] + where[1][p + q + r - low - high] + high
+    row = block_offsets[0][low] + block_offsets[1][p + q + r - low - high] + high
     x, y, z = (p > q) + (p > r), (q >= p) + (q > r), (r >= p) + (r >= q)
-    return at, (size ** (2 - x), size ** (2 - y), size ** (2 - z))
+    return row, (size ** (2 - x), size ** (2 - y), size ** (2 - z))
 
 
 @inner
-def _unfold(block: Array, part: Array, steps: tuple[int, int, int], size: int) -> None:
+def _read_block(block: Array, part: Array, strides: tuple[int, int, int], size: int) -> None:
+    """Copy a block of the tensor to a part of a cube."""
     for i in range(size):
         for j in range(size):
-            at = i * steps[0] + j * steps[1]
-            if steps[2] == 1:  # known to be contiguous, this vectorizes
+            at = i * strides[0] + j * strides[1]
+            if strides[2] == 1:  # known to be contiguous, this vectorizes
                 for k in range(size):
                     part[i, j, k] = block[at + k]
             else:
                 for k in range(size):
-                    part[i, j, k] = block[at + k * steps[2]]
+                    part[i, j, k] = block[at + k * strides[2]]
 
 
 @inner
-def _fold(part: Array, block: Array, steps: tuple[int, int, int], size: int) -> None:
+def _write_block(part: Array, block: Array, strides: tuple[int, int, int], size: int) -> None:
+    """Copy a part of a cube to a block of the tensor."""
     for i in range(size):
         for j in range(size):
-            at = i * steps[0] + j * steps[1]
-            if steps[2] == 1:
+            at = i * strides[0] + j * strides[1]
+            if strides[2] == 1:
                 for k in range(size):
                     block[at + k] = part[i, j, k]
             else:
                 for k in range(size):
-                    block[at + k * steps[2]] = part[i, j, k]
+                    block[at + k * strides[2]] = part[i, j, k]

@@ -17,12 +17,17 @@ SAMPLING = ("uniform", "without-replacement")
 
 
 def pair(index: int) -> tuple[int, int]:
-    """Return the pair i < j of an index: 0, 1, 2, 3, ... are (0, 1), (0, 2), (1, 2), (0, 3), ...
+    """Return the pair of columns with a given number: (0, 1), (0, 2), (1, 2), (0, 3), ...
 
     Parameters
     ----------
     index : int
         From 0 to n(n-1)/2 - 1.
+
+    Returns
+    -------
+    int, int
+        Columns i < j.
     """
     j = (1 + isqrt(8 * index + 1)) // 2
     return index - j * (j - 1) // 2, j
@@ -30,23 +35,24 @@ def pair(index: int) -> tuple[int, int]:
 
 @dataclass(slots=True, kw_only=True)
 class GivensState(State):
-    """The iterate, and what has been tried since it last changed.
+    """The iterate, and the pairs tried since it last changed.
 
     Attributes
     ----------
-    U : ndarray, shape (n, n)
-        Fortran order: rotations work on columns.
+    U : ndarray, shape (n, n), Fortran order
+        The iterate; rotations work on columns.
     carried : object
-        What the oracle keeps along rotations.
+        What the oracle keeps up to date along rotations (`OrthogonalGroupOracle.carry`).
     rng : numpy.random.Generator
         Draws the pairs.
     pool : ndarray of int, shape (n(n-1)/2,)
-        All pairs; the first `drawn` of them were drawn without replacement.
+        The numbers of all pairs (`pair`), those drawn without replacement first.
     drawn : int
+        Pairs drawn without replacement since the last rotation.
     idle : int
-        Rotations tried since the last that gained.
+        Pairs tried since the last rotation.
     scale : float
-        The largest range that the objective has shown in a plane.
+        The largest range, maximum less minimum, of the objective over the circles tried so far.
     """
 
     U: Array
@@ -59,11 +65,11 @@ class GivensState(State):
 
     @property
     def exhausted(self) -> bool:
-        """Whether all pairs have been drawn without replacement, and none gained."""
+        """Whether every pair has been drawn without replacement, and none gained."""
         return self.drawn == len(self.pool)
 
     def draw(self) -> int:
-        """Return a random one of the pairs that were not drawn since the last gain."""
+        """Draw one of the pairs not drawn since the last rotation, and return its number."""
         k = self.drawn + int(self.rng.random() * (len(self.pool) - self.drawn))
         chosen = int(self.pool[k])
         self.pool[k], self.pool[self.drawn] = self.pool[self.drawn], chosen
@@ -78,25 +84,39 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
     Each step draws a pair of columns and minimizes the objective over the rotations of the two,
     over the whole circle: U <- U G(i, j, argmin f(U G(i, j, angle))). The objective never rises.
 
-    A rotation is made where it gains more than ``tolerance * scale * |angle|``: near a minimum
-    that is a bound on the derivative of the objective along the plane, relative to the largest
-    range that the objective has shown in a plane. Pairs are drawn uniformly with replacement
-    (Algorithm 1), or without until the objective can improve (Algorithm 4). A row of random pairs
-    without a gain proves nothing: after n(n-1)/2 of them the uniform variant draws without
-    replacement too, until a pair gains. The solver has converged when no pair is left: then U is
-    a minimum in every plane, and a stationary point.
+    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, where scale is
+    the largest range that the objective has shown over a circle. Near a minimum this bounds the
+    derivative along the plane, relative to the scale.
 
-    The sign of det U never changes: on O(n) the optimum may lie on the other component, where
-    the solver starts with ``reflected``. On a function that is even in a column both have it.
+    A run of random pairs without a gain does not show that no pair gains. So the uniform variant,
+    after n(n-1)/2 of them, draws without replacement too, until a pair gains. The method has
+    converged when all pairs have been tried without a gain: then U is a minimum in every plane,
+    hence a stationary point.
 
-    The start costs what the oracle says of what it carries, a step what it says of a restriction,
-    and where it rotates 6n flops and what the oracle says of a rotation. Memory:
-    U, n(n-1)/2 integers, and what the oracle carries.
+    Rotations keep the sign of det U, but the minimum may lie on the other component of O(n):
+    ``reflected`` starts there. If f does not change with the sign of a column, both components
+    have the same minimum.
+
+    Parameters
+    ----------
+    sampling : {"uniform", "without-replacement"}
+        Pairs are drawn uniformly (Algorithm 1), or without replacement until one gains
+        (Algorithm 4).
+    reflected : bool
+        Start with the last column of the start negated.
+    tolerance : float
+        The smallest slope, relative to the scale, for which a pair is rotated.
+
+    Notes
+    -----
+    Flops: ``oracle.carry_flops`` at the start, ``oracle.restriction_flops`` a step, and for each
+    rotation 6n and ``oracle.rotation_flops``. Memory: U, n(n-1)/2 integers, and what the oracle
+    carries.
 
     References
     ----------
     Shalit and Chechik 2014, Algorithms 1 and 4. The rotation is that of
-    `orthobench.tools.geometry.rotate`: section 2.2 of the paper names it with the opposite sign.
+    `orthobench.tools.geometry.rotate`: section 2.2 of the paper prints it with the opposite sign.
     """
 
     name: ClassVar[str] = "givens"
@@ -108,11 +128,11 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
         False, help="start on the other component: the last column of the start negated"
     )
     tolerance: float = parameter(
-        1e-12, above=0.0, below=1.0, help="least slope worth a rotation, relative"
+        1e-12, above=0.0, below=1.0, help="smallest relative slope for which a pair is rotated"
     )
 
     def init(self, oracle: OrthogonalGroupOracle, rng: np.random.Generator) -> GivensState:
-        """Begin at ``oracle.start``, or at its reflection."""
+        """Start at ``oracle.start``, or at its reflection."""
         U = np.array(oracle.start, order="F")
         if self.reflected:
             U[:, -1] *= -1
@@ -124,8 +144,8 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
         return state
 
     def step(self, oracle: OrthogonalGroupOracle, state: GivensState) -> None:
-        """Try one rotation: what the oracle says it costs, and 6n flops where it is made."""
-        i, j = pair(self._drawn(state))
+        """Try one pair."""
+        i, j = pair(self._draw(state))
         angle, gain, spread = minimize(oracle.restricted(state.carried, i, j))
         state.scale = max(state.scale, spread)
         state.work.steps += 1
@@ -141,10 +161,11 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: GivensState) -> Solution:
-        """Return U, (n, n)."""
+        """Return U, shape (n, n)."""
         return Solution(np.array(state.U, order="C"))
 
-    def _drawn(self, state: GivensState) -> int:
+    def _draw(self, state: GivensState) -> int:
+        """Draw the number of a pair."""
         pairs = len(state.pool)
         if self.sampling == "uniform" and state.idle < pairs:
             return int(state.rng.random() * pairs)

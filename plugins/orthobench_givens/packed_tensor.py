@@ -1,81 +1,107 @@
-"""Kernels for a symmetric third-order tensor of which each entry is kept once.
+"""Kernels for a packed symmetric third-order tensor: each of its distinct entries is kept once.
 
-Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``
-(`orthobench_givens.tensor_sweeps.offsets`), ordered as words are.
+Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``, in lexicographic order
+(`orthobench_givens.tensor_sweeps.offsets`).
 """
 
 from __future__ import annotations
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel
+from orthobench_givens.row_rotation import rotate_rows
 from orthobench_givens.tensor_angles import best_rotation
 from orthobench_givens.tensor_sweeps import Indices
-from orthobench_givens.turns import turn
 
 
 @kernel
 def try_pairs(
     tensors: Array,
-    turns: Array,
+    rotations: Array,
     pairs: Indices,
     first: Indices,
     second: Indices,
     limits: tuple[float, float, int],
-    quiet: int,
+    idle: int,
 ) -> tuple[int, int, int]:
-    """Rotate pair after pair by the best angle, until so many in a row would not turn.
+    """Rotate pairs of indices by their best angles, until many in a row need no rotation.
 
     Parameters
     ----------
     tensors : ndarray, shape (n, m(m + 1)(m + 2)/6)
         Packed tensors of m indices each; rotated in place.
-    turns : ndarray, shape (n, m, m)
-        Their rotations so far, one vector a row; rotated in place.
+    rotations : ndarray, shape (n, m, m)
+        The product of the rotations of each tensor so far, new basis vectors as rows; updated in
+        place.
     pairs : ndarray of int, shape (count, 3)
         Which tensor, and two of its indices, i < j.
     first, second : ndarray of int, shape (m,)
-        Offsets.
-    limits : tuple
-        ``still`` and ``floor`` of `best_rotation`, and how many pairs in a row end it.
-    quiet : int
-        How many in a row have not turned so far.
+        Offsets of the entries (`orthobench_givens.tensor_sweeps.offsets`).
+    limits : tuple of float, float, int
+        ``slope_tolerance`` and ``gain_tolerance`` of `best_rotation`, and the number of pairs in a
+        row without a rotation after which to stop.
+    idle : int
+        The number of pairs in a row without a rotation before the call.
 
     Returns
     -------
-    int
+    tried : int
         Pairs tried.
-    int
-        Pairs that turned.
-    int
-        `quiet` after them.
+    rotated : int
+        Pairs rotated.
+    idle : int
+        The number of pairs in a row without a rotation after the call.
 
     Notes
     -----
-    3m² flops for each pair that turns; see `orthobench_givens.tensor.rotation_flops`.
+    About 225 flops a pair and 3m² a rotation (`orthobench_givens.tensor.rotation_flops`).
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 3, lines 2 to 4.
     """
-    still, floor, enough = limits
-    turned = 0
+    slope_tolerance, gain_tolerance, enough = limits
+    rotated = 0
     for k in range(len(pairs)):
-        if quiet == enough:
-            return k, turned, quiet
+        if idle == enough:
+            return k, rotated, idle
         T, i, j = tensors[pairs[k, 0]], pairs[k, 1], pairs[k, 2]
-        c, s = _best(T, first, second, i, j, still, floor)
+        c, s = _best(T, first, second, i, j, slope_tolerance, gain_tolerance)
         if s == 0.0 and c == 1.0:
-            quiet += 1
+            idle += 1
         else:
             rotate(T, first, second, i, j, c, s)
-            V = turns[pairs[k, 0]]
-            turn(V[i], V[j], c, s)
-            turned, quiet = turned + 1, 0
-    return len(pairs), turned, quiet
+            V = rotations[pairs[k, 0]]
+            rotate_rows(V[i], V[j], c, s)
+            rotated, idle = rotated + 1, 0
+    return len(pairs), rotated, idle
 
 
 @kernel
-def stationary(T: Array, first: Indices, second: Indices, still: float, floor: float) -> bool:
-    """Return whether no pair of a packed tensor would turn."""
+def stationary(
+    T: Array, first: Indices, second: Indices, slope_tolerance: float, gain_tolerance: float
+) -> bool:
+    """Return whether no pair of indices needs a rotation.
+
+    Parameters
+    ----------
+    T : ndarray, shape (m(m + 1)(m + 2)/6,)
+        A packed tensor.
+    first, second : ndarray of int, shape (m,)
+        Offsets of its entries.
+    slope_tolerance, gain_tolerance : float
+        As for `best_rotation`.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    About 225 flops a pair.
+    """
     for i in range(len(first)):
         for j in range(i + 1, len(first)):
-            c, s = _best(T, first, second, i, j, still, floor)
+            c, s = _best(T, first, second, i, j, slope_tolerance, gain_tolerance)
             if s != 0.0 or c != 1.0:
                 return False
     return True
@@ -83,28 +109,46 @@ def stationary(T: Array, first: Indices, second: Indices, still: float, floor: f
 
 @inner
 def _best(
-    T: Array, first: Indices, second: Indices, i: int, j: int, still: float, floor: float
+    T: Array,
+    first: Indices,
+    second: Indices,
+    i: int,
+    j: int,
+    slope_tolerance: float,
+    gain_tolerance: float,
 ) -> tuple[float, float]:
+    """Return `best_rotation` of the entries (iii, iij, ijj, jjj)."""
     iix, ijx = first[i] + second[i], first[i] + second[j]
     jjj = T[first[j] + second[j] + j]
-    return best_rotation(T[iix + i], T[iix + j], T[ijx + j], jjj, still, floor)
+    return best_rotation(T[iix + i], T[iix + j], T[ijx + j], jjj, slope_tolerance, gain_tolerance)
 
 
 @kernel
 def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float) -> None:
-    """Rotate indices i < j of a packed tensor in place: e_i <- c e_i + s e_j, e_j <- c e_j - s e_i.
+    """Rotate two indices of a packed tensor in place: e_i <- c e_i + s e_j, e_j <- c e_j - s e_i.
+
+    Parameters
+    ----------
+    T : ndarray, shape (m(m + 1)(m + 2)/6,)
+        A packed tensor.
+    first, second : ndarray of int, shape (m,)
+        Offsets of its entries.
+    i, j : int
+        The indices, i < j.
+    c, s : float
+        Cosine and sine of the angle.
 
     Notes
     -----
-    Each of the (m - 1)(m - 2)/2 pairs (iab, jab) takes 6 flops, each of the m - 2 triples
-    (iia, ija, jja) 14, and (iii, iij, ijj, jjj) and the powers of c and s take 51.
+    6 flops for each of the (m - 1)(m - 2)/2 pairs of entries (iab, jab), 14 for each of the m - 2
+    triples (iia, ija, jja), and 51 for (iii, iij, ijj, jjj) and the powers of c and s.
     """
     _rotate_below(T, first, second, i, j, c, s)
     _rotate_between(T, first, second, i, j, c, s)
     m, after = len(first), j + 1
     if after < m:
         at = second[after] + after
-        _turn_run(T, first[i] + at, first[j] + at, (m - j) * (m - after) // 2, c, s)
+        _rotate_runs(T, first[i] + at, first[j] + at, (m - j) * (m - after) // 2, c, s)
     _rotate_twice(T, first, second, i, j, c, s)
     _rotate_thrice(T, first, second, i, j, c, s)
 
@@ -113,38 +157,38 @@ def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, 
 def _rotate_below(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the pairs (iab, jab) with a < i."""
+    """Rotate the pairs of entries (iab, jab) with a < i."""
     rest = len(first) - j - 1
     for a in range(i):
         aix, ajx = first[a] + second[i], first[a] + second[j]
         for b in range(a, i):
             abx = first[a] + second[b]
-            _turn(T, abx + i, abx + j, c, s)
+            _rotate_entries(T, abx + i, abx + j, c, s)
         for b in range(i + 1, j):
-            _turn(T, aix + b, first[a] + second[b] + j, c, s)
-        _turn_run(T, aix + j + 1, ajx + j + 1, rest, c, s)
+            _rotate_entries(T, aix + b, first[a] + second[b] + j, c, s)
+        _rotate_runs(T, aix + j + 1, ajx + j + 1, rest, c, s)
 
 
 @inner
 def _rotate_between(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the pairs (iab, jab) with i < a < j."""
+    """Rotate the pairs of entries (iab, jab) with i < a < j."""
     rest = len(first) - j - 1
     for a in range(i + 1, j):
         iax, ajx = first[i] + second[a], first[a] + second[j]
         for b in range(a, j):
-            _turn(T, iax + b, first[a] + second[b] + j, c, s)
-        _turn_run(T, iax + j + 1, ajx + j + 1, rest, c, s)
+            _rotate_entries(T, iax + b, first[a] + second[b] + j, c, s)
+        _rotate_runs(T, iax + j + 1, ajx + j + 1, rest, c, s)
 
 
 @inner
 def _rotate_twice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the triples (iia, ija, jja)."""
+    """Rotate the triples of entries (iia, ija, jja)."""
     cc, cs, ss = c * c, c * s, s * s
-    cs2, less = 2.0 * cs, cc - ss
+    sin2, cos2 = 2.0 * cs, cc - ss
     for a in range(len(first)):
         if a < i:
             x, y = first[a] + second[i] + i, first[a] + second[i] + j
@@ -158,16 +202,16 @@ def _rotate_twice(
         else:
             continue
         iia, ija, jja = T[x], T[y], T[z]
-        T[x] = cc * iia + cs2 * ija + ss * jja
-        T[y] = less * ija + cs * (jja - iia)
-        T[z] = ss * iia - cs2 * ija + cc * jja
+        T[x] = cc * iia + sin2 * ija + ss * jja
+        T[y] = cos2 * ija + cs * (jja - iia)
+        T[z] = ss * iia - sin2 * ija + cc * jja
 
 
 @inner
 def _rotate_thrice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate (iii, iij, ijj, jjj)."""
+    """Rotate the entries (iii, iij, ijj, jjj)."""
     w, x = first[i] + second[i] + i, first[i] + second[i] + j
     y, z = first[i] + second[j] + j, first[j] + second[j] + j
     iii, iij, ijj, jjj = T[w], T[x], T[y], T[z]
@@ -179,21 +223,32 @@ def _rotate_thrice(
 
 
 @inner
-def _turn(T: Array, x: int, y: int, c: float, s: float) -> None:
+def _rotate_entries(T: Array, x: int, y: int, c: float, s: float) -> None:
+    """Rotate entry x with entry y."""
     a, b = T[x], T[y]
     T[x] = c * a + s * b
     T[y] = c * b - s * a
 
 
 @inner
-def _turn_run(T: Array, x: int, y: int, n: int, c: float, s: float) -> None:
-    """Rotate n entries from x on with those from y on."""
-    turn(T[x : x + n], T[y : y + n], c, s)
+def _rotate_runs(T: Array, x: int, y: int, n: int, c: float, s: float) -> None:
+    """Rotate the n entries from x on with the n from y on."""
+    rotate_rows(T[x : x + n], T[y : y + n], c, s)
 
 
 @kernel
 def pack(cube: Array, first: Indices, second: Indices, T: Array) -> None:
-    """Pack a symmetric tensor (m, m, m) into T, from its entries a <= b <= c."""
+    """Pack a symmetric tensor.
+
+    Parameters
+    ----------
+    cube : ndarray, shape (m, m, m)
+        A symmetric tensor, of which the entries a <= b <= c are read.
+    first, second : ndarray of int, shape (m,)
+        Offsets of the entries in T.
+    T : ndarray, shape (m(m + 1)(m + 2)/6,)
+        Overwritten by the packed tensor.
+    """
     m = len(first)
     for a in range(m):
         for b in range(a, m):
@@ -204,7 +259,17 @@ def pack(cube: Array, first: Indices, second: Indices, T: Array) -> None:
 
 @kernel
 def unpack(T: Array, first: Indices, second: Indices, cube: Array) -> None:
-    """Fill a symmetric tensor (m, m, m), all of its entries, from the packed T."""
+    """Unpack a symmetric tensor.
+
+    Parameters
+    ----------
+    T : ndarray, shape (m(m + 1)(m + 2)/6,)
+        A packed tensor.
+    first, second : ndarray of int, shape (m,)
+        Offsets of its entries.
+    cube : ndarray, shape (m, m, m)
+        All entries are overwritten.
+    """
     m = len(first)
     for a in range(m):
         for b in range(a, m):

@@ -1,6 +1,6 @@
-"""The best rotation in a plane for sparse PCA: the global maximum along the circle.
+"""The best rotation of two columns for sparse PCA: the global maximum of f over the circle.
 
-A grid over the period finds the basin (`sparse_circle`), Halley's method its maximum.
+A grid over the period locates the maximum of f (`sparse_circle`), Halley's method refines it.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ from orthobench_givens.sparse_circle import (
 )
 
 SCRATCH = GRID * PASSES + GRID
-"""Length of the scratch that `best_angle` needs."""
+"""Length of the scratch array of `best_angle`."""
 
-FEW = 16
-"""Up to so many rows, the grid takes four passes, and the angles that turn a row into an axis."""
+FEW_ROWS = 16
+"""Up to this many rows the grid takes four passes, and `_climb_rows` tries all of them."""
 
-MANY = 256
-"""From so many rows on, it takes one pass, unless that is flat."""
+MANY_ROWS = 256
+"""From this many rows on the grid takes one pass, unless that is flat."""
 
 FLAT = 0.8
-"""The first pass is flat where its lowest value is above this share of its highest."""
+"""The first pass is flat if its lowest value is above this share of its highest."""
 
 ACCURACY = 1e-8
-"""A step of at most so many radians is the last: what is left after it is far shorter still."""
+"""Radians; a step of at most this length is the last, since convergence is cubic."""
 
-CLIMB = 60
-"""Most evaluations of one climb."""
+MOST_EVALUATIONS = 60
+"""Largest number of evaluations of the derivatives in one climb."""
 
 
-class Found(NamedTuple):
-    """A rotation, what it gains, and what finding it cost.
+class BestAngle(NamedTuple):
+    """The rotation that maximizes f, its gain, and the cost of finding it.
 
     Attributes
     ----------
     cosine, sine : float
-        Of the angle, which lies within 45 degrees.
+        Of the angle, which lies in [-pi/4, pi/4].
     value : float
         f at the angle.
     gain : float
-        f(angle) - f(0).
+        f at the angle less f at 0.
     values : int
         Evaluations of f.
     slopes : int
-        Evaluations of f and three derivatives.
+        Evaluations of f with its three derivatives.
     """
 
     cosine: float
@@ -66,7 +66,7 @@ class Found(NamedTuple):
 
 
 class _Peak(NamedTuple):
-    """A local maximum, and how many evaluations it took."""
+    """A local maximum, and the number of evaluations of derivatives it took."""
 
     cosine: float
     sine: float
@@ -80,20 +80,20 @@ def _halley(at: Derivatives, radius: float) -> float:
     step = np.copysign(radius, at.first)
     if at.second < 0.0:
         step = -at.first / at.second
-        bent = at.second - 0.5 * at.first * (at.third / at.second)
-        if bent < 0.0:
-            step = -at.first / bent
+        curvature = at.second - 0.5 * at.first * (at.third / at.second)
+        if curvature < 0.0:
+            step = -at.first / curvature
     return float(min(max(step, -radius), radius))
 
 
 @inner
-def _ascend(
+def _climb(
     x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float, radius: float
 ) -> _Peak:
-    """Climb from an angle to a local maximum, in steps of at most `radius`; never descend."""
+    """Climb from an angle to a local maximum in steps of at most `radius`; f never falls."""
     at = derivatives(x, y, n, gamma, cosine, sine)
     slopes = 1
-    while slopes < CLIMB and at.first != 0.0:
+    while slopes < MOST_EVALUATIONS and at.first != 0.0:
         step = _halley(at, radius)
         c, s = np.cos(step), np.sin(step)
         c, s = cosine * c - sine * s, sine * c + cosine * s
@@ -110,7 +110,7 @@ def _ascend(
 
 
 @inner
-def _better(peak: _Peak, other: _Peak) -> _Peak:
+def _higher(peak: _Peak, other: _Peak) -> _Peak:
     """Return the higher of two maxima, with the evaluations of both."""
     slopes = peak.slopes + other.slopes
     if other.value > peak.value:
@@ -120,7 +120,7 @@ def _better(peak: _Peak, other: _Peak) -> _Peak:
 
 @inner
 def _highest(grid: Array, count: int) -> int:
-    """Return the maximum of the grid, the first where several tie."""
+    """Return the index of the highest grid value, the first of equal ones."""
     best = 0
     for k in range(1, count):
         best = k if grid[k] > grid[best] else best
@@ -128,8 +128,8 @@ def _highest(grid: Array, count: int) -> int:
 
 
 @inner
-def _second(grid: Array, count: int, best: int) -> int:
-    """Return the highest local maximum of the grid apart from the best; -1 where none is."""
+def _second_highest(grid: Array, count: int, best: int) -> int:
+    """Return the index of the highest local maximum of the grid other than `best`, or -1."""
     second = -1
     for k in range(count):
         before, after = grid[k - 1 if k else count - 1], grid[(k + 1) % count]
@@ -140,8 +140,8 @@ def _second(grid: Array, count: int, best: int) -> int:
 
 
 @inner
-def _fill(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, passes: int) -> None:
-    """Bring the first `passes` passes into the order of their angles; `done` of them are there."""
+def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, passes: int) -> None:
+    """Refine a grid of `done` passes to one of `passes`, ordered by angle."""
     for k in range(GRID * done - 1, 0, -1):
         grid[k * passes // done] = grid[k]
     four = grid[GRID * PASSES :]
@@ -154,7 +154,7 @@ def _fill(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pass
 
 @inner
 def _flat(grid: Array) -> bool:
-    """Return whether the first pass hardly tells angles apart."""
+    """Return whether f hardly differs between the angles of the first pass."""
     highest, lowest = grid[0], grid[0]
     for k in range(1, GRID):
         highest, lowest = max(highest, grid[k]), min(lowest, grid[k])
@@ -163,57 +163,60 @@ def _flat(grid: Array) -> bool:
 
 @inner
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
-    """Set the first entries of the grid to f at equal spacing over the period; return how many.
+    """Set the grid to f at equally spaced angles of the period, and return their number.
 
-    More where there are few rows, where few angles show several maxima or hardly differ, or where
-    the maximum of even the longest row is narrower than the spacing: it is positive within
-    arccos(gamma / r) only.
+    The grid is finer for few rows, for values that show several maxima or hardly differ, and where
+    even the longest row, of length r, contributes less than a spacing to either side of its
+    maximum: only within arccos(gamma / r) of the angle that rotates it onto an axis.
     """
     longest = evaluate_four(x, y, n, gamma, 0, grid)
-    passes = 4 if n <= FEW else 2 if n < MANY or _flat(grid) else 1
+    passes = 4 if n <= FEW_ROWS else 2 if n < MANY_ROWS or _flat(grid) else 1
     while passes < PASSES and longest * COSINES[PASSES // passes] ** 2 < gamma * gamma:
         passes *= 2
-    _fill(x, y, n, gamma, grid, 1, passes)
-    if passes < 4 and _second(grid, GRID * passes, _highest(grid, GRID * passes)) >= 0:
-        _fill(x, y, n, gamma, grid, passes, 4)
+    _refine(x, y, n, gamma, grid, 1, passes)
+    if passes < 4 and _second_highest(grid, GRID * passes, _highest(grid, GRID * passes)) >= 0:
+        _refine(x, y, n, gamma, grid, passes, 4)
         passes = 4
     return GRID * passes
 
 
 @inner
-def _crest(grid: Array, count: int, k: int) -> tuple[float, float]:
-    """Return where, in spacings, and how high the parabola through a maximum of the grid peaks."""
+def _parabola(grid: Array, count: int, k: int) -> tuple[float, float]:
+    """Return the maximum of the parabola through grid values k - 1, k and k + 1.
+
+    First its position relative to k, in grid spacings, then its height.
+    """
     before, at, after = grid[k - 1 if k else count - 1], grid[k], grid[(k + 1) % count]
-    bend = 2.0 * at - before - after
-    if not bend > 0.0:
+    curvature = 2.0 * at - before - after
+    if not curvature > 0.0:
         return 0.0, at
-    shift = 0.5 * (after - before) / bend
+    shift = 0.5 * (after - before) / curvature
     return shift, at + 0.25 * shift * (after - before)
 
 
 @inner
-def _from_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int, k: int) -> _Peak:
-    """Climb from near a maximum of the grid."""
+def _climb_from(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int, k: int) -> _Peak:
+    """Climb from the parabola's maximum near grid angle k, or from k where that ends below it."""
     h = 0.5 * np.pi / count
-    shift, _ = _crest(grid, count, k)
+    shift, _ = _parabola(grid, count, k)
     t = (k + shift) * h
-    peak = _ascend(x, y, n, gamma, np.cos(t), np.sin(t), h)
+    peak = _climb(x, y, n, gamma, np.cos(t), np.sin(t), h)
     if peak.value >= grid[k]:
         return peak
-    again = _ascend(x, y, n, gamma, np.cos(k * h), np.sin(k * h), h)
+    again = _climb(x, y, n, gamma, np.cos(k * h), np.sin(k * h), h)
     return _Peak(again.cosine, again.sine, again.value, again.slopes + peak.slopes)
 
 
 @inner
 def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int) -> _Peak:
-    """Climb from the best of the grid, and from the second best maximum where it may be higher."""
+    """Climb from the highest grid value, and from the second maximum if it may end higher."""
     best = _highest(grid, count)
-    peak = _from_grid(x, y, n, gamma, grid, count, best)
-    second = _second(grid, count, best)
+    peak = _climb_from(x, y, n, gamma, grid, count, best)
+    second = _second_highest(grid, count, best)
     if second >= 0:
-        _, crest = _crest(grid, count, second)
-        if 2.0 * crest - grid[second] > peak.value:
-            return _better(peak, _from_grid(x, y, n, gamma, grid, count, second))
+        _, height = _parabola(grid, count, second)
+        if 2.0 * height - grid[second] > peak.value:
+            return _higher(peak, _climb_from(x, y, n, gamma, grid, count, second))
     return peak
 
 
@@ -231,7 +234,7 @@ def _longest(x: Array, y: Array, n: int) -> int:
 def _climb_rows(
     x: Array, y: Array, first: int, last: int, n: int, gamma: float, peak: _Peak, radius: float
 ) -> _Peak:
-    """Climb from the best angle that turns a row into an axis, where that beats the peak."""
+    """Climb from the best angle that rotates one of the rows onto an axis, if above `peak`."""
     best = peak
     for k in range(first, last):
         r = np.hypot(x[k], y[k])
@@ -239,49 +242,59 @@ def _climb_rows(
         if value > best.value:
             best = _Peak(x[k] / r, y[k] / r, value, 0)
     if best.value > peak.value:
-        return _better(peak, _ascend(x, y, n, gamma, best.cosine, best.sine, radius))
+        return _higher(peak, _climb(x, y, n, gamma, best.cosine, best.sine, radius))
     return peak
 
 
 @inner
-def _nearest(cosine: float, sine: float) -> tuple[float, float]:
-    """Return the angle of the same f that lies within 45 degrees of zero."""
+def _smallest(cosine: float, sine: float) -> tuple[float, float]:
+    """Return the angle in [-pi/4, pi/4] that differs by a multiple of the period."""
     if abs(sine) > abs(cosine):
         cosine, sine = sine, -cosine
     return (-cosine, -sine) if cosine < 0.0 else (cosine, sine)
 
 
 @kernel
-def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> Found:
-    """Return the rotation that maximizes f.
+def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAngle:
+    """Return the rotation of two columns that maximizes f, the objective in their plane.
 
-    The grid finds all but very narrow maxima, which only rows barely outside the circle have:
-    they lie where a row turns into an axis, so that those angles are tried too, of all rows where
-    there are few, or of the longest where the grid is as fine as it gets.
+    The grid misses only very narrow maxima. Those stem from rows barely outside the circle of
+    radius gamma, and lie near the angles that rotate such a row onto an axis. So these angles are
+    tried too: those of all rows if there are few, and that of the longest row if the grid is as
+    fine as it gets.
 
     Parameters
     ----------
-    x, y : ndarray, shape (at least n, rounded up to a multiple of `COUNT`)
-        Entries of the two columns in the rows that can count; zeros beyond the first n.
+    x, y : ndarray, shape (at least n, rounded up to a multiple of `orthobench.tools.lanes.COUNT`)
+        Entries of the two columns in the rows that can contribute, padded with zeros.
     n : int
+        Number of these rows, at least 1.
     gamma : float
-        Above zero.
+        The penalty, above zero.
     grid : ndarray, shape (at least SCRATCH,)
         Scratch.
+
+    Returns
+    -------
+    BestAngle
 
     Notes
     -----
     Mostly 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 2, line 2.
     """
     count = _fill_grid(x, y, n, gamma, grid)
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count
     first, last = 0, n
-    if n > FEW:
+    if n > FEW_ROWS:
         first = _longest(x, y, n) if count == GRID * PASSES else n
         last = min(first + 1, n)
     if last > first:
         radius = 0.5 * np.pi / count
         peak = _climb_rows(x, y, first, last, n, gamma, peak, radius)
         values += last - first
-    c, s = _nearest(peak.cosine, peak.sine)
-    return Found(c, s, peak.value, peak.value - grid[0], values, peak.slopes)
+    c, s = _smallest(peak.cosine, peak.sine)
+    return BestAngle(c, s, peak.value, peak.value - grid[0], values, peak.slopes)

@@ -1,18 +1,19 @@
-"""The objective of sparse PCA along the rotations in a plane, and its derivatives.
+"""The objective of sparse PCA along the rotations of two columns x and y, and its derivatives.
 
 With u = cos t x + sin t y and v = cos t y - sin t x it is (Shalit and Chechik 2014, equation 6)
 
     f(t) = sum_k [|u_k| - gamma]²_+ + [|v_k| - gamma]²_+ .
 
-It has period pi/2 and a continuous derivative; its second derivative jumps where an entry crosses
-gamma. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ , and 1(u) for whether |u| > gamma,
+It has period pi/2 and a continuous derivative; the second derivative jumps where an entry crosses
+gamma. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ and the indicator 1(u) of |u| > gamma,
 
     f'   = 2 sum  s(u) v - s(v) u
     f''  = 2 sum  1(u) v² + 1(v) u² - s(u) u - s(v) v
     f''' = -6 sum (1(u) - 1(v)) u v - f' .
 
-Rows are given without those inside the circle of radius gamma, which never count, and filled up
-with zeros to a multiple of `orthobench.tools.lanes.COUNT`. Angles are pairs (cos t, sin t).
+x and y hold only the n rows outside the circle of radius gamma, since all others contribute
+nothing, padded with zeros to a multiple of `orthobench.tools.lanes.COUNT`. Angles are given by
+cosine and sine.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from orthobench.tools.compiled import inner
 from orthobench.tools.lanes import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 GRID = 4
-"""Angles that one pass over the rows evaluates: two, and both 45 degrees on."""
+"""Angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""
 
 PASSES = 16
-"""Most such passes, at angles between those of the first."""
+"""Largest number of passes; later ones take angles between those of the first."""
 
 COSINES, SINES = (f(np.pi / 8 / PASSES * np.arange(GRID // 2 * PASSES)) for f in (np.cos, np.sin))
+"""Of the angles in [0, pi/4) of the finest grid."""
 
 
 class Derivatives(NamedTuple):
-    """f, and the halves of its first three derivatives."""
+    """The value of f at an angle, and half of each of its first three derivatives."""
 
     value: float
     first: float
@@ -46,21 +48,44 @@ class Derivatives(NamedTuple):
 @inner
 def _squared(u: Lanes, gamma: float) -> Lanes:
     """Return [|u| - gamma]²_+ in each lane."""
-    over = magnitude(u) - gamma
-    over = where(over > 0.0, over, 0.0)
-    return over * over
+    excess = magnitude(u) - gamma
+    excess = where(excess > 0.0, excess, 0.0)
+    return excess * excess
 
 
 @inner
 def _soft(u: Lanes, gamma: float) -> Lanes:
     """Return sign(u) [|u| - gamma]_+ in each lane."""
-    above = where(u > -gamma, u, -gamma)
-    return u - where(above < gamma, above, gamma)
+    at_least = where(u > -gamma, u, -gamma)
+    return u - where(at_least < gamma, at_least, gamma)
 
 
 @inner
 def evaluate(x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float) -> float:
-    """Return f at an angle."""
+    """Return f at an angle.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (at least n, rounded up to a multiple of `COUNT`)
+        Rows that can contribute, padded with zeros.
+    n : int
+        Number of these rows.
+    gamma : float
+    cosine, sine : float
+        Of the angle.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    12n flops.
+
+    References
+    ----------
+    Shalit and Chechik 2014, equation 6 in one plane (line 2 of Algorithm 2).
+    """
     sum_ = fill(0.0)
     for k in range(0, n, COUNT):
         a, b = load(x, k), load(y, k)
@@ -73,7 +98,21 @@ def evaluate(x: Array, y: Array, n: int, gamma: float, cosine: float, sine: floa
 def derivatives(
     x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float
 ) -> Derivatives:
-    """Return f and the halves of its derivatives at an angle."""
+    """Return f and half of each of its first three derivatives at an angle.
+
+    Parameters
+    ----------
+    x, y, n, gamma, cosine, sine
+        As for `evaluate`.
+
+    Returns
+    -------
+    Derivatives
+
+    Notes
+    -----
+    24n flops.
+    """
     value, first, second, third = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for k in range(0, n, COUNT):
         a, b = load(x, k), load(y, k)
@@ -92,9 +131,9 @@ def derivatives(
 def _add_two(
     a: Lanes, b: Lanes, cosine: float, sine: float, gamma: float, wide: float, f: Lanes, g: Lanes
 ) -> tuple[Lanes, Lanes]:
-    """Add what rows give at an angle to f, and twice what they give 45 degrees on to g.
+    """Add the terms of some rows at an angle to f, and twice those 45 degrees beyond it to g.
 
-    There the entries are (u + v, v - u) / sqrt(2): no products are needed.
+    There the entries are (u + v) / sqrt(2) and (v - u) / sqrt(2): no further products are needed.
     """
     u, v = a * cosine + b * sine, b * cosine - a * sine
     f = f + _squared(u, gamma) + _squared(v, gamma)
@@ -103,7 +142,26 @@ def _add_two(
 
 @inner
 def evaluate_four(x: Array, y: Array, n: int, gamma: float, at: int, out: Array) -> float:
-    """Set out to f at (at / PASSES + 0, 1, 2, 3) pi/8; return the largest x² + y²."""
+    """Evaluate f at four angles in one pass over the rows.
+
+    Parameters
+    ----------
+    x, y, n, gamma
+        As for `evaluate`.
+    at : int
+        Number of the pass, from 0 to `PASSES` - 1.
+    out : ndarray, shape (at least GRID,)
+        Set to f at the angles (at / PASSES + k) pi/8, k = 0, 1, 2, 3.
+
+    Returns
+    -------
+    float
+        The largest x_k² + y_k².
+
+    Notes
+    -----
+    48n flops: those of four evaluations.
+    """
     c0, s0 = COSINES[at], SINES[at]
     c1, s1 = COSINES[at + PASSES], SINES[at + PASSES]
     f0, f1, g0, g1, longest = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)

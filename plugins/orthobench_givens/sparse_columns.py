@@ -1,67 +1,35 @@
-"""AU, the data turned by an orthogonal U: all that the Givens methods of sparse PCA keep.
+"""AU, the data times an orthogonal U: all that the Givens methods of sparse PCA store.
 
-U itself is never stored. Columns of AU are rows of a C-ordered array, so that each is contiguous;
-they begin at cache lines and are filled up with zero rows, which no rotation changes.
+U itself is never stored. The columns of AU are rows of a C-ordered array, so that each is
+contiguous, and are padded with zeros, which no rotation changes (`sparse_layout`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.families.sparse_pca.loadings import normalized, solve_for_z
-
-WORD = 64
-"""Rows, zero rows included, are a multiple of this."""
-
-LINE = 64
-"""Bytes of a cache line."""
-
-
-class Tally(NamedTuple):
-    """What rotations gained and took, summed up one by one.
-
-    Attributes
-    ----------
-    gain : float
-        Of the objective, since the tally's gain was last set to zero.
-    planes : int
-        Pairs of columns looked at.
-    values, slopes : int
-        Evaluations of equation 6 at an angle, without and with its three derivatives.
-    rotated : int
-        Rotations done: a plane where no angle gains is left as it is.
-    entries : int
-        Rows evaluated: those that can count in the plane, once for each evaluation without
-        derivatives and twice for each with them.
-    """
-
-    gain: float = 0.0
-    planes: int = 0
-    values: int = 0
-    slopes: int = 0
-    rotated: int = 0
-    entries: int = 0
+from orthobench_givens.sparse_tally import Tally, plane_flops
 
 
 @dataclass(slots=True)
 class Columns:
-    """AU and what was done to it.
+    """AU, and the totals of the rotations that made it.
 
     Attributes
     ----------
-    array : ndarray, shape (m, rows)
-        The columns of AU; entries beyond the features are zero.
+    array : ndarray, shape (m, width), C order
+        The columns of AU as rows; entries beyond the features are zero.
     features : ndarray of int, shape (f,)
-        Which rows of A the first f entries are; the others are left out.
+        The rows of A that the first f entries stand for; all others are left out.
     d : int
         Rows of A.
     gamma : float
-        The penalty, absolute.
+        The penalty, in the units of A.
     tally : Tally
     """
 
@@ -73,70 +41,62 @@ class Columns:
 
     @property
     def AU(self) -> Array:
-        """A view of AU, (f, m), without the rows left out."""
+        """A view of AU, shape (f, m), without the rows left out."""
         return self.array[:, : len(self.features)].T
 
     @property
     def objective(self) -> float:
-        """Equation 6, sum [|AU| - gamma]²_+; 5fm flops."""
-        over = np.maximum(np.abs(self.array) - self.gamma, 0.0)
-        return float(np.vdot(over, over))
+        """Equation 6, sum_ij [|AU|_ij - gamma]²_+; 5fm flops."""
+        excess = np.maximum(np.abs(self.array) - self.gamma, 0.0)
+        return float(np.vdot(excess, excess))
 
     @property
     def flops(self) -> int:
-        """Additions and multiplications so far, over all d rows, as the paper counts them."""
+        """The flops so far as the paper counts them, over all d rows (`plane_flops`)."""
         return plane_flops(self.d, self.tally)
 
-    @property
-    def active_flops(self) -> int:
-        """Those that were really done: evaluations take only the rows that can count."""
-        rows, tally = len(self.features), self.tally
-        return 3 * rows * tally.planes + 6 * rows * tally.rotated + 12 * tally.entries
-
     def rotate(self, pairs: NDArray[np.int32]) -> None:
-        """Rotate pairs of columns, (count, 2), one after the other, each to its best angle."""
+        """Rotate pairs of columns in place, in their order, each to its best angle.
+
+        Parameters
+        ----------
+        pairs : ndarray of int32, shape (count, 2)
+            The two columns of each rotation.
+
+        Notes
+        -----
+        `plane_flops`; memory for three more columns.
+        """
         from orthobench_givens.sparse_rotations import rotate_pairs
 
         self.tally = rotate_pairs(self.array, pairs, self.gamma, self.tally)
 
     def loadings(self, count: int, how: str) -> Array:
-        """Return Z, (d, count), in the pattern |AU| > gamma; zero columns beyond those of AU.
+        """Return the loadings Z with the sparsity pattern |AU| > gamma.
 
         Parameters
         ----------
         count : int
-        how : str
-            ``"filled"``: those that explain most variance
-            (`loadings.solve_for_z`). ``"thresholded"``: AU less gamma at unit
-            length, the best for equation 5 at this U.
+            Number of loading vectors, at least that of the columns of AU.
+        how : {"filled", "thresholded"}
+            ``"filled"``: the loadings that explain most variance in the pattern
+            (`orthobench.families.sparse_pca.loadings.solve_for_z`). ``"thresholded"``:
+            sign(AU) [|AU| - gamma]_+ at unit length, which maximizes equation 5 for this U.
+
+        Returns
+        -------
+        ndarray, shape (d, count)
+            Unit columns; those of an empty pattern and those beyond AU's are zero.
+
+        References
+        ----------
+        Shalit and Chechik 2014, equation 5 and Algorithm 2.
         """
         Z, AU = np.zeros((self.d, count)), self.AU
-        beyond = np.abs(AU) - self.gamma
+        excess = np.abs(AU) - self.gamma
         if how == "filled":
-            found = solve_for_z(AU, beyond > 0)
+            nonzero = solve_for_z(AU, excess > 0)
         else:
-            found = normalized(np.sign(AU) * np.maximum(beyond, 0.0))
-        Z[self.features, : AU.shape[1]] = found
+            nonzero = normalized(np.sign(AU) * np.maximum(excess, 0.0))
+        Z[self.features, : AU.shape[1]] = nonzero
         return Z
-
-
-def plane_flops(d: int, tally: Tally) -> int:
-    """Return the flops of rotations as the paper counts them, over all d rows.
-
-    In each plane 3d to find the rows outside the circle of radius gamma; 12d for equation 6 at
-    an angle: 6d for both entries, 2d for subtracting gamma, 4d for squares and their sum (taking
-    absolute values and parts is free); 24d where its three derivatives are taken too; 6d for a
-    rotation.
-    """
-    searching = 3 * tally.planes + 12 * tally.values + 24 * tally.slopes
-    return d * (searching + 6 * tally.rotated)
-
-
-def empty_columns(m: int, rows: int) -> Array:
-    """Return zeros (m, at least `rows`) whose rows begin at cache lines."""
-    width = -(-rows // WORD) * WORD
-    if width % 512 == 0:  # columns a multiple of a page apart would compete for the same sets
-        width += WORD
-    room = np.zeros(m * width + LINE // 8)
-    first = -(room.ctypes.data // 8) % (LINE // 8)
-    return room[first : first + m * width].reshape(m, width)

@@ -20,30 +20,31 @@ from orthobench.contract import (
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import gamma_parameter, loadings_parameter
 from orthobench.tools.flops import gemm
-from orthobench_givens.sparse_columns import Columns, empty_columns
+from orthobench_givens.sparse_columns import Columns
+from orthobench_givens.sparse_layout import empty_columns
 from orthobench_givens.sparse_pairs import Pairs, round_robin, uniform_pairs
 
 
 @dataclass(slots=True, kw_only=True)
-class GivensState(State):
+class SparsePCAState(State):
     """The state of `givens-sparse-pca`.
 
     Attributes
     ----------
     columns : Columns
-        AU. Its tally's gain is that of the current pass.
+        AU. The gain in its tally is that of the current pass.
     rng : numpy.random.Generator
         Draws the pairs.
     pairs : ndarray of int32, shape (N(N-1)/2, 2)
-        Those of the current pass.
+        The pairs of the current pass.
     done : int
-        How many of them are done.
+        Number of these pairs already rotated.
     cyclic : bool
         Whether the current pass takes each pair once.
     value : float
         The objective at the beginning of the pass.
     start_flops : int
-        Those of the start.
+        Flops of a random start.
     """
 
     columns: Columns
@@ -55,31 +56,49 @@ class GivensState(State):
     start_flops: int
 
 
-def objective(state: GivensState) -> float:
-    """Return equation 6, sum_ij [|AU|_ij - gamma]²_+, which no step lowers; 5dN flops."""
-    return state.columns.objective
-
-
 @dataclass(frozen=True)
-class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
+class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
 
-    A step picks a pair of columns of AU and rotates them to the best angle of the circle
-    (`orthobench_givens.sparse_angle`); where none gains, it leaves them. U is not stored. A pass
-    is as many steps as there are pairs, N(N-1)/2. Once a pass has gained less than `tolerance` of
-    the objective, one through all pairs in cyclic order follows; if that gains as little, the
-    method has converged: a window of random pairs without gain would be no proof.
+    A step picks a pair of columns of AU and rotates them by the angle, over the full circle, that
+    maximizes the objective (`orthobench_givens.sparse_angle`), unless no angle gains. U itself is
+    not stored. A pass is as many steps as there are pairs, N(N-1)/2. Once a pass of random pairs
+    gains at most `tolerance` of the objective, a pass through all pairs in cyclic order follows;
+    if that gains as little, the method has converged. Random pairs alone would prove nothing:
+    they may have missed the pairs that gain.
 
-    Rows of A whose norm is at most gamma can never count: they are dropped at the start, which
-    changes nothing else. A step costs 3d flops to find the rows that count for the pair, 12d for
-    each of mostly 4 to 17 values of the objective, 24d for each of the 2 to 3 evaluations with
-    derivatives and 6d for the rotation, counted over all d rows as in the paper;
-    `Columns.active_flops` are those that are really done. Memory: dN doubles, less what is dropped.
+    Rotations keep the sign of det U, which does not matter: the objective does not depend on the
+    signs of columns.
 
-    The printed algorithm ends with ``solveForZ(AU, gamma)``, said to be Algorithm 6 of Journée et
-    al., which needs A too: `loadings` offers that, and what AU and gamma alone give.
+    Parameters
+    ----------
+    gamma : float
+        Penalty, relative to the largest row norm of A.
+    start : {"identity", "random"}
+        U at the start; a random one is uniform on the orthogonal group.
+    order : {"random", "cyclic"}
+        Pairs drawn uniformly with replacement, as in Algorithm 2, or each pair once a pass.
+    tolerance : float
+        Gain of a pass, relative to the objective, at or below which the pass counts as converged.
+    loadings : {"filled", "thresholded"}
+        How Z follows from AU (`orthobench_givens.sparse_columns.Columns.loadings`). The printed
+        algorithm ends with ``solveForZ(AU, gamma)``, said to be Algorithm 6 of Journée et al.
+        (2010), which needs A too: ``"filled"`` is that algorithm with AU as the data.
+        ``"thresholded"`` takes nothing but AU and gamma.
 
-    Rotations keep the sign of det U; the objective does not depend on signs of columns.
+    Notes
+    -----
+    Rows of A of norm at most gamma contribute nothing for any U: they are dropped at the start,
+    which leaves the iterates as they are.
+
+    Flops of a step, counted over all d rows as in the paper: 3d to find the rows that can
+    contribute for this pair, 12d for each of mostly 4 to 17 values of the objective, 24d for each
+    of the 2 to 3 evaluations with derivatives, and 6d for the rotation. Only the rows that can
+    contribute are evaluated. A random start costs 2dN². Memory: dN doubles, less the dropped rows.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 2.
     """
 
     name: ClassVar[str] = "givens-sparse-pca"
@@ -102,21 +121,21 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
     loadings: str = loadings_parameter()
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Refuse problems with fewer components than samples, where that is known beforehand."""
+        """Also refuse problems known to have fewer components than samples."""
         reason = super().refuses(problem)
         if reason is None and isinstance(problem, SparsePCA) and problem.samples is not None:
             reason = _mismatch(problem.m, problem.samples)
         return reason
 
-    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GivensState:
-        """Set up AU.
+    def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> SparsePCAState:
+        """Compute AU at the start.
 
         Raises
         ------
         UsageError
-            Where there are more samples than components.
+            If the number of components is not that of samples.
         DataError
-            On a matrix that is zero, or too large to be squared.
+            If A is zero, or too large for its row norms to be finite.
         """
         d, n = oracle.A.shape
         reason = _mismatch(oracle.k, n)
@@ -128,10 +147,10 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
             columns.array[:] = random_point(n, n, rng).T @ columns.array
             flops = gemm(d, n, n)
         cyclic = self.order == "cyclic"
-        state = GivensState(
+        state = SparsePCAState(
             columns=columns,
             rng=rng,
-            pairs=round_robin(n) if cyclic else _drawn(n, rng),
+            pairs=round_robin(n) if cyclic else _random_pass(n, rng),
             cyclic=cyclic,
             value=columns.objective,
             start_flops=flops,
@@ -140,11 +159,11 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
         state.work.flops = flops
         return state
 
-    def step(self, oracle: SparsePCAOracle, state: GivensState) -> None:
+    def step(self, oracle: SparsePCAOracle, state: SparsePCAState) -> None:
         """Rotate one pair."""
         self.advance(oracle, state, 1)
 
-    def advance(self, oracle: SparsePCAOracle, state: GivensState, count: int) -> None:
+    def advance(self, oracle: SparsePCAOracle, state: SparsePCAState, count: int) -> None:
         """Rotate `count` pairs, or fewer where the method has converged."""
         while count > 0 and state.status is Status.RUNNING:
             pairs = state.pairs[state.done : state.done + count]
@@ -156,27 +175,27 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
                 self._end_pass(oracle.samples, state)
         state.work.flops = state.start_flops + state.columns.flops
 
-    def solution(self, state: GivensState) -> SparseSolution:
-        """Return loadings in the pattern |AU| > gamma."""
+    def solution(self, state: SparsePCAState) -> SparseSolution:
+        """Return the loadings, with the sparsity pattern |AU| > gamma."""
         columns = state.columns
         Z = columns.loadings(len(columns.array), self.loadings)
         return SparseSolution(Z, gamma=columns.gamma)
 
     def _columns(self, oracle: SparsePCAOracle) -> Columns:
-        """Return AU at U = I, without the rows that can never count."""
+        """Return AU at U = I, without the rows that contribute nothing for any U."""
         d, n = oracle.A.shape
         largest = float(oracle.norms.max())
         if not 0.0 < largest < np.inf:
-            raise DataError(f"{self.name}: the largest row norm of A is {largest}: rescale it")
+            raise DataError(f"{self.name}: the largest row norm of A is {largest}: rescale A")
         gamma = self.gamma * largest
-        counting = oracle.norms > gamma if self.screens else np.ones(d, dtype=bool)
-        features = np.flatnonzero(counting)
+        contributing = oracle.norms > gamma if self.screens else np.ones(d, dtype=bool)
+        features = np.flatnonzero(contributing)
         array = empty_columns(n, len(features))
         array[:, : len(features)] = oracle.A[features].T
         return Columns(array, features, d, gamma)
 
-    def _end_pass(self, n: int, state: GivensState) -> None:
-        """Converge or begin the next pass, which is cyclic where this one gained too little."""
+    def _end_pass(self, n: int, state: SparsePCAState) -> None:
+        """Converge, or begin the next pass: a cyclic one if this one gained too little."""
         gain = state.columns.tally.gain
         flat = gain <= self.tolerance * state.value
         if flat and state.cyclic:
@@ -187,16 +206,16 @@ class GivensSparsePCA(Solver[SparsePCAOracle, GivensState]):
         state.done = 0
         if self.order == "random":
             state.cyclic = flat
-            state.pairs = round_robin(n) if flat else _drawn(n, state.rng)
+            state.pairs = round_robin(n) if flat else _random_pass(n, state.rng)
 
 
-def _drawn(n: int, rng: np.random.Generator) -> Pairs:
-    """Return the pairs of a random pass."""
+def _random_pass(n: int, rng: np.random.Generator) -> Pairs:
+    """Draw the pairs of a random pass."""
     return uniform_pairs(n, n * (n - 1) // 2, rng)
 
 
 def _mismatch(m: int, samples: int) -> str | None:
-    """Return why a method that rotates samples into components cannot go on; None if it can."""
+    """Return why a method that needs as many components as samples cannot run, or None."""
     if m == samples:
         return None
     return (

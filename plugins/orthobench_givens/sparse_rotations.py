@@ -1,10 +1,10 @@
-"""Rotations of columns of AU, one after the other: the inner loop of Algorithms 2 and 5.
+"""Rotations of pairs of columns of AU: the inner loop of Algorithms 2 and 5.
 
-A rotation turns ``x <- cos t x + sin t y`` and ``y <- cos t y - sin t x``, as equation 6 and the
+A rotation sets ``x <- cos t x + sin t y`` and ``y <- cos t y - sin t x``, as equation 6 and the
 algorithms of Shalit and Chechik (2014) need it; their section 2.2 calls that angle -t, a misprint.
 
-Rows with x² + y² <= gamma² count at no angle. So the columns are streamed once to find the other
-rows, a few of which the search for the angle looks at, and once to rotate all.
+Rows with x² + y² <= gamma² contribute nothing at any angle. So the two columns are read once to
+gather all other rows, mostly few, on which the search for the angle works, and once to rotate.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from numpy.typing import NDArray
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel, summed
 from orthobench.tools.lanes import COUNT, bits, count_set, load, lowest
+from orthobench_givens.row_rotation import rotate_rows
 from orthobench_givens.sparse_angle import SCRATCH, best_angle
-from orthobench_givens.sparse_columns import WORD, Tally
-from orthobench_givens.turns import turn
+from orthobench_givens.sparse_layout import WORD
+from orthobench_givens.sparse_tally import Tally
 
-AT_ONCE = 4
-"""Rows of a word copied without a branch: most words have fewer."""
+COPIED = 4
+"""Rows of a word copied without a branch: most words have fewer to copy."""
 
 ROUNDING = 1e-14
-"""A rotation that gains less than this share of what its plane has is left out."""
+"""A gain below this share of the objective in the plane is rounding: the pair is not rotated."""
 
 
 @inner
 def _outside(x: Array, y: Array, first: int, bound: float) -> int:
-    """Return a word whose bits tell which of the rows first, ... have x² + y² > bound."""
+    """Return a word whose bit k tells whether row first + k has x² + y² > bound."""
     word = 0
     for part in range(0, WORD, COUNT):
         a, b = load(x, first + part), load(y, first + part)
@@ -38,16 +39,17 @@ def _outside(x: Array, y: Array, first: int, bound: float) -> int:
 
 @inner
 def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
-    """Copy the rows with x² + y² > bound into p and q, and zeros after them; return how many.
+    """Copy the rows with x² + y² > bound to p and q, pad with zeros, and return their number.
 
-    Several at once, too many where there are fewer: how many there are is hard to predict.
+    `COPIED` rows are copied at a time, even where a word has fewer: a branch on their number
+    would be mispredicted. Surplus rows are overwritten by those that follow.
     """
     n = 0
     for first in range(0, len(x), WORD):
         word = _outside(x, y, first, bound)
         many = count_set(word)
-        for at in range(n, n + max(many, 1), AT_ONCE):
-            for k in range(AT_ONCE):
+        for at in range(n, n + max(many, 1), COPIED):
+            for k in range(COPIED):
                 row = first + (lowest(word) & (WORD - 1))
                 p[at + k], q[at + k] = x[row], y[row]
                 word &= word - 1
@@ -61,7 +63,7 @@ def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
 def _rotate(
     array: Array, pairs: NDArray[np.int32], gamma: float, scratch: Array, t: Tally
 ) -> Tally:
-    """Rotate each pair in its turn; scratch (3, rows + SCRATCH)."""
+    """Rotate the pairs in their order; scratch has the shape (3, rows + SCRATCH)."""
     p, q, grid = scratch
     for k in range(len(pairs)):
         x, y = array[pairs[k, 0]], array[pairs[k, 1]]
@@ -69,39 +71,48 @@ def _rotate(
         if n == 0:
             t = Tally(t.gain, t.planes + 1, t.values, t.slopes, t.rotated, t.entries)
             continue
-        found = best_angle(p, q, n, gamma, grid)
-        gain, turned = 0.0, found.gain > ROUNDING * found.value
-        if turned:
-            turn(x, y, found.cosine, found.sine)
-            gain = found.gain
+        best = best_angle(p, q, n, gamma, grid)
+        gain, rotated = 0.0, best.gain > ROUNDING * best.value
+        if rotated:
+            rotate_rows(x, y, best.cosine, best.sine)
+            gain = best.gain
         t = Tally(
             t.gain + gain,
             t.planes + 1,
-            t.values + found.values,
-            t.slopes + found.slopes,
-            t.rotated + turned,
-            t.entries + n * (found.values + 2 * found.slopes),
+            t.values + best.values,
+            t.slopes + best.slopes,
+            t.rotated + rotated,
+            t.entries + n * (best.values + 2 * best.slopes),
         )
     return t
 
 
 @kernel
 def rotate_pairs(array: Array, pairs: NDArray[np.int32], gamma: float, tally: Tally) -> Tally:
-    """Rotate pairs of columns in place, one after the other, each to its best angle.
+    """Rotate pairs of columns in place, in their order, each to its best angle.
 
     Parameters
     ----------
     array : ndarray, shape (m, rows), C order
-        The columns of AU; rows a multiple of `WORD`.
+        The columns of AU (`orthobench_givens.sparse_layout`).
     pairs : ndarray of int32, shape (count, 2)
     gamma : float
-        Absolute; at 0 the objective is constant and nothing is done.
+        The penalty, in the units of A; at 0 the objective is constant and nothing is done.
     tally : Tally
-        Continued in what is returned.
+        The totals before.
+
+    Returns
+    -------
+    Tally
+        The totals after.
 
     Notes
     -----
-    `orthobench_givens.sparse_columns.plane_flops`; memory for three more columns.
+    `orthobench_givens.sparse_tally.plane_flops`; memory for three more columns.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 2, lines 2 and 3.
     """
     if gamma == 0.0:
         return tally
@@ -120,7 +131,7 @@ def _square(x: Array) -> float:
 
 @inner
 def _replace_smallest(array: Array, sample: Array) -> None:
-    """Put a sample in the place of the column of smallest norm, the first where several tie."""
+    """Overwrite the column of smallest norm, the first of equal ones, with a sample."""
     smallest, least = 0, np.inf
     for j in range(len(array)):
         square = _square(array[j])
@@ -135,19 +146,33 @@ def _replace_smallest(array: Array, sample: Array) -> None:
 def stream(
     array: Array, samples: Array, pairs: NDArray[np.int32], gamma: float, tally: Tally
 ) -> Tally:
-    """Let each sample replace the smallest column, then rotate: lines 1 to 6 of Algorithm 5.
+    """Let each sample replace the smallest column, then rotate pairs of columns.
 
     Parameters
     ----------
     array : ndarray, shape (m, rows), C order
-        The columns of AU, changed in place.
+        The columns of AU (`orthobench_givens.sparse_layout`); changed in place.
     samples : ndarray, shape (count, d), C order
     pairs : ndarray of int32, shape (count, L, 2)
-        The pairs rotated after each sample.
+        The pairs to rotate after each sample.
     gamma : float
-        Absolute.
+        The penalty, in the units of A; at 0 nothing is rotated.
     tally : Tally
-        Continued in what is returned.
+        The totals before.
+
+    Returns
+    -------
+    Tally
+        The totals after.
+
+    Notes
+    -----
+    2dm flops a sample for the norms, and `orthobench_givens.sparse_tally.plane_flops`; memory
+    for three more columns.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 5, lines 1 to 6.
     """
     scratch = np.empty((3, array.shape[1] + SCRATCH))
     for k in range(len(samples)):

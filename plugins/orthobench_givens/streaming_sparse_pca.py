@@ -11,22 +11,23 @@ from orthobench.contract import Array, Solver, State, Status, parameter, random_
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import gamma_parameter, loadings_parameter
 from orthobench.tools.flops import gemm
-from orthobench_givens.sparse_columns import Columns, empty_columns
+from orthobench_givens.sparse_columns import Columns
+from orthobench_givens.sparse_layout import empty_columns
 from orthobench_givens.sparse_pairs import Pairs, uniform_pairs
 
 
 @dataclass(slots=True, kw_only=True)
 class StreamingState(State):
-    """The state of `givens-streaming-sparse-pca`; memory O(dm).
+    """The state of `givens-streaming-sparse-pca`.
 
     Attributes
     ----------
     columns : Columns
-        AU: the samples themselves, as far as they have come, until there are m.
+        AU; until m samples have come, these samples and zeros.
     rng : numpy.random.Generator
         Draws the pairs.
     U : ndarray, shape (m, m), optional
-        The start that the first m samples are multiplied by; None is the identity.
+        The orthogonal start that the first m samples are multiplied by; None is the identity.
     """
 
     columns: Columns
@@ -38,16 +39,31 @@ class StreamingState(State):
 class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     """Givens rotations of m columns, of which each new sample replaces the smallest.
 
-    A step takes one sample. The first m samples, times U, are the columns of AU; from then on a
-    sample replaces the column of smallest norm. After each sample, from the m-th on, `rotations`
-    random pairs of columns are rotated as by givens-sparse-pca. (Algorithm 5 prints the rotations
-    before the replacement: the same sequence, which would end in a sample not yet rotated.)
+    A step takes one sample. The first m samples, times U, are the columns of AU; each later one
+    replaces the column of smallest norm. After every sample from the m-th on, `rotations` random
+    pairs of columns are rotated as in givens-sparse-pca. Algorithm 5 prints the rotations before
+    the replacement: that is the same sequence, but ends with a sample not yet rotated.
 
-    A stream knows no more than what has come: gamma is relative to the largest row norm of the
-    first m samples, and stays.
+    Parameters
+    ----------
+    gamma : float
+        Penalty, relative to the largest row norm of the first m samples; it is not changed by
+        those that follow.
+    rotations : int, optional
+        Pairs rotated after each sample; m by default.
+    start : {"identity", "random"}
+        U at the start; a random one is uniform on the orthogonal group.
+    loadings : {"filled", "thresholded"}
+        How Z follows from AU (`orthobench_givens.sparse_columns.Columns.loadings`).
 
-    A step costs the flops of givens-sparse-pca for each rotation and 2dm for the norms; memory
-    (m + 3)d doubles.
+    Notes
+    -----
+    A step costs the flops of givens-sparse-pca for each rotation and 2dm for the norms; a random
+    start 2dm². Memory: (m + 3)d doubles.
+
+    References
+    ----------
+    Shalit and Chechik 2014, Algorithm 5 (appendix C).
     """
 
     name: ClassVar[str] = "givens-streaming-sparse-pca"
@@ -63,7 +79,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     loadings: str = loadings_parameter()
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> StreamingState:
-        """Make room for m columns."""
+        """Allocate m columns, and draw a random start."""
         d, m = oracle.n, oracle.k
         return StreamingState(
             columns=Columns(empty_columns(m, d), np.arange(d), d, gamma=0.0),
@@ -76,7 +92,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         self.advance(oracle, state, 1)
 
     def advance(self, oracle: SparsePCAOracle, state: StreamingState, count: int) -> None:
-        """Take `count` samples."""
+        """Take `count` samples; fails on one that is not finite."""
         m = oracle.k
         filling = min(count, max(0, m - state.work.samples))
         samples = oracle.take(count)
@@ -92,7 +108,10 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         state.work.flops = self._flops(oracle.n, m, state)
 
     def solution(self, state: StreamingState) -> SparseSolution:
-        """Return loadings in the pattern |AU| > gamma; zero columns for samples yet to come."""
+        """Return the loadings, with the sparsity pattern |AU| > gamma.
+
+        Before m samples have come, the columns still missing are zero.
+        """
         columns, seen = state.columns, state.work.samples
         m = len(columns.array)
         if seen < m:
@@ -100,7 +119,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         return SparseSolution(columns.loadings(m, self.loadings), gamma=columns.gamma)
 
     def _fill(self, samples: Array, state: StreamingState) -> None:
-        """Take some of the first m samples; once all are there, rotate."""
+        """Store some of the first m samples; after the last of them, rotate."""
         columns, first = state.columns, state.work.samples
         last = first + len(samples)
         columns.array[first:last, : columns.d] = samples
@@ -111,19 +130,20 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
             columns.rotate(self._pairs(1, state)[0])
 
     def _stream(self, samples: Array, state: StreamingState) -> None:
+        """Let samples replace columns, with rotations after each."""
         from orthobench_givens.sparse_rotations import stream
 
         columns, pairs = state.columns, self._pairs(len(samples), state)
         columns.tally = stream(columns.array, samples, pairs, columns.gamma, columns.tally)
 
     def _pairs(self, samples: int, state: StreamingState) -> Pairs:
-        """Draw the pairs to rotate after each of so many samples, (samples, L, 2)."""
+        """Draw the pairs to rotate after each sample, (samples, L, 2)."""
         m = len(state.columns.array)
         each = (m if self.rotations is None else self.rotations) if m > 1 else 0
         return uniform_pairs(m, samples * each, state.rng).reshape(samples, each, 2)
 
     def _flops(self, d: int, m: int, state: StreamingState) -> int:
-        """Return those of the rotations, of the norms for each replacement, and of the start."""
+        """Return the flops of the rotations, of norms for replacements, and of the start."""
         seen = state.work.samples
         start = gemm(d, m, m) if state.U is not None and seen >= m else 0
         return state.columns.flops + 2 * d * m * max(0, seen - m) + start

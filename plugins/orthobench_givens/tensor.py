@@ -16,68 +16,77 @@ from orthobench.families.orthogonal_tensor import (
     start_parameter,
 )
 from orthobench_givens.tensor_start import rotated_blocks
-from orthobench_givens.tensor_sweeps import Indices, Sweep, offsets, packed_size, swept, whole
+from orthobench_givens.tensor_sweeps import (
+    Indices,
+    Sweep,
+    cyclic_sweep,
+    offsets,
+    packed_size,
+    whole_sweep,
+)
 
 ANGLE_FLOPS = 225
-"""Flops of one best angle, about: a cubic, three values, a Newton step."""
+"""Approximate flops of one best angle: the roots of a cubic, three values, a Newton step."""
 
 ROUNDING = 1e-14
 """Gains below this times |T| are rounding."""
 
 DRAWN = 4096
-"""Random pairs drawn at once: the stream does not depend on how steps are grouped."""
+"""Random pairs drawn at a time: always as many, so that they do not depend on how steps are cut."""
 
 
 def rotation_flops(d: int) -> int:
-    """Return the flops of one rotation: of T~ in packed form, and of U.
+    """Return the flops of one rotation of T~, packed, and of U: 3d² + O(d).
 
-    6 for each of (d - 1)(d - 2)/2 pairs (iab, jab), 14 for each of d - 2 triples (iia, ija, jja),
-    51 for (iii, iij, ijj, jjj) and the powers of cosine and sine, and 6d for U: 3d² + O(d).
+    6 for each of the (d - 1)(d - 2)/2 pairs of entries (iab, jab), 14 for each of the d - 2
+    triples (iia, ija, jja), 51 for (iii, iij, ijj, jjj) and the powers of cosine and sine, and 6d
+    for U.
     """
     return 3 * (d - 1) * (d - 2) + 14 * (d - 2) + 51 + flops.givens(d)
 
 
 def precomputation_flops(d: int) -> int:
-    """Return the flops of T(U0, U0, U0): three matrix products, 6d⁴."""
+    """Return the flops of T(U, U, U) at the start, three matrix products: 6d⁴."""
     return 3 * flops.gemm(d * d, d, d)
 
 
 @dataclass(slots=True, kw_only=True)
 class TensorState(State):
-    """U and the rotated tensor T~, some of whose rotations wait in `turns`.
+    """U and the rotated tensor T~ = T(U, U, U).
 
     Attributes
     ----------
     basis : ndarray, shape (d, d)
         U' at the beginning of the round.
-    blocks : ndarray
-        T~ at the beginning of the round (`orthobench_givens.blocked_tensor`); empty where it
+    blocks : ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
+        T~ at the beginning of the round (`orthobench_givens.blocked_tensor`); empty if the tensor
         is kept whole.
     tensors : ndarray, shape (n, m(m + 1)(m + 2)/6)
-        T~ now, packed: for each two blocks the entries within them, or all.
-    turns : ndarray, shape (n, m, m)
-        The rotations since then, one vector a row.
+        T~ now, packed: for each pair of blocks the entries within them, or all entries.
+    rotations : ndarray, shape (n, m, m)
+        For each pair of blocks, or the whole, the product of the rotations since the beginning of
+        the round, new basis vectors as rows.
     round : int
-        Which round of the sweep.
-    at : int
-        How many of its pairs have been tried.
-    quiet : int
-        How many pairs in a row have not turned.
+        Number of the round in the sweep.
+    done : int
+        Number of pairs already tried, of the round or of those last drawn.
+    idle : int
+        Number of pairs in a row that needed no rotation.
     norm : float
         |T|.
-    rng : Generator
+    rng : numpy.random.Generator
         Draws random pairs.
     drawn : ndarray of int, shape (count, 3)
-        Those drawn last.
+        The random pairs last drawn, as in `orthobench_givens.tensor_sweeps.Round`.
     """
 
     basis: Array
     blocks: Array
     tensors: Array
-    turns: Array
+    rotations: Array
     round: int = 0
-    at: int = 0
-    quiet: int = 0
+    done: int = 0
+    idle: int = 0
     norm: float
     rng: np.random.Generator
     drawn: Indices
@@ -87,22 +96,33 @@ class TensorState(State):
 class GivensTensor(Solver[TensorOracle, TensorState]):
     """Givens coordinate ascent for orthogonal tensor decomposition.
 
-    Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations in the planes of two columns, each
-    by the best angle of the full circle, in closed form from four entries of T~ = T(U, U, U): so
-    it also leaves the strict local maxima that signed permutations of the factors are. T~ is kept
-    up to date in packed form. U is never orthonormalized, and need not be.
+    Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations in the planes of two columns. The
+    best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U), which
+    is kept up to date in packed form. Since the circle is searched in full, the method leaves the
+    strict local maxima at signed permutations of the factors. U is never re-orthonormalized, and
+    need not be.
 
-    A step tries one pair. It does not turn where the derivative is at most `tolerance` |T| and no
-    angle gains more than rounding; once that holds for all pairs the method has converged.
+    A step tries one pair of columns. It is not rotated if the derivative is at most `tolerance` |T|
+    and no angle gains more than rounding; when this holds for all pairs, the method has converged.
+
+    Rotations keep the sign of det U, which does not matter: the order of the columns is free.
+
+    Parameters
+    ----------
+    order : {"cyclic", "random"}
+        Each pair once a sweep, or pairs drawn uniformly as in Algorithm 3. Large tensors are swept
+        in rounds (`orthobench_givens.tensor_sweeps`): up to rounding the result is that of rotating
+        the same pairs one at a time.
+    start : {"random", "identity", "contraction"}
+        The first U (`orthobench.families.orthogonal_tensor.first_point`).
+    tolerance : float
+        Largest derivative along a rotation, relative to |T|, at convergence.
 
     Notes
     -----
-    The precomputation takes 6d⁴ flops and at most 2d³ doubles, a rotation 3d² + O(d) flops
-    (`rotation_flops`), a pair that does not turn about 225. The state takes d³/6 doubles.
-
-    In cyclic order a large tensor is swept in rounds (`orthobench_givens.tensor_sweeps`), with the
-    same result as pair after pair but for rounding. det U never changes, which does not matter:
-    the order of the columns is free.
+    Flops: 6d⁴ and those of the first U at the start, about 225 for each pair tried, and
+    3d² + O(d) for each rotation (`rotation_flops`). Memory: d³/6 doubles for the state, at most
+    2d³ at the start.
 
     References
     ----------
@@ -125,20 +145,20 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorState:
-        """Compute T(U0, U0, U0), in 6d⁴ flops, and before it U0 (`first_point_flops`)."""
+        """Compute the first U, and T(U, U, U)."""
         d, sweep = oracle.n, self._sweep(oracle.n)
-        U, seats = first_point(oracle, self.start, rng), len(sweep.rounds[0].members)
+        U, count = first_point(oracle, self.start, rng), len(sweep.rounds[0].members)
         state = TensorState(
             basis=np.ascontiguousarray(U.T),
             blocks=rotated_blocks(oracle.T, U, sweep.blocks, sweep.size),
-            tensors=np.empty((seats, packed_size(sweep.width))),
-            turns=np.tile(np.eye(sweep.width), (seats, 1, 1)),
+            tensors=np.empty((count, packed_size(sweep.width))),
+            rotations=np.tile(np.eye(sweep.width), (count, 1, 1)),
             norm=float(np.linalg.norm(oracle.T)),
             rng=rng,
             drawn=np.empty((0, 3), dtype=np.intp),
         )
-        _open(sweep, state)
-        self._rehearse(sweep, state)
+        _begin_round(sweep, state)
+        self._compile(sweep, state)
         state.work.flops += first_point_flops(d, self.start) + precomputation_flops(d)
         if d == 1:
             state.status = Status.CONVERGED
@@ -149,7 +169,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
         self.advance(oracle, state, 1)
 
     def advance(self, oracle: TensorOracle, state: TensorState, count: int) -> None:
-        """Try `count` pairs, or fewer where no pair turns any more."""
+        """Try `count` pairs, or fewer if the method converges."""
         from orthobench_givens.packed_tensor import try_pairs
 
         sweep = self._sweep(oracle.n)
@@ -157,98 +177,105 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
         limits = (self.tolerance * state.norm, ROUNDING * state.norm, _pairs(oracle.n))
         while count > 0 and state.status is Status.RUNNING:
             pairs = self._next(sweep, state)[:count]
-            tried, turned, state.quiet = try_pairs(
-                state.tensors, state.turns, pairs, first, second, limits, state.quiet
+            tried, rotated, state.idle = try_pairs(
+                state.tensors, state.rotations, pairs, first, second, limits, state.idle
             )
-            count, state.at = count - tried, state.at + tried
+            count, state.done = count - tried, state.done + tried
             state.work.steps += tried
-            state.work.flops += tried * ANGLE_FLOPS + turned * rotation_flops(oracle.n)
-            if state.quiet == _pairs(oracle.n):
+            state.work.flops += tried * ANGLE_FLOPS + rotated * rotation_flops(oracle.n)
+            if state.idle == _pairs(oracle.n):
                 self._confirm(state)
 
     def solution(self, state: TensorState) -> Solution:
-        """Return U with its weights, the diagonal of T~; u is flipped where that is negative."""
+        """Return U and its weights, the diagonal of T~; columns of negative weight are flipped."""
         d = len(state.basis)
         sweep = self._sweep(d)
         first, second = offsets(sweep.width)
         diagonal = first + second + np.arange(sweep.width)
         rows, weights = np.empty((d, d)), np.empty(d)
-        for seat, members in enumerate(sweep.rounds[state.round].members):
+        for pair, members in enumerate(sweep.rounds[state.round].members):
             n = len(members)
-            rows[members] = state.turns[seat, :n, :n] @ state.basis[members]
-            weights[members] = state.tensors[seat, diagonal[:n]]
+            rows[members] = state.rotations[pair, :n, :n] @ state.basis[members]
+            weights[members] = state.tensors[pair, diagonal[:n]]
         return decomposition(np.ascontiguousarray(rows.T), weights)
 
     def _sweep(self, d: int) -> Sweep:
-        return whole(d) if self.order == "random" else swept(d)
+        """Return the sweep of d indices in the order asked for."""
+        return whole_sweep(d) if self.order == "random" else cyclic_sweep(d)
 
     def _next(self, sweep: Sweep, state: TensorState) -> Indices:
         """Return the pairs that come next, at least one."""
         if self.order == "random":
-            if state.at == len(state.drawn):
+            if state.done == len(state.drawn):
                 drawn = state.rng.integers(_pairs(sweep.width), size=DRAWN)
-                state.drawn, state.at = sweep.rounds[0].pairs[drawn], 0
-            return state.drawn[state.at :]
-        if state.at == len(sweep.rounds[state.round].pairs):
+                state.drawn, state.done = sweep.rounds[0].pairs[drawn], 0
+            return state.drawn[state.done :]
+        if state.done == len(sweep.rounds[state.round].pairs):
             _next_round(sweep, state)
-        return sweep.rounds[state.round].pairs[state.at :]
+        return sweep.rounds[state.round].pairs[state.done :]
 
-    def _rehearse(self, sweep: Sweep, state: TensorState) -> None:
-        """Call, to no effect, the kernels that the steps of a warm-up would not compile."""
-        from orthobench_givens.blocked_tensor import close_round
+    def _compile(self, sweep: Sweep, state: TensorState) -> None:
+        """Call the kernels that the few steps of a warm-up would not reach; changes nothing."""
         from orthobench_givens.packed_tensor import stationary
 
-        within = offsets(sweep.width)
         if sweep.blocks > 1:
-            seats, where = sweep.rounds[0].seats, offsets(sweep.blocks)
-            close_round(state.blocks, seats, where, state.tensors, within, state.turns)
+            _end_round(sweep, state)
         elif self.order == "random":
-            stationary(state.tensors[0], *within, 0.0, 0.0)
+            stationary(state.tensors[0], *offsets(sweep.width), 0.0, 0.0)
 
     def _confirm(self, state: TensorState) -> None:
-        """Converge where no pair would turn, as after a whole sweep; random pairs may miss one."""
+        """Converge, unless random pairs have missed one that needs a rotation."""
         from orthobench_givens.packed_tensor import stationary
 
         if self.order == "random":
             d = len(state.basis)
             state.work.flops += _pairs(d) * ANGLE_FLOPS
-            still, floor = self.tolerance * state.norm, ROUNDING * state.norm
-            if not stationary(state.tensors[0], *offsets(d), still, floor):
-                state.quiet = 0
+            tolerances = self.tolerance * state.norm, ROUNDING * state.norm
+            if not stationary(state.tensors[0], *offsets(d), *tolerances):
+                state.idle = 0
                 return
         state.status = Status.CONVERGED
 
 
 def _pairs(d: int) -> int:
+    """Return the number of pairs of d indices."""
     return d * (d - 1) // 2
 
 
-def _open(sweep: Sweep, state: TensorState) -> None:
-    """Pack what the pairs of a round need; a tensor kept whole is packed once."""
-    from orthobench_givens.blocked_tensor import open_round
+def _begin_round(sweep: Sweep, state: TensorState) -> None:
+    """Pack the entries that the pairs of a round need; a tensor kept whole is packed once."""
+    from orthobench_givens.blocked_tensor import begin_round
     from orthobench_givens.packed_tensor import pack
 
-    within = offsets(sweep.width)
+    entry_offsets = offsets(sweep.width)
     if sweep.blocks > 1:
-        seats, where = sweep.rounds[state.round].seats, offsets(sweep.blocks)
-        open_round(state.blocks, seats, where, state.tensors, within)
+        block_pairs, block_offsets = sweep.rounds[state.round].block_pairs, offsets(sweep.blocks)
+        begin_round(state.blocks, block_pairs, block_offsets, state.tensors, entry_offsets)
     else:
-        pack(state.blocks.reshape((sweep.width,) * 3), *within, state.tensors[0])
+        pack(state.blocks.reshape((sweep.width,) * 3), *entry_offsets, state.tensors[0])
         state.blocks = np.empty((0, 0))
 
 
-def _next_round(sweep: Sweep, state: TensorState) -> None:
-    """Rotate the rest of the tensor and U by the rotations of a round, and begin the next."""
-    from orthobench_givens.blocked_tensor import close_round
+def _end_round(sweep: Sweep, state: TensorState) -> None:
+    """Apply the rotations of a round to the whole tensor."""
+    from orthobench_givens.blocked_tensor import end_round
 
-    state.at = 0
+    block_pairs, block_offsets = sweep.rounds[state.round].block_pairs, offsets(sweep.blocks)
+    entry_offsets = offsets(sweep.width)
+    end_round(
+        state.blocks, block_pairs, block_offsets, state.tensors, entry_offsets, state.rotations
+    )
+
+
+def _next_round(sweep: Sweep, state: TensorState) -> None:
+    """Apply the rotations of a round to T~ and U, and begin the next."""
+    state.done = 0
     if sweep.blocks == 1:
         return
-    seats, members, _ = sweep.rounds[state.round]
-    where, within = offsets(sweep.blocks), offsets(sweep.width)
-    close_round(state.blocks, seats, where, state.tensors, within, state.turns)
-    for turn, rows in zip(state.turns, members, strict=True):
-        state.basis[rows] = turn[: len(rows), : len(rows)] @ state.basis[rows]
-    state.turns[:] = np.eye(sweep.width)
+    _end_round(sweep, state)
+    members = sweep.rounds[state.round].members
+    for rotation, rows in zip(state.rotations, members, strict=True):
+        state.basis[rows] = rotation[: len(rows), : len(rows)] @ state.basis[rows]
+    state.rotations[:] = np.eye(sweep.width)
     state.round = (state.round + 1) % len(sweep.rounds)
-    _open(sweep, state)
+    _begin_round(sweep, state)

@@ -1,4 +1,4 @@
-"""The rotated tensor that Givens rotations begin with, in blocks of indices."""
+"""The tensor at the start of Givens rotations, in blocks of indices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orthobench_givens.tensor_sweeps import packed_size
 
 
 def rotated_blocks(T: Array, U: Array, blocks: int, size: int) -> Array:
-    """Return T(U, U, U), its blocks p <= q <= r of indices only.
+    """Return the blocks p <= q <= r of T(U, U, U).
 
     Parameters
     ----------
@@ -17,16 +17,17 @@ def rotated_blocks(T: Array, U: Array, blocks: int, size: int) -> Array:
         Symmetric.
     U : ndarray, shape (d, d)
     blocks, size : int
-        Index blocks, and indices in each; beyond d the tensor is zero.
+        Number of index blocks, and indices in each, blocks * size >= d; entries beyond d are zero.
 
     Returns
     -------
     ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
-        Block p <= q <= r lies where entry p <= q <= r of a packed tensor would.
+        Block p <= q <= r lies where entry p <= q <= r of a packed tensor would
+        (`orthobench_givens.tensor_sweeps.offsets`).
 
     Notes
     -----
-    6d⁴ flops for one block, (11/3)d⁴ for many; 2 size d² doubles of memory besides the result.
+    6d⁴ flops for one block, (11/3)d⁴ for many; 2 size d² doubles of scratch.
     """
     d = len(U)
     padded = np.zeros((d, blocks * size))

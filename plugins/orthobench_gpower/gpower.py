@@ -27,28 +27,31 @@ from orthobench.families.sparse_pca.loadings import (
     normalized,
     solve_for_z,
 )
-from orthobench_gpower.ascent import Ascent, begin, longest
+from orthobench_gpower.ascent import Ascent
 
 EPS = float(np.finfo(np.float64).eps)
+
+TIED = 1e-10
+"""Relative difference of norms up to which two rows are equally long."""
 
 
 @dataclass(slots=True, kw_only=True)
 class GPowerState(State):
-    """Where the method is.
+    """The state of `gpower`.
 
     Attributes
     ----------
     ascent : Ascent
-        The ascent of the block, or of the component in progress: on the rows in `kept`, in units
-        of `unit`, deflated by the components before it.
+        The ascent of the block, or of the component in progress: on the features in `kept`,
+        divided by `unit`, and deflated by the components before it.
     kept : ndarray of int, shape (n,)
-        Which features can be active; the others never can.
+        The features that can be active for some point.
     unit : float
-        A power of two that the data are divided by.
+        A power of two that the data are divided by, so that squares do not overflow.
     loadings : ndarray, shape (d, m)
-        Z as far as it is known: components that are done.
+        Z; the columns of components not yet done are zero.
     component : int
-        How many are done.
+        Number of components done.
     """
 
     ascent: Ascent
@@ -65,47 +68,48 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     With a_i the rows of A (features; the columns of A in the paper) and X of shape (N, m), the
     objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and
     sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar factor of the
-    gradient, which never lowers the objective. When it converges, the sparsity pattern is where
-    the summands are positive. The loadings are those that explain most with that pattern
-    (`loadings.solve_for_z`), or those that the formulation itself gives for
-    X: A x less the penalty for l1, A x for l0.
+    gradient, which never lowers the objective. At convergence the loadings may differ from zero
+    where the summands are positive.
 
     The greedy version finds components one after the other, each on the data less what the
     loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
 
+    The start is the longest row (of equally long ones the first), and for a block random
+    orthonormal columns besides. A column without active rows has a zero gradient; its part of the
+    polar factor is then what LAPACK completes the singular vectors with, and it may stay empty. So
+    with a large penalty many columns of a block may be empty, while the greedy version fills all.
+
     Parameters
     ----------
-    penalty : str
-        ``"l1"`` or ``"l0"``.
+    penalty : {"l1", "l0"}
     block : bool
         All components at once, instead of one after the other.
-    mu : str
-        Weights mu_j of the components of a block: ``"equal"``, all 1, or ``"distinct"``, 1/j.
-        The greedy version has none, though Shalit and Chechik (2014) speak of its mu = 1.
+    mu : {"equal", "distinct"}
+        Weights mu_j of the components of a block: all 1, or 1/j. The greedy version has none,
+        though Shalit and Chechik (2014) speak of its mu = 1.
     gamma : float
-        Penalty, relative to the one from which on all loadings are zero: g_j = gamma mu_j |a|
+        Penalty, relative to the smallest one for which all loadings are zero: g_j = gamma mu_j |a|
         for l1, g_j = gamma mu_j² |a|² for l0, with |a| the norm of the longest row. In the
         greedy version that is the longest row of the deflated data, as in the authors' program,
         so that no component is empty unless nothing is left of the data.
     tolerance : float
-        A component, or the block, has converged where a step gains at most this share of the
-        objective.
+        Gain of a step, relative to the objective, at or below which a component, or the block, has
+        converged.
+    loadings : {"filled", "thresholded"}
+        How Z follows from X and the pattern: the loadings that explain most variance with it
+        (`orthobench.families.sparse_pca.loadings.solve_for_z`), or those of the formulation
+        itself, A X for l0, and for l1 A X less the penalty, at unit length.
 
     Notes
     -----
-    The start is the longest row (of equally long ones the first), and for a block with random
-    orthonormal columns beside it. A column without active rows has no gradient; the polar factor
-    is then completed by the singular vectors as LAPACK returns them, and the column may stay empty:
-    with a large penalty many columns of a block do, while the greedy version fills them all.
-
     Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
-    gradient at the start; 4dNm a step, in a block also those of a polar factor (N, m),
-    `flops.polar`. In the greedy version m is 1, each component has a start of its own,
-    and all but the last cost a deflation, 4dN. Filling patterns is not counted.
+    gradient at the start; 4dNm a step, and in a block those of a polar factor (N, m),
+    `flops.polar`. In the greedy version m is 1, each component has its own start, and all but the
+    last cost 4dN for the deflation. Computing Z from X is not counted.
 
-    What is computed is less: rows no longer than the penalty's bound are dropped for good, and
-    the others are evaluated only where the movement of X may have made them active, which leaves
-    the iterates as they are. Memory: the data once more, and 8dm bytes.
+    Less is computed: rows no longer than the bound of the penalty are dropped, and the others are
+    evaluated only when the movement of X may have made them active, which leaves the iterates as
+    they are (`orthobench_gpower.ascent`). Memory: the data once more, and dm doubles.
 
     References
     ----------
@@ -123,20 +127,19 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         help="weights of the components of a block: 1 or 1/j",
         choices=("equal", "distinct"),
     )
-    gamma: float = gamma_parameter(0.1, "the penalty from which on all loadings are zero")
+    gamma: float = gamma_parameter(0.1, "the smallest penalty for which all loadings are zero")
     tolerance: float = parameter(
-        1e-4, help="relative gain of the objective at which to end", low=0.0, below=1.0
+        1e-4, help="relative gain of the objective at convergence", low=0.0, below=1.0
     )
-
     loadings: str = loadings_parameter()
 
     def __post_init__(self) -> None:
-        """Check the parameters, also together.
+        """Check the parameters.
 
         Raises
         ------
         ParameterError
-            Also where components that are found one after the other are given weights.
+            On a wrong value, and on distinct weights of components found one after the other.
         """
         super().__post_init__()
         if not self.block and self.mu != "equal":
@@ -144,12 +147,12 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
             raise ParameterError("mu", message)
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
-        """Begin at the longest row; `rng` draws the other columns of a block.
+        """Start at the longest row; `rng` draws the other columns of a block.
 
         Raises
         ------
         DataError
-            On data whose squares are all zero in double precision.
+            On data that are not finite, or whose squares all underflow or overflow.
         """
         longest_norm = float(oracle.norms.max())
         if longest_norm == 0.0:
@@ -161,16 +164,16 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         kept = np.flatnonzero(norms > self._bound(norms)) if self.block else np.arange(oracle.n)
         rows = _rows(oracle.A, kept)
         rows /= unit
-        beside = rng.standard_normal((oracle.samples, oracle.k - 1 if self.block else 0))
-        ascent = self._begin(rows, norms[kept], beside)
+        others = rng.standard_normal((oracle.samples, oracle.k - 1 if self.block else 0))
+        ascent = self._begin(rows, norms[kept], others)
         loadings = np.zeros((oracle.n, oracle.k))
         state = GPowerState(ascent=ascent, kept=kept, unit=unit, loadings=loadings)
         state.work.flops = self._start_flops(oracle)
         return state
 
     def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
-        """Do `count` power iterations, or fewer where all components converge."""
-        from orthobench_gpower.sweeps import ascend
+        """Do `count` power iterations, or fewer if all components converge."""
+        from orthobench_gpower.kernels import ascend
 
         while count > 0 and state.status is Status.RUNNING:
             done, converged = ascend(state.ascent, self.tolerance, count)
@@ -181,40 +184,36 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
                 self._finish(oracle, state)
 
     def solution(self, state: GPowerState) -> SparseSolution:
-        """Return the loadings: those that are done, and those of the ascent in progress."""
+        """Return the loadings of the components done, and of the ascent in progress."""
         Z = state.loadings.copy()
         if state.status is Status.RUNNING:
             last = state.component + len(state.ascent.X)
             Z[state.kept, state.component : last] = self._loadings(state.ascent)
         return SparseSolution(Z, gamma=self._absolute(state))
 
-    def objective(self, state: GPowerState) -> float:
-        """Return the objective at the iterate: of the block, or of the component in progress.
-
-        When all components are done it is that of the last one.
-        """
-        return float(state.ascent.value[0]) * state.unit**2
-
     def _loadings(self, ascent: Ascent) -> Array:
+        """Return the loadings of the components of an ascent."""
         if self.loadings == "thresholded":
             return _thresholded(ascent)
         return solve_for_z(ascent.rows, ascent.active, ascent.X.T, np.sqrt(ascent.weights))
 
     def _bound(self, norms: Array) -> float:
-        """Return the value that |a_i'x| must exceed."""
+        """Return the bound that |a_i'x| of an active row exceeds."""
         relative = self.gamma if self.penalty == "l1" else math.sqrt(self.gamma)
         return relative * float(norms.max())
 
-    def _begin(self, rows: Array, norms: Array, beside: Array) -> Ascent:
-        """Return the ascent from the longest row, with the columns `beside` made orthonormal."""
-        x = rows[longest(norms)][:, None]
-        X = np.ascontiguousarray(orthonormalize(np.hstack([x, beside])).T)
+    def _begin(self, rows: Array, norms: Array, others: Array) -> Ascent:
+        """Return the ascent from the longest row and `others`, orthonormalized."""
+        from orthobench_gpower.kernels import begin
+
+        x = rows[_longest(norms)][:, None]
+        X = np.ascontiguousarray(orthonormalize(np.hstack([x, others])).T)
         j = np.arange(1, len(X) + 1)
         mu = 1.0 / j if self.mu == "distinct" else np.ones(len(X))
         return begin(rows, norms, self._bound(norms), self.penalty == "l0", mu**2, X)
 
     def _finish(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
-        """Fill the pattern of what has converged, and begin the next component if there is one."""
+        """Store the loadings of what has converged, and begin the next component, if any."""
         ascent, done = state.ascent, state.component + len(state.ascent.X)
         Z = self._loadings(ascent)
         state.loadings[state.kept, state.component : done] = Z
@@ -229,31 +228,36 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         state.work.flops += self._start_flops(oracle)
 
     def _absolute(self, state: GPowerState) -> float | None:
-        """Return the penalty where it is an l1 penalty that all components share."""
+        """Return the penalty in the units of A, if it is an l1 penalty shared by all components."""
         shared = self.gamma == 0 or state.loadings.shape[1] == 1
         shared = shared or (self.block and self.mu == "equal")
         return state.ascent.bound * state.unit if shared and self.penalty == "l1" else None
 
     def _start_flops(self, oracle: SparsePCAOracle) -> int:
-        """Norms of the rows, objective and gradient."""
+        """Return the flops of norms, objective and gradient at a start."""
         m = oracle.k if self.block else 1
         return flops.gemm(oracle.n, oracle.samples, 1 + 2 * m)
 
     def _step_flops(self, oracle: SparsePCAOracle) -> int:
-        """Products with A and with its transpose, and the polar decomposition of a block."""
+        """Return the flops of products with A and A', and of the polar factor of a block."""
         m = oracle.k if self.block else 1
         polar = flops.polar(oracle.samples, m) if self.block else 0
         return flops.gemm(oracle.n, oracle.samples, 2 * m) + polar
 
 
+def _longest(norms: Array) -> int:
+    """Return the first of the longest rows; all are equally long in standardized data."""
+    return int(np.argmax(norms >= (1 - TIED) * norms.max()))
+
+
 def _rows(A: Array, kept: NDArray[np.intp]) -> Array:
-    """Return rows of a Fortran-ordered matrix in C order, as a copy."""
+    """Return a copy of the kept rows, in C order."""
     rows = np.array(A, order="C")
     return rows[kept] if len(kept) < len(rows) else rows
 
 
 def _thresholded(ascent: Ascent) -> Array:
-    """Return A X in the pattern, for l1 less the bound, at unit length."""
+    """Return A X where rows are active, for l1 less the bound, with columns of unit length."""
     active, rows = ascent.active, np.flatnonzero(ascent.active.any(axis=1))
     Z = np.zeros(active.shape)
     scores = ascent.rows[rows] @ ascent.X.T
@@ -263,7 +267,7 @@ def _thresholded(ascent: Ascent) -> Array:
 
 
 def _deflate(rows: Array, norms: Array, z: Array) -> None:
-    """Set A <- A - z (z'A), in place: only rows with a loading change."""
+    """Set A <- A - z (z'A) in place, and update the norms: only rows in the support change."""
     support = np.flatnonzero(z)
     changed = rows[support]
     changed -= np.outer(z[support], z[support] @ changed)

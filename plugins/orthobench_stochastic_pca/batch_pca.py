@@ -20,26 +20,26 @@ from orthobench.contract import (
 )
 
 BLOCK = 256
-"""Samples that go into the second moment at once, at fixed places in the stream."""
+"""Samples added to the second moment at once, at fixed places in the stream."""
 
 NULL = 1e-13
-"""An eigenvalue of the Gram matrix below this times the largest, and times n, is rounding."""
+"""An eigenvalue of the (n, n) Gram matrix up to this times n times the largest is rounding."""
 
 
 @dataclass(slots=True, kw_only=True)
 class BatchState(State):
-    """The samples seen so far, summed up or as they are.
+    """The samples seen so far: the early ones summed in a moment, the recent ones as they are.
 
     Attributes
     ----------
     start : ndarray, shape (d, k)
-        What the solution is completed from while the samples span fewer than k dimensions.
-    recent : list of ndarray (rows, d)
-        The samples that `moment` does not hold.
+        Completes the solution while the samples span fewer than k dimensions.
+    recent : list of ndarray, shapes (rows, d)
+        The samples not yet in `moment`.
     summed : int
-        How many samples it holds: whole blocks.
-    moment : ndarray, shape (d, d), Fortran order
-        The upper triangle of the sum of xx' over them; None while they are none.
+        Number of samples in `moment`: whole blocks.
+    moment : ndarray, shape (d, d), Fortran order, or None
+        Upper triangle of the sum of xx' over these samples; None while there are none.
     """
 
     start: Array
@@ -52,16 +52,15 @@ class BatchState(State):
 class BatchPCA(Solver[SampleOracle, BatchState]):
     """Batch PCA, the empirical risk minimizer: leading eigenvectors of the empirical moment.
 
-    The samples are only collected on the clock. The eigendecomposition belongs to reading the
-    solution, and is timed there. Of up to d samples the (n, n) Gram matrix is decomposed, of more
-    the (d, d) second moment, to which samples are added in blocks of 256.
-
-    ``work.flops`` is what batch PCA of the samples so far costs, decomposition included: it is
-    that of one solution, not of all that were read.
+    A step only collects a sample. The eigendecomposition takes place when the solution is read,
+    and is timed as reading. Up to d samples their (n, n) Gram matrix is decomposed; with more, the
+    (d, d) second moment, to which samples are added in blocks of 256.
 
     Notes
     -----
-    d² flops a sample (a symmetric product); reading costs 9d³ at most. Memory: d² doubles.
+    d² flops a sample, since the moment is symmetric; at most 9d³ to read a solution. ``work.flops``
+    counts one batch PCA of the samples so far (`erm_flops`), not every solution read. Memory: d²
+    doubles for the moment, and as many for the samples before there is one.
 
     References
     ----------
@@ -74,12 +73,12 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
-        """Begin with no samples."""
+        """Start without samples."""
         del rng
         return BatchState(start=oracle.start.copy())
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
-        """Collect `count` samples."""
+        """Collect `count` samples; fails on one that is not finite."""
         samples = oracle.take(count).copy()
         if not np.isfinite(np.vdot(samples, samples)):
             state.status, state.reason = Status.FAILED, "a sample is not finite"
@@ -96,7 +95,7 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
         self.advance(oracle, state, 1)
 
     def solution(self, state: BatchState) -> Solution:
-        """Return the k leading eigenvectors, (d, k), leading first."""
+        """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
         d, k = state.start.shape
         X = np.concatenate([np.empty((0, d)), *state.recent])
         if state.moment is None and len(X) <= d:
@@ -106,10 +105,24 @@ class BatchPCA(Solver[SampleOracle, BatchState]):
 
 
 def erm_flops(n: int, d: int, k: int) -> int:
-    """Return the flops of batch PCA of n samples in the cheaper of its two forms.
+    """Return the flops of batch PCA in the cheaper of its two forms.
 
     The second moment and its eigendecomposition, 2nd² + 9d³; or the Gram matrix, its
-    decomposition and the k leading vectors taken back, 2n²d + 9n³ + 2ndk.
+    eigendecomposition, and the products that turn the k leading vectors into those of the moment,
+    2n²d + 9n³ + 2ndk.
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+    d : int
+        Features.
+    k : int
+        Dimension of the subspace.
+
+    Returns
+    -------
+    int
     """
     moment = flops.gemm(d, d, n) + flops.eigh(d)
     return min(moment, flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n))
@@ -139,7 +152,7 @@ def _added(moment: Array, rows: Array) -> Array:
 
 
 def _leading(C: Array, k: int) -> tuple[Array, Array]:
-    """Return the k leading eigenvalues of an upper triangle, descending, and their vectors."""
+    """Return the k leading eigenvalues, descending, and eigenvectors of an upper triangle."""
     from scipy.linalg import eigh
 
     last = len(C) - 1
@@ -148,11 +161,11 @@ def _leading(C: Array, k: int) -> tuple[Array, Array]:
 
 
 def _leading_rows(X: Array, k: int) -> Array:
-    """Return the leading right singular vectors of X (n, d): k, or as many as X has, (d, <= k)."""
+    """Return the leading right singular vectors of X, at most k: shape (d, <= k)."""
     n, d = X.shape
     if n == 0 or not X.any():
         return np.empty((d, 0))
     X = X / np.abs(X).max()
     values, vectors = _leading(X @ X.T, min(k, n))
-    held = values > NULL * n * values[0]
-    return orthonormalize(X.T @ vectors[:, held])
+    nonzero = values > NULL * n * values[0]
+    return orthonormalize(X.T @ vectors[:, nonzero])

@@ -1,12 +1,11 @@
-"""Blocks at fixed places in the stream, so that a run's bits do not depend on its chunks.
+"""Blocks at fixed places in the stream, so that results do not depend on the chunks of a run.
 
-A streaming solver handles samples in blocks of `size`, cut at multiples of `size` from the first
-sample on, wherever the chunks of a run begin and end. Where a chunk ends inside a block, the
-samples since the block's beginning are kept, and so is the iterate from there: the chunk's
-result is what the incomplete block makes of that iterate, and the next chunk begins at the
-block's beginning again. So every iterate is a function of the samples alone, and
-``advance(a); advance(b)`` leaves the same bits as ``advance(a + b)``, at the cost of handling
-at most one block twice a chunk.
+A streaming solver handles samples in blocks of a fixed size, counted from the first sample,
+wherever the chunks of a run begin and end. If a chunk ends within a block, the samples since the
+beginning of the block are kept, and so is the iterate from there: the result of the chunk is what
+the incomplete block makes of that iterate, and the next chunk starts at the beginning of the block
+again. So every iterate is a function of the samples alone, and ``advance(a); advance(b)`` leaves
+the same bits as ``advance(a + b)``. The price: at most one block a chunk is handled twice.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ import numpy as np
 from orthobench.contract import Array, State, Status
 
 BLOCK = 16
-"""Samples in a block: near the least of 2(m + b/2) + 2m(m + b)/b products for the usual m."""
+"""Samples in a block: for the usual ranks m near the minimizer b of 2(m + b/2) + 2m(m + b)/b."""
 
-I = TypeVar("I")  # noqa: E741 - the iterate, whatever a solver makes it
+I = TypeVar("I")  # noqa: E741 - the iterate, of whatever type a solver chooses
 
 
 @dataclass(slots=True, kw_only=True)
 class BlockState(State, Generic[I]):
-    """The state of a solver that works in blocks; begin with `BlockState.at`.
+    """The state of a solver that works in blocks.
 
     Attributes
     ----------
     iterate : object
         The iterate after all samples so far; never changed in place.
     base : object
-        The iterate at the beginning of the block that is incomplete.
+        The iterate at the beginning of the incomplete block.
     pending : ndarray, shape (fewer than the block's size, d)
-        The samples since then.
+        The samples of the incomplete block.
     """
 
     iterate: I
@@ -43,16 +42,27 @@ class BlockState(State, Generic[I]):
     pending: Array
 
     @classmethod
-    def at(cls, iterate: I, d: int) -> BlockState[I]:
-        """Return the state before the first sample, of samples of length `d`."""
+    def initial(cls, iterate: I, d: int) -> BlockState[I]:
+        """Return the state before the first sample.
+
+        Parameters
+        ----------
+        iterate : object
+        d : int
+            Length of a sample.
+
+        Returns
+        -------
+        BlockState
+        """
         return cls(iterate=iterate, base=iterate, pending=np.empty((0, d)))
 
 
 class Process(Protocol[I]):
-    """What a solver does with samples; a pure function."""
+    """The update of a solver by samples; a pure function."""
 
     def __call__(self, iterate: I, samples: Array, first: int, /) -> I:
-        """Return the iterate after `samples`; leave `iterate` as it is.
+        """Return the iterate after `samples`, without changing `iterate`.
 
         Parameters
         ----------
@@ -61,23 +71,28 @@ class Process(Protocol[I]):
         samples : ndarray, shape (count, d), C order
             Several whole blocks, or the beginning of one.
         first : int
-            How many samples came before.
+            Number of samples before these.
+
+        Returns
+        -------
+        object
         """
 
 
 def advance_blocks(state: BlockState[I], samples: Array, size: int, process: Process[I]) -> None:
-    """Take `samples` into the state, and count them as steps and samples of its work.
+    """Update the state by samples, and count them as its steps and samples.
 
     Parameters
     ----------
     state : BlockState
+        Changed in place.
     samples : ndarray, shape (count, d), C order
-        Not kept.
+        Copied where they are kept.
     size : int
         Samples in a block.
     process : callable
-        Called for the block that was incomplete, once for all whole blocks that follow, and
-        for what is left.
+        Called once for the incomplete block, once for all whole blocks that follow, and once for
+        the samples that remain.
     """
     at = state.work.samples - len(state.pending)
     state.work.steps += len(samples)
@@ -97,7 +112,15 @@ def advance_blocks(state: BlockState[I], samples: Array, size: int, process: Pro
 
 
 def fail_on_nan(state: State, drift: float) -> None:
-    """End the run where the bound on the drift of the basis says that samples were not finite."""
+    """Fail if samples were not finite, or too large to be squared.
+
+    Parameters
+    ----------
+    state : State
+    drift : float
+        The bound on the orthogonality defect of the basis: NaN after such samples
+        (`orthobench_stochastic_pca.span.expand`).
+    """
     if np.isnan(drift):
         state.status = Status.FAILED
         state.reason = "a sample is not finite, or too large to be squared"

@@ -8,58 +8,53 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, SampleOracle
-from orthobench_stochastic_pca.rank_updates import on_start, zero
-from orthobench_stochastic_pca.relaxed import Relaxed, average_parameter, start_parameter
-from orthobench_stochastic_pca.spectrum import COMPLEMENT, DENSITY, Iterate, Rule
+from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
+from orthobench_stochastic_pca.relaxed import Averaging, Relaxed
+from orthobench_stochastic_pca.spectrum import COMPLEMENT, DENSITY, Iterate, Projection
 
 SOFTENING = 0.1
-"""What a random start lacks to a projection: mirror descent never leaves the eigenvalue 1."""
+"""One less the eigenvalues of a random start: mirror descent would never leave eigenvalue 1."""
 
 
 @dataclass(frozen=True)
-class WarmuthKuzmin(Relaxed):
+class WarmuthKuzmin(Averaging):
     """Warmuth and Kuzmin's algorithm: mirror descent on I - M with the von Neumann entropy.
 
-    With N = -log(I - M) a step is N <- N + eta_t x x', then max(0, N - gamma) with gamma such
-    that tr M = k: the same rank-one update as MSG's, kept in logarithms. Started at zero the
-    trace grows to k first (gamma = 0).
+    With N = -log(I - M) a step is N <- N + eta_t x x', then N <- max(0, N - gamma) with gamma such
+    that tr M = k: the rank-one update of MSG, on a logarithm. Started at zero the trace grows to k
+    first, with gamma = 0.
 
     Parameters
     ----------
-    start : str
-        Zero, or 0.9 times the projection onto the oracle's random start: N must be finite.
-    average : bool
-        Read the solution off the mean of M(1), ..., M(t).
+    step, schedule, rounding, average
+        As for `orthobench_stochastic_pca.msg.MSG`.
+    start : {"zero", "random"}
+        Zero, or 0.9 times the projection onto the oracle's random start, so that N is finite.
+
+    Notes
+    -----
+    The cost of `orthobench_stochastic_pca.msg.MSG`.
 
     References
     ----------
     Warmuth and Kuzmin 2008; Arora, Cotter and Srebro 2013, section 3.3.
     """
 
-    start: str = start_parameter()
-    average: bool = average_parameter()
-
-    block: ClassVar[int] = 24
     name: ClassVar[str] = "warmuth-kuzmin"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3; Warmuth and Kuzmin 2008"
 
-    @property
-    def averages(self) -> bool:
-        """Whether the iterates are summed up."""
-        return self.average
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection in the divergence of I - M."""
+        return Projection(COMPLEMENT, oracle.k, oracle.n)
 
-    def rule(self, oracle: SampleOracle) -> Rule:
-        """Project in the divergence of I - M."""
-        return Rule(COMPLEMENT, oracle.k, oracle.n)
-
-    def first(self, oracle: SampleOracle) -> Iterate:
-        """Return N = 0, or that of the softened projection onto the oracle's start."""
+    def initial(self, oracle: SampleOracle) -> Iterate:
+        """Return N of the first M."""
         if self.start == "zero":
-            return zero(oracle.n)
-        return on_start(oracle.start, -np.log(SOFTENING), full=False)
+            return scaled_identity(oracle.n, 0.0)
+        return on_subspace(oracle.start, -np.log(SOFTENING), full=False)
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return 1 - exp(-N)."""
+        """Return the eigenvalues of M = I - exp(-N)."""
         return -np.expm1(-matrix.values), 0.0
 
 
@@ -68,9 +63,17 @@ class MEG(Relaxed):
     """Matrix exponentiated gradient: mirror descent on M with the von Neumann entropy.
 
     A step is log M <- log M + eta_t x x', then the eigenvalues s of M become min(1, c s) with c
-    such that they sum to k. It starts at (k/d) I, and keeps the directions that samples have
-    touched beside one eigenvalue for all others: after d samples in general position it costs
-    O(d³) flops a sample and O(d²) memory.
+    such that they sum to k. It starts at (k/d) I. Stored are the directions that samples have
+    touched, and one eigenvalue for all others.
+
+    Parameters
+    ----------
+    step, schedule, rounding
+        As for `orthobench_stochastic_pca.msg.MSG`.
+
+    Notes
+    -----
+    After d samples in general position, O(d³) flops a sample and O(d²) memory.
 
     References
     ----------
@@ -80,13 +83,13 @@ class MEG(Relaxed):
     name: ClassVar[str] = "meg"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3"
 
-    def rule(self, oracle: SampleOracle) -> Rule:
-        """Project in the divergence of M."""
-        return Rule(DENSITY, oracle.k, oracle.n)
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection in the divergence of M."""
+        return Projection(DENSITY, oracle.k, oracle.n)
 
-    def first(self, oracle: SampleOracle) -> Iterate:
+    def initial(self, oracle: SampleOracle) -> Iterate:
         """Return the logarithm of (k/d) I."""
-        return zero(oracle.n, np.log(oracle.k / oracle.n))
+        return scaled_identity(oracle.n, np.log(oracle.k / oracle.n))
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
         """Return exp(log M), at most 1."""

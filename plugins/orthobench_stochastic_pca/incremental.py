@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, SampleOracle, Solution, complete, parameter
-from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState, zero
-from orthobench_stochastic_pca.spectrum import TRUNCATED, Iterate, Rule
+from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState, scaled_identity
+from orthobench_stochastic_pca.spectrum import TRUNCATED, Iterate, Projection
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,14 @@ class IncrementalPCA(RankUpdates):
 
     Parameters
     ----------
-    ties : str
-        Which of equal eigenvalues (to 1e-12 of the largest) survive: those of directions that
-        the sample did not touch ("old"), or the other ("new"). Decides on discrete data.
+    ties : {"old", "new"}
+        Which of equal eigenvalues (to 1e-12 of the largest) are kept: those of directions that
+        the sample did not touch, or the new one. It matters for discrete data.
+
+    Notes
+    -----
+    In blocks of b = 16 samples about 2(k + b)(1 + k/b)d + 2k²(k + b) flops a sample. Memory:
+    3(k + b)d doubles.
 
     References
     ----------
@@ -32,20 +37,20 @@ class IncrementalPCA(RankUpdates):
 
     ties: str = parameter(
         "old",
-        help="which of equal eigenvalues survive: of directions the sample left alone, or new",
+        help="which of equal eigenvalues are kept: of directions the sample left alone, or new",
         choices=("old", "new"),
     )
 
     name: ClassVar[str] = "incremental-pca"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 5.2"
 
-    def rule(self, oracle: SampleOracle) -> Rule:
-        """Keep the k largest eigenvalues."""
-        return Rule(TRUNCATED, oracle.k, oracle.k, self.ties == "old")
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection that keeps the k largest eigenvalues."""
+        return Projection(TRUNCATED, oracle.k, oracle.k, self.ties == "old")
 
-    def first(self, oracle: SampleOracle) -> Iterate:
+    def initial(self, oracle: SampleOracle) -> Iterate:
         """Return zero."""
-        return zero(oracle.n)
+        return scaled_identity(oracle.n, 0.0)
 
     def etas(self, first: int, count: int) -> Array:
         """Return ones."""
@@ -53,6 +58,6 @@ class IncrementalPCA(RankUpdates):
         return np.ones(count)
 
     def solution(self, state: SpectrumState) -> Solution:
-        """Return the eigenvectors, largest eigenvalue first, (d, k)."""
+        """Return the eigenvectors, shape (d, k), largest eigenvalue first."""
         vectors = np.ascontiguousarray(state.iterate.matrix.basis[::-1].T)
         return Solution(complete(vectors, state.start, state.start.shape[1]))

@@ -1,4 +1,4 @@
-"""Matrix stochastic gradient, and the same with a cap on the rank."""
+"""Matrix stochastic gradient, and its variant with a cap on the rank."""
 
 from __future__ import annotations
 
@@ -7,27 +7,39 @@ from typing import ClassVar
 
 from orthobench.contract import Array, SampleOracle, UsageError, parameter
 from orthobench_stochastic_pca.blocks import BLOCK
-from orthobench_stochastic_pca.rank_updates import on_start, zero
-from orthobench_stochastic_pca.relaxed import Relaxed, average_parameter, start_parameter
-from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, Iterate, Rule
+from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
+from orthobench_stochastic_pca.relaxed import Averaging
+from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, Iterate, Projection
 
 
 @dataclass(frozen=True)
-class MSG(Relaxed):
+class MSG(Averaging):
     """Matrix stochastic gradient: M <- P(M + eta_t x x') on {0 <= M <= I, tr M = k}.
 
-    P shifts and clips the eigenvalues so that they lie in [0, 1] and sum to k. Started at zero
-    the trace grows to k first: until then P only clips (Theorem 1's start). The rank adapts: an
-    update adds a direction, the shift removes those of small eigenvalues. A small step from
-    zero is a weighted average of the samples, with a rank of hundreds.
+    P shifts all eigenvalues by one number and clips them to [0, 1], so that they sum to k. Started
+    at zero, as in Theorem 1, the trace grows to k first; until then P only clips. The rank adapts:
+    an update adds a direction, the shift removes those of small eigenvalues. With a small step
+    from zero M is a weighted average of the samples, of a rank in the hundreds.
 
     Parameters
     ----------
-    start : str
+    step : float
+        The constant c of the step sizes.
+    schedule : {"1/sqrt(t)", "constant", "1/t"}
+        eta_t = c / sqrt(t), c or c / t.
+    rounding : {"leading", "sampled"}
+        The subspace of a solution: that of the k leading eigenvectors of M, or a corner of the
+        feasible set, drawn at random such that its expectation is M (Lemma 3.1).
+    start : {"zero", "random"}
         Zero, or the projection onto the span of the oracle's random start.
     average : bool
-        Read the solution off the mean of M(1), ..., M(t) (step 3 of section 3.1). Costs 2(m+b)²m
-        flops a sample more and memory d times the rank of the average.
+        Read the solution off the mean of M(1), ..., M(t) (step 3 of section 3.1).
+
+    Notes
+    -----
+    At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, and
+    2(m + b)²m more for the average. Memory: 3(m + b)d doubles, and d times the rank of the
+    average.
 
     References
     ----------
@@ -35,30 +47,21 @@ class MSG(Relaxed):
     corrected (`orthobench_stochastic_pca.projection.shift`).
     """
 
-    start: str = start_parameter()
-    average: bool = average_parameter()
-
-    block: ClassVar[int] = 24
     name: ClassVar[str] = "msg"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, Algorithms 1 and 2"
 
-    @property
-    def averages(self) -> bool:
-        """Whether the iterates are summed up."""
-        return self.average
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection onto the fantope, {0 <= M <= I, tr M <= k}."""
+        return Projection(FANTOPE, oracle.k, oracle.n)
 
-    def rule(self, oracle: SampleOracle) -> Rule:
-        """Project onto the fantope."""
-        return Rule(FANTOPE, oracle.k, oracle.n)
-
-    def first(self, oracle: SampleOracle) -> Iterate:
-        """Return zero or the projection onto the oracle's start."""
+    def initial(self, oracle: SampleOracle) -> Iterate:
+        """Return zero, or the projection onto the oracle's start."""
         if self.start == "zero":
-            return zero(oracle.n)
-        return on_start(oracle.start, 1.0, full=True)
+            return scaled_identity(oracle.n, 0.0)
+        return on_subspace(oracle.start, 1.0, full=True)
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return the values kept: M itself is kept."""
+        """Return the values of the iterate, which is M itself."""
         return matrix.values, 0.0
 
 
@@ -66,15 +69,21 @@ class MSG(Relaxed):
 class CappedMSG(MSG):
     """Capped MSG: matrix stochastic gradient with rank M <= K.
 
-    The projection keeps the K largest eigenvalues, which is optimal, then shifts and clips
-    those; the shift may be positive, once the trace has reached k. Of equal eigenvalues, those
-    of the directions that a sample did not touch are kept. With K = k every M of trace k is a
-    projection, and samples orthogonal to it never move it while eta_t |x|² < 1.
+    The projection keeps the K largest eigenvalues, which is optimal, then shifts and clips them.
+    Once the trace has reached k the shift may be positive. Of equal eigenvalues it keeps those of
+    directions that the sample did not touch. With K = k every M of trace k is a projection, and
+    samples orthogonal to it do not move it as long as eta_t |x|² < 1.
 
     Parameters
     ----------
+    step, schedule, rounding, start, average
+        As for `MSG`.
     K : int, optional
-        The largest rank, at least k; k + 1 where not given, as the paper recommends.
+        The largest rank, at least k; k + 1 by default, as the paper recommends.
+
+    Notes
+    -----
+    The cost of `MSG` at a rank m <= K.
 
     References
     ----------
@@ -87,18 +96,18 @@ class CappedMSG(MSG):
     name: ClassVar[str] = "capped-msg"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 5.1"
 
-    def rule(self, oracle: SampleOracle) -> Rule:
-        """Keep the K largest eigenvalues, and project those.
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection of the K largest eigenvalues.
 
         Raises
         ------
         UsageError
-            Where K < k: no feasible matrix has so low a rank.
+            If K < k: no feasible matrix has so low a rank.
         """
-        most = oracle.k + 1 if self.K is None else self.K
-        if most < oracle.k:
+        max_rank = oracle.k + 1 if self.K is None else self.K
+        if max_rank < oracle.k:
             raise UsageError(
-                f"capped-msg: K = {most} is below k = {oracle.k}, the rank of every solution; "
+                f"capped-msg: K = {max_rank} is below k = {oracle.k}, the rank of every solution; "
                 "set K to k or more"
             )
-        return Rule(CAPPED, oracle.k, min(most, oracle.n))
+        return Projection(CAPPED, oracle.k, min(max_rank, oracle.n))

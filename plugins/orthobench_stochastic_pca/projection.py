@@ -1,8 +1,7 @@
 """Projections of a spectrum onto the feasible sets of the relaxations of PCA.
 
-Each works on the eigenvalues alone, in ascending order: the projected matrix has the
-eigenvectors of the matrix projected (Arora, Cotter and Srebro 2013, Lemma 3.2 and sections
-3.3 and 5.1).
+Each works on the eigenvalues alone, in ascending order, since a matrix and its projection have the
+same eigenvectors (Arora, Cotter and Srebro 2013, Lemma 3.2 and sections 3.3 and 5.1).
 """
 
 from __future__ import annotations
@@ -20,20 +19,29 @@ def shift(values: Array, counts: Array, k: float) -> float:
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Eigenvalues in ascending order; distinct ones suffice.
+        Eigenvalues, ascending; equal ones may be listed once.
     counts : ndarray, shape (n,)
         Their multiplicities, as floats.
     k : float
         0 < k <= counts.sum().
 
+    Returns
+    -------
+    float
+        S; where several fit, the smallest.
+
     Notes
     -----
-    Algorithm 2: two pointers walk the 2n thresholds at which a value leaves 0 or reaches 1. As
-    printed its last test reads sigma_{j+1} >= 1 where it must read sigma_j + S >= 1. Here S
-    rises, so that the sum only grows, and the one test left, whether the sum reaches k within
-    the segment, cannot fail by rounding.
+    Two pointers walk the 2n values of S at which an eigenvalue leaves 0 or reaches 1. S rises, so
+    that the sum only grows; the one test that remains, whether the sum reaches k before the next
+    of them, cannot fail by rounding. O(n) flops.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Algorithm 2. Its last test is printed as sigma_{j+1} >= 1, a
+    misprint for sigma_j + S >= 1.
     """
-    low = high = len(values)  # values[low:high] lie strictly inside, values[high:] at 1
+    low = high = len(values)  # values[low:high] lie strictly between 0 and 1, values[high:] at 1
     inside, inside_sum, ones = 0.0, 0.0, 0.0
     while low > 0 or high > low:
         enters = -values[low - 1] if low > 0 else np.inf
@@ -50,16 +58,16 @@ def shift(values: Array, counts: Array, k: float) -> float:
             inside_sum -= counts[high] * values[high]
             ones += counts[high]
         if low == high:
-            inside_sum = 0.0  # exactly: what rounding left there must not count
+            inside_sum = 0.0  # exactly, without the rounding errors of the sum
     if low == high:
-        least_that_clips: float = 1.0 - values[high]
-        return least_that_clips
+        reaches_one: float = 1.0 - values[high]
+        return reaches_one
     return _between(values, counts, low, high, k - ones)
 
 
 @inner
 def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> float:
-    """Return the S for which values[low:high] + S sum to `rest`, summed afresh."""
+    """Return the S for which values[low:high] + S sum to `rest`."""
     total, number = 0.0, 0.0
     for i in range(low, high):
         total += counts[i] * values[i]
@@ -71,14 +79,19 @@ def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> 
 def onto_fantope(values: Array, k: float) -> None:
     """Project eigenvalues onto {0 <= s <= 1, sum s <= k} in place: the projection of MSG.
 
-    Once the trace has reached k an update never lowers it, so that this is Lemma 3.2's
-    projection onto {sum s = k} from then on, and Theorem 1's start at zero before: S <= 0.
+    Started at zero, as in Theorem 1, the trace grows to k first. An update never lowers it, so
+    that from then on this is the projection onto {0 <= s <= 1, sum s = k}.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Ascending, nonnegative. Zero eigenvalues not listed stay zero, since S <= 0.
+        Ascending, nonnegative. Zero eigenvalues need not be listed: they stay zero, since the
+        shift is never positive.
     k : float
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Lemma 3.2 and Theorem 1.
     """
     if _clipped_sum(values) > k:
         _shift(values, k)
@@ -92,17 +105,21 @@ def onto_capped(values: Array, k: float, full: bool) -> bool:
     Parameters
     ----------
     values : ndarray, shape (n,)
-        The K largest eigenvalues, ascending: keeping those is optimal for the rank constraint
-        of equation 5.1, since the distance falls with every eigenvalue kept.
+        The K largest eigenvalues, ascending. Keeping those is optimal under the rank constraint of
+        problem 5.1: the larger an eigenvalue, the more keeping it shortens the distance.
     k : float
     full : bool
-        Whether the trace has reached k before. Until then sum s <= k is asked for; from then
-        on S may be positive.
+        Whether the trace has reached k before. Until then the constraint is sum s <= k; from then
+        on the shift may be positive.
 
     Returns
     -------
     bool
         Whether the trace has reached k now.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, section 5.1.
     """
     total = _clipped_sum(values)
     if total != k and (full or total > k):
@@ -116,23 +133,31 @@ def onto_complement(values: Array, k: float) -> None:
     """Project N = -log(I - M) onto {tr M <= k} in the von Neumann divergence of I - M, in place.
 
     The projection of Warmuth and Kuzmin: max(0, value - gamma), with gamma >= 0 such that the
-    sum of 1 - exp(-value) is k; all in logarithms, since exp(-value) underflows.
+    sum of 1 - exp(-value) is k. All in logarithms, since exp(-value) underflows.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
         Eigenvalues of N, ascending, nonnegative.
     k : float
+
+    Notes
+    -----
+    O(n) flops.
+
+    References
+    ----------
+    Warmuth and Kuzmin 2008; Arora, Cotter and Srebro 2013, section 3.3.
     """
-    n, total, gamma = len(values), 1.0, 0.0  # total: of exp(least - value) over the largest
+    n, total, gamma = len(values), 1.0, 0.0  # total: sum of exp(least - value), value >= least
     for number in range(1, n + 1):
         least = values[n - number]
-        fall = np.exp(values[n - number - 1] - least) if number < n else 0.0
-        if number > k and number - k >= total * fall:
+        ratio = np.exp(values[n - number - 1] - least) if number < n else 0.0
+        if number > k and number - k >= total * ratio:
             gamma = least + np.log((number - k) / total)
             break
-        total = total * fall + 1.0
-    if gamma > 0.0:  # else the trace is at most k already
+        total = total * ratio + 1.0
+    if gamma > 0.0:  # otherwise the trace is at most k
         for i in range(n):
             values[i] = max(0.0, values[i] - gamma)
 
@@ -141,25 +166,34 @@ def onto_complement(values: Array, k: float) -> None:
 def onto_density(values: Array, others: int, k: float) -> float:
     """Project log M onto {log M <= 0, tr M = k} in the von Neumann divergence of M, in place.
 
-    The projection of MEG: the eigenvalues of M become min(1, exp(S) s) with sum k.
+    The projection of MEG: the eigenvalues s of M become min(1, exp(S) s), with sum k.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Eigenvalues of log M less its floor, ascending, nonnegative.
+        Eigenvalues of log M less their floor, ascending, nonnegative.
     others : int
-        Multiplicity of the floor besides.
+        Number of further eigenvalues of log M, all equal to the floor.
     k : float
 
     Returns
     -------
     float
-        The new floor, of which the old one is no part; `values` are relative to it.
+        The new floor, which does not depend on the old one; `values` are now relative to it.
+
+    Notes
+    -----
+    O(n) flops; n doubles of scratch.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, section 3.3.
     """
     n = len(values)
     total, largest = np.empty(n + 1), 0.0
     total[0] = float(others)
-    for i in range(n):  # total[i + 1]: of exp(value - values[i]) over the floor and values[: i + 1]
+    # total[i + 1]: sum of exp(value - values[i]) over the others, of value 0, and values[: i + 1]
+    for i in range(n):
         total[i + 1] = total[i] * np.exp(largest - values[i]) + 1.0
         largest = values[i]
     floor = 0.0
@@ -175,6 +209,7 @@ def onto_density(values: Array, others: int, k: float) -> float:
 
 @inner
 def _clipped_sum(values: Array) -> float:
+    """Return the sum of min(1, value)."""
     total = 0.0
     for value in values:
         total += min(1.0, value)
@@ -183,7 +218,7 @@ def _clipped_sum(values: Array) -> float:
 
 @inner
 def _shift(values: Array, k: float) -> None:
-    """Add to the values, each of multiplicity one, the S of `shift`."""
+    """Add the S of `shift` to the values, each of multiplicity one, in place."""
     counts = np.empty(len(values))
     for i in range(len(values)):
         counts[i] = 1.0
@@ -194,5 +229,6 @@ def _shift(values: Array, k: float) -> None:
 
 @inner
 def _clip(values: Array) -> None:
+    """Clip the values to [0, 1] in place."""
     for i in range(len(values)):
         values[i] = min(1.0, max(0.0, values[i]))

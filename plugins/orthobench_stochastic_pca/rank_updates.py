@@ -1,4 +1,4 @@
-"""The base of all methods that keep a spectrum and change it by one rank-one update a sample."""
+"""The base of all methods that keep a spectrum, changed by one rank-one update a sample."""
 
 from __future__ import annotations
 
@@ -9,50 +9,64 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, SampleOracle, Solver
-from orthobench_stochastic_pca.averaging import Average
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
-from orthobench_stochastic_pca.spectrum import Iterate, Rule
+from orthobench_stochastic_pca.factored_sum import FactoredSum
+from orthobench_stochastic_pca.spectrum import Iterate, Projection
 
 
 @dataclass(frozen=True)
-class Tracked:
-    """The iterate, and the sum of all iterates where that is asked for; immutable."""
+class SummedIterate:
+    """The iterate and, if the solver averages, the sum of all iterates M; immutable.
+
+    Attributes
+    ----------
+    matrix : Iterate
+    total : FactoredSum, optional
+    """
 
     matrix: Iterate
-    total: Average | None = None
+    total: FactoredSum | None = None
 
 
 @dataclass(slots=True, kw_only=True)
-class SpectrumState(BlockState[Tracked]):
+class SpectrumState(BlockState[SummedIterate]):
     """The state of a method that keeps a spectrum.
 
     Attributes
     ----------
     start : ndarray, shape (d, k)
-        The oracle's start: completes a basis of lower rank.
-    rule : Rule
-        What becomes of the eigenvalues.
+        The oracle's start, which completes a basis of lower rank.
+    projection : Projection
+        The projection of the eigenvalues.
     seed : int
         Seed of sampled rounding.
     """
 
     start: Array
-    rule: Rule
+    projection: Projection
     seed: int
 
 
 @dataclass(frozen=True)
 class RankUpdates(Solver[SampleOracle, SpectrumState]):
-    """Base of the methods M <- projection of (M + eta xx'), each sample one step.
+    """Base of the methods M <- projection of (M + eta xx'), of which each sample is a step.
 
-    At rank m they cost about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample in blocks of b,
-    nearly all of it in matrix products, and 3(m + b)d doubles of memory. They are exact: the
-    blocks change the rounding only.
+    They are exact: working in blocks changes nothing but rounding.
 
     Class attributes
     ----------------
     block : int
-        Samples in a block: more where the rank is higher.
+        Samples in a block: more for methods of higher rank.
+
+    Notes
+    -----
+    At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, nearly
+    all of them in matrix products. Memory: 3(m + b)d doubles. ``work.flops`` counts Algorithm 1 as
+    the paper states it.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Algorithm 1.
     """
 
     block: ClassVar[int] = BLOCK
@@ -60,11 +74,11 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
     batch = 1
 
     @abstractmethod
-    def rule(self, oracle: SampleOracle) -> Rule:
-        """Return what becomes of the eigenvalues; refuse parameters that do not fit."""
+    def projection(self, oracle: SampleOracle) -> Projection:
+        """Return the projection of the eigenvalues, or raise if parameters do not fit."""
 
     @abstractmethod
-    def first(self, oracle: SampleOracle) -> Iterate:
+    def initial(self, oracle: SampleOracle) -> Iterate:
         """Return the iterate before the first sample."""
 
     @abstractmethod
@@ -73,19 +87,19 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
 
     @property
     def averages(self) -> bool:
-        """Whether the iterates are summed up."""
+        """Whether the iterates are summed."""
         return False
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
-        """Begin at the first iterate; `rng` gives the seed of sampled rounding."""
-        rule = self.rule(oracle)
-        tracked = Tracked(self.first(oracle), Average() if self.averages else None)
+        """Start at the initial iterate; `rng` gives the seed of sampled rounding."""
+        projection = self.projection(oracle)
+        iterate = SummedIterate(self.initial(oracle), FactoredSum() if self.averages else None)
         return SpectrumState(
-            iterate=tracked,
-            base=tracked,
+            iterate=iterate,
+            base=iterate,
             pending=np.empty((0, oracle.n)),
             start=oracle.start,
-            rule=rule,
+            projection=projection,
             seed=int(rng.integers(2**63)),
         )
 
@@ -94,43 +108,74 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
         self.advance(oracle, state, 1)
 
     def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
-        """Take `count` samples, one update each."""
+        """Take `count` samples, with one update each."""
 
-        def process(tracked: Tracked, samples: Array, first: int) -> Tracked:
+        def process(iterate: SummedIterate, samples: Array, first: int) -> SummedIterate:
             etas = self.etas(first + 1, len(samples))
-            if tracked.total is None:
-                return self._updated(tracked.matrix, samples, etas, state.rule)
-            return self._averaged(tracked, samples, etas, state.rule)
+            if iterate.total is None:
+                return self._updated(iterate.matrix, samples, etas, state.projection)
+            return self._summed(iterate, samples, etas, state.projection)
 
         advance_blocks(state, oracle.take(count), self.block, process)
         fail_on_nan(state, state.iterate.matrix.drift)
         state.work.flops = state.iterate.matrix.flops
 
-    def _updated(self, matrix: Iterate, samples: Array, etas: Array, rule: Rule) -> Tracked:
+    def _updated(
+        self, matrix: Iterate, samples: Array, etas: Array, projection: Projection
+    ) -> SummedIterate:
+        """Return the iterate after the samples."""
         from orthobench_stochastic_pca.updates import update_blocks
 
-        updated, _ = update_blocks(matrix, samples, etas, self.block, rule, summing=False)
-        return Tracked(updated)
+        updated, _ = update_blocks(matrix, samples, etas, self.block, projection, summing=False)
+        return SummedIterate(updated)
 
-    def _averaged(self, tracked: Tracked, samples: Array, etas: Array, rule: Rule) -> Tracked:
+    def _summed(
+        self, iterate: SummedIterate, samples: Array, etas: Array, projection: Projection
+    ) -> SummedIterate:
+        """Return the iterate after the samples, and the sum of all iterates."""
         from orthobench_stochastic_pca.updates import update_blocks
 
-        matrix, total = tracked.matrix, tracked.total or Average()
+        matrix, total = iterate.matrix, iterate.total or FactoredSum()
         for first in range(0, len(samples), self.block):
             block = slice(first, first + self.block)
             updated, P = update_blocks(
-                matrix, samples[block], etas[block], self.block, rule, summing=True
+                matrix, samples[block], etas[block], self.block, projection, summing=True
             )
             matrix, total = updated, total.plus(P)
-        return Tracked(matrix, total)
+        return SummedIterate(matrix, total)
 
 
-def zero(d: int, floor: float = 0.0) -> Iterate:
-    """Return the iterate floor I."""
-    return Iterate(np.empty((0, d)), np.empty(0), floor)
+def scaled_identity(d: int, factor: float) -> Iterate:
+    """Return `factor` times the identity.
+
+    Parameters
+    ----------
+    d : int
+        Length of a sample.
+    factor : float
+        0 for the zero matrix.
+
+    Returns
+    -------
+    Iterate
+    """
+    return Iterate(np.empty((0, d)), np.empty(0), factor)
 
 
-def on_start(start: Array, value: float, full: bool) -> Iterate:
-    """Return the iterate with `value` on the span of `start`, (d, k), and zero elsewhere."""
-    basis = np.array(start.T, order="C")
+def on_subspace(U: Array, value: float, full: bool) -> Iterate:
+    """Return `value` times the projection onto a subspace.
+
+    Parameters
+    ----------
+    U : ndarray, shape (d, k)
+        Orthonormal columns.
+    value : float
+    full : bool
+        Whether the trace of M is k.
+
+    Returns
+    -------
+    Iterate
+    """
+    basis = np.array(U.T, order="C")
     return Iterate(basis, np.full(len(basis), value), 0.0, full)

@@ -1,30 +1,35 @@
-"""What the methods on the convex relaxation share: step sizes, averaging, rounding."""
+"""The base of the methods on the convex relaxation: step sizes, rounding and averaging."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from orthobench.contract import Array, complete, parameter
 from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState
-from orthobench_stochastic_pca.rounding import filled, sampled
+from orthobench_stochastic_pca.rounding import fill_trace, sampled
 from orthobench_stochastic_pca.schedule import Scheduled
 from orthobench_stochastic_pca.spectrum import Iterate
 
 
 @dataclass(frozen=True)
 class Relaxed(Scheduled, RankUpdates):
-    """Base of the methods on {0 <= M <= I, tr M = k} (equation 3.3).
+    """Base of the methods on the relaxation {0 <= M <= I, tr M = k}.
 
     Parameters
     ----------
-    rounding : str
-        The subspace that a solution gives: the k leading eigenvectors of M, or a corner of the
-        feasible set drawn so that M is its expectation (Lemma 3.1). The draw is a function of
-        the solver's seed and the number of steps.
+    rounding : {"leading", "sampled"}
+        The subspace of a solution: that of the k leading eigenvectors of M, or a corner (an
+        extreme point) of the feasible set, drawn at random such that its expectation is M. The
+        draw is a function of the solver's seed and the number of steps.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, problem 3.3 and Lemma 3.1.
     """
 
     rounding: str = parameter(
@@ -38,7 +43,7 @@ class Relaxed(Scheduled, RankUpdates):
         """Return M's eigenvalues, in the iterate's order, and that of all other directions."""
 
     def solution(self, state: SpectrumState) -> RelaxedSolution:
-        """Return the subspace and M, or the average of all M where that is asked for."""
+        """Return the subspace and M, or the average of all M if the solver averages."""
         values, vectors, floor = self._spectrum(state)
         if self.rounding == "leading":
             point = complete(vectors, state.start, state.start.shape[1])
@@ -48,33 +53,54 @@ class Relaxed(Scheduled, RankUpdates):
 
     def _spectrum(self, state: SpectrumState) -> tuple[Array, Array, float]:
         """Return M's eigenvalues, descending, eigenvectors (d, m) and floor, in fresh arrays."""
-        tracked = state.iterate
-        if tracked.total is not None and state.work.steps:
-            values, vectors = tracked.total.spectrum()
+        iterate = state.iterate
+        if iterate.total is not None and state.work.steps:
+            values, vectors = iterate.total.spectrum()
             return np.minimum(values / state.work.steps, 1.0), vectors, 0.0
-        values, floor = self.eigenvalues(tracked.matrix)
-        return values[::-1].copy(), np.ascontiguousarray(tracked.matrix.basis[::-1].T), floor
+        values, floor = self.eigenvalues(iterate.matrix)
+        return values[::-1].copy(), np.ascontiguousarray(iterate.matrix.basis[::-1].T), floor
 
     def _sampled(self, state: SpectrumState, values: Array, vectors: Array, floor: float) -> Array:
-        vectors, values = filled(vectors, values, floor, state.start)
+        """Return the subspace of a sampled corner, shape (d, k)."""
+        vectors, values = fill_trace(vectors, values, floor, state.start)
         rng = np.random.default_rng([state.seed, state.work.steps])
         chosen = sampled(values, state.start.shape[1], rng)
         return np.ascontiguousarray(vectors[:, chosen])
 
 
-def average_parameter() -> bool:
-    """Declare the parameter ``average``."""
-    declared: bool = parameter(
-        False, help="read the solution off the average of all iterates, not the last one"
-    )
-    return declared
+@dataclass(frozen=True)
+class Averaging(Relaxed):
+    """Base of the methods on the relaxation that may start anywhere and average.
 
+    Parameters
+    ----------
+    start : {"zero", "random"}
+        The first M: zero, or a multiple of the projection onto the oracle's random start.
+    average : bool
+        Read the solution off the mean of M(1), ..., M(t), step 3 of section 3.1.
 
-def start_parameter() -> str:
-    """Declare the parameter ``start``."""
-    declared: str = parameter(
+    Notes
+    -----
+    The average costs 2(m + b)²m flops a sample more, at rank m in blocks of b samples, and memory
+    d times its rank.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, section 3.1.
+    """
+
+    start: str = parameter(
         "zero",
         help="the first M: zero, or the projection onto a random subspace",
         choices=("zero", "random"),
     )
-    return declared
+    average: bool = parameter(
+        False, help="read the solution off the average of all iterates, not the last one"
+    )
+
+    block: ClassVar[int] = 24
+
+    @property
+    def averages(self) -> bool:
+        """Whether the iterates are summed."""
+        return self.average

@@ -1,4 +1,4 @@
-"""Oja's method and GROUSE: one rotation of the basis a sample."""
+"""Oja's method and GROUSE: each sample rotates one direction of the basis."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from orthobench_stochastic_pca.schedule import Scheduled
 
 
 class Basis(NamedTuple):
-    """The iterate.
+    """The iterate of a method that rotates its basis.
 
     Attributes
     ----------
     rows : ndarray, shape (k, d)
-        Orthonormal rows; U'.
+        U': orthonormal rows.
     drift : float
-        Bound on their orthogonality defect.
+        Bound on the orthogonality defect of U.
     """
 
     rows: Array
@@ -32,8 +32,16 @@ class Basis(NamedTuple):
 class Rotating(Scheduled, Solver[SampleOracle, BlockState[Basis]]):
     """Base of the methods that rotate one direction of U towards each sample.
 
-    They cost 2(k + b/2)d + 2k(k + b)d/b flops a sample in blocks of b = 16, all of it in matrix
-    products, and 2(k + b)d doubles of memory.
+    Class attributes
+    ----------------
+    geodesic : bool
+        Whether the angle is that of GROUSE, along the geodesic, or that of Oja's method.
+
+    Notes
+    -----
+    In blocks of b = 16 samples 2(k + b/2)d + 2k(k + b)d/b flops a sample, all in matrix products.
+    Memory: 2(k + b)d doubles. ``work.flops`` counts the method as its source states it
+    (`flops_per_sample`).
     """
 
     needs: ClassVar[type[SampleOracle]] = SampleOracle
@@ -43,15 +51,15 @@ class Rotating(Scheduled, Solver[SampleOracle, BlockState[Basis]]):
     @staticmethod
     @abstractmethod
     def flops_per_sample(d: int, k: int) -> int:
-        """Return what one step of the method costs as its source states it."""
+        """Return the flops of a step as the source states the method."""
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
-        """Begin at ``oracle.start``."""
+        """Start at ``oracle.start``."""
         del rng
-        return BlockState.at(Basis(np.array(oracle.start.T, order="C"), 0.0), oracle.n)
+        return BlockState.initial(Basis(np.array(oracle.start.T, order="C"), 0.0), oracle.n)
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
-        """Take `count` samples, one rotation each."""
+        """Take `count` samples, with one rotation each."""
         advance_blocks(state, oracle.take(count), BLOCK, self._rotated)
         fail_on_nan(state, state.iterate.drift)
         state.work.flops += count * self.flops_per_sample(oracle.n, oracle.k)
@@ -61,10 +69,11 @@ class Rotating(Scheduled, Solver[SampleOracle, BlockState[Basis]]):
         self.advance(oracle, state, 1)
 
     def solution(self, state: BlockState[Basis]) -> Solution:
-        """Return the basis, (d, k)."""
+        """Return the basis, shape (d, k)."""
         return Solution(np.array(state.iterate.rows.T, order="C"))
 
     def _rotated(self, basis: Basis, samples: Array, first: int) -> Basis:
+        """Return the basis after the samples."""
         from orthobench_stochastic_pca.rotations import rotate_blocks
 
         etas = self.etas(first + 1, len(samples))
@@ -76,11 +85,18 @@ class Oja(Rotating):
     """Oja's method with orthonormalization, also called the stochastic power method.
 
     U <- P(U + eta_t x x'U), where P is the projection onto the matrices with orthonormal columns:
-    the polar factor, which spans the same subspace as the Q factor. The change has rank one, so
-    that with w = U'x the polar factor is U after a rotation in the plane of Uw and the residual
-    x - Uw, by the angle arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)): exactly, and in O(dk).
+    the polar factor, which spans the same subspace as the Q factor. The change has rank one. So,
+    with w = U'x, the polar factor is exactly U after a rotation in the plane of Uw and the residual
+    x - Uw, by the angle arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)), which takes O(dk) flops.
 
     A sample orthogonal to U, or in its span, changes nothing.
+
+    Parameters
+    ----------
+    step : float
+        The constant c of the step sizes.
+    schedule : {"1/sqrt(t)", "constant", "1/t"}
+        eta_t = c / sqrt(t), c or c / t.
 
     References
     ----------
@@ -93,7 +109,10 @@ class Oja(Rotating):
 
     @staticmethod
     def flops_per_sample(d: int, k: int) -> int:
-        """x'U, the rank-one update and a QR factorization: 4dk + k + (4dk² - 4k³/3)."""
+        """Return the flops of x'U, the rank-one update and a QR factorization.
+
+        4dk + k + (4dk² - 4k³/3).
+        """
         return 4 * d * k + k + flops.qr(d, k)
 
 
@@ -105,6 +124,13 @@ class GrassmannianSGD(Rotating):
     eta_t |p||r|: U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
 
     A sample orthogonal to U, or in its span, changes nothing.
+
+    Parameters
+    ----------
+    step : float
+        The constant c of the step sizes.
+    schedule : {"1/sqrt(t)", "constant", "1/t"}
+        eta_t = c / sqrt(t), c or c / t.
 
     References
     ----------
@@ -118,5 +144,8 @@ class GrassmannianSGD(Rotating):
 
     @staticmethod
     def flops_per_sample(d: int, k: int) -> int:
-        """w, p and the rank-one update of 2dk each; r, |r|, |p| and the new direction: 8d."""
+        """Return the flops of w, p and the rank-one update, 2dk each, and 8d + k besides.
+
+        8d for r, |r|, |p| and the new direction.
+        """
         return 6 * d * k + 8 * d + k

@@ -1,4 +1,4 @@
-"""Rounding: from a feasible matrix of the relaxation to a subspace."""
+"""Rounding: from a feasible matrix of the relaxation to a subspace of dimension k."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array, complete
 
-NOTHING = 1e-12
-"""A weight this small is rounding: the corner before takes it over."""
+ROUNDING = 1e-12
+"""Weights and differences of the trace up to this are rounding."""
 
 
 def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
-    """Yield a convex combination of rank-k projections that a spectrum is: weights and corners.
+    """Decompose a feasible matrix into a convex combination of projections of rank k.
+
+    These are the corners, or extreme points, of the feasible set.
 
     Parameters
     ----------
@@ -24,16 +26,20 @@ def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
 
     Yields
     ------
-    float
-        A weight; all of them sum to one.
-    ndarray of int, shape (k,)
-        Which eigenvectors span the subspace; all corners, weighted, sum to `values`.
+    weight : float
+        All weights sum to one.
+    chosen : ndarray of int, shape (k,)
+        The eigenvectors that span the corner. The indicators of all `chosen`, weighted, sum to
+        `values`.
 
     Notes
     -----
-    At most n corners, since each weight takes one value to zero or makes one equal to the
-    weight left, and so it stays. O(n log n) each. Lemma 3.1 of Arora, Cotter and Srebro 2013;
-    Algorithm 2 of Warmuth and Kuzmin 2008.
+    At most n corners: each weight takes one value to zero, or makes one equal to the remaining
+    weight, and there it stays. O(n log n) operations each.
+
+    References
+    ----------
+    Warmuth and Kuzmin 2008, Algorithm 2; Arora, Cotter and Srebro 2013, Lemma 3.1.
     """
     left, total = np.clip(values, 0.0, 1.0), 1.0
     while total > 0.0:
@@ -41,7 +47,7 @@ def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
         chosen, others = order[:k], order[k:]
         largest = left[others[0]] if len(others) else 0.0
         weight = min(left[chosen[-1]], total - largest)
-        if weight <= NOTHING or total - weight <= NOTHING:
+        if weight <= ROUNDING or total - weight <= ROUNDING:
             weight = total
         yield float(weight), chosen
         left[chosen] = np.maximum(left[chosen] - weight, 0.0)
@@ -49,7 +55,29 @@ def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
 
 
 def sampled(values: Array, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return a corner of `values`, drawn with its weight: the expected projection is the matrix."""
+    """Draw a corner with its weight as probability: its expectation is the matrix.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Eigenvalues in [0, 1] with sum k.
+    k : int
+    rng : numpy.random.Generator
+        Takes one draw.
+
+    Returns
+    -------
+    ndarray of int, shape (k,)
+        The eigenvectors that span the corner.
+
+    Notes
+    -----
+    At most n corners of O(n log n) operations (`corners`).
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Lemma 3.1.
+    """
     threshold = rng.random()
     chosen = np.arange(k)
     for weight, chosen in corners(values, k):  # noqa: B007 - the last one is used
@@ -59,8 +87,8 @@ def sampled(values: Array, k: int, rng: np.random.Generator) -> NDArray[np.intp]
     return chosen
 
 
-def filled(vectors: Array, values: Array, floor: float, start: Array) -> tuple[Array, Array]:
-    """Return a matrix of trace k in all its directions that matter, ready for `sampled`.
+def fill_trace(vectors: Array, values: Array, floor: float, start: Array) -> tuple[Array, Array]:
+    """Return the eigendecomposition of a matrix of trace k, from which `sampled` can draw.
 
     Parameters
     ----------
@@ -69,14 +97,20 @@ def filled(vectors: Array, values: Array, floor: float, start: Array) -> tuple[A
     values : ndarray, shape (m,)
         Eigenvalues, descending.
     floor : float
-        The eigenvalue of all other directions; where positive, those get eigenvectors too.
+        The eigenvalue of all other directions; if positive, these get eigenvectors too.
     start : ndarray, shape (d, k)
-        Where the trace is below k yet, what lacks is spread, by the shift of Lemma 3.2, over
-        the eigenvectors and the directions of `start`.
+        Orthonormal columns. If the trace is below k, the eigenvalues of the eigenvectors and of
+        the directions of `start` are raised by one shift, clipped to [0, 1].
 
     Returns
     -------
-    ndarray, shape (d, n), and ndarray, shape (n,)
+    vectors : ndarray, shape (d, n)
+    values : ndarray, shape (n,)
+        Eigenvalues in [0, 1] with sum k.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Lemma 3.2.
     """
     from orthobench_stochastic_pca.projection import shift
 
@@ -84,7 +118,7 @@ def filled(vectors: Array, values: Array, floor: float, start: Array) -> tuple[A
     if floor > 0.0 and m < d:
         basis, _ = np.linalg.qr(vectors, mode="complete")
         return np.hstack([vectors, basis[:, m:]]), np.append(values, np.full(d - m, floor))
-    if values.sum() >= k - NOTHING:
+    if values.sum() >= k - ROUNDING:
         return vectors, values
     n = min(m + k, d)
     spread = np.append(values, np.zeros(n - m))

@@ -1,4 +1,4 @@
-"""Step sizes: the constant c and the schedule that turns it into eta_t."""
+"""Step sizes eta_t: a constant c, and a schedule in t."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from orthobench.contract import Array, parameter
 
 GRID = tuple(2.0**i for i in range(-3, 6))
-"""Constants worth trying where E|x|² = 1."""
+"""Constants c to try in tuning, for data with E|x|² = 1."""
 
 _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 
 
 @dataclass(frozen=True)
 class Scheduled:
-    """The parameters of a solver that takes steps; derive from it before `Solver`.
+    """The parameters of a solver with step sizes; a base class to name before `Solver`.
 
     Parameters
     ----------
     step_size : float
-        The constant c > 0; users call it ``step``.
-    schedule : str
+        The constant c > 0; called ``step`` in suites.
+    schedule : {"1/sqrt(t)", "constant", "1/t"}
         eta_t = c / sqrt(t), c or c / t, with t counted from 1.
     """
 
@@ -39,7 +39,18 @@ class Scheduled:
     )
 
     def etas(self, first: int, count: int) -> Array:
-        """Return eta_t for t = first, ..., first + count - 1, shape (count,); t starts at 1."""
+        """Return the step sizes eta_t for t = first, ..., first + count - 1.
+
+        Parameters
+        ----------
+        first : int
+            At least 1.
+        count : int
+
+        Returns
+        -------
+        ndarray, shape (count,)
+        """
         t = np.arange(first, first + count, dtype=np.float64)
         power = _POWER[self.schedule]
         if power == 0.0:

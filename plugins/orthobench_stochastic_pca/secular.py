@@ -2,11 +2,11 @@
 
 The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² / (d_i - x) = 0
 (Golub 1973). Equal diagonal entries and zeros of z are deflated first, as in Cuppen's divide
-and conquer (Dongarra and Sorensen 1987); each root is found relative to the pole next to it by
-the cubically convergent iteration of Borges and Gragg (1993); and the vectors are
-those of the nearby matrix whose exact eigenvalues the computed roots are, so that they are
-orthogonal to working precision however close the roots (Gu and Eisenstat 1994). Sixteen roots,
-or entries of a vector, are found at once (`lanes`).
+and conquer (Dongarra and Sorensen 1987). Each root is then found relative to the pole next to it by
+the cubically convergent iteration of Borges and Gragg (1993). The eigenvectors are those of a
+nearby matrix of which the computed roots are the exact eigenvalues: so they are orthogonal to
+working precision, however close the roots (Gu and Eisenstat 1994). Sixteen roots, or entries of a
+vector, are computed at once (`orthobench.tools.lanes`).
 """
 
 from __future__ import annotations
@@ -34,31 +34,32 @@ from orthobench.tools.lanes import (
 from orthobench_stochastic_pca.dense import dot
 
 EPS = 2.0**-52
+"""The spacing of doubles at 1."""
 
 ITERATIONS = 100
-"""Most steps for a root; two or three suffice, bisection alone would take sixty."""
+"""Largest number of steps for a root; mostly two or three, sixty of bisection alone."""
 
 CONVERGED = 1e-7
-"""A step this small, relative to the distance from the pole, needs no other after it."""
+"""A step up to this, relative to the distance from the pole, is the last."""
 
 
-class Secular(NamedTuple):
-    """Arrays that a rank-one update works in; made by `secular`.
+class SecularWorkspace(NamedTuple):
+    """The arrays of a rank-one update; made by `secular_workspace`.
 
     Attributes
     ----------
     lam : ndarray, shape (n,)
-        The eigenvalues, each in the slot of the diagonal entry that it grew from.
+        The eigenvalues: slot i holds the one that the update made of diagonal entry i.
     active : ndarray of int, shape (n,)
         The slots that were not deflated, ascending.
     poles, squares : ndarray, shape (n + 32,)
-        Diagonal entry and squared entry of z in the active slots, both in units of the power of
-        two that keeps their products from overflow; -1 and 0 in lanes beyond.
+        Diagonal entry and squared entry of z in the active slots, divided by a power of two that
+        keeps their products from overflow; padded with -1 and 0.
     origins, offsets : ndarray, shape (n + 32,)
-        Root j is their sum, in the same unit; pole i is (poles[i] - origins[j]) - offsets[j] away
-        from it, to full relative precision.
+        Root j is their sum, divided by the same power of two; its distance to pole i is
+        (poles[i] - origins[j]) - offsets[j], to full relative precision.
     weights : ndarray, shape (n + 32,)
-        The z of the nearby matrix; zero in lanes beyond.
+        The z of the nearby matrix, padded with zeros.
     vector : ndarray, shape (n + 32,)
         Scratch.
     """
@@ -74,24 +75,37 @@ class Secular(NamedTuple):
 
 
 @kernel
-def secular(n: int) -> Secular:
-    """Return work arrays for updates of at most n by n matrices. Memory: 8n doubles."""
-    room = n + 2 * COUNT
-    return Secular(
+def secular_workspace(n: int) -> SecularWorkspace:
+    """Return work arrays for updates of at most n by n matrices.
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    SecularWorkspace
+
+    Notes
+    -----
+    Memory: 8n doubles.
+    """
+    padded = n + 2 * COUNT
+    return SecularWorkspace(
         np.empty(n),
         np.empty(n, np.int64),
-        np.empty(room),
-        np.empty(room),
-        np.empty(room),
-        np.empty(room),
-        np.empty(room),
-        np.empty(room),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
+        np.empty(padded),
     )
 
 
 @kernel
-def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
-    """Set ``work.lam`` to the eigenvalues of D + zz', and get ready for `eigenvectors`.
+def eigenvalues(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
+    """Set ``work.lam`` to the eigenvalues of D + zz', and prepare for `eigenvectors`.
 
     Parameters
     ----------
@@ -100,18 +114,22 @@ def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
     z : ndarray, shape (n,)
         Changed by deflation.
     W : ndarray, shape (>= n, p), C order
-        Row i is the eigenvector of D in slot i; rows of equal entries are rotated among
-        themselves so that all but one are orthogonal to z.
-    work : Secular
+        Row i is the eigenvector of D in slot i. Rows of equal diagonal entries are rotated among
+        themselves, so that all but one are orthogonal to z.
+    work : SecularWorkspace
 
     Returns
     -------
     int
-        The number of active slots. A deflated slot has its eigenvector in W as it stands.
+        The number of active slots. The eigenvector of any other slot is its row of W.
 
     Notes
     -----
     About 40 n² flops.
+
+    References
+    ----------
+    Borges and Gragg 1993; Gu and Eisenstat 1994; Dongarra and Sorensen 1987 for the deflation.
     """
     n = _deflate(d, z, W, work)
     unit = _power_of_two(max(d[-1], dot(z, z, len(z))))
@@ -131,16 +149,30 @@ def eigenvalues(d: Array, z: Array, W: Array, work: Secular) -> int:
 
 
 @kernel
-def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V: Array) -> None:
+def eigenvectors(
+    n: int, chosen: NDArray[np.int64], count: int, work: SecularWorkspace, V: Array
+) -> None:
     """Set rows of V to eigenvectors, in coordinates of the active slots.
 
     Parameters
     ----------
     n : int
         The number of active slots.
-    chosen : ndarray of int
-        Which roots, numbered among the active ones; the first `count` count.
+    chosen : ndarray of int, shape (at least count,)
+        The eigenvectors asked for, numbered among the active slots.
+    count : int
+    work : SecularWorkspace
+        As `eigenvalues` left it.
     V : ndarray, shape (count, n), C order
+        Overwritten.
+
+    Notes
+    -----
+    6n flops a vector.
+
+    References
+    ----------
+    Gu and Eisenstat 1994.
     """
     for row in range(count):
         origin, offset = work.origins[chosen[row]], work.offsets[chosen[row]]
@@ -156,7 +188,7 @@ def eigenvectors(n: int, chosen: NDArray[np.int64], count: int, work: Secular, V
 
 @inner
 def _power_of_two(x: float) -> float:
-    """Return the largest power of two that is at most x; one where x is zero or not finite."""
+    """Return the largest power of two up to x, or one if x is zero or not finite."""
     if not 0.0 < x < np.inf:
         return 1.0
     _, exponent = math.frexp(x)
@@ -164,8 +196,8 @@ def _power_of_two(x: float) -> float:
 
 
 @inner
-def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
-    """Zero the entries of z that make no difference to rounding; list the other slots."""
+def _deflate(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
+    """List the slots whose entry of z is above rounding, after merging equal diagonal entries."""
     norm = np.sqrt(dot(z, z, len(z)))
     tolerance = 8.0 * EPS * max(d[-1], norm * norm)
     n = 0
@@ -181,7 +213,10 @@ def _deflate(d: Array, z: Array, W: Array, work: Secular) -> int:
 
 @inner
 def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bool:
-    """Rotate slots i and j so that z_i vanishes, where their entries are equal to rounding."""
+    """Rotate slots i and j so that z_i vanishes, if their diagonal entries are equal to rounding.
+
+    Return whether they are.
+    """
     length = np.sqrt(z[i] * z[i] + z[j] * z[j])
     c, s = z[j] / length, -z[i] / length
     if abs((d[j] - d[i]) * c * s) > tolerance:
@@ -196,11 +231,14 @@ def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bo
 
 
 @inner
-def _roots(first: int, n: int, work: Secular) -> None:
-    """Find roots first, first + 1, ..., one in each lane; root j lies between poles j and j + 1."""
+def _roots(first: int, n: int, work: SecularWorkspace) -> None:
+    """Find roots first, first + 1, ..., one in each lane.
+
+    Root j lies between poles j and j + 1, the last root beyond the last pole.
+    """
     left, right = load(work.poles, first), load(work.poles, first + 1)
     done, bounded = left < 0.0, right >= 0.0
-    x, high = _outermost(n, work)
+    x, high = _last_root(n, work)
     middle = 0.5 * (right - left)
     x, high = where(bounded, middle, x), where(bounded, middle, high)
     f, slope, curve, size = _sums(n, work, left, x)
@@ -223,8 +261,8 @@ def _roots(first: int, n: int, work: Secular) -> None:
 
 
 @inner
-def _outermost(n: int, work: Secular) -> tuple[float, float]:
-    """Return a guess of the last root, relative to the last pole, and an upper bound."""
+def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
+    """Return an estimate of the last root and an upper bound, both relative to the last pole."""
     x, most, last = 0.0, 0.0, work.poles[n - 1]
     for i in range(n):
         most += work.squares[i]
@@ -235,8 +273,13 @@ def _outermost(n: int, work: Secular) -> tuple[float, float]:
 
 
 @inner
-def _sums(n: int, work: Secular, origin: Lanes, x: Lanes) -> tuple[Lanes, Lanes, Lanes, Lanes]:
-    """Return the secular function, its first and half its second derivative, and its size."""
+def _sums(
+    n: int, work: SecularWorkspace, origin: Lanes, x: Lanes
+) -> tuple[Lanes, Lanes, Lanes, Lanes]:
+    """Return the secular function, its first and half its second derivative at origin + x.
+
+    Lastly the sum of the absolute values of its terms, which bounds its rounding error.
+    """
     f, slope, curve, size = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for i in range(n):
         inverse = 1.0 / ((work.poles[i] - origin) - x)
@@ -250,11 +293,11 @@ def _sums(n: int, work: Secular, origin: Lanes, x: Lanes) -> tuple[Lanes, Lanes,
 
 @inner
 def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, curve: Lanes) -> Lanes:
-    """Return the step to the zero of the rational function with the poles next to the root.
+    """Return the step to the zero of a rational function with the poles next to the root.
 
-    It agrees with the secular function up to the second derivative (Borges and Gragg 1993);
-    for the last root, which has one pole next to it, up to the first. Where it leads uphill,
-    Newton's step is returned.
+    It agrees with the secular function up to the second derivative (Borges and Gragg 1993), or,
+    for the last root, which has only one pole next to it, up to the first. If its zero lies in the
+    wrong direction, Newton's step is returned instead.
     """
     both = left * right
     a = f - (left + right) * slope + both * curve
@@ -267,8 +310,8 @@ def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, cur
 
 
 @inner
-def _gu_eisenstat(n: int, z: Array, work: Secular) -> None:
-    """Set the weights: the z for which the computed roots are exact (Löwner's formula)."""
+def _gu_eisenstat(n: int, z: Array, work: SecularWorkspace) -> None:
+    """Set the weights to the z for which the computed roots are exact, by Löwner's formula."""
     for first in range(0, n, COUNT):
         poles, product = load(work.poles, first), fill(-1.0)
         for j in range(n):

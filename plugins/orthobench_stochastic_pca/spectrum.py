@@ -1,4 +1,4 @@
-"""What the methods that keep a spectrum hold, and which projection each of them uses."""
+"""What the methods that keep a spectrum store, and the projection that each of them uses."""
 
 from __future__ import annotations
 
@@ -7,47 +7,51 @@ from typing import NamedTuple
 from orthobench.contract import Array
 
 FANTOPE, CAPPED, TRUNCATED, COMPLEMENT, DENSITY = range(5)
+"""Kinds of projection: of msg, capped-msg, incremental-pca, warmuth-kuzmin and meg."""
 
 
-class Rule(NamedTuple):
-    """What becomes of the eigenvalues after each update.
+class Projection(NamedTuple):
+    """The projection of the eigenvalues after each update.
 
     Attributes
     ----------
     kind : int
-        FANTOPE (msg), CAPPED (capped-msg), TRUNCATED (incremental-pca), COMPLEMENT
-        (warmuth-kuzmin) or DENSITY (meg).
+        FANTOPE, CAPPED, TRUNCATED, COMPLEMENT or DENSITY
+        (`orthobench_stochastic_pca.projection`).
     k : int
-        The trace of M asked for.
-    most : int
-        The largest rank; the smallest eigenvalues beyond are dropped.
-    old_stay : bool
-        Of equal eigenvalues, whether to drop one whose vector the update changed.
+        The trace of M to reach.
+    max_rank : int
+        The smallest eigenvalues beyond this number are dropped.
+    keep_old : bool
+        Which of equal eigenvalues is dropped: one whose eigenvector the update changed, or, if
+        False, one whose eigenvector it left alone.
     """
 
     kind: int
     k: int
-    most: int
-    old_stay: bool = True
+    max_rank: int
+    keep_old: bool = True
 
 
 class Iterate(NamedTuple):
-    """A matrix U' diag(values) U + floor I, eigenvalues ascending; never changed in place.
+    """The matrix U' diag(values) U + floor I, never changed in place.
+
+    For warmuth-kuzmin and meg it is a logarithm of M, for the others M itself.
 
     Attributes
     ----------
     basis : ndarray, shape (m, d)
-        U, orthonormal rows.
+        U: orthonormal rows.
     values : ndarray, shape (m,)
-        Eigenvalues less the floor, positive.
+        Its eigenvalues less the floor, positive and ascending.
     floor : float
-        The eigenvalue of all other directions.
+        The eigenvalue of all directions orthogonal to U.
     full : bool
-        Whether the trace of M has reached k.
+        Whether the trace of M has reached k; used by capped-msg only.
     drift : float
         Bound on the orthogonality defect of U.
     flops : int
-        What the method has cost so far, as its paper states it.
+        Flops so far, as the paper counts them.
     """
 
     basis: Array

@@ -1,9 +1,9 @@
 """The kernel of all methods that keep a spectrum: M <- projection of (M + eta xx').
 
-What the methods keep, M itself or a logarithm of it, differs, and so does the projection; the
-eigendecomposition of a low-rank matrix under rank-one updates is the same (Arora, Cotter and
-Srebro 2013, Algorithm 1). Within a block of samples it takes place in span(U, X) (`span`), in
-coordinates of length m + b, by the secular equation (`secular`).
+The methods store M itself or a logarithm of it, and differ in the projection. The rank-one update
+of the eigendecomposition of a low-rank matrix is the same for all (Arora, Cotter and Srebro 2013,
+Algorithm 1). Within a block of samples it works in coordinates of length m + b in span(U, X)
+(`span`), by the secular equation (`secular`).
 """
 
 from __future__ import annotations
@@ -12,128 +12,142 @@ import numpy as np
 
 from orthobench.contract import Array, flops
 from orthobench.tools.compiled import inner, kernel
-from orthobench_stochastic_pca.dense import add, copy, identity
-from orthobench_stochastic_pca.eigenupdate import (
-    Scalars,
-    Small,
-    extend,
-    rows_of,
-    small_arrays,
-    update,
-)
+from orthobench_stochastic_pca.dense import axpy, copy_rows, set_identity
+from orthobench_stochastic_pca.eigenupdate import extend, update
 from orthobench_stochastic_pca.secular import EPS
-from orthobench_stochastic_pca.span import Span, Workspace, collapse, combine, expand, workspace
-from orthobench_stochastic_pca.spectrum import COMPLEMENT, Iterate, Rule
+from orthobench_stochastic_pca.small_eigenproblem import (
+    Scalars,
+    SmallEigenproblem,
+    rows_of,
+    small_eigenproblem,
+)
+from orthobench_stochastic_pca.span import Span, Workspace, expand, workspace
+from orthobench_stochastic_pca.span_basis import write_basis, write_combinations
+from orthobench_stochastic_pca.spectrum import COMPLEMENT, Iterate, Projection
 
 _eigh = kernel(flops.eigh)
 
 
 @kernel
 def update_blocks(
-    start: Iterate, samples: Array, etas: Array, block: int, rule: Rule, summing: bool
+    start: Iterate,
+    samples: Array,
+    etas: Array,
+    block: int,
+    projection: Projection,
+    summing: bool,
 ) -> tuple[Iterate, Array]:
-    """Return the iterate after all samples, in blocks of `block` from the first on.
+    """Return the iterate after all samples.
 
     Parameters
     ----------
     start : Iterate
+        The iterate before them.
     samples : ndarray, shape (count, d), C order
     etas : ndarray, shape (count,)
         Step sizes.
     block : int
-    rule : Rule
+        Samples in a block; the first begins with the first sample.
+    projection : Projection
     summing : bool
-        Whether to sum up the iterates; only where their floor is zero.
+        Whether to sum the M after each sample; only for iterates without a floor.
 
     Returns
     -------
-    Iterate
-    ndarray, shape (g, d)
-        P with P'P the sum of the M after each sample of the last block; g is its rank. Empty
-        where nothing is summed.
+    iterate : Iterate
+    P : ndarray, shape (g, d)
+        P'P is the sum of the M after each sample of the last block, and g its rank. Empty unless
+        M is summed.
 
     Notes
     -----
-    At rank m about 2 (m + b) (1 + m / b) d flops a sample, and 2 m² (m + b) + 60 m² besides,
-    with 2 m (m + b)² more where M is summed; memory 3 (m + b) d doubles and 5 (m + b)² besides.
+    At rank m about 2(m + b)(1 + m/b)d + 2m²(m + b) + 60m² flops a sample, and 2m(m + b)² more if M
+    is summed. Memory: 3(m + b)d + 5(m + b)² doubles.
+
+    References
+    ----------
+    Arora, Cotter and Srebro 2013, Algorithm 1.
     """
     at = Scalars(len(start.values), start.floor, start.full, start.flops)
     drift, P = start.drift, start.basis[:0]
-    V, new, work, small = _grown(start.basis, start.values, at.m, block)
+    V, new, work, small = _allocate(start.basis, start.values, at.m, block)
     for first in range(0, len(samples), block):
         last = min(first + block, len(samples))
         if at.m + block >= len(V):
-            V, new, work, small = _grown(V, small.diagonal[1 : at.m + 1], at.m, block)
-        copy(samples[first:last], V[at.m :])
+            V, new, work, small = _allocate(V, small.diagonal[1 : at.m + 1], at.m, block)
+        copy_rows(samples[first:last], V[at.m :])
         span = expand(V, at.m, last - first, drift, work)
         if np.isnan(span.drift):
             drift = span.drift
             break
         moment = np.zeros((span.m + span.q) ** 2 if summing else 0)
-        at = _update_all(at, span, etas[first:last], rule, V.shape[1], work, small, moment)
+        at = _update_block(at, span, etas[first:last], projection, V.shape[1], work, small, moment)
         if summing:
-            P = _sum(moment, V, span, work)
-        drift = collapse(V, span, _basis(small, at.m, span), new, work)
+            P = _factored(moment, V, span, work)
+        drift = write_basis(V, span, _basis(small, at.m, span), new, work)
         V, new = new, V
     values = small.diagonal[1 : at.m + 1].copy()
     return Iterate(V[: at.m].copy(), values, at.floor, at.full, drift, at.flops), P
 
 
 @inner
-def _update_all(
+def _update_block(
     at: Scalars,
     span: Span,
     etas: Array,
-    rule: Rule,
+    projection: Projection,
     d: int,
     work: Workspace,
-    small: Small,
+    small: SmallEigenproblem,
     moment: Array,
 ) -> Scalars:
-    """Do the updates of one block; add each M to the moment, where that is not empty."""
+    """Do the updates of one block; add each M to the moment, unless that is empty."""
     width = span.m + span.q
-    identity(_basis(small, span.m, span))
+    set_identity(_basis(small, span.m, span))
     for j in range(len(etas)):
-        fresh = extend(work.coords[j, :width], etas[j], at.m, d, small)
-        cost = _cost(d, at.m, fresh)
-        if fresh >= 0:
-            n = at.m + fresh
-            at = update(at, fresh, width, d, rule, small)
+        added = extend(work.coords[j, :width], etas[j], at.m, d, small)
+        cost = _flops(d, at.m, added)
+        if added >= 0:
+            n = at.m + added
+            at = update(at, added, width, d, projection, small)
             cost += 2 * d * n * at.m
         at = Scalars(at.m, at.floor, at.full, at.flops + cost)
         if len(moment):
-            _add_to_moment(_basis(small, at.m, span), small.diagonal[1:], rule.kind, moment)
+            _add_to_moment(_basis(small, at.m, span), small.diagonal[1:], projection.kind, moment)
     return at
 
 
 @inner
-def _basis(small: Small, m: int, span: Span) -> Array:
-    """Return the iterate's basis in coordinates of the block, (m, width)."""
+def _basis(small: SmallEigenproblem, m: int, span: Span) -> Array:
+    """Return the iterate's basis in coordinates of the block, shape (m, width)."""
     return rows_of(small.basis, 1, m + 1, span.m + span.q)
 
 
 @inner
-def _grown(
+def _allocate(
     basis: Array, values: Array, m: int, block: int
-) -> tuple[Array, Array, Workspace, Small]:
-    """Return arrays with room for a few blocks of new directions, the first two filled in."""
+) -> tuple[Array, Array, Workspace, SmallEigenproblem]:
+    """Return arrays with room for a few blocks of new directions, with basis and values filled in.
+
+    V, a second array of its shape, and the work arrays of `span` and `small_eigenproblem`.
+    """
     d = basis.shape[1]
-    room = m + m // 2 + 2 * block
-    V, small = np.empty((room, d)), small_arrays(room)
-    copy(basis[:m], V)
+    capacity = m + m // 2 + 2 * block
+    V, small = np.empty((capacity, d)), small_eigenproblem(capacity)
+    copy_rows(basis[:m], V)
     for i in range(m):
         small.diagonal[i + 1] = values[i]
-    return V, np.empty((room, d)), workspace(room, block, d), small
+    return V, np.empty((capacity, d)), workspace(capacity, block, d), small
 
 
 @inner
-def _cost(d: int, m: int, fresh: int) -> int:
-    """Return the flops of lines 1 to 6 of Algorithm 1 at rank m; line 4 or 7 adds U V.
+def _flops(d: int, m: int, added: int) -> int:
+    """Return the flops of Algorithm 1 at rank m, except for the product on line 4 or 7.
 
-    Coordinates 2dm, residual 2dm and its norm 2d, and the small eigenproblem.
+    2dm for the coordinates, 2dm + 2d for the residual and its norm, and the small eigenproblem.
     """
     cost = 4 * d * m + 2 * d
-    return cost + _eigh(m + fresh) if fresh >= 0 else cost
+    return cost + _eigh(m + added) if added >= 0 else cost
 
 
 @inner
@@ -145,23 +159,26 @@ def _add_to_moment(W: Array, values: Array, kind: int, moment: Array) -> None:
         if kind == COMPLEMENT:
             weight = -np.expm1(-values[j])
         for i in range(width):
-            add(weight * W[j, i], W[j], moment[i * width :], width)
+            axpy(weight * W[j, i], W[j], moment[i * width :], width)
 
 
 @inner
-def _sum(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
+def _factored(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
     """Return P with P'P = [U; Q]' moment [U; Q]."""
     width = span.m + span.q
-    F = _factor(moment.reshape(width, width))
+    F = _cholesky(moment.reshape(width, width))
     P = np.empty((len(F), V.shape[1]))
     if len(F):
-        combine(V, span, F, P, work)
+        write_combinations(V, span, F, P, work)
     return P
 
 
 @inner
-def _factor(G: Array) -> Array:
-    """Return F of full row rank with F'F = G, positive semidefinite; pivoted Cholesky."""
+def _cholesky(G: Array) -> Array:
+    """Return F of full row rank with F'F = G, positive semidefinite, by pivoted Cholesky.
+
+    G is overwritten.
+    """
     n = len(G)
     F, scale, rank = np.zeros((n, n)), 0.0, 0
     for i in range(n):
@@ -175,6 +192,6 @@ def _factor(G: Array) -> Array:
         for i in range(n):
             F[rank, i] = G[pivot, i] / np.sqrt(G[pivot, pivot])
         for i in range(n):
-            add(-F[rank, i], F[rank], G[i], n)
+            axpy(-F[rank, i], F[rank], G[i], n)
         rank += 1
     return F[:rank]

@@ -1,8 +1,8 @@
-"""T(I, x, x) for many vectors x at once, with each pair of equal entries read once.
+"""Contractions T(I, x, x) of a packed symmetric tensor, for many vectors x at once.
 
-A symmetric tensor is packed as a matrix: a row T(e_b, e_c, .) for each pair b <= c, doubled
-where b < c. Then T(I, x, x) is that matrix times the products x_b x_c, which halves both the
-arithmetic and the memory.
+A symmetric tensor is packed as a matrix with a row T(e_b, e_c, .) for each pair b <= c, doubled if
+b < c. Then T(I, x, x) is the transpose of that matrix times the products x_b x_c. This halves both
+arithmetic and memory.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel, summed
 
 ROWS = 256
-"""Pairs that go into one matrix product: their products x_b x_c stay in the cache."""
+"""Pairs b <= c in one matrix product: their products x_b x_c stay in the cache."""
 
 
 def packed(T: Array) -> Array:
-    """Return the rows T(e_b, e_c, .), b <= c, in the order of (b, c), doubled where b < c.
+    """Pack a symmetric tensor.
 
     Parameters
     ----------
@@ -27,28 +27,46 @@ def packed(T: Array) -> Array:
     Returns
     -------
     ndarray, shape (n(n+1)/2, n)
-        A fresh array.
+        The rows T(e_b, e_c, .), b <= c, ordered by (b, c), and doubled if b < c; a fresh array.
     """
     P: Array = 2 * np.concatenate([T[b, b:] for b in range(len(T))])
-    P[_squares(len(T))] /= 2
+    P[_diagonal_rows(len(T))] /= 2
     return P
 
 
 def norm(P: Array) -> float:
-    """Return the Frobenius norm of the tensor that is packed in `P`."""
+    """Return the Frobenius norm of a packed tensor.
+
+    Parameters
+    ----------
+    P : ndarray, shape (n(n+1)/2, n)
+        The packed T.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    n³ + n² flops.
+    """
     squares = np.einsum("rc,rc->r", P, P) / 2
-    squares[_squares(P.shape[1])] *= 2
+    squares[_diagonal_rows(P.shape[1])] *= 2
     return float(np.sqrt(squares.sum()))
 
 
-def slab(P: Array, w: Array) -> Array:
-    """Return the symmetric matrix T(I, I, w).
+def weighted_slices(P: Array, w: Array) -> Array:
+    """Return the symmetric matrix T(I, I, w), the sum of the slices of T weighted by w.
 
     Parameters
     ----------
     P : ndarray, shape (n(n+1)/2, n)
         The packed T.
     w : ndarray, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (n, n)
 
     Notes
     -----
@@ -60,8 +78,8 @@ def slab(P: Array, w: Array) -> Array:
     return (M + M.T) / 2
 
 
-def _squares(n: int) -> Array:
-    """Return the rows of the pairs (b, b)."""
+def _diagonal_rows(n: int) -> Array:
+    """Return the numbers of the rows of the pairs (b, b)."""
     b = np.arange(n)
     rows: Array = b * n - b * (b - 1) // 2
     return rows
@@ -80,10 +98,11 @@ def contracted(P: Array, X: Array) -> Array:
     Returns
     -------
     ndarray, shape (n, m)
+        A fresh array.
 
     Notes
     -----
-    n³m + 3n²m/2 flops; memory (256 + 2n) m.
+    n³m + 3n²m/2 flops. Memory: (max(256, n) + 2n) m doubles.
     """
     n, m = X.shape
     total, product = np.zeros((m, n)), np.empty((m, n))
@@ -115,7 +134,7 @@ def _multiply(X: Array, begin: int, end: int, pairs: Array) -> None:
 
 
 @kernel
-def iterated(P: Array, X: Array) -> tuple[Array, Array, Array]:
+def power_iteration(P: Array, X: Array) -> tuple[Array, Array, Array]:
     """Return one power iteration x <- T(I, x, x) / |T(I, x, x)| of each column of `X`.
 
     Parameters
@@ -127,12 +146,20 @@ def iterated(P: Array, X: Array) -> tuple[Array, Array, Array]:
 
     Returns
     -------
-    ndarray, shape (n, m)
-        The next x; the same where T(I, x, x) is zero.
-    ndarray, shape (m,)
+    Y : ndarray, shape (n, m)
+        The next x; x itself if T(I, x, x) is zero.
+    values : ndarray, shape (m,)
         T(x, x, x), before the iteration.
-    ndarray, shape (m,)
-        How far each x moved.
+    moved : ndarray, shape (m,)
+        The distance between x and the next x.
+
+    Notes
+    -----
+    Those of `contracted`, and 8nm flops.
+
+    References
+    ----------
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1.
     """
     n, m = X.shape
     Y = contracted(P, X)
@@ -152,18 +179,19 @@ def iterated(P: Array, X: Array) -> tuple[Array, Array, Array]:
 
 @summed
 def deflate(P: Array, u: Array, weight: float) -> float:
-    """Subtract weight u ⊗ u ⊗ u from the tensor packed in `P`, in place; return what is left.
+    """Subtract weight u ⊗ u ⊗ u from a packed tensor, in place.
 
     Parameters
     ----------
     P : ndarray, shape (n(n+1)/2, n)
+        The packed T.
     u : ndarray, shape (n,)
     weight : float
 
     Returns
     -------
     float
-        The Frobenius norm.
+        The Frobenius norm of the result.
 
     Notes
     -----
@@ -173,11 +201,11 @@ def deflate(P: Array, u: Array, weight: float) -> float:
     row, squares = 0, 0.0
     for b in range(n):
         for c in range(b, n):
-            twice = 1.0 if b == c else 2.0
-            factor, square = twice * weight * u[b] * u[c], 0.0
+            count = 1.0 if b == c else 2.0  # equal entries that the row stands for
+            factor, square = count * weight * u[b] * u[c], 0.0
             for a in range(n):
                 P[row, a] -= factor * u[a]
                 square += P[row, a] * P[row, a]
-            squares += square / twice
+            squares += square / count
             row += 1
     return float(np.sqrt(squares))

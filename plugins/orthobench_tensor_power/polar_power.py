@@ -1,4 +1,4 @@
-"""The simultaneous power iteration: all factors at once, kept orthogonal by the polar factor."""
+"""The simultaneous power iteration: all factors at once, made orthogonal by the polar factor."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from orthobench.families.orthogonal_tensor import (
     start_parameter,
 )
 
-FORGIVEN = 2
+ALLOWED_FAILURES = 2
 """Steps that may fail to raise the objective before the shift is turned on."""
 
-NOTICED = 1e-6
-"""Relative gradient below which a smaller objective is rounding, not a failed step."""
+ROUNDING = 1e-6
+"""Relative gradient up to which a lower objective may be rounding, and is no failed step."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,19 +30,19 @@ class PolarPowerState(State):
     Attributes
     ----------
     packed : ndarray, shape (n(n+1)/2, n)
-        T (`orthobench_tensor_power.contractions.packed`).
+        The packed T (`orthobench_tensor_power.contractions.packed`).
     norm : float
         |T|.
     U : ndarray, shape (n, n)
-        Orthonormal, of weights that are not negative.
+        The factors: orthonormal columns of nonnegative weights.
     contracted : ndarray, shape (n, n)
-        Columns T(I, u_i, u_i).
+        The columns T(I, u_i, u_i).
     weights : ndarray, shape (n,)
         T(u_i, u_i, u_i).
-    falls : int
-        Steps so far that did not raise the objective.
+    failures : int
+        Number of steps that did not raise the objective.
     shift : float
-        What of U is added before the polar factor is taken.
+        The multiple of U that is added before the polar factor is taken.
     """
 
     packed: Array
@@ -50,7 +50,7 @@ class PolarPowerState(State):
     U: Array
     contracted: Array
     weights: Array
-    falls: int = 0
+    failures: int = 0
     shift: float = 0.0
 
 
@@ -58,35 +58,35 @@ class PolarPowerState(State):
 class PolarPower(Solver[TensorOracle, PolarPowerState]):
     """Simultaneous power iteration: U <- polar([T(I, u_i, u_i)]_i), all factors at once.
 
-    [T(I, u_i, u_i)]_i is a third of the gradient of the objective, so U is where the linear
-    model of the objective is largest on the orthogonal group. T(I, u, u) does not tell u from
-    -u: signed permutations of the factors, which are local maxima, become the maximum in one
-    step. Without noise convergence is quadratic: it takes about ten steps, hardly more as n
-    grows.
+    [T(I, u_i, u_i)]_i is a third of the gradient of the objective sum_i T(u_i, u_i, u_i), so a step
+    maximizes the linear model of the objective on the orthogonal group. Since T(I, u, u) is the
+    same for u and -u, signed permutations of the factors, which are local maxima, become the
+    global maximum in one step. Without noise convergence is quadratic: it takes about ten steps,
+    hardly more for larger n.
 
-    The objective is not convex, and with much noise the plain iteration cycles. The third step
-    that does not raise the objective therefore turns on a shift, U <- polar([T(I, u_i, u_i)]_i +
-    shift U): the mean weight, doubled at each such step from then on. From twice the largest
-    |eigenvalue| of T(I, I, u) on, the shifted objective is convex and no step can fail, so the
-    shift is bounded. It makes convergence linear, so two steps are forgiven: of 88,480 runs
-    without noise (n = 2 to 50, eight spectra, random starts) 61 had one such step, two had two,
-    and all ended at the factors.
+    The objective is not convex, and with much noise the plain iteration cycles. So the third step
+    that fails to raise the objective turns on a shift, U <- polar([T(I, u_i, u_i)]_i + shift U).
+    The shift is the mean weight, doubled at each failed step from then on. With a shift of at
+    least twice the largest |eigenvalue| of T(I, I, u) the shifted objective is convex and no step
+    can fail: so the shift is bounded. It makes convergence linear; therefore two failures are
+    allowed. Of 88,480 runs without noise (n = 2 to 50, eight spectra, random starts) 61 had one
+    failed step, two had two, and all ended at the factors.
 
-    Ends where the gradient on the group, |skew(U'[T(I, u_i, u_i)]_i)|, skew(A) = (A - A')/2, is
-    at most `tolerance` |T|.
+    The method has converged when the gradient on the group, |skew(U'[T(I, u_i, u_i)]_i)| with
+    skew(A) = (A - A')/2, is at most `tolerance` |T|.
 
     Parameters
     ----------
-    start : str
-        The first U.
+    start : {"random", "identity", "contraction"}
+        The first U (`orthobench.families.orthogonal_tensor.first_point`).
     tolerance : float
-        Relative gradient to end at; rounding leaves about 1e-14. A factor of weight w is then off
-        by about tolerance |T| / w at most.
+        Relative gradient at convergence; rounding leaves about 1e-14. The error of a factor of
+        weight w is then at most about tolerance |T| / w.
 
     Notes
     -----
-    2n⁴ + 4n³ flops and a polar factor, 28n³, a step; the symmetry halves the first.
-    Memory: n³/2 doubles for the packed tensor.
+    2n⁴ + 4n³ flops and a polar factor, 28n³, a step; the symmetry of T halves the first. Memory:
+    n³/2 doubles for the packed tensor.
 
     References
     ----------
@@ -97,7 +97,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
     """
 
     start: str = start_parameter()
-    tolerance: float = parameter(1e-13, help="relative gradient to end at", low=0.0)
+    tolerance: float = parameter(1e-13, help="relative gradient at convergence", low=0.0)
 
     name: ClassVar[str] = "polar-power"
     needs: ClassVar[type[TensorOracle]] = TensorOracle
@@ -127,17 +127,17 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
         gradient = self._contract(state)
         state.work.steps += 1
         state.work.flops += flops.polar(len(state.U), len(state.U))
-        if state.weights.sum() <= value and gradient > NOTICED:
-            state.falls += 1
-            if state.falls > FORGIVEN:
+        if state.weights.sum() <= value and gradient > ROUNDING:
+            state.failures += 1
+            if state.failures > ALLOWED_FAILURES:
                 state.shift = max(2 * state.shift, float(value) / len(state.U))
 
     def solution(self, state: PolarPowerState) -> Solution:
-        """Return the factors and T(u, u, u) of each."""
+        """Return the factors, and T(u, u, u) of each as its weight."""
         return decomposition(state.U, state.weights)
 
     def _contract(self, state: PolarPowerState) -> float:
-        """Contract with U, turn columns of negative weight, and return the relative gradient."""
+        """Contract with U, flip columns of negative weight, and return the relative gradient."""
         from orthobench_tensor_power.contractions import contracted
 
         state.contracted = contracted(state.packed, state.U)

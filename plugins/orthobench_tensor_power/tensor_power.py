@@ -23,69 +23,69 @@ from orthobench.families.orthogonal_tensor import STARTS, TensorOracle, decompos
 from orthobench.families.sparse_pca.loadings import normalized
 
 NULL = 1e-12
-"""A deflated tensor whose norm is at most this times that of T is rounding: nothing is left."""
+"""A deflated tensor of at most this times the norm of T is rounding: no factors are left."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TensorPowerState(State):
-    """The factors found, the deflated tensor, and the restarts of the next factor.
+    """The factors found, the deflated tensor, and the restarts for the next factor.
 
     Attributes
     ----------
     rng : numpy.random.Generator
         Draws the starts.
     start : ndarray, shape (n, n)
-        What solutions are completed from.
+        Orthonormal columns; the last ones complete solutions.
     norm : float
         |T|.
-    rest : ndarray, shape (n(n+1)/2, n)
+    deflated : ndarray, shape (n(n+1)/2, n)
         T less the components found, packed (`orthobench_tensor_power.contractions.packed`).
     factors : ndarray, shape (n, found)
-        Unit columns; orthogonal up to noise only.
+        Unit columns, orthogonal up to noise.
     weights : ndarray, shape (found,)
     thetas : ndarray, shape (n, m)
-        The restarts that go on, or the one that is refined.
+        The restarts still running, or the one being refined.
     iterations : int
-        How many the current phase has done.
+        Number of iterations in the current phase.
     refining : bool
         Whether the phase is the refinement.
     best : ndarray, shape (n,)
         Of the restarts that have ended, the one of largest T(theta, theta, theta).
-    value : float
-        That.
+    best_value : float
+        T(theta, theta, theta) of the best.
     """
 
     rng: np.random.Generator
     start: Array
     norm: float
-    rest: Array
+    deflated: Array
     factors: Array
     weights: Array
     thetas: Array
     iterations: int = 0
     refining: bool = False
     best: Array
-    value: float = -np.inf
+    best_value: float = -np.inf
 
 
 @dataclass(frozen=True)
 class TensorPower(Solver[TensorOracle, TensorPowerState]):
     """Robust tensor power method: theta <- T(I, theta, theta) / |.|, with restarts and deflation.
 
-    For each factor `iterations` iterations from each of `restarts` starts, then as many more
-    from the one of largest weight T(theta, theta, theta); that component is subtracted from T.
-    All restarts go through one matrix product.
+    For each factor: `iterations` iterations from each of `restarts` starts, and as many more from
+    the result of largest weight T(theta, theta, theta); that component is then subtracted from T.
+    One matrix product serves all restarts.
 
-    One step is one contraction T(I, theta, theta) of all restarts that go on, or of the one that
-    is refined; a factor takes 2 N + 1 steps, or fewer: the refinement ends early where an
-    iteration moves theta by no more than `tolerance`, and a restart where it moves by no more
-    than the square root of that, when its weight is known to `tolerance`. Without noise that
-    takes about ten. The run ends after n factors, or where the deflated tensor is 1e-12 of T.
+    A step is one contraction T(I, theta, theta), of all restarts still running or of the one being
+    refined. A factor takes 2N + 1 steps or fewer: the refinement ends early when an iteration moves
+    theta by at most `tolerance`, and a restart when it moves by at most the square root of that,
+    since then its weight is known to `tolerance`. Without noise that takes about ten steps. The
+    run ends after n factors, or when the norm of the deflated tensor is 1e-12 of that of T.
 
-    Solutions are orthogonal at any time. Deflation's factors are not quite, with noise: they are
-    replaced by the orthonormal ones that maximize sum_i w_i <q_i, u_i>, the polar factor of
-    U diag(w). Columns not yet found are the orthonormal complement nearest to the last columns
-    of the common start. Their weights are T(q, q, q) of the tensor itself.
+    Solutions are orthogonal at any time. With noise the factors found by deflation are not quite
+    orthogonal: they are replaced by the orthonormal q_i that maximize sum_i w_i <q_i, u_i>, the
+    polar factor of U diag(w). Columns not yet found are the orthonormal complement nearest to the
+    last columns of the common start. The weights of a solution are T(q, q, q) of T itself.
 
     Parameters
     ----------
@@ -94,16 +94,16 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
     iterations : int
         Iterations from each start, and again from the best of them, N.
     tolerance : float
-        How far theta still moves where it is done; zero for N iterations, as in the paper.
-    start : str
-        Where each factor starts: random unit vectors; unit vectors, each in turn, at most n; or
-        the eigenvectors of deflated T(I, I, w), w random, of largest absolute eigenvalue: the
-        factors themselves where there is no noise.
+        Distance that theta moves at convergence; zero for all N iterations, as in the paper.
+    start : {"random", "identity", "contraction"}
+        The starts of each factor: random unit vectors; the standard basis vectors in turn, at most
+        n; or the eigenvectors of T(I, I, w), T deflated and w random, the largest |eigenvalue|
+        first. Without noise the latter are the factors themselves.
 
     Notes
     -----
-    2n³m + 2n²m + 5nm flops for a contraction of m restarts, 2n³ + n² + n for a deflation; the
-    symmetry halves what is done. Memory: n³/2 doubles for the deflated tensor.
+    2n³m + 2n²m + 5nm flops for an iteration of m restarts, 2n³ + n² + n for a deflation; the
+    symmetry of T halves what is computed. Memory: n³/2 doubles for the deflated tensor.
 
     References
     ----------
@@ -114,11 +114,11 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
     restarts: int = parameter(30, help="starts for each factor", low=1)
     iterations: int = parameter(30, help="iterations from each start, and to refine", low=1)
     tolerance: float = parameter(
-        1e-12, help="theta is done where it moves by no more; 0 for all iterations", low=0.0
+        1e-12, help="theta has converged when it moves by no more; 0 for all iterations", low=0.0
     )
     start: str = parameter(
         "random",
-        help="starts: random, unit vectors, or eigenvectors of a random T(I, I, w)",
+        help="starts: random, standard basis vectors, or eigenvectors of a random T(I, I, w)",
         choices=STARTS,
     )
 
@@ -132,12 +132,12 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         """Pack the tensor, and draw the starts of the first factor."""
         from orthobench_tensor_power.contractions import norm, packed
 
-        n, rest = oracle.n, packed(oracle.T)
+        n, deflated = oracle.n, packed(oracle.T)
         state = TensorPowerState(
             rng=rng,
             start=oracle.start.copy(),
-            norm=norm(rest),
-            rest=rest,
+            norm=norm(deflated),
+            deflated=deflated,
             factors=np.empty((n, 0)),
             weights=np.empty(0),
             thetas=np.empty((n, 0)),
@@ -147,14 +147,14 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         return state
 
     def step(self, oracle: TensorOracle, state: TensorPowerState) -> None:
-        """Contract once; go on, or end restarts, refine the best, deflate."""
-        from orthobench_tensor_power.contractions import iterated
+        """Do one power iteration; then end restarts, refine the best or deflate, if it is time."""
+        from orthobench_tensor_power.contractions import power_iteration
 
-        thetas, values, moved = iterated(state.rest, state.thetas)
+        thetas, values, moved = power_iteration(state.deflated, state.thetas)
         state.work.steps += 1
-        state.work.flops += contraction_flops(oracle.n, len(values))
-        near = self.tolerance if state.refining else self.tolerance**0.5
-        ended = (moved <= near) | (state.iterations == self.iterations)
+        state.work.flops += iteration_flops(oracle.n, len(values))
+        tolerance = self.tolerance if state.refining else self.tolerance**0.5
+        ended = (moved <= tolerance) | (state.iterations == self.iterations)
         state.iterations += 1
         if state.refining and ended[0]:
             self._deflate(state, float(values[0]))
@@ -164,32 +164,32 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
             state.thetas = thetas
 
     def solution(self, state: TensorPowerState) -> Solution:
-        """Return orthonormal factors, those found first, and T(q, q, q) of each."""
+        """Return orthonormal factors, those found first, and T(q, q, q) of each as its weight."""
         from orthobench_tensor_power.contractions import contracted
 
         found, n = len(state.weights), len(state.start)
         Q = complete(polar(state.factors * state.weights), state.start, n)
         Q[:, found:] = Q[:, found:] @ polar(Q[:, found:].T @ state.start[:, found:])
-        rest = np.einsum("ai,ai->i", Q, contracted(state.rest, Q))
-        return decomposition(Q, rest + state.weights @ (state.factors.T @ Q) ** 3)
+        weights = np.einsum("ai,ai->i", Q, contracted(state.deflated, Q))
+        return decomposition(Q, weights + state.weights @ (state.factors.T @ Q) ** 3)
 
     def _end(
         self, state: TensorPowerState, ended: NDArray[np.bool_], thetas: Array, values: Array
     ) -> None:
-        """Take out the restarts that have ended; after the last one, refine the best."""
+        """Drop the restarts that have ended; after the last one, refine the best."""
         best = int(np.where(ended, values, -np.inf).argmax())
-        if values[best] > state.value:
-            state.best, state.value = thetas[:, best].copy(), float(values[best])
+        if values[best] > state.best_value:
+            state.best, state.best_value = thetas[:, best].copy(), float(values[best])
         state.thetas = np.compress(~ended, thetas, axis=1)
         if ended.all():
             state.thetas, state.iterations, state.refining = state.best[:, None], 1, True
 
     def _deflate(self, state: TensorPowerState, weight: float) -> None:
-        """Subtract the component of the refined theta, and go on to the next."""
+        """Subtract the component of the refined theta, and begin the next factor, if any."""
         from orthobench_tensor_power.contractions import deflate
 
         n = len(state.start)
-        left = deflate(state.rest, state.thetas[:, 0].copy(), weight)
+        left = deflate(state.deflated, state.thetas[:, 0].copy(), weight)
         state.work.flops += deflation_flops(n)
         state.factors = np.hstack([state.factors, state.thetas])
         state.weights = np.append(state.weights, weight)
@@ -199,36 +199,36 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
             self._restart(state)
 
     def _restart(self, state: TensorPowerState) -> None:
-        """Begin with the next factor."""
+        """Begin the next factor."""
         state.thetas = self._starts(state)
-        state.iterations, state.refining, state.value = 0, False, -np.inf
+        state.iterations, state.refining, state.best_value = 0, False, -np.inf
 
     def _starts(self, state: TensorPowerState) -> Array:
-        """Return unit columns (n, L) to start from."""
+        """Return the starts of a factor: unit columns, shape (n, at most L)."""
         n, L = len(state.start), self.restarts
         if self.start == "random":
             return normalized(state.rng.standard_normal((n, L)))
         if self.start == "identity":
-            units = len(state.weights) * L + np.arange(min(L, n))
-            return np.ascontiguousarray(np.eye(n)[:, units % n])
-        rounds = [_eigenvectors(state) for _ in range(-(-L // n))]
-        return np.ascontiguousarray(np.hstack(rounds)[:, :L])
+            columns = len(state.weights) * L + np.arange(min(L, n))
+            return np.ascontiguousarray(np.eye(n)[:, columns % n])
+        bases = [_eigenvectors(state) for _ in range(-(-L // n))]
+        return np.ascontiguousarray(np.hstack(bases)[:, :L])
 
 
 def _eigenvectors(state: TensorPowerState) -> Array:
-    """Return those of the deflated T(I, I, w), w random, the largest |eigenvalue| first."""
-    from orthobench_tensor_power.contractions import slab
+    """Return the eigenvectors of T(I, I, w), T deflated, w random, largest |eigenvalue| first."""
+    from orthobench_tensor_power.contractions import weighted_slices
 
     w = state.rng.standard_normal(len(state.start))
     state.work.flops += flops.gemm(len(w) ** 2, 1, len(w)) + flops.eigh(len(w))
-    values, vectors = np.linalg.eigh(slab(state.rest, w / np.linalg.norm(w)))
+    values, vectors = np.linalg.eigh(weighted_slices(state.deflated, w / np.linalg.norm(w)))
     return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")])
 
 
-def contraction_flops(n: int, m: int) -> int:
+def iteration_flops(n: int, m: int) -> int:
     """Return the flops of one power iteration of m vectors: 2n³m + 2n²m + 5nm.
 
-    T(I, I, x), T(I, x, x), T(x, x, x), the norm and the division.
+    For each x: T(I, I, x), T(I, x, x), T(x, x, x), the norm and the division.
     """
     return flops.gemm(n * n, m, n) + flops.gemm(n, m, n) + 5 * n * m
 

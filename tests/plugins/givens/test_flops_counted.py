@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from orthobench_givens.coordinate_descent import Givens
-from orthobench_givens.sparse_columns import Tally, plane_flops
+from orthobench_givens.sparse_tally import Tally, plane_flops
 from orthobench_givens.tensor import GivensTensor
 from orthobench_problems.orthogonal_group.brockett import Brockett
 from orthobench_problems.orthogonal_group.ica import ICA

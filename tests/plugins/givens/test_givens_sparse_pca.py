@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_givens.sparse_columns import Columns, Tally, empty_columns, plane_flops
+from orthobench_givens.sparse_columns import Columns
+from orthobench_givens.sparse_layout import empty_columns
 from orthobench_givens.sparse_pairs import round_robin, uniform_pairs
-from orthobench_givens.sparse_pca import GivensSparsePCA, objective
+from orthobench_givens.sparse_pca import GivensSparsePCA
+from orthobench_givens.sparse_tally import Tally, plane_flops
 
 import orthobench as ob
 from orthobench.contract.solver import Status
@@ -35,6 +37,10 @@ def reached(solver, A, steps, seed=0):
     oracle, state = started(solver, A, seed)
     solver.advance(oracle, state, steps)
     return state
+
+
+def objective(state):
+    return state.columns.objective
 
 
 def equation_6(AU, gamma):
@@ -183,7 +189,6 @@ def test_dropping_rows_that_never_count_changes_nothing(gamma, start):
     kept = all_.columns.AU[few.columns.features]
     np.testing.assert_allclose(few.columns.AU, kept, rtol=0, atol=1e-12 * np.abs(A).max())
     assert few.work == all_.work
-    assert few.columns.active_flops < all_.columns.active_flops
 
 
 def test_a_row_whose_norm_is_gamma_never_counts():
@@ -232,7 +237,6 @@ def test_one_rotation_of_one_row_is_counted():
     assert (t.planes, t.rotated, t.values) == (1, 1, 17)
     assert t.entries == 17 + 2 * t.slopes
     assert plane_flops(10, t) == 10 * (3 + 12 * 17 + 24 * t.slopes + 6)
-    assert columns.active_flops == 10 * (3 + 6) + 12 * t.entries
     assert t.gain == pytest.approx((np.sqrt(10) - 1) ** 2 - 4)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_givens.sparse_columns import Columns, empty_columns
+from orthobench_givens.sparse_columns import Columns
+from orthobench_givens.sparse_layout import empty_columns
 from orthobench_givens.sparse_pairs import uniform_pairs
 from orthobench_givens.streaming_sparse_pca import GivensStreamingSparsePCA
 

@@ -13,7 +13,7 @@ from orthobench_givens.tensor import (
     precomputation_flops,
     rotation_flops,
 )
-from orthobench_givens.tensor_sweeps import offsets, packed_size, swept, whole
+from orthobench_givens.tensor_sweeps import cyclic_sweep, offsets, packed_size, whole_sweep
 
 from orthobench.contract.parameters import ParameterError
 from orthobench.contract.solver import Status
@@ -89,9 +89,13 @@ def gradients(T):
     return 3 * (twice - twice.T)
 
 
+def sweep_of(solver, state):
+    return (cyclic_sweep if solver.order == "cyclic" else whole_sweep)(len(state.basis))
+
+
 def maintained(solver, state):
     """Return T~ in full, by ending the round."""
-    sweep = swept(len(state.basis)) if solver.order == "cyclic" else whole(len(state.basis))
+    sweep = sweep_of(solver, state)
     full = np.full((sweep.blocks * sweep.size,) * 3, np.nan)
     if sweep.blocks == 1:
         packed_tensor.unpack(state.tensors[0], *offsets(sweep.width), full)
@@ -258,9 +262,9 @@ def test_the_maintained_tensor_is_that_of_u(d, order):
 def flipped_back(solver, state):
     """Return U before `decomposition` flips columns."""
     rows = state.basis.copy()
-    sweep = swept(len(rows)) if solver.order == "cyclic" else whole(len(rows))
-    for turn, members in zip(state.turns, sweep.rounds[state.round].members, strict=True):
-        rows[members] = turn[: len(members), : len(members)] @ state.basis[members]
+    sweep = sweep_of(solver, state)
+    for rotation, members in zip(state.rotations, sweep.rounds[state.round].members, strict=True):
+        rows[members] = rotation[: len(members), : len(members)] @ state.basis[members]
     return rows.T
 
 
@@ -270,31 +274,31 @@ def test_rounds_are_the_sequence_of_their_pairs():
     oracle, solver = noisy(d, size=3.0), GivensTensor()
     T = np.empty((1, packed_size(d)))
     packed_tensor.pack(rotated(oracle.T, oracle.start), *offsets(d), T[0])
-    turns = np.eye(d)[None].copy()
+    rotations = np.eye(d)[None].copy()
     pairs = [
         (0, *sorted((members[i], members[j])))
-        for round_ in swept(d).rounds
-        for members, (i, j) in ((round_.members[seat], (i, j)) for seat, i, j in round_.pairs)
+        for round_ in cyclic_sweep(d).rounds
+        for members, (i, j) in ((round_.members[pair], (i, j)) for pair, i, j in round_.pairs)
     ]
     norm = np.linalg.norm(oracle.T)
     limits = (1e-13 * norm, 1e-14 * norm, 10**9)
-    packed_tensor.try_pairs(T, turns, np.array(pairs), *offsets(d), limits, 0)
+    packed_tensor.try_pairs(T, rotations, np.array(pairs), *offsets(d), limits, 0)
     state = begun(solver, oracle)
     solver.advance(oracle, state, len(pairs))
     np.testing.assert_allclose(
-        flipped_back(solver, state), (turns[0] @ oracle.start.T).T, atol=1e-11
+        flipped_back(solver, state), (rotations[0] @ oracle.start.T).T, atol=1e-11
     )
 
 
 def test_a_million_rotations_leave_u_orthonormal():
     d, rng = 20, np.random.default_rng(0)
-    pairs, where = whole(d).rounds[0].pairs, offsets(d)
-    turns, rotations = np.eye(d)[None].copy(), 0
-    while rotations < 1_000_000:
+    pairs, where = whole_sweep(d).rounds[0].pairs, offsets(d)
+    product, rotated = np.eye(d)[None].copy(), 0
+    while rotated < 1_000_000:
         T = rng.standard_normal((1, packed_size(d)))
         chosen = pairs[rng.integers(len(pairs), size=20 * len(pairs))]
-        rotations += packed_tensor.try_pairs(T, turns, chosen, *where, (0.0, 0.0, 10**9), 0)[1]
-    assert drift(turns[0].T) < 1e-12
+        rotated += packed_tensor.try_pairs(T, product, chosen, *where, (0.0, 0.0, 10**9), 0)[1]
+    assert drift(product[0].T) < 1e-12
 
 
 def test_rounding_of_the_maintained_tensor_grows_slowly():
@@ -303,7 +307,7 @@ def test_rounding_of_the_maintained_tensor_grows_slowly():
     exact, U = outer(random_point(d, d, rng), np.linspace(1, 2, d)), np.eye(d)
     T = np.empty(packed_size(d))
     packed_tensor.pack(exact, *offsets(d), T)
-    pairs = whole(d).rounds[0].pairs[rng.integers(d * (d - 1) // 2, size=100_000)]
+    pairs = whole_sweep(d).rounds[0].pairs[rng.integers(d * (d - 1) // 2, size=100_000)]
     for (_, i, j), angle in zip(pairs.tolist(), rng.uniform(-4, 4, len(pairs)), strict=True):
         packed_tensor.rotate(T, *offsets(d), i, j, math.cos(angle), math.sin(angle))
         rotate(U, i, j, angle)
@@ -425,12 +429,12 @@ def test_flops_grow_as_3d_squared():
 @pytest.mark.parametrize("d", [1, 2, 20, 41, 50, 81, 100, 401])
 def test_a_sweep_tries_each_pair_once(d):
     seen = set()
-    for _, members, pairs in swept(d).rounds:
-        for seat, i, j in pairs.tolist():
-            a, b = members[seat][i], members[seat][j]
+    for _, members, pairs in cyclic_sweep(d).rounds:
+        for pair, i, j in pairs.tolist():
+            a, b = members[pair][i], members[pair][j]
             assert a < b < d
             seen.add((a, b))
-    count = sum(len(round_.pairs) for round_ in swept(d).rounds)
+    count = sum(len(round_.pairs) for round_ in cyclic_sweep(d).rounds)
     assert len(seen) == count == d * (d - 1) // 2
 
 

@@ -57,12 +57,14 @@ def counted(values):
 @pytest.mark.parametrize(("d", "i", "j"), [(2, 0, 1), (3, 0, 2), (7, 2, 4), (9, 0, 8), (9, 5, 6)])
 def test_a_rotation(monkeypatch, d, i, j):
     parts = ["_rotate_below", "_rotate_between", "_rotate_twice", "_rotate_thrice"]
-    interpreted(monkeypatch, packed_tensor, *parts, "_turn", "_turn_run", "turn")
+    interpreted(
+        monkeypatch, packed_tensor, *parts, "_rotate_entries", "_rotate_runs", "rotate_rows"
+    )
     rng = np.random.default_rng(d)
     T, u, v = (counted(rng.standard_normal(n)) for n in (packed_size(d), d, d))
     Counted.flops = 0
     packed_tensor.rotate.py_func(T, *offsets(d), i, j, Counted(0.6), Counted(0.8))
-    packed_tensor.turn(u, v, Counted(0.6), Counted(0.8))
+    packed_tensor.rotate_rows(u, v, Counted(0.6), Counted(0.8))
     assert Counted.flops == rotation_flops(d)
 
 
@@ -71,8 +73,8 @@ def test_a_rotation_of_many_indices_takes_3d_squared():
 
 
 def test_an_angle(monkeypatch):
-    parts = ["_form", "_polished", "_highest", "_chart", "_tangents", "_roots"]
-    interpreted(monkeypatch, tensor_angles, *parts, "_of_unit_length", "_other")
+    parts = ["_form", "_newton", "_highest", "_chart", "_tangents", "_roots"]
+    interpreted(monkeypatch, tensor_angles, *parts, "_normalized", "_cofunction")
     for entries in np.random.default_rng(0).standard_normal((50, 4)):
         Counted.flops = 0
         tensor_angles.best_rotation.py_func(*counted(entries), 0.0, 0.0)

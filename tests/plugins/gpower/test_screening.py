@@ -39,7 +39,7 @@ def test_iterates_are_those_of_plain_numpy(m, threshold, penalty, mu):
     for _ in range(12):
         X = state.ascent.X.T.copy()
         following, value, active = plain(A, X, bound, factors, penalty == "l0")
-        assert solver.objective(state) == pytest.approx(value, rel=1e-12)
+        assert state.ascent.value[0] * state.unit**2 == pytest.approx(value, rel=1e-12)
         clear = np.abs(np.abs(A @ X) - bound) > 1e-12
         mine = np.zeros_like(active)
         mine[state.kept] = state.ascent.active
@@ -76,7 +76,7 @@ def test_a_whole_greedy_run_is_that_of_plain_numpy(penalty):
 
 
 @pytest.mark.parametrize("m", [1, 3, 20])
-def test_no_row_sleeps_longer_than_it_may(m):
+def test_no_row_is_due_later_than_it_may_become_active(m):
     """The margin of a row, over its norm, is how far the column may move before it is active."""
     A = gaussian(700, 25)
     solver = GPower(block=True, gamma=0.1, tolerance=0.0)
@@ -89,20 +89,20 @@ def test_no_row_sleeps_longer_than_it_may(m):
         moved = np.linalg.norm(ascent.X - before, axis=1)
         assert (ascent.path - path >= moved).all()
         margin = ascent.bound - np.abs(ascent.rows @ ascent.X.T)
-        asleep = ascent.wake - ascent.path[:, None]
-        assert (asleep <= (margin / ascent.norms[:, None]).T)[~ascent.active.T].all()
+        slack = ascent.due - ascent.path[:, None]
+        assert (slack <= (margin / ascent.norms[:, None]).T)[~ascent.active.T].all()
 
 
-def test_rows_sleep_once_the_point_moves_little():
+def test_few_inactive_rows_are_evaluated_once_the_point_moves_little():
     A = gaussian(700, 25)
     solver = GPower(block=True, gamma=0.5, tolerance=0.0)
     oracle = SparsePCAOracle(A, 3)
     state = solver.init(oracle, np.random.default_rng(1))
     solver.advance(oracle, state, 40)
     ascent = state.ascent
-    awake = ascent.wake <= ascent.path[:, None]
+    evaluated = ascent.due <= ascent.path[:, None]
     assert len(ascent.rows) < 700
-    assert ascent.active.sum() <= awake.sum() < 1.1 * ascent.active.sum()
+    assert ascent.active.sum() <= evaluated.sum() < 1.1 * ascent.active.sum()
 
 
 def test_memory_is_that_of_the_data_and_the_screen():

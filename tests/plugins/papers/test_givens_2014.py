@@ -182,14 +182,15 @@ def wrong_sign_of_the_rotation(patch):
 
 
 def wrong_signs_in_equation_11(patch):
-    def best(T, first, second, i, j, still, floor):
+    def best(T, first, second, i, j, slope_tolerance, gain_tolerance):
         iix, ijx = first[i] + second[i], first[i] + second[j]
         jjj = T[first[j] + second[j] + j]
-        c, s = best_rotation(T[iix + i], T[iix + j], T[ijx + j], jjj, still, floor)
+        entries = T[iix + i], T[iix + j], T[ijx + j], jjj
+        c, s = best_rotation(*entries, slope_tolerance, gain_tolerance)
         return c, -s
 
     patch.setattr(packed_tensor, "_best", best)
-    patch.setattr(packed_tensor, "turn", packed_tensor.turn.py_func)
+    patch.setattr(packed_tensor, "rotate_rows", packed_tensor.rotate_rows.py_func)
     patch.setattr(packed_tensor, "try_pairs", packed_tensor.try_pairs.py_func)
 
 

@@ -8,7 +8,7 @@ from orthobench_stochastic_pca.incremental import IncrementalPCA
 from orthobench_stochastic_pca.msg import MSG, CappedMSG
 from orthobench_stochastic_pca.relaxed import Relaxed
 from orthobench_stochastic_pca.schedule import Scheduled
-from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, TRUNCATED, Rule
+from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, TRUNCATED, Projection
 from records import record
 
 from orthobench.contract.solver import Work
@@ -151,15 +151,15 @@ class TestMNIST:
 
 
 def no_shift(solver, oracle):
-    return Rule(FANTOPE, oracle.n, oracle.n)
+    return Projection(FANTOPE, oracle.n, oracle.n)
 
 
 def no_spare_direction(solver, oracle):
-    return Rule(CAPPED, oracle.k, oracle.k)
+    return Projection(CAPPED, oracle.k, oracle.k)
 
 
 def two_spare_directions(solver, oracle):
-    return Rule(TRUNCATED, oracle.k + 2, oracle.k + 2)
+    return Projection(TRUNCATED, oracle.k + 2, oracle.k + 2)
 
 
 def logarithms(solver, matrix):
@@ -180,9 +180,9 @@ def ascending(solver, first, count):
 @pytest.mark.parametrize(
     ("owner", "method", "broken", "claims"),
     [
-        (MSG, "rule", no_shift, ["algorithm-1-is-projected-gradient", "msg-rank"]),
-        (CappedMSG, "rule", no_spare_direction, ["capped-msg-does-not-stick"]),
-        (IncrementalPCA, "rule", two_spare_directions, ["incremental-trap"]),
+        (MSG, "projection", no_shift, ["algorithm-1-is-projected-gradient", "msg-rank"]),
+        (CappedMSG, "projection", no_spare_direction, ["capped-msg-does-not-stick"]),
+        (IncrementalPCA, "projection", two_spare_directions, ["incremental-trap"]),
         (WarmuthKuzmin, "eigenvalues", logarithms, ["warmuth-kuzmin-is-mirror-descent"]),
         (Relaxed, "_sampled", unweighted, ["rounding-keeps-the-objective"]),
         (Scheduled, "etas", ascending, ["algorithm-1-is-projected-gradient", "others-converge"]),

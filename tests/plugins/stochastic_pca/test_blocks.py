@@ -32,7 +32,7 @@ def recorder(calls):
 @given(st.integers(0, 40), st.lists(st.integers(0, 100), max_size=8))
 def test_blocks_begin_at_multiples_of_their_size(total, cuts):
     samples = np.arange(total, dtype=float)[:, None]
-    state, calls = BlockState.at((), 1), []
+    state, calls = BlockState.initial((), 1), []
     for part in cut(total, cuts):
         advance_blocks(state, samples[part], SIZE, recorder(calls))
         state = pickle.loads(pickle.dumps(state))  # noqa: S301
@@ -45,14 +45,14 @@ def test_blocks_begin_at_multiples_of_their_size(total, cuts):
 
 def test_whole_blocks_are_processed_in_one_call():
     calls = []
-    state = BlockState.at((), 1)
+    state = BlockState.initial((), 1)
     advance_blocks(state, np.zeros((4 * SIZE + 1, 1)), SIZE, recorder(calls))
     assert [call.count for call in calls] == [4 * SIZE, 1]
 
 
 def test_pending_samples_are_copied():
     samples = np.zeros((3, 1))
-    state = BlockState.at((), 1)
+    state = BlockState.initial((), 1)
     advance_blocks(state, samples, SIZE, recorder([]))
     samples += 7
     assert not state.pending.any()

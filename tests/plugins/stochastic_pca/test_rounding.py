@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.rounding import corners, filled, sampled
+from orthobench_stochastic_pca.rounding import corners, fill_trace, sampled
 
 from orthobench.tools.geometry import drift, random_point
 
@@ -49,7 +49,7 @@ def test_a_matrix_of_smaller_trace_is_filled_up_feasibly(m, d):
     rng = np.random.default_rng(m)
     vectors, start = random_point(d, max(m, 1), rng)[:, :m], random_point(d, 3, rng)
     values = np.sort(rng.random(m))[::-1] * 0.3
-    basis, spread = filled(vectors, values, 0.0, start)
+    basis, spread = fill_trace(vectors, values, 0.0, start)
     assert drift(basis) < 1e-13
     assert spread.sum() == pytest.approx(3.0, abs=1e-12)
     assert spread.min() >= 0.0
@@ -60,6 +60,6 @@ def test_a_matrix_of_smaller_trace_is_filled_up_feasibly(m, d):
 def test_a_floor_gets_eigenvectors_of_its_own():
     rng = np.random.default_rng(5)
     vectors = random_point(8, 3, rng)
-    basis, values = filled(vectors, np.array([0.9, 0.6, 0.25]), 0.05, random_point(8, 2, rng))
+    basis, values = fill_trace(vectors, np.array([0.9, 0.6, 0.25]), 0.05, random_point(8, 2, rng))
     assert drift(basis) < 1e-13
     assert values.tolist() == [0.9, 0.6, 0.25, 0.05, 0.05, 0.05, 0.05, 0.05]

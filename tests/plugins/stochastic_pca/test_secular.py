@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.secular import eigenvalues, eigenvectors, secular
+from orthobench_stochastic_pca.secular import eigenvalues, eigenvectors, secular_workspace
 
 
 def updated(d, z):
     """Return eigenvalues and eigenvectors, as rows, of diag(d) + zz'."""
     n = len(d)
-    W, work = np.eye(n), secular(n)
+    W, work = np.eye(n), secular_workspace(n)
     active = eigenvalues(d.copy(), z.copy(), W, work)
     slots = work.active[:active]
     V = np.empty((active, active))
@@ -71,7 +71,7 @@ def test_the_unit_makes_no_difference(unit):
 
 
 def test_equal_entries_leave_one_active():
-    work = secular(6)
+    work = secular_workspace(6)
     assert eigenvalues(np.ones(6), np.arange(1.0, 7.0), np.eye(6), work) == 1
     np.testing.assert_allclose(np.sort(work.lam), [1, 1, 1, 1, 1, 92])
 

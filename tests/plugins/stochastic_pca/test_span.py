@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_stochastic_pca.span import (
-    POLISHED,
-    TRUSTED,
-    collapse,
-    expand,
-    polish,
-    workspace,
-)
+from orthobench_stochastic_pca.span import MAX_IMPLICIT_DRIFT, expand, workspace
+from orthobench_stochastic_pca.span_basis import MAX_DRIFT, reorthonormalize, write_basis
 
 from orthobench.tools.geometry import drift, random_point
 
@@ -73,7 +67,7 @@ def orthonormal_basis(U, X):
     V, span, work = expanded(U, X)
     n = span.m + span.q
     new = np.empty_like(V)
-    collapse(V, span, np.eye(n), new, work)
+    write_basis(V, span, np.eye(n), new, work)
     return new[:n], work.coords[:, :n], work.extent
 
 
@@ -121,7 +115,7 @@ def test_any_rotation_of_the_basis_is_written_back(kind, d):
     V, span, work = expanded(U, X)
     W = np.ascontiguousarray(random_point(span.m + span.q, 5, rng).T)
     new = np.empty_like(V)
-    collapse(V, span, W.copy(), new, work)
+    write_basis(V, span, W.copy(), new, work)
     np.testing.assert_allclose(new[:5], W @ B, rtol=0, atol=1e-12)
 
 
@@ -150,7 +144,7 @@ def test_a_defect_of_the_basis_is_not_amplified():
     V, span, work = expanded(U, X, defect=1e-12)
     assert not span.implicit
     new = np.empty_like(V)
-    assert collapse(V, span, np.eye(span.m + span.q), new, work) < POLISHED < TRUSTED
+    assert write_basis(V, span, np.eye(span.m + span.q), new, work) < MAX_DRIFT < MAX_IMPLICIT_DRIFT
     assert drift(new[: span.m + span.q].T) <= 1e-14
 
 
@@ -159,13 +153,13 @@ def test_an_empty_basis_may_stay_empty():
     V, span, work = expanded(U, X)
     assert (span.m, span.q) == (0, 1)
     new = np.full_like(V, 7.0)
-    assert collapse(V, span, np.empty((0, 1)), new, work) == 0.0
+    assert write_basis(V, span, np.empty((0, 1)), new, work) == 0.0
     assert (new == 7.0).all()
 
 
-def test_polish_squares_the_defect():
+def test_a_newton_schulz_step_squares_the_defect():
     rng = np.random.default_rng(10)
     U = basis(rng, 50, 5) + 1e-4 * rng.standard_normal((5, 50))
     defect = drift(U.T)
-    polish(U, 5, np.empty_like(U), workspace(5, 1, 50))
+    reorthonormalize(U, 5, np.empty_like(U), workspace(5, 1, 50))
     assert drift(U.T) <= defect**2

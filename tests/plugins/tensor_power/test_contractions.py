@@ -10,10 +10,10 @@ from orthobench_tensor_power.contractions import (
     ROWS,
     contracted,
     deflate,
-    iterated,
     norm,
     packed,
-    slab,
+    power_iteration,
+    weighted_slices,
 )
 
 from orthobench.families.symmetric_tensors import composed
@@ -43,9 +43,9 @@ def test_a_single_pair_may_be_longer_than_a_block(tensors):
 
 @given(n=st.integers(1, 12), seed=seeds)
 @settings(max_examples=30)
-def test_norms_and_slabs_are_those_of_the_tensor(tensors, n, seed):
+def test_norms_and_weighted_slices_are_those_of_the_tensor(tensors, n, seed):
     T, w = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal(n)
-    M = slab(packed(T), w)
+    M = weighted_slices(packed(T), w)
     assert norm(packed(T)) == pytest.approx(np.linalg.norm(T))
     assert np.array_equal(M, M.T)
     np.testing.assert_allclose(M, T @ w, atol=1e-13)
@@ -66,7 +66,7 @@ def test_deflation_subtracts_the_component_and_returns_the_norm(tensors, n, seed
 def test_an_iteration_is_that_of_each_vector_alone(tensors, n, m, seed):
     T, X = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal((n, m))
     X /= np.linalg.norm(X, axis=0)
-    Y, values, moved = iterated(packed(T), X)
+    Y, values, moved = power_iteration(packed(T), X)
     for i, x in enumerate(X.T):
         y = np.einsum("abc,b,c->a", T, x, x)
         assert values[i] == pytest.approx(x @ y, abs=1e-13)
@@ -77,7 +77,7 @@ def test_an_iteration_is_that_of_each_vector_alone(tensors, n, m, seed):
 
 def test_a_vector_whose_contraction_is_zero_stays():
     P = packed(composed(np.eye(3)[:, :1], np.array([2.0])))
-    Y, values, moved = iterated(P, np.eye(3))
+    Y, values, moved = power_iteration(P, np.eye(3))
     assert np.array_equal(Y, np.eye(3))
     assert np.array_equal(values, [2, 0, 0])
     assert np.array_equal(moved, [0, 0, 0])

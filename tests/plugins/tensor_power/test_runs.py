@@ -164,8 +164,8 @@ def test_the_flops_are_those_of_the_definitions(tensors):
     Y = (np.dot(T, X) * X).sum(axis=1)
     (X * Y).sum(axis=0)
     Y / np.sqrt((Y * Y).sum(axis=0))
-    assert tensor_power.contraction_flops(n, m) == 2 * n**3 * m + 2 * n**2 * m + 5 * n * m
-    assert tensor_power.contraction_flops(n, m) == pytest.approx(Counted.total, rel=0.05)
+    assert tensor_power.iteration_flops(n, m) == 2 * n**3 * m + 2 * n**2 * m + 5 * n * m
+    assert tensor_power.iteration_flops(n, m) == pytest.approx(Counted.total, rel=0.05)
 
     Counted.total = 0
     u, w = X[:, 0], counted(2.0)
@@ -183,7 +183,7 @@ def test_the_work_is_that_of_the_steps(tensors):
     made, n = tensors.instance(np.linspace(1, 2, 5), noise=0.1), 5
     solver = TensorPower(restarts=7, iterations=4, tolerance=0.0)
     work = tensors.ended(solver, made).work
-    batches, single = (tensor_power.contraction_flops(n, m) for m in (7, 1))
+    batches, single = (tensor_power.iteration_flops(n, m) for m in (7, 1))
     assert work.steps == n * 9
     assert work.flops == n * (5 * batches + 4 * single + tensor_power.deflation_flops(n))
 

@@ -127,7 +127,7 @@ def test_each_deflation_takes_its_weight_from_the_norm(tensors, noise):
         found = len(state.weights)
         solver.step(made.oracle, state)
         if len(state.weights) > found:
-            norms.append(norm(state.rest))
+            norms.append(norm(state.deflated))
             expected = norms[-2] ** 2 - state.weights[-1] ** 2
             assert norms[-1] ** 2 == pytest.approx(expected, abs=1e-12)
     assert len(norms) == 9

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from orthobench_stochastic_pca.averaging import LEAST, Average
+from orthobench_stochastic_pca.factored_sum import MIN_ROWS, FactoredSum
 
 
 def summed(factors):
-    total = Average()
+    total = FactoredSum()
     for P in factors:
         total = total.plus(P)
     return total
@@ -29,7 +29,7 @@ def test_memory_follows_the_rank_not_the_number_of_factors():
     basis = rng.standard_normal((5, 2000))
     total = summed(rng.standard_normal((7, 5)) @ basis for _ in range(300))
     assert total.dense is None
-    assert total.rows <= LEAST
+    assert total.rows <= MIN_ROWS
 
 
 def test_eigenvalues_descend_and_vectors_are_orthonormal():
