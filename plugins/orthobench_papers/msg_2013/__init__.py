@@ -7,12 +7,11 @@ from pathlib import Path
 from orthobench.reproduce import Claim, Paper
 from orthobench_papers.msg_2013 import (
     algorithm_2,
-    capped,
     figure_1,
     figure_2,
     figure_3,
     figure_3_cost,
-    figure_3_plot,
+    section_5_2,
     theorem_1,
     updates,
 )
@@ -22,7 +21,7 @@ _CLAIMS = (
     *updates.CLAIMS,
     *algorithm_2.CLAIMS,
     *figure_1.CLAIMS,
-    *capped.CLAIMS,
+    *section_5_2.CLAIMS,
     *figure_2.CLAIMS,
     *figure_3.CLAIMS,
     *figure_3_cost.CLAIMS,
@@ -84,6 +83,6 @@ MSG_2013 = Paper(
     ),
     claims=tuple(sorted(_CLAIMS, key=_place)),
     suites=Path(__file__).parent / "suites",
-    pictures=(figure_1.PICTURE, figure_2.PICTURE, figure_3_plot.PICTURE),
+    pictures=(figure_1.PICTURE, figure_2.PICTURE, figure_3_cost.PICTURE),
     notes=_NOTES,
 )
