@@ -116,9 +116,11 @@ def begin(
     solver : str
     made : Instance
     seed : int, sequence of int or SeedSequence
-        Seeds one generator for the solver, and for the start and the samples if these have none.
+        Seed of the solver's generator.
     start : ndarray, shape (n, k), optional
+        Without it a random point, drawn from the solver's generator.
     samples : int, sequence of int or SeedSequence, optional
+        Seed of the samples; without it they are drawn from the solver's generator too.
     **parameters
         Those of the solver.
     """
@@ -147,8 +149,9 @@ def begin_as_in_suite(solver: str, problem: AnyProblem, seed: int, /, **paramete
 
 
 def in_every_trial(trial: Callable[[int], bool], evidence: Evidence, text: str) -> Measurement:
-    """Check that a trial succeeds with every seed, of `TRIALS`."""
-    return share_within([trial(seed) for seed in evidence.seeds[:TRIALS]], 0.99, 1, text)
+    """Check that a trial succeeds with every seed; `text` is what the successes are."""
+    hits = [trial(seed) for seed in evidence.seeds[:TRIALS]]
+    return share_within(hits, 0.99, 1, f"share of {TRIALS} {text}")
 
 
 def final_ratios(

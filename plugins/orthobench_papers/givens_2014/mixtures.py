@@ -201,7 +201,7 @@ OPTIMAL_CLAIM = Claim(
     "Figure 4",
     optimal_nmi,
     printed="0.97 (read off)",
-    reason="The distribution of the centres, which the paper leaves open, was chosen by it.",
+    reason="The paper leaves the distribution of the centres open; here it was fitted to this.",
     suites=(FEW, MANY),
 )
 

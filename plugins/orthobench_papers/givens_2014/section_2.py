@@ -43,7 +43,7 @@ def equation_6(x: Array, y: Array, gamma: float) -> Array:
 
 def steps_gain(evidence: Evidence, turn: Turn) -> Measurement:
     """Check that turning by the best angle of equation 6 never lowers the objective."""
-    text = "steps that do not lower the objective, of 400"
+    text = "steps that do not lower the objective"
     return in_every_trial(partial(_gains, turn), evidence, text)
 
 
@@ -109,12 +109,12 @@ def flops_of_a_rotation(evidence: Evidence) -> Measurement:
         Counted.flops = 0
         rotate(A, 0, 2, float(rng.uniform(-3, 3)))
         found.append(Counted.flops / d)
-    return median_within(found, 6, 6, "additions and multiplications a row, counted")
+    return median_within(found, 6, 6, "additions and multiplications counted, per row")
 
 
 def rotations_suffice(evidence: Evidence) -> Measurement:
     """Check that d(d-1)/2 rotations reduce random U with det U = 1 to the identity."""
-    text = "matrices reduced to I by d(d-1)/2 rotations, of 400, d = 8"
+    text = "matrices, d = 8, reduced to I by d(d-1)/2 rotations"
     return in_every_trial(partial(_reduced, 8), evidence, text)
 
 
@@ -144,7 +144,7 @@ CLAIMS = (
         reason=(
             "A misprint: section 2.2 displays Expm(-eta H) and calls it G(i, j, -eta), but the "
             "formulae need G(i, j, theta) = Expm(-theta H). With the sign as printed steps lower "
-            "the objective that they are to raise."
+            "the objective that they should raise."
         ),
     ),
     Claim(

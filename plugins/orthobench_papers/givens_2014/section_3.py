@@ -39,7 +39,7 @@ def gradient_vanishes(evidence: Evidence) -> Measurement:
             for record in evidence.records("convergence", problem, method):
                 norms = [mark.metrics["gradient_norm"] for mark in record.trace]
                 hits.append(norms[-1] <= VANISHED * norms[0])
-    text = f"runs whose gradient falls to {VANISHED:g} of that at the start, of {len(hits)}"
+    text = f"share of {len(hits)} runs whose gradient falls to {VANISHED:g} of that at the start"
     return share_within(hits, 0.9, 1, text)
 
 
@@ -49,7 +49,8 @@ def steps_never_worsen(evidence: Evidence) -> Measurement:
     for seed in evidence.seeds[: 2 if evidence.quick else 10]:
         hits += _group_steps(seed, "uniform") + _group_steps(seed, "without-replacement")
         hits += _sparse_steps(seed) + _tensor_steps(seed)
-    return share_within(hits, 0.99, 1, f"steps that do not worsen the objective, of {len(hits)}")
+    text = f"share of {len(hits)} steps that do not worsen the objective"
+    return share_within(hits, 0.99, 1, text)
 
 
 def _group_steps(seed: int, sampling: str) -> list[bool]:
@@ -83,7 +84,9 @@ def _never_worse(run: Run, value: Callable[[Any], float]) -> list[bool]:
 def local_minima_hold(evidence: Evidence) -> Measurement:
     """Check that Algorithm 1 stays near strict local minima that are not global."""
     hits = [_stays(seed) for seed in evidence.seeds[: 20 if evidence.quick else 100]]
-    text = f"runs of Algorithm 1 that stay at a strict local minimum next to them, of {len(hits)}"
+    text = (
+        f"share of {len(hits)} runs of Algorithm 1 that stay at a strict local minimum next to them"
+    )
     return share_within(hits, 0.99, 1, text)
 
 
@@ -120,8 +123,8 @@ def global_minima_hold(evidence: Evidence) -> Measurement:
     seeds = evidence.seeds[: 100 if evidence.quick else TRIALS]
     hits = [_eigenvectors_hold(seed) for seed in seeds]
     text = (
-        f"problems, of {len(hits)}, where Algorithm 1 stays 1e-6 from the minimum and leaves a "
-        "saddle point 1e-6 from its start"
+        f"share of {len(hits)} problems where Algorithm 1, begun 1e-6 away, stays at the minimum "
+        "and leaves a saddle point"
     )
     return share_within(hits, 0.96 if evidence.quick else 0.99, 1, text)
 
@@ -142,7 +145,7 @@ def _moved(made: AnyInstance, U: Array, seed: int) -> float:
 
 def sufficient_decrease(evidence: Evidence) -> Measurement:
     """Check that a step on Brockett's function gains what the derivative along it promises."""
-    return in_every_trial(_decreases, evidence, f"steps that gain so much, of {TRIALS}")
+    return in_every_trial(_decreases, evidence, "steps that gain so much")
 
 
 def _decreases(seed: int) -> bool:
@@ -248,9 +251,10 @@ CLAIMS = (
         local_minima_hold,
         known=Verdict.FAILS,
         reason=(
-            "Exact minimization goes round the whole circle, and so leaves strict local minima "
-            "that are not the least value in a plane: those of -sum T(u, u, u) that negate the "
-            "factor of least weight are left by every run that begins 1e-6 from them."
+            "Exact minimization searches the whole circle of angles, and so leaves strict local "
+            "minima that are not the least value in some plane. Every run that begins 1e-6 from "
+            "such a minimum of -sum T(u, u, u), with the factor of least weight negated, leaves "
+            "it."
         ),
     ),
     Claim(
@@ -267,7 +271,7 @@ CLAIMS = (
         known=Verdict.FAILS,
         reason=(
             "A misprint, in equations 4 and 13: the largest is at least that at the start, while "
-            "the bound goes to zero. The proof is of the least one."
+            "the bound goes to zero. The proof bounds the least one."
         ),
         suites=("convergence",),
     ),

@@ -17,8 +17,8 @@ def formulations_agree(evidence: Evidence) -> Measurement:
     """Check that both formulations order random pairs of U alike, for 3 components."""
     hits, single = ([_ordered_alike(m, seed) for seed in evidence.seeds[:TRIALS]] for m in (3, 1))
     text = (
-        f"pairs of U that both order alike, of {TRIALS}, m = 3; with one component "
-        f"{np.mean(single):.3g} of them"
+        f"share of {TRIALS} pairs of U that both order alike, m = 3; with one component "
+        f"{np.mean(single):.3g}"
     )
     return share_within(hits, 0.99, 1, text)
 
@@ -55,7 +55,7 @@ def evaluations_of_an_angle(evidence: Evidence) -> Measurement:
         run = _as_in_figure_1(instance("prostate", seed, m=102), seed)
         tally = run.converge().state.columns.tally
         found.append((tally.values + tally.slopes) / tally.planes)
-    return median_within(found, 2.5, 20, "evaluations of equation 6 an iteration, mean of a run")
+    return median_within(found, 2.5, 20, "evaluations of equation 6 per iteration, mean over a run")
 
 
 def _as_in_figure_1(made: AnyInstance, seed: int) -> Run:
@@ -85,8 +85,8 @@ CLAIMS = (
         formulations_agree,
         known=Verdict.FAILS,
         reason=(
-            "For one component they are. For more, eliminating Z from equation 5 leaves "
-            "sum_j |soft(A u_j, gamma)|, not squared. All solvers here work on the second."
+            "For one component they are. For more, eliminating Z from equation 5 leaves sum_j "
+            "|soft(A u_j, gamma)|, not squared. All solvers here work on the squared form."
         ),
     ),
     Claim(
@@ -95,7 +95,7 @@ CLAIMS = (
         "section 4.1",
         evaluations_of_an_angle,
         printed="5 to 10",
-        reason="Of the order is half to twice: 2.5 to 20.",
+        reason='"Of the order of" is read as half to twice: 2.5 to 20.',
         data=DATA,
     ),
     Claim(

@@ -51,8 +51,8 @@ def exact_recovery(evidence: Evidence) -> Measurement:
         for record in evidence.records("odeco", f"{spectrum} d={d}", "cyclic")
     )
     text = (
-        f"runs that end at all factors and the sum of weights, of {len(hits)}, d = 3 to 50; in "
-        f"cyclic order within {sweeps:.1f} sweeps of d(d-1)/2 rotations of a gap of 1e-8"
+        f"share of {len(hits)} runs that end at all factors and the sum of weights, d = 3 to 50; "
+        f"in cyclic order the gap is 1e-8 after at most {sweeps:.1f} sweeps of d(d-1)/2 rotations"
     )
     return share_within(hits, 0.99, 1, text)
 
@@ -71,9 +71,9 @@ def _sweeps(record: Record) -> float:
 def only_factors_are_stable(evidence: Evidence) -> Measurement:
     """Check that the factors with the least one negated are no strict local maximum."""
     text = (
-        f"tensors, of {TRIALS}, where that is no strict local maximum (weights (1, 3) and "
-        f"U = [e2, -e1]: {_value(_of_two(), np.array([[0.0, -1.0], [1.0, 0.0]])):.3g}, with a "
-        "largest value of 4)"
+        "tensors where negating the least factor gives no strict local maximum (weights (1, 3) "
+        f"and U = [e2, -e1]: {_value(_of_two(), np.array([[0.0, -1.0], [1.0, 0.0]])):.3g}, where "
+        "the largest value is 4)"
     )
     return in_every_trial(lambda seed: not _strict_maximum(seed), evidence, text)
 
@@ -96,9 +96,7 @@ def _strict_maximum(seed: int) -> bool:
 
 def escapes(evidence: Evidence) -> Measurement:
     """Check that `givens-tensor` leaves signed permutations of the factors for the maximum."""
-    return in_every_trial(
-        _escapes, evidence, f"runs that end at the sum of the weights, of {TRIALS}"
-    )
+    return in_every_trial(_escapes, evidence, "runs that end at the sum of the weights")
 
 
 def _escapes(seed: int) -> bool:
@@ -144,7 +142,7 @@ def equation_11_as_printed(evidence: Evidence) -> Measurement:
     """Check the printed formula against the trilinear form, at random entries and angles."""
     angle = math.pi / 6
     text = (
-        f"random planes, of {TRIALS}, where it is the objective (entries 1, 2, 3, 4 at pi/6: "
+        "random planes where it is the objective (entries 1, 2, 3, 4 at pi/6: "
         f"{printed_line(FIXTURE, angle):.4f} for {direct_line(FIXTURE, angle):.4f})"
     )
     return in_every_trial(partial(_is_objective, printed_line), evidence, text)
@@ -156,8 +154,10 @@ def equation_11_corrected(evidence: Evidence) -> Measurement:
         "it is the objective": partial(_is_objective, corrected_line),
         "the solver's step takes its largest value": _reaches_highest,
     }
-    text = f"random planes, of {TRIALS}, where"
-    return together([in_every_trial(t, evidence, f"{text} {what}") for what, t in trials.items()])
+    return together([
+        in_every_trial(trial, evidence, f"random planes where {what}")
+        for what, trial in trials.items()
+    ])  # fmt: skip
 
 
 def _is_objective(line: Line, seed: int) -> bool:
@@ -189,7 +189,7 @@ def three_maxima(evidence: Evidence) -> Measurement:
         values = _on_circle(seed)[1]
         peaks = (values > np.roll(values, 1)) & (values >= np.roll(values, -1))
         counts.append(int(peaks.sum()))
-    text = f"random planes, of {TRIALS}, with at most 3 maxima; as many as {max(counts)} seen"
+    text = f"share of {TRIALS} random planes with at most 3 maxima; the most seen are {max(counts)}"
     return share_within([count <= 3 for count in counts], 0.99, 1, text)
 
 
@@ -234,7 +234,7 @@ CLAIMS = (
         "orthogonally decomposable in the limit of infinite data.",
         "section 5.1",
         moments_decompose,
-        reason="Of exact moments. The paper has no experiment with topics.",
+        reason="Checked for exact moments. The paper has no experiment with topics.",
     ),
     Claim(
         "exact-recovery",

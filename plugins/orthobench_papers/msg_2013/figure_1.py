@@ -30,7 +30,7 @@ SMALL = 0.1
 """Largest eigenvalue that is very small; the largest possible is 1."""
 
 HANDFUL = 10
-"""Iterations."""
+"""Largest number of iterations that is a handful."""
 
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 11, 15)
 """The eigenvalues in the picture, by size."""
@@ -83,7 +83,7 @@ def small(evidence: Evidence) -> Measurement:
 def leave(evidence: Evidence) -> Measurement:
     """Check that half of the directions leave at most ten iterations after they enter."""
     stays = [float(np.median(_stays(D[SETTLED:]))) for D in _eigenvalues(evidence)]
-    return median_within(stays, 0, HANDFUL, "iterations that a direction stays, median")
+    return median_within(stays, 0, HANDFUL, "median number of iterations that a direction stays")
 
 
 def _stays(D: Array) -> Array:
@@ -98,7 +98,7 @@ def _stays(D: Array) -> Array:
     return np.concatenate(found)
 
 
-def plot(evidence: Evidence) -> Plot:
+def draw(evidence: Evidence) -> Plot:
     """Draw both parts of Figure 1, of one run for each step size."""
     seed, steps = evidence.seeds[0], 3000 if evidence.quick else 10_000
     at = np.unique(np.geomspace(1, steps, 400).astype(int))
@@ -151,9 +151,10 @@ CLAIMS = (
         leave,
         known=Verdict.FAILS,
         reason=(
-            "Read as at most ten. Half of them stay for 15 iterations or more with every step "
-            "size c/sqrt(t), c from 1/2 to 4: each iteration shifts the eigenvalue by 1/m of what "
-            "it came with, where m directions share the shift, about as many as the rank."
+            "A handful is read as at most ten. Half of them stay for 15 iterations or more with "
+            "every step size c/sqrt(t), c from 1/2 to 4: each iteration shifts an eigenvalue by "
+            "1/m of its first value, where m, about the rank, is the number of directions that "
+            "share the shift."
         ),
     ),
     Claim(
@@ -164,11 +165,13 @@ CLAIMS = (
     ),
 )
 
-PICTURE = Picture(
-    "figure-1",
-    "Figure 1",
-    "The ranks (left) and the eigenvalues (right) of MSG's iterates on the orthogonal "
-    "distribution, k = 4: the rank stays near 14, and beyond the k = 4 largest nearly all "
-    "eigenvalues are small.",
-    plot,
+PICTURES = (
+    Picture(
+        "figure-1",
+        "Figure 1",
+        "The ranks (left) and the eigenvalues (right) of MSG's iterates on the orthogonal "
+        "distribution, k = 4: the rank stays near 14, and beyond the k = 4 largest nearly all "
+        "eigenvalues are small.",
+        draw,
+    ),
 )

@@ -142,7 +142,7 @@ CLAIMS = (
         ("msg", "capped-msg"),
         "grassmannian-sgd",
         high=1 / CLEARLY,
-        reason="Clearly behind is where they miss at most 1 / 1.3 of what it misses.",
+        reason="It is clearly behind if they miss at most 1 / 1.3 of what it misses.",
     ),
     _claim(
         "grassmannian-is-behind-per-feature",

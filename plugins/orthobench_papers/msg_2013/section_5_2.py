@@ -86,8 +86,8 @@ CLAIMS = (
         never_stuck,
         suites=(LONG,),
         reason=(
-            "With step size 4/sqrt(t). Plateaus last longer the larger k is: looked at after "
-            "100,000 samples for k = 1 and 2, after 300,000 for k = 4."
+            "With step size 4/sqrt(t). Plateaus are longer for larger k: runs end after 100,000 "
+            "samples for k = 1 and 2, after 300,000 for k = 4."
         ),
     ),
     Claim(

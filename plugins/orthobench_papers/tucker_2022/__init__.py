@@ -32,23 +32,23 @@ NOTES = """
 6. Section 2.3 speaks of the negative gradient: it is ascent. Equation 12 and Remark 5 print
    transposes on X that should not be there. Remark 8 means Algorithm 1, not 2.
 7. Figure 3: the text has T = 250, the captions T1 = T2 = 10; for all samples the text has c2 = 1,
-   the caption 10; c1 = 0.05 does not move.
-8. Algorithm 2 matches Algorithm 1 only where that takes the same column-wise steps.
+   the caption 10; with c1 = 0.05 the basis hardly moves.
+8. Algorithm 2 matches Algorithm 1 only if that takes the same column-wise steps.
 9. Batches optimize a biased objective, and column-wise AdaGrad depends on the basis of a subspace:
    Theorems 6.1 and 6.2 do not cover Algorithm 2.
 10. c2 = 1000 is in effect the power iteration.
 
 **Departures.** The paper gives no parameters of the normal-inverse Gaussian factors: skewness 1.5
 and fourth moment 9 unless said. Loadings B are drawn anew for each seed, where the paper draws them
-once; medians over seeds stand where it averages five runs. gamma_0 is 1e-5 times the first
-gradient, where the paper has the plain 1e-5, which stops all motion of data of small scale (returns
-as fractions, say). Where figures print no numbers of parameters, such as T1 in Figures 4 and 5,
-half of the batches go to each phase. Methods of others (HOOI, quasi-Newton, trust regions) are this
-project's, without the preconditioning that is its own, not the packages that the paper timed.
+once; medians over seeds replace its averages of five runs. gamma_0 is 1e-5 times the first
+gradient, where the paper has the plain 1e-5, which stops all motion on data of small scale, such as
+returns as fractions. If a parameter is not printed, as T1 in Figures 4 and 5, half of the batches
+go to each phase. HOOI, quasi-Newton and trust regions are this project's implementations, without
+its own preconditioning, not the packages that the paper timed.
 
-**Not here.** Figure 1 is an illustration, and stands for Remark 1; Figure 6 for the size of the
-image; Figure 10 for what it says of updates. The images of Figure 7 are exhibits of the problem
-`hsi-anomaly`; their claims are counted in pixels.
+**Not drawn.** Figure 1 is an illustration, and its claim is Remark 1; that of Figure 6 is the size
+of the image, that of Figure 10 what it says of updates. The images of Figure 7 are exhibits of the
+problem `hsi-anomaly`; their claims count pixels.
 """
 
 PARTS = (

@@ -27,7 +27,7 @@ PROBLEMS = (
     "order 3, small", "order 3, medium", "order 3, large", "order 4, small", "order 4, large",
 )  # fmt: skip
 FURTHER = ("order 3, first", "order 3, second", "order 4, first", "order 4, second")
-"""Problems of which explicit methods cannot form the tensor, or hardly."""
+"""Problems whose tensor is too large for explicit methods, or nearly."""
 
 HOEVD = ("hoevd implicit", "hoevd explicit")
 IMPLICIT = "spgd implicit"
@@ -256,9 +256,9 @@ CLAIMS = (
         "The implicit method is more scalable than HOOI, quasi-Newton and trust regions on the "
         "explicit tensor.",
         "Figure 2", others_scale, known=Verdict.UNDECIDED, suites=SUITES,
-        reason="It is, but for quasi-Newton at d = 3: from n = 50 to 200 its iterations fall as "
-        "fast as its flops an iteration rise against the implicit method's. What the formulae "
-        "promise for larger n does not show there yet.",
+        reason="It is, except for quasi-Newton at d = 3: from n = 50 to 200 its iterations fall as "
+        "fast as its flops per iteration rise relative to the implicit method's. The advantage "
+        "that the formulae predict for larger n does not show yet.",
     ),
     Claim(
         "implicit-goes-further",
@@ -281,8 +281,8 @@ CLAIMS = (
     Claim(
         "step-of-1000", "The step size for Algorithm 2 is c2 = 1000: a step along the gradient.",
         "section 4.2", power_iteration, printed="c2 = 1000", known=Verdict.FAILS,
-        reason="So long a step forgets Q: it is the power iteration Q <- orth(∇F(Q)), up to a "
-        "hundredth. That this converges is no theorem of section 6 (see Remark 8).",
+        reason="So long a step forgets Q: up to a hundredth, it is the power iteration Q <- "
+        "orth(∇F(Q)). No theorem of section 6 says that this converges (see Remark 8).",
     ),
 )  # fmt: skip
 

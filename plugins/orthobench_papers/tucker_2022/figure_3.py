@@ -75,8 +75,8 @@ def printed_step(evidence: Evidence) -> Measurement:
     found = errors(evidence, "figure-3a", "shoevd b=100 c=0.05")
     whole = errors(evidence, "figure-3-full", "hoevd full")
     text = (
-        f"error with c1 = 0.05 over that of all samples; its median is {np.median(found):.2f} "
-        f"where nothing known is {sqrt(2 * RANK):.2f}"
+        f"error with c1 = 0.05 over that of all samples; its median is {np.median(found):.2f}, "
+        f"the largest possible {sqrt(2 * RANK):.2f}"
     )
     return over(found, whole, LIMITED, text)
 
@@ -151,8 +151,8 @@ CLAIMS = (
     Claim(
         "step-of-a-twentieth", "The step size of streaming HOEVD is c1 = 0.05.",
         "Figure 3", printed_step, printed="c1 = 0.05", known=Verdict.FAILS, suites=("figure-3a",),
-        reason="With AdaGrad as printed 250 such steps do not get anywhere: the length of all of "
-        "them together is about 2 √250 times 0.05. c1 = 1 works.",
+        reason="With AdaGrad as printed 250 such steps get nowhere: their total length is about 2 "
+        "√250 times 0.05. c1 = 1 works.",
     ),
     Claim(
         "higher-moments-know-more",
@@ -160,8 +160,9 @@ CLAIMS = (
         "Gaussian data.",
         "section 1", covariance, known=Verdict.FAILS, suites=("figure-3-pca", FULL),
         reason="Both do, but principal component analysis, which the paper leaves out here, is "
-        "nearer to the subspace of this model than anything of Figure 3: noise of one variance in "
-        "all directions cannot mislead it. On the aircraft of section 5.1 it is the reverse.",
+        "nearer to the subspace of this model than anything in Figure 3: noise with the same "
+        "variance in all directions cannot mislead it. On the aircraft of section 5.1 it is the "
+        "reverse.",
     ),
 )  # fmt: skip
 

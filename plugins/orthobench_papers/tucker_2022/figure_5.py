@@ -71,7 +71,9 @@ def gap_grows(evidence: Evidence) -> Measurement:
     return together(
         [
             ratio_within(gaps[2], gaps[TRUE], 1, text=f"gap at r = 2 over that at r = {TRUE}"),
-            ratio_within(gaps[2], gaps[4], 1, text=f"over that at r = 4; II / I: {medians}"),
+            ratio_within(
+                gaps[2], gaps[4], 1, text=f"gap at r = 2 over that at r = 4; II / I: {medians}"
+            ),
         ]
     )
 

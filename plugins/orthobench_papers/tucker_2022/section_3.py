@@ -153,9 +153,10 @@ CLAIMS = (
     Claim(
         "batch-cost", "The cost of a batch (12) stands for that of all samples (11).",
         "section 3.1", bias, known=Verdict.FAILS,
-        reason="Unsaid: in expectation it is (1 - 1/b) F(Q) + E|Q'x|^(2d) / b, of which the second "
-        "term belongs to single samples, not to their moment. So batches optimize something else: "
-        "it is why small ones are worse with much noise (Figure 4). Of five exponential factors.",
+        reason="The paper does not say that in expectation it is (1 - 1/b) F(Q) + E|Q'x|^(2d) / b, "
+        "whose second term belongs to single samples, not to their moment. So batches optimize "
+        "another objective, which is why small ones are worse with much noise (Figure 4). Measured "
+        "with five exponential factors.",
     ),
     Claim(
         "hoevd-gradient",

@@ -243,8 +243,9 @@ CLAIMS = (
     Claim(
         "covariance-fails", "The covariance fails to identify anomalies.",
         "Figure 7", hidden, known=Verdict.FAILS, data=DATA,
-        reason="Said too strongly: a quarter of the 60 brightest pixels was allowed, and there are "
-        "a few more, where chance has one in 170. It is half of what the third moment finds.",
+        reason="Said too strongly: at most a quarter of the 60 brightest pixels was allowed to be "
+        "anomalies, and a few more are, where chance gives one in 170. It is half of what the "
+        "third moment finds.",
     ),
     Claim(
         "spgd-is-clearest", "The targets are the most pronounced with SPGD.",
@@ -258,7 +259,8 @@ CLAIMS = (
         "area-of-shoevd", "The area under the ROC curve of SHOEVD.",
         "Figure 8", partial(area, phase="I", printed=SHOEVD), printed="0.9900", suites=SUITES,
         data=DATA,
-        reason="The order of the pixels is not said. Row by row the aircraft are in a few batches.",
+        reason="The paper does not give the order of the pixels. Row by row the aircraft are in a "
+        "few batches.",
     ),
     Claim(
         "area-of-spgd", "The area under the ROC curve of SPGD.",
@@ -272,7 +274,8 @@ CLAIMS = (
     Claim(
         "above-pca", "The ROC curves of both lie strictly above that of PCA.",
         "Figure 8", above, data=DATA,
-        reason="Of SPGD's in two runs of three; in the others they touch, by a pixel of 60 or two.",
+        reason="The curve of SPGD does in two runs of three; in the others the curves touch, by "
+        "one or two pixels of 60.",
     ),
 )  # fmt: skip
 

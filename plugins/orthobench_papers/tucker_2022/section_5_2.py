@@ -151,7 +151,7 @@ def higher_return(evidence: Evidence) -> Measurement:
         one.rows["low rank"]["annual_return"] - one.rows["sample"]["annual_return"]
         for one in windows(evidence)
     ]
-    text = "annual return by low rank less that by sample moments, points of a percent"
+    text = "annual return by low rank minus that by sample moments, in percentage points"
     return median_within(gains, low=1e-3, text=text)
 
 
@@ -175,7 +175,7 @@ def low_rank(evidence: Evidence) -> Measurement:
 
 def last_step(evidence: Evidence) -> Measurement:
     """Check that the run with c2 = 1e-5 goes some of the way to the end of ascent."""
-    text = "way of 200 steps with c2 = 1e-5 over that to where ascent on the fourth moment ends"
+    text = "way of 200 steps with c2 = 1e-5 over that to the end of ascent on the fourth moment"
     return median_within([one.moved for one in windows(evidence)], low=0.1, text=text)
 
 
@@ -209,7 +209,8 @@ CLAIMS = (
     Claim(
         "third-run", "The fourth moment is decomposed by 200 steps with c2 = 1e-5.",
         "section 5.2", last_step, printed="1e-5", known=Verdict.FAILS, data=DATA,
-        reason=f"{STAND_IN}. So short steps hardly move the basis from that of the run before.",
+        reason=f"{STAND_IN}. Steps as short as this hardly move the basis from that of the run "
+        "before.",
     ),
     Claim(
         "low-rank-earns-more",

@@ -165,8 +165,8 @@ def unstable(evidence: Evidence) -> Measurement:
         run = begin("pgd", ob.symmetric_tucker(tensor=T, rank=1), seed, near, **options)
         left.append(dense.distance(run.advance(5000).point, q))
     text = (
-        f"least eigenvalue of D phi over 1, at {len(found)} saddles, with gamma = {GAMMA}; "
-        f"begun 1e-6 beside one Algorithm 1 ends at least {min(left):.2f} away"
+        f"largest eigenvalue of D phi minus 1, least of {len(found)} saddles, gamma = {GAMMA}; "
+        f"begun 1e-6 from a saddle, Algorithm 1 ends at least {min(left):.2f} away"
     )
     return always_within(found, low=1e-6, text=text)
 
@@ -183,9 +183,9 @@ def one_update_a_subspace(evidence: Evidence) -> Measurement:
             runs = (begin("pgd", instance, 0, start, **options) for start in (Q, turned))
             distances.append(dense.distance(*(run.advance(10).point for run in runs)))
     text = (
-        "largest distance of the subspaces after ten steps of Algorithm 1 from two bases of one; "
-        f"with the column-wise AdaGrad of Algorithm 2 the median is {np.median(adaptive):.2g}: "
-        "neither theorem covers it"
+        "largest distance of the subspaces after ten steps of Algorithm 1 from two bases of one "
+        f"subspace; with the column-wise AdaGrad of Algorithm 2 the median is "
+        f"{np.median(adaptive):.2g}: neither theorem covers it"
     )
     return always_within(found, high=1e-7, text=text)
 

@@ -38,7 +38,7 @@ def overhead(n: int, p: int, form: str) -> int:
     return int(before - (after - before))
 
 
-def of_streams(n: int) -> int:
+def streaming_overhead(n: int) -> int:
     """Return the flops that Algorithm 2 counts before its first batch."""
     instance = ob.symmetric_tucker(samples=skewed, order=3, rank=RANK, test=np.eye(n))
     return int(begin("spgd", instance, 0, batch=BATCH).state.work.flops)
@@ -50,15 +50,15 @@ def overheads(evidence: Evidence) -> Measurement:
     explicit = {(n, p): overhead(n, p, "explicit") for n, p in ((50, 200), (100, 200), (100, 400))}
     in_n = log2(explicit[100, 200] / explicit[50, 200])
     in_p = log2(explicit[100, 400] / explicit[100, 200])
-    none = [of_streams(50), overhead(50, 200, "implicit")]
+    none = [streaming_overhead(50), overhead(50, 200, "implicit")]
     return together([
         always_within(none, 0, 0, "flops of overhead, streaming and full implicit"),
-        always_within([in_n], 2.9, 3.1, "explicit grows with n to the power, d = 3"),
-        always_within([in_p], 0.99, 1.01, "and with p to the power"),
+        always_within([in_n], 2.9, 3.1, "power of n in the overhead of explicit methods, d = 3"),
+        always_within([in_p], 0.99, 1.01, "power of p in it"),
     ])  # fmt: skip
 
 
-def taken(instance: AnyInstance, name: str, **options: Any) -> int:
+def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
     """Return the peak memory of ten steps, without the data and compilation, in numbers."""
     begin(name, instance, 0, **options).advance(10)
     solver, oracle = catalogue().solver(name, options), instance.oracle
@@ -94,7 +94,7 @@ def storage(evidence: Evidence) -> Measurement:
     }  # fmt: skip
     found = []
     for title, (rows, data, instance, name, options) in cases.items():
-        ratio = (data + taken(instance, name, **options)) / (rows * RANK + data)
+        ratio = (data + peak_memory(instance, name, **options)) / (rows * RANK + data)
         found.append(always_within([ratio], 0, MOST, f"{title}: peak over the formula"))
     return together(found)
 
