@@ -25,7 +25,7 @@ RANKS = (2, 3, 4, 5, 6, 7)
 LOW = (2, 3, 4)
 
 MATCH = 0.03
-"""Largest difference from one of an F/F* that matches."""
+"""Largest distance of F/F* from one at which it matches."""
 
 
 def ratios(evidence: Evidence, phase: str, rank: int) -> Array:
@@ -68,14 +68,11 @@ def gap_grows(evidence: Evidence) -> Measurement:
     """Check that the gap of the phases, II / I, is largest at the lowest rank."""
     gaps = {rank: ratios(evidence, "II", rank) / ratios(evidence, "I", rank) for rank in RANKS}
     medians = ", ".join(f"{np.median(gaps[rank]):.2f} (r = {rank})" for rank in (2, 3, 4, 5))
-    return together(
-        [
-            ratio_within(gaps[2], gaps[TRUE], 1, text=f"gap at r = 2 over that at r = {TRUE}"),
-            ratio_within(
-                gaps[2], gaps[4], 1, text=f"gap at r = 2 over that at r = 4; II / I: {medians}"
-            ),
-        ]
-    )
+    text = "gap at r = 2 over that at r ="
+    return together([
+        ratio_within(gaps[2], gaps[TRUE], 1, text=f"{text} {TRUE}"),
+        ratio_within(gaps[2], gaps[4], 1, text=f"{text} 4; II / I: {medians}"),
+    ])  # fmt: skip
 
 
 def draw(evidence: Evidence) -> Plot:
