@@ -1,4 +1,4 @@
-"""Claims of the papers whose methods orthobench brings; it names solvers and problems only."""
+"""Claims of the papers whose methods come with orthobench; it imports no solver or problem."""
 
 from __future__ import annotations
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import AnyInstance, Array, random_point
+from orthobench.contract import AnyInstance, Array, random_point, rotate
 from orthobench.families.orthogonal_group import orthogonal_group
 from orthobench.families.symmetric_tensors import contracted
 from orthobench.reproduce import (
@@ -15,88 +17,90 @@ from orthobench.reproduce import (
     Measurement,
     Record,
     Verdict,
-    catalogue,
-    instance_of,
     mean_within,
     share_within,
 )
-from orthobench_papers.givens_2014.trials import (
-    TRIALS,
-    ended,
-    instance,
-    never_worse,
-    nudged,
-    stepped,
-)
+from orthobench_papers.runs import TRIALS, Run, begin_trial, in_every_trial, instance
 
 PROBLEMS, METHODS = ("brockett", "procrustes", "ica"), ("algorithm 1", "algorithm 4")
 
 VANISHED = 1e-6
-"""A gradient is zero once it is this share of that at the start."""
+"""A gradient counts as zero below this share of the gradient at the start."""
 
 HORIZON = 100_000
-"""T in the check of Theorem 2 as printed; runs have converged long before."""
+"""T in the check of Theorem 2 as printed; all runs have converged long before."""
 
 
 def gradient_vanishes(evidence: Evidence) -> Measurement:
-    """Hold the gradient at the end against that at the start, on three functions."""
+    """Check that the gradient ends near zero, relative to the start, on three functions."""
     hits = []
     for problem in PROBLEMS:
         for method in METHODS:
             for record in evidence.records("convergence", problem, method):
                 norms = [mark.metrics["gradient_norm"] for mark in record.trace]
                 hits.append(norms[-1] <= VANISHED * norms[0])
-    text = f"runs whose gradient falls to {VANISHED:g} of that at the start, of {len(hits)}"
+    text = f"share of {len(hits)} runs whose gradient falls to {VANISHED:g} of that at the start"
     return share_within(hits, 0.9, 1, text)
 
 
 def steps_never_worsen(evidence: Evidence) -> Measurement:
-    """Take Algorithms 1, 2, 3 and 4 step by step: the objective may not get worse."""
+    """Check that no step of Algorithms 1 to 4 worsens the objective."""
     hits: list[bool] = []
     for seed in evidence.seeds[: 2 if evidence.quick else 10]:
         hits += _group_steps(seed, "uniform") + _group_steps(seed, "without-replacement")
         hits += _sparse_steps(seed) + _tensor_steps(seed)
-    return share_within(hits, 0.99, 1, f"steps that do not worsen the objective, of {len(hits)}")
+    text = f"share of {len(hits)} steps that do not worsen the objective"
+    return share_within(hits, 0.99, 1, text)
 
 
 def _group_steps(seed: int, sampling: str) -> list[bool]:
-    """Algorithms 1 and 4 on independent components, whose optimum is not known."""
+    """Run Algorithms 1 and 4 on independent components, whose optimum is not known."""
     made = instance("ica", seed, n=6, samples=400)
-    solver = catalogue().solver("givens", {"sampling": sampling})
-    states = stepped(solver, made.oracle, seed, 200)
-    return never_worse(lambda state: float(made.oracle.cost(state.U)), states)
+    run = begin_trial("givens", made, seed, sampling=sampling)
+    return _never_worse(run, lambda state: float(made.oracle.cost(state.U)))
 
 
 def _sparse_steps(seed: int) -> list[bool]:
-    """Algorithm 2 on planted loadings: minus equation 6, from the columns that it rotates."""
+    """Run Algorithm 2 on planted loadings; it maximizes equation 6."""
     made = instance("planted-sparse", seed, m=12, samples=12, d=300)
-    solver = catalogue().solver("givens-sparse-pca", {"gamma": 0.3})
-    states = stepped(solver, made.oracle, seed, 200)
-    return never_worse(lambda state: -float(state.columns.objective), states)
+    run = begin_trial("givens-sparse-pca", made, seed, gamma=0.3)
+    return _never_worse(run, lambda state: -float(state.columns.objective))
 
 
 def _tensor_steps(seed: int) -> list[bool]:
-    """Algorithm 3 on a noisy tensor: minus the sum of |T(u, u, u)|, which it maximizes too."""
+    """Run Algorithm 3 on a noisy tensor; it maximizes the sum of T(u, u, u)."""
     made = instance("odeco", seed, d=8, noise=0.5)
-    solver = catalogue().solver("givens-tensor", {"order": "random"})
-    states = stepped(solver, made.oracle, seed, 200)
-    return never_worse(
-        lambda state: -float(contracted(made.oracle.T, solver.solution(state).point).sum()), states
-    )
+    run = begin_trial("givens-tensor", made, seed, order="random")
+    return _never_worse(run, lambda _: -float(contracted(made.oracle.T, run.point).sum()))
+
+
+def _never_worse(run: Run, value: Callable[[Any], float]) -> list[bool]:
+    """Return whether each of 200 steps left a value that is minimized no higher, up to rounding."""
+    found = [value(state) for state in run.states(200)]
+    scale = max(map(abs, found))
+    return [after <= before + 1e-12 * scale for before, after in pairwise(found)]
 
 
 def local_minima_hold(evidence: Evidence) -> Measurement:
-    """Begin next to strict local minima that are not global: Algorithm 1 should stay there."""
+    """Check that Algorithm 1 stays near strict local minima that are not global."""
     hits = [_stays(seed) for seed in evidence.seeds[: 20 if evidence.quick else 100]]
-    text = f"runs of Algorithm 1 that stay at a strict local minimum next to them, of {len(hits)}"
+    text = (
+        f"share of {len(hits)} runs of Algorithm 1 that stay at a strict local minimum next to them"
+    )
     return share_within(hits, 0.99, 1, text)
+
+
+def _stays(seed: int) -> bool:
+    V, weights, U = flipped_least(4, seed)
+    made = orthogonal_group(lambda X: -float(weights @ np.sum((V.T @ X) ** 3, axis=1)), n=4)
+    return _moved(made, U, seed) < 1e-3
 
 
 def flipped_least(d: int, seed: int) -> tuple[Array, Array, Array]:
     """Return factors V, weights, and a strict local maximum of sum_i T(u_i, u_i, u_i).
 
-    Its columns are V with the factor of least weight negated. With signs s, f(V S exp(Omega)) is
-    f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to third order.
+    Its columns are those of V, with the factor of least weight negated. With signs s,
+    f(V S exp(Omega)) is f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to third order.
     """
     rng = np.random.default_rng(seed)
     V, weights = random_point(d, d, rng), np.linspace(1, 3, d)
@@ -105,21 +109,22 @@ def flipped_least(d: int, seed: int) -> tuple[Array, Array, Array]:
     return V, weights, U[:, rng.permutation(d)]
 
 
-def _stays(seed: int) -> bool:
-    V, weights, U = flipped_least(4, seed)
-    made = orthogonal_group(lambda X: -float(weights @ np.sum((V.T @ X) ** 3, axis=1)), n=4)
-    made.oracle.start = nudged(U, 1e-6, np.random.default_rng(seed))
-    state = ended(catalogue().solver("givens"), made.oracle, seed)
-    return bool(np.abs(state.U - U).max() < 1e-3)
+def nudged(U: Array, angle: float, rng: np.random.Generator) -> Array:
+    """Return U after rotations of all pairs of columns by random angles of this size."""
+    near = U.copy()
+    for i in range(U.shape[1]):
+        for j in range(i):
+            rotate(near, i, j, angle * float(rng.standard_normal()))
+    return near
 
 
 def global_minima_hold(evidence: Evidence) -> Measurement:
-    """Begin next to the eigenvectors of Brockett's function, in the best and in another order."""
+    """Check that Algorithm 1 stays at the minimum of Brockett's function, and leaves a saddle."""
     seeds = evidence.seeds[: 100 if evidence.quick else TRIALS]
     hits = [_eigenvectors_hold(seed) for seed in seeds]
     text = (
-        f"problems, of {len(hits)}, where Algorithm 1 stays 1e-6 from the minimum and leaves a "
-        "saddle point 1e-6 from its start"
+        f"share of {len(hits)} problems where Algorithm 1, begun 1e-6 away, stays at the minimum "
+        "and leaves a saddle point"
     )
     return share_within(hits, 0.96 if evidence.quick else 0.99, 1, text)
 
@@ -132,24 +137,21 @@ def _eigenvectors_hold(seed: int) -> bool:
 
 
 def _moved(made: AnyInstance, U: Array, seed: int) -> float:
-    """Return how far from U a run ends that begins next to it."""
-    made.oracle.start = nudged(U, 1e-6, np.random.default_rng(seed))
-    state = ended(catalogue().solver("givens"), made.oracle, seed)
-    return float(np.abs(state.U - U).max())
+    """Return how far from U a run ends that begins 1e-6 from it."""
+    near = nudged(U, 1e-6, np.random.default_rng(seed))
+    end = begin_trial("givens", made, seed, near).converge().state.U
+    return float(np.abs(end - U).max())
 
 
 def sufficient_decrease(evidence: Evidence) -> Measurement:
-    """Hold single steps on Brockett's function against the derivative along their pair."""
-    hits = [_decreases(seed) for seed in evidence.seeds[:TRIALS]]
-    return share_within(hits, 0.99, 1, f"steps that gain so much, of {len(hits)}")
+    """Check that a step on Brockett's function gains what the derivative along it promises."""
+    return in_every_trial(_decreases, evidence, "steps that gain so much")
 
 
 def _decreases(seed: int) -> bool:
     made = instance("brockett", seed, n=6)
     oracle = made.oracle
-    before, after = (
-        state.U.copy() for state in stepped(catalogue().solver("givens"), oracle, seed, 1)
-    )
+    before, after = (state.U.copy() for state in begin_trial("givens", made, seed).states(1))
     turned = np.flatnonzero(np.abs(after - before).max(axis=0))
     if len(turned) != 2:
         return False
@@ -160,17 +162,18 @@ def _decreases(seed: int) -> bool:
 
 
 def lipschitz(oracle: Any) -> float:
-    """Return the Lipschitz constant of directional derivatives of Brockett's function, the least.
+    """Return the least Lipschitz constant of the directional derivatives of Brockett's function.
 
-    Along a rotation it is a harmonic of twice the angle, of amplitude |N_i - N_j|/2 times the
-    difference of the eigenvalues of a 2 x 2 block of U'AU: at most that of all eigenvalues.
+    Along a rotation the function is a harmonic of twice the angle, of amplitude |N_i - N_j|/2
+    times the difference of the eigenvalues of a 2 x 2 block of U'AU: at most that of all
+    eigenvalues.
     """
     values = np.linalg.eigvalsh(oracle.A)
     return float(2 * np.ptp(oracle.weights) * np.ptp(values))
 
 
 def rate_as_printed(evidence: Evidence) -> Measurement:
-    """Hold the largest expected squared gradient up to T = 100,000 against the printed bound."""
+    """Check the printed bound on the largest expected squared gradient up to T = 100,000."""
     found = _normalized(evidence)
     largest = int(np.argmax(found.squares.mean(axis=0)))
     d = found.d
@@ -180,7 +183,7 @@ def rate_as_printed(evidence: Evidence) -> Measurement:
 
 
 def rate_corrected(evidence: Evidence) -> Measurement:
-    """Hold the least expected squared gradient up to T against the corrected bound, for each T."""
+    """Check the corrected bound on the least expected squared gradient up to T, for each T."""
     found = _normalized(evidence)
     means = found.squares.mean(axis=0)
     least = [int(np.argmin(means[: k + 1])) for k in range(len(means))]
@@ -198,8 +201,8 @@ class Gradients(NamedTuple):
     d : int
     steps : ndarray, shape (t,)
     squares : ndarray, shape (runs, t)
-        |grad|² / (2 L d(d-1) (f(U_0) - f_min)), which sums up to at most 1 in expectation over the
-        pairs; a run that has converged keeps its last.
+        |grad|² / (2 L d(d-1) (f(U_0) - f_min)), whose sum is at most 1 in expectation over the
+        pairs. A run that has converged keeps its last value.
     """
 
     d: int
@@ -217,9 +220,7 @@ def _normalized(evidence: Evidence) -> Gradients:
 
 
 def _squares(record: Record, count: int, d: int) -> Array:
-    oracle = instance_of(
-        catalogue().problem(record.problem.name, record.problem.parameters), record.seed
-    ).oracle
+    oracle = instance(record.problem.name, record.seed, **record.problem.parameters).oracle
     first = record.trace[0].metrics["objective_gap"]
     # Definition 1 has twice the gradient of the embedded metric, which the judge measures
     norms = np.array([2 * mark.metrics["gradient_norm"] for mark in record.trace])
@@ -250,9 +251,10 @@ CLAIMS = (
         local_minima_hold,
         known=Verdict.FAILS,
         reason=(
-            "Exact minimization goes round the whole circle, and so leaves strict local minima "
-            "that are not the least value in a plane: those of -sum T(u, u, u) that negate the "
-            "factor of least weight are left by every run that begins 1e-6 from them."
+            "Exact minimization searches the whole circle of angles, and so leaves strict local "
+            "minima that are not the least value in some plane. Every run that begins 1e-6 from "
+            "such a minimum of -sum T(u, u, u), with the factor of least weight negated, leaves "
+            "it."
         ),
     ),
     Claim(
@@ -269,7 +271,7 @@ CLAIMS = (
         known=Verdict.FAILS,
         reason=(
             "A misprint, in equations 4 and 13: the largest is at least that at the start, while "
-            "the bound goes to zero. The proof is of the least one."
+            "the bound goes to zero. The proof bounds the least one."
         ),
         suites=("convergence",),
     ),

@@ -1,4 +1,4 @@
-"""Section 4 apart from its figures: two formulations of sparse PCA, and what a rotation takes."""
+"""Section 4 without its figures: two formulations of sparse PCA, and the cost of a rotation."""
 
 from __future__ import annotations
 
@@ -6,27 +6,19 @@ import math
 
 import numpy as np
 
-from orthobench.contract import AnySolver, Array, random_point
-from orthobench.reproduce import (
-    Claim,
-    Evidence,
-    Measurement,
-    Verdict,
-    catalogue,
-    median_within,
-    share_within,
-)
-from orthobench_papers.givens_2014.trials import TRIALS, ended, instance, stepped
+from orthobench.contract import AnyInstance, Array, random_point
+from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, median_within, share_within
+from orthobench_papers.runs import TRIALS, Run, begin_trial, instance
 
 DATA = ("singh.RData",)
 
 
 def formulations_agree(evidence: Evidence) -> Measurement:
-    """Order random pairs of U by both formulations, for 3 components."""
+    """Check that both formulations order random pairs of U alike, for 3 components."""
     hits, single = ([_ordered_alike(m, seed) for seed in evidence.seeds[:TRIALS]] for m in (3, 1))
     text = (
-        f"pairs of U that both order alike, of {TRIALS}, m = 3; with one component "
-        f"{np.mean(single):.3g} of them"
+        f"share of {TRIALS} pairs of U that both order alike, m = 3; with one component "
+        f"{np.mean(single):.3g}"
     )
     return share_within(hits, 0.99, 1, text)
 
@@ -42,7 +34,7 @@ def _ordered_alike(m: int, seed: int) -> bool:
 
 
 def _equation_5(AU: Array, gamma: float) -> float:
-    """Return equation 5 at its best Z: soft-thresholded columns of AU at unit length."""
+    """Return equation 5 at its best Z: the soft-thresholded columns of AU at unit length."""
     Z = np.sign(AU) * np.maximum(np.abs(AU) - gamma, 0.0)
     norms = np.linalg.norm(Z, axis=0)
     Z /= np.where(norms > 0, norms, 1.0)
@@ -54,25 +46,24 @@ def _equation_6(AU: Array, gamma: float) -> float:
 
 
 def evaluations_of_an_angle(evidence: Evidence) -> Measurement:
-    """Count evaluations of equation 6 a rotation, until convergence on the data of Figure 1.
+    """Check how often a rotation evaluates equation 6, until convergence on the prostate data.
 
-    Of the order of 5 to 10: between half of 5 and twice 10.
+    "Of the order of 5 to 10" is between half of 5 and twice 10.
     """
     found = []
     for seed in evidence.seeds[: 2 if evidence.quick else 10]:
-        made = instance("prostate", seed, m=102)
-        state = ended(_figure_1(), made.oracle, seed)
-        tally = state.columns.tally
+        run = _as_in_figure_1(instance("prostate", seed, m=102), seed)
+        tally = run.converge().state.columns.tally
         found.append((tally.values + tally.slopes) / tally.planes)
-    return median_within(found, 2.5, 20, "evaluations of equation 6 an iteration, mean of a run")
+    return median_within(found, 2.5, 20, "evaluations of equation 6 per iteration, mean over a run")
 
 
-def _figure_1() -> AnySolver:
-    return catalogue().solver("givens-sparse-pca", {"gamma": 0.25, "tolerance": 1e-4})
+def _as_in_figure_1(made: AnyInstance, seed: int) -> Run:
+    return begin_trial("givens-sparse-pca", made, seed, gamma=0.25, tolerance=1e-4)
 
 
 def cost_in_genes(evidence: Evidence) -> Measurement:
-    """Fit the flops of an iteration to a power of d between 500 and 8,000 features."""
+    """Check that flops of an iteration grow linearly from 500 to 8,000 features."""
     found = []
     for seed in evidence.seeds[:10]:
         few, many = (_flops_a_step(d, seed) for d in (500, 8000))
@@ -82,7 +73,7 @@ def cost_in_genes(evidence: Evidence) -> Measurement:
 
 def _flops_a_step(d: int, seed: int) -> float:
     made = instance("planted-sparse", seed, d=d, m=16, samples=16, test=1)
-    *_, state = stepped(_figure_1(), made.oracle, seed, 120)
+    *_, state = _as_in_figure_1(made, seed).states(120)
     return float(state.work.flops / state.work.steps)
 
 
@@ -94,8 +85,8 @@ CLAIMS = (
         formulations_agree,
         known=Verdict.FAILS,
         reason=(
-            "For one component they are. For more, eliminating Z from equation 5 leaves "
-            "sum_j |soft(A u_j, gamma)|, not squared. All solvers here work on the second."
+            "For one component they are. For more, eliminating Z from equation 5 leaves sum_j "
+            "|soft(A u_j, gamma)|, not squared. All solvers here work on the squared form."
         ),
     ),
     Claim(
@@ -104,7 +95,7 @@ CLAIMS = (
         "section 4.1",
         evaluations_of_an_angle,
         printed="5 to 10",
-        reason="Of the order is half to twice: 2.5 to 20.",
+        reason='"Of the order of" is read as half to twice: 2.5 to 20.',
         data=DATA,
     ),
     Claim(

@@ -1,4 +1,4 @@
-"""Section 4 and Figure 1: the rank of MSG's iterates, and what their eigenvalues are."""
+"""Section 4 and Figure 1: the rank of MSG's iterates, and their eigenvalues."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ from orthobench.reproduce import (
     median_within,
     together,
 )
-from orthobench_papers.msg_2013.runs import DIMENSION, Run, samples, traced
+from orthobench_papers.drawing import side_by_side
+from orthobench_papers.msg_2013.orthogonal import begin
+from orthobench_papers.msg_2013.relaxation import iterate
+from orthobench_papers.runs import samples_taken, traced
 
 SUITE, PROBLEM, K = "figure-1", "orthogonal", 4
 SOLVERS = ("msg, 1/sqrt(t)", "msg, 2/sqrt(t)", "msg, 0.02")
-BEGIN = 1000
-"""Iterations that are passed over: the plot is settled from here on."""
+SETTLED = 1000
+"""Iterations that are skipped: from then on the rank is settled."""
 
 SMALL = 0.1
-"""A very small eigenvalue, of at most 1."""
+"""Largest eigenvalue that is very small; the largest possible is 1."""
 
 HANDFUL = 10
-"""Iterations."""
+"""Largest number of iterations that is a handful."""
 
-LINES = (1, 2, 3, 4, 5, 6, 8, 11, 15)
-"""The eigenvalues that the picture shows, by size."""
+SHOWN = (1, 2, 3, 4, 5, 6, 8, 11, 15)
+"""The eigenvalues in the picture, by size."""
 
 
 @cache
 def eigenvalues(seed: int, steps: int, c: float) -> Array:
-    """Return the eigenvalue of each direction after each iteration, (steps, d), zero where out.
+    """Return the eigenvalue of each unit vector after each iteration, (steps, d).
 
-    All samples are unit vectors, so that M is diagonal. The step size is c / sqrt(t).
+    All samples are unit vectors, so M is diagonal. The step size is c / sqrt(t).
     """
-    run = Run.on_problem("msg", "orthogonal-distribution", seed, {"k": K}, step=c)
-    found = np.empty((steps, DIMENSION))
-    for row in found:
-        run.advance()
-        row[:] = np.diag(run.M)
+    run = begin("msg", K, seed, step=c)
+    found = np.array([np.diag(iterate(run.advance())) for _ in range(steps)])
     found[found < 1e-12] = 0.0
     return found
 
 
-def _traces(evidence: Evidence) -> list[Array]:
+def _eigenvalues(evidence: Evidence) -> list[Array]:
     seeds, steps = (2, 3000) if evidence.quick else (10, 10_000)
     return [eigenvalues(seed, steps, 1.0) for seed in evidence.seeds[:seeds]]
 
 
 def rank(evidence: Evidence) -> Measurement:
-    """Check that the rank, averaged over iterations 1,000 to 10,000, is 15 to a fifth."""
+    """Check that the rank, averaged over iterations 1,000 to 10,000, is within a fifth of 15."""
     found = []
     for solver in SOLVERS:
         records = evidence.records(SUITE, PROBLEM, solver)
-        settled = samples(records) >= BEGIN
+        settled = samples_taken(records) >= SETTLED
         means = traced(records, "rank")[:, settled].mean(axis=1)
         found.append(median_within(means, 12, 18, f"mean rank, {solver}"))
     return together(found)
@@ -66,24 +66,24 @@ def rank(evidence: Evidence) -> Measurement:
 
 def grows_by_one(evidence: Evidence) -> Measurement:
     """Check that no iteration adds more than one to the rank."""
-    growths = [np.diff((D > 0).sum(axis=1), prepend=0).max() for D in _traces(evidence)]
+    growths = [np.diff((D > 0).sum(axis=1), prepend=0).max() for D in _eigenvalues(evidence)]
     return median_within(growths, 0, 1, "largest growth of the rank in one iteration")
 
 
 def small(evidence: Evidence) -> Measurement:
-    """Check that of the eigenvalues beyond the k largest at least half are below a tenth."""
+    """Check that at least half of the eigenvalues beyond the k largest are below a tenth."""
     shares = []
-    for D in _traces(evidence):
-        extra = -np.sort(-D[BEGIN:], axis=1)[:, K:]
+    for D in _eigenvalues(evidence):
+        extra = -np.sort(-D[SETTLED:], axis=1)[:, K:]
         shares.append(float((extra[extra > 0] < SMALL).mean()))
     text = f"share of the eigenvalues beyond the k largest that are below {SMALL}"
     return median_within(shares, 0.5, 1.0, text)
 
 
 def leave(evidence: Evidence) -> Measurement:
-    """Check that half of the directions that enter have left after at most ten iterations."""
-    stays = [float(np.median(_stays(D[BEGIN:]))) for D in _traces(evidence)]
-    return median_within(stays, 0, HANDFUL, "iterations that a direction stays, median")
+    """Check that half of the directions leave at most ten iterations after they enter."""
+    stays = [float(np.median(_stays(D[SETTLED:]))) for D in _eigenvalues(evidence)]
+    return median_within(stays, 0, HANDFUL, "median number of iterations that a direction stays")
 
 
 def _stays(D: Array) -> Array:
@@ -98,42 +98,30 @@ def _stays(D: Array) -> Array:
     return np.concatenate(found)
 
 
-def plot(evidence: Evidence) -> Plot:
-    """Return the two plots of Figure 1, of one run."""
+def draw(evidence: Evidence) -> Plot:
+    """Draw both parts of Figure 1, of one run for each step size."""
     seed, steps = evidence.seeds[0], 3000 if evidence.quick else 10_000
     at = np.unique(np.geomspace(1, steps, 400).astype(int))
-
-    def draw(key: tuple[str, ...]) -> Panel:
-        return _ranks(seed, steps, at) if key == ("rank",) else _spectrum(seed, steps, at)
-
-    return Plot(
+    return side_by_side(
         "Figure 1: MSG on the orthogonal distribution, k=4",
-        "figure",
-        {"shows": ("rank", "eigenvalues")},
-        draw,
-        sheet=(("rank",), ("eigenvalues",)),
-        about=("one run for each step size", "the eigenvalues are those with step size 1/sqrt(t)"),
+        {"rank": _ranks(seed, steps, at), "eigenvalues": _spectrum(seed, steps, at)},
+        ("one run for each step size", "the eigenvalues are those with step size 1/sqrt(t)"),
     )
 
 
 def _ranks(seed: int, steps: int, at: Array) -> Panel:
-    lines = [
-        Series(f"msg, c={c:g}", at, _ranked(seed, steps, c)[at - 1], solver=f"msg, c={c:g}")
-        for c in (1.0, 2.0)
-    ]
+    lines = []
+    for c in (1.0, 2.0):
+        ranks = (eigenvalues(seed, steps, c) > 0).sum(axis=1).astype(np.float64)
+        lines.append(Series(f"msg, c={c:g}", at, ranks[at - 1], solver=f"msg, c={c:g}"))
     printed = Series("the paper: about 15", at[[0, -1]], np.array([15.0, 15.0]))
     x, y = Axis("iteration", "iteration"), Axis("rank", "rank of the iterate", log=False)
     return Panel(x, y, (*lines, printed), stepped=True)
 
 
-def _ranked(seed: int, steps: int, c: float) -> Array:
-    ranks: Array = (eigenvalues(seed, steps, c) > 0).sum(axis=1).astype(np.float64)
-    return ranks
-
-
 def _spectrum(seed: int, steps: int, at: Array) -> Panel:
     ordered = -np.sort(-eigenvalues(seed, steps, 1.0), axis=1)[at - 1]
-    lines = tuple(Series(f"{i}. eigenvalue", at, ordered[:, i - 1], solver=str(i)) for i in LINES)
+    lines = tuple(Series(f"{i}. eigenvalue", at, ordered[:, i - 1], solver=str(i)) for i in SHOWN)
     x, y = Axis("iteration", "iteration"), Axis("eigenvalue", "eigenvalue", log=False)
     return Panel(x, y, lines)
 
@@ -163,9 +151,10 @@ CLAIMS = (
         leave,
         known=Verdict.FAILS,
         reason=(
-            "Read as at most ten. Half of them stay for 15 iterations or more with every step "
-            "size c/sqrt(t), c from 1/2 to 4: each iteration shifts the eigenvalue by 1/m of what "
-            "it came with, where m directions share the shift, about as many as the rank."
+            "A handful is read as at most ten. Half of them stay for 15 iterations or more with "
+            "every step size c/sqrt(t), c from 1/2 to 4: each iteration shifts an eigenvalue by "
+            "1/m of its first value, where m, about the rank, is the number of directions that "
+            "share the shift."
         ),
     ),
     Claim(
@@ -176,11 +165,13 @@ CLAIMS = (
     ),
 )
 
-PICTURE = Picture(
-    "figure-1",
-    "Figure 1",
-    "The ranks (left) and the eigenvalues (right) of MSG's iterates on the orthogonal "
-    "distribution, k = 4: the rank stays near 14, and beyond the k = 4 largest nearly all "
-    "eigenvalues are small.",
-    plot,
+PICTURES = (
+    Picture(
+        "figure-1",
+        "Figure 1",
+        "The ranks (left) and the eigenvalues (right) of MSG's iterates on the orthogonal "
+        "distribution, k = 4: the rank stays near 14, and beyond the k = 4 largest nearly all "
+        "eigenvalues are small.",
+        draw,
+    ),
 )

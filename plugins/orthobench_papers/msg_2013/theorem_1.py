@@ -1,61 +1,54 @@
-"""Theorem 1 and Lemma 3.1: what MSG's average attains, and what rounding it costs."""
+"""Theorem 1 and Lemma 3.1: what the average of MSG attains, and what rounding it costs."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, mean_within
-from orthobench_papers.msg_2013.runs import Run, for_each, probabilities
+from orthobench_papers.msg_2013.orthogonal import begin, probabilities
+from orthobench_papers.msg_2013.relaxation import iterate
+from orthobench_papers.runs import for_each_k
 
 SUITE = "theorem-1"
 KS = (1, 2, 4)
 BOUND = 1000**-0.5
 """sqrt(k/T), equal for all k of the suite: T = 1000 k."""
 
-BEGUN, DRAWS = 500, 500
-"""Steps before the first rounding, and steps after which one is drawn."""
+SETTLED, DRAWS = 500, 500
+"""Steps before the first rounding, and steps that are rounded after that."""
 
 
-def _bounded_by(evidence: Evidence, factor: float) -> Measurement:
+def bounded_by(evidence: Evidence, factor: float) -> Measurement:
     """Check that the mean excess of the relaxed objective is at most `factor` sqrt(k/T).
 
-    By Lemma 3.1 it is that of the rounded solution, which varies much more from run to run. Below
-    zero it would be no feasible matrix's.
+    By Lemma 3.1 that is the mean excess of the rounded solution too, which varies much more from
+    run to run. No feasible matrix has less than zero.
     """
     found = []
     for k in KS:
         excess = evidence.finals(SUITE, f"k={k}", "msg", "relaxed_suboptimality") / BOUND
         found.append(mean_within(excess, 0.0, factor))
-    return for_each("mean excess over sqrt(k/T)", KS, {"": found})
-
-
-def as_printed(evidence: Evidence) -> Measurement:
-    """Check that the mean excess is at most half of sqrt(k/T), for each k."""
-    return _bounded_by(evidence, 0.5)
-
-
-def corrected(evidence: Evidence) -> Measurement:
-    """Check that the mean excess is at most sqrt(k/T), for each k."""
-    return _bounded_by(evidence, 1.0)
+    return for_each_k("mean excess over sqrt(k/T)", KS, {"": found})
 
 
 def rounding(evidence: Evidence) -> Measurement:
-    """Check that rounded and relaxed objectives are equal in the mean, to 2 percent."""
+    """Check that rounded and relaxed objectives have equal means, within 2 percent."""
     seeds = evidence.seeds[: 10 if evidence.quick else 40]
     found = [mean_within([_rounded(k, seed) for seed in seeds], 0.98, 1.02) for k in KS]
-    return for_each("rounded over relaxed objective", KS, {"": found})
+    return for_each_k("rounded over relaxed objective", KS, {"": found})
 
 
 def _rounded(k: int, seed: int) -> float:
-    """Return the objective of many roundings over that of what is rounded, in the sum."""
+    """Return the sum of the objectives of many rounded iterates over that of the iterates."""
     p = probabilities()
-    run = Run.on_problem("msg", "orthogonal-distribution", seed, {"k": k}, rounding="sampled")
-    run.advance(BEGUN)
+    run = begin("msg", k, seed, rounding="sampled").advance(SETTLED)
     rounded = relaxed = 0.0
     for _ in range(DRAWS):
         run.advance()
-        rounded += float(p @ (run.solution.point**2).sum(axis=1))
-        relaxed += float(p @ np.diag(run.M))
+        rounded += float(p @ (run.point**2).sum(axis=1))
+        relaxed += float(p @ np.diag(iterate(run)))
     return rounded / relaxed
 
 
@@ -65,7 +58,7 @@ CLAIMS = (
         "After T iterations of MSG from M = 0 with step size sqrt(k/T), the rounded average misses "
         "the optimum by at most half of sqrt(k/T) in expectation.",
         "Theorem 1",
-        as_printed,
+        partial(bounded_by, factor=0.5),
         printed="1/2 sqrt(k/T)",
         known=Verdict.FAILS,
         reason=(
@@ -80,7 +73,7 @@ CLAIMS = (
         "With the terms of equation 3.5 summed up, MSG misses the optimum by at most "
         "sqrt(k/T) in expectation.",
         "Theorem 1",
-        corrected,
+        partial(bounded_by, factor=1.0),
         suites=(SUITE,),
     ),
     Claim(

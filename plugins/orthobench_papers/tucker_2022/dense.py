@@ -1,4 +1,4 @@
-"""Formulae of the paper written down as they are printed, on tensors with all their entries."""
+"""Formulae as the paper prints them, on tensors with all their entries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from orthobench.contract import Array, subspace_error
 
 FINE = 1e-5
-"""Half the distance of central differences."""
+"""Half the distance between the two points of a central difference."""
 
 
 def symmetric(n: int, order: int, rng: np.random.Generator) -> Array:
@@ -22,21 +22,27 @@ def symmetric(n: int, order: int, rng: np.random.Generator) -> Array:
     return np.asarray(mean)
 
 
+def skewed(rng: np.random.Generator, n: int, factors: int, p: int) -> Array:
+    """Draw samples (n, p) of a factor model with centred exponential factors, without noise."""
+    B = rng.standard_normal((n, factors))
+    return np.asarray(B @ (rng.exponential(size=(factors, p)) - 1))
+
+
 def moment(X: Array, order: int) -> Array:
-    """Return the moment (1) of samples (n, p), shape (n,) * order."""
+    """Return the moment of samples (n, p), equation 1, shape (n,) * order."""
     powers = reduce(lambda T, _: np.einsum("...p,ip->...ip", T, X), range(order - 1), X)
     return np.asarray(powers.mean(axis=-1))
 
 
 def multiplied(T: Array, *factors: Array) -> Array:
-    """Return T ·(Y_1, ..., Y_d), each Y (n, m) along one mode (Definition 3)."""
+    """Return T ·(Y_1, ..., Y_d), with one Y (n, m) for each mode (Definition 3)."""
     for Y in factors:
         T = np.tensordot(T, Y, axes=([0], [0]))
     return T
 
 
 def inner_but_first(A: Array, B: Array) -> Array:
-    """Return <A, B>_{-1}, the inner product over all modes but the first (Definition 6)."""
+    """Return <A, B>_{-1}, the inner product over all modes except the first (Definition 6)."""
     return np.asarray(A.reshape(len(A), -1) @ B.reshape(len(B), -1).T)
 
 
@@ -51,7 +57,7 @@ def objective(T: Array, Q: Array) -> float:
 
 
 def gradient(T: Array, Q: Array) -> Array:
-    """Return the Euclidean gradient (6)."""
+    """Return the Euclidean gradient of F (equation 6)."""
     partial = multiplied(T, np.eye(len(T)), *[Q] * (T.ndim - 1))
     return 2 * T.ndim * inner_but_first(partial, core(T, Q))
 
@@ -77,10 +83,10 @@ def deviation(found: Array, true: Array) -> float:
 
 
 def distance(Q: Array, R: Array) -> float:
-    """Return |QQ' - RR'|, the subspace error of section 4.3, of bases of one rank."""
+    """Return |QQ' - RR'|, the subspace error of section 4.3, of two bases of equal rank."""
     return sqrt(2) * subspace_error(Q, R)
 
 
 def batch_cost(X: Array, order: int, Q: Array) -> float:
-    """Return F_t(Q) of a batch (n, b), equation 12 with the moment written out."""
+    """Return the cost F_t(Q) of a batch (n, b), equation 12, with its moment formed."""
     return float(np.sum(moment(Q.T @ X, order) ** 2))

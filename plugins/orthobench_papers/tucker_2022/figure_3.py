@@ -1,4 +1,4 @@
-"""Figure 3: streaming against all samples at once."""
+"""Figure 3: streaming compared with all samples at once."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from orthobench.reproduce import (
     median_within,
     together,
 )
-from orthobench_papers.tucker_2022 import drawing
+from orthobench_papers.drawing import along, band, side_by_side
 
 PAPER = sqrt(2)
-"""|QQ' - Q*Q*'| over |(I - QQ')Q*|, which the judge reports, for bases of one rank."""
+"""The paper's error |QQ' - Q*Q*'| over the judge's, |(I - QQ')Q*|, for bases of equal rank."""
 
 LIMITED = 3.0
-"""At most so many times the error of all samples is a limited loss."""
+"""Largest error, over that of all samples, that is a limited loss."""
 
 NEGLIGIBLE = 0.1
-"""At most such a share of the time of all samples is nearly negligible."""
+"""Largest time, over that of all samples, that is nearly negligible."""
 
 RANK = 5
 
@@ -34,7 +34,6 @@ STREAMS = {
     "a": ("figure-3a", ("shoevd b=20", "shoevd b=50", "shoevd b=100"), "hoevd full"),
     "b": ("figure-3b", ("spgd b=50", "spgd b=100"), "spgd full"),
 }
-
 
 TITLES = {"a": "(a) Phase I, HOEVD", "b": "(b) both phases"}
 
@@ -45,22 +44,22 @@ def errors(evidence: Evidence, suite: str, solver: str) -> Array:
 
 
 def over(values: Array, others: Array, most: float, text: str) -> Measurement:
-    """Check that values are at most so many times the median of others, which hardly vary."""
+    """Check that values are at most `most` times the median of others, which hardly vary."""
     return median_within(values / np.median(others), 0, most, text)
 
 
 def loss(evidence: Evidence, part: str) -> Measurement:
-    """Compare the error of the largest batches with that of all samples."""
+    """Check that the error of the largest batches is near that of all samples."""
     suite, solvers, full = STREAMS[part]
     found = {name: errors(evidence, suite, name) for name in solvers}
     whole = errors(evidence, "figure-3-full", full)
-    told = ", ".join(f"{np.median(v):.3f} ({name})" for name, v in found.items())
-    text = f"error of {solvers[-1]} over that of {full}; medians {told}, {np.median(whole):.3f}"
+    medians = ", ".join(f"{np.median(v):.3f} ({name})" for name, v in found.items())
+    text = f"error of {solvers[-1]} over that of {full}; medians {medians}, {np.median(whole):.3f}"
     return over(found[solvers[-1]], whole, LIMITED, text)
 
 
 def seconds(evidence: Evidence) -> Measurement:
-    """Compare the time of streaming with that of all samples."""
+    """Check that the time of streaming is nearly negligible beside that of all samples."""
     found = []
     for suite, solvers, full in STREAMS.values():
         whole = evidence.finals("figure-3-full", "pool", full, "seconds")
@@ -72,18 +71,18 @@ def seconds(evidence: Evidence) -> Measurement:
 
 
 def printed_step(evidence: Evidence) -> Measurement:
-    """Compare the error after 250 batches with steps of 0.05 with that of all samples."""
+    """Check that the error after 250 batches with steps of 0.05 is near that of all samples."""
     found = errors(evidence, "figure-3a", "shoevd b=100 c=0.05")
     whole = errors(evidence, "figure-3-full", "hoevd full")
     text = (
-        f"error with c1 = 0.05 over that of all samples; its median is {np.median(found):.2f} "
-        f"where nothing known is {sqrt(2 * RANK):.2f}"
+        f"error with c1 = 0.05 over that of all samples; its median is {np.median(found):.2f}, "
+        f"the largest possible {sqrt(2 * RANK):.2f}"
     )
     return over(found, whole, LIMITED, text)
 
 
 def covariance(evidence: Evidence) -> Measurement:
-    """Compare the error of HOEVD with that of principal component analysis, all samples."""
+    """Check that HOEVD has no larger error than principal component analysis, on all samples."""
     pca = errors(evidence, "figure-3-pca", "pca")
     third = errors(evidence, "figure-3-full", "hoevd full")
     text = (
@@ -93,42 +92,35 @@ def covariance(evidence: Evidence) -> Measurement:
 
 
 def phases(evidence: Evidence) -> Measurement:
-    """Look at the error of all samples in Phase II."""
+    """Check that Phase II at least halves the error of Phase I, on all samples."""
     whole = errors(evidence, "figure-3-full", "spgd full")
-    start = PAPER * np.array(
-        [
-            record.trace[0].metrics["subspace_error"]
-            for record in evidence.records("figure-3-full", "pool", "spgd full")
-        ]
-    )
+    records = evidence.records("figure-3-full", "pool", "spgd full")
+    start = PAPER * np.array([record.trace[0].metrics["subspace_error"] for record in records])
     text = f"error after T = 10 steps on all samples; {np.median(start):.2f} after Phase I"
     return median_within(whole / start, 0, 0.5, text)
 
 
 def draw(evidence: Evidence) -> Plot:
     """Draw the error against seconds."""
-    panels = {TITLES[part]: partial(panel, evidence, part) for part in STREAMS}
-    return drawing.plot("Figure 3", panels)
+    return side_by_side("Figure 3", {TITLES[part]: panel(evidence, part) for part in STREAMS})
 
 
 def panel(evidence: Evidence, part: str) -> Panel:
-    """Return the panel of one part."""
+    """Draw one part of the figure."""
     suite, solvers, full = STREAMS[part]
     shown = [(suite, name) for name in solvers]
     shown += [("figure-3a", "shoevd b=100 c=0.05")] if part == "a" else []
     shown += [("figure-3-full", full)]
+    runs = {name: evidence.records(where, "pool", name) for where, name in shown}
     series = [
-        drawing.course(
-            name, name, evidence.records(where, "pool", name), "subspace_error", "seconds", PAPER
-        )
-        for where, name in shown
+        along(name, records, "seconds", "subspace_error", PAPER) for name, records in runs.items()
     ]
     pca = float(np.median(errors(evidence, "figure-3-pca", "pca")))
     ends = np.array([min(s.x[0] for s in series), max(s.x[-1] for s in series)])
     level = Series("PCA of the covariance", ends, np.array([pca, pca]))
     x = Axis("seconds", f"seconds, {TITLES[part]}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
-    return Panel(x, y, (*series, level), band=drawing.BAND)
+    return Panel(x, y, (*series, level), band=band(len(runs[full])))
 
 
 FULL = "figure-3-full"
@@ -159,8 +151,8 @@ CLAIMS = (
     Claim(
         "step-of-a-twentieth", "The step size of streaming HOEVD is c1 = 0.05.",
         "Figure 3", printed_step, printed="c1 = 0.05", known=Verdict.FAILS, suites=("figure-3a",),
-        reason="With AdaGrad as printed 250 such steps do not get anywhere: the length of all of "
-        "them together is about 2 √250 times 0.05. c1 = 1 works.",
+        reason="With AdaGrad as printed 250 such steps get nowhere: their total length is about 2 "
+        "√250 times 0.05. c1 = 1 works.",
     ),
     Claim(
         "higher-moments-know-more",
@@ -168,8 +160,9 @@ CLAIMS = (
         "Gaussian data.",
         "section 1", covariance, known=Verdict.FAILS, suites=("figure-3-pca", FULL),
         reason="Both do, but principal component analysis, which the paper leaves out here, is "
-        "nearer to the subspace of this model than anything of Figure 3: noise of one variance in "
-        "all directions cannot mislead it. On the aircraft of section 5.1 it is the reverse.",
+        "nearer to the subspace of this model than anything in Figure 3: noise with the same "
+        "variance in all directions cannot mislead it. On the aircraft of section 5.1 it is the "
+        "reverse.",
     ),
 )  # fmt: skip
 

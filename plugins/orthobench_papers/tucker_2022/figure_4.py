@@ -1,4 +1,4 @@
-"""Figure 4: noise."""
+"""Figure 4: both phases at several levels of noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orthobench.reproduce import (
     ratio_within,
     together,
 )
-from orthobench_papers.tucker_2022 import drawing
+from orthobench_papers.drawing import along, band, over_seeds, side_by_side
 from orthobench_papers.tucker_2022.figure_3 import PAPER, RANK
 
 SUITES = ("figure-4",)
@@ -26,10 +26,10 @@ SUITES = ("figure-4",)
 LEVELS = (0.1, 0.5, 1, 1.5, 2)
 
 SKEWNESS = {"": 1.5, "heavy tails, ": 3.0}
-"""Of the factors, by how the labels of the suite begin."""
+"""Skewness of the factors, by the first words of the labels in the suite."""
 
 GOOD = 0.15
-"""A relatively good error is at most such a share of the largest there is."""
+"""Largest share of the largest possible error that is relatively good."""
 
 
 def errors(
@@ -41,7 +41,7 @@ def errors(
 
 
 def improvement(evidence: Evidence, levels: tuple[float, ...], tails: str = "") -> Measurement:
-    """Compare the errors after both phases with those after the first."""
+    """Check that errors after both phases are no larger than after the first, at each level."""
     found = []
     for level in levels:
         first, second = (errors(evidence, phase, level, tails) for phase in ("I", "II"))
@@ -55,81 +55,70 @@ def improvement(evidence: Evidence, levels: tuple[float, ...], tails: str = "") 
 
 
 def robustness(evidence: Evidence) -> Measurement:
-    """Compare the errors after both phases with those of Phase I on as many samples."""
-    return together(
-        [
-            ratio_within(
-                errors(evidence, "II", level),
-                errors(evidence, "II", level, solver="shoevd"),
-                0, 1, text=f"both phases / Phase I alone, at {level:g}",
-            )
-            for level in LEVELS
-        ]
-    )  # fmt: skip
+    """Check that errors of both phases are no larger than those of Phase I on as many samples."""
+    found = []
+    for level in LEVELS:
+        both, alone = (errors(evidence, "II", level, solver=s) for s in ("spgd", "shoevd"))
+        text = f"both phases / Phase I alone, at {level:g}"
+        found.append(ratio_within(both, alone, 0, 1, text))
+    return together(found)
 
 
 def good(evidence: Evidence) -> Measurement:
-    """Look at the errors after Phase II, in units of the largest there is, √(2r)."""
-    return together(
-        [
-            median_within(
-                errors(evidence, "II", level) / sqrt(2 * RANK),
-                0, GOOD, text=f"error after Phase II over √(2r), at {level:g}",
-            )
-            for level in LEVELS
-            if level <= 1
-        ]
-    )  # fmt: skip
+    """Check that errors after Phase II are a small share of the largest possible, √(2r)."""
+    found = []
+    for level in (level for level in LEVELS if level <= 1):
+        text = f"error after Phase II over √(2r), at {level:g}"
+        share = errors(evidence, "II", level) / sqrt(2 * RANK)
+        found.append(median_within(share, 0, GOOD, text))
+    return together(found)
 
 
 def draw(evidence: Evidence) -> Plot:
     """Draw the errors along the iterations."""
-    panels = {f"skewness {s:g}": partial(panel, evidence, tails) for tails, s in SKEWNESS.items()}
-    return drawing.plot("Figure 4", panels)
+    panels = {f"skewness {s:g}": panel(evidence, tails) for tails, s in SKEWNESS.items()}
+    return side_by_side("Figure 4", panels)
 
 
 def draw_ends(evidence: Evidence) -> Plot:
     """Draw the errors at the end of both phases against noise."""
-    panels = {f"skewness {s:g}": partial(ends, evidence, tails) for tails, s in SKEWNESS.items()}
-    return drawing.plot("Figure 4, at the end", panels)
+    panels = {f"skewness {s:g}": ends(evidence, tails) for tails, s in SKEWNESS.items()}
+    return side_by_side("Figure 4, at the end", panels)
 
 
 def panel(evidence: Evidence, tails: str) -> Panel:
-    """Return the panel of all levels."""
+    """Draw the errors along the iterations, at all levels of noise."""
     series = []
     for level in LEVELS:
         records = evidence.records("figure-4", f"{tails}phase II inverse_snr={level:g}", "spgd")
         label = f"1/SNR = {level:g}"
-        series.append(drawing.course(label, label, records, "subspace_error", "steps", PAPER))
+        series.append(along(label, records, "steps", "subspace_error", PAPER))
     x = Axis("steps", f"iterations, skewness {SKEWNESS[tails]:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
-    return Panel(x, y, tuple(series), rules=(switch(evidence),), band=drawing.BAND)
+    return Panel(x, y, tuple(series), rules=(switch(evidence),), band=band(len(records)))
 
 
 def switch(evidence: Evidence) -> float:
-    """Return after how many iterations Phase II begins."""
+    """Return the iteration at which Phase II begins."""
     first = evidence.records("figure-4", "phase I inverse_snr=1", "spgd")[0]
     return float(first.trace[-1].work.steps)
 
 
 def ends(evidence: Evidence, tails: str) -> Panel:
-    """Return the panel of the ends of both phases."""
-    series = [
-        drawing.points(
-            label,
-            label,
-            LEVELS,
-            [errors(evidence, phase, level, tails, solver) for level in LEVELS],
-        )
-        for label, phase, solver in (
-            ("Phase I", "I", "spgd"),
-            ("Phase II", "II", "spgd"),
-            ("Phase I on all samples", "II", "shoevd"),
-        )
-    ]
+    """Draw the errors at the ends of both phases against noise."""
+    shown = {
+        "Phase I": ("I", "spgd"),
+        "Phase II": ("II", "spgd"),
+        "Phase I on all samples": ("II", "shoevd"),
+    }
+    found = {
+        label: [errors(evidence, phase, level, tails, solver) for level in LEVELS]
+        for label, (phase, solver) in shown.items()
+    }
+    series = tuple(over_seeds(label, LEVELS, values) for label, values in found.items())
     x = Axis("inverse_snr", f"noise over signal, 1/SNR, skewness {SKEWNESS[tails]:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
-    return Panel(x, y, tuple(series), band=drawing.BAND)
+    return Panel(x, y, series, band=band(len(found["Phase I"][0])))
 
 
 LAW = (

@@ -1,4 +1,4 @@
-"""Formulae of section 6 on the Grassmannian, as printed, and curves to compare them along."""
+"""Formulae of section 6 on the Grassmannian, as printed, and curves to check them along."""
 
 from __future__ import annotations
 

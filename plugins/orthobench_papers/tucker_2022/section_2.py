@@ -1,4 +1,4 @@
-"""Section 2: the decomposition, its gradient, and HOEVD as an approximation."""
+"""Section 2: the decomposition, its gradient, and HOEVD as its approximation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 import orthobench as ob
-from orthobench.contract import Array, random_point
+from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.reproduce import (
     Claim,
     Evidence,
@@ -19,15 +19,17 @@ from orthobench.reproduce import (
     median_within,
     share_within,
 )
+from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
-from orthobench_papers.tucker_2022.following import led
 
 EXACT = 1e-10
+"""Largest error of an identity that counts as rounding."""
+
 DIFFERENCES = 1e-6
-"""What rounding, and central differences, leave of an identity."""
+"""Largest relative error of central differences."""
 
 SHAPES = ((6, 3, 2), (5, 4, 2), (5, 3, 3), (4, 5, 2))
-"""n, d and r of the tensors that identities are checked on."""
+"""n, d and r of the tensors on which identities are checked."""
 
 SEEDS, STARTS = 12, 20
 
@@ -43,7 +45,7 @@ def tensors(
 
 
 def remark_1(evidence: Evidence) -> Measurement:
-    """Compare |X - C ·(Q', ..., Q')|² / |X|² with the judge's, which has 1 - F(Q) / |X|²."""
+    """Compare |X - C ·(Q', ..., Q')|² / |X|² with the judge's error, 1 - F(Q) / |X|²."""
     found = []
     for T, Q, _ in tensors(evidence):
         rebuilt = dense.multiplied(dense.core(T, Q), *[Q.T] * T.ndim)
@@ -63,7 +65,7 @@ def gradient(evidence: Evidence) -> Measurement:
 
 
 def descent(evidence: Evidence) -> Measurement:
-    """Step a little along the negative gradient, and see whether F rises."""
+    """Check whether small steps along the negative gradient raise F."""
     raised = []
     for T, Q, _ in tensors(evidence):
         G = dense.gradient(T, Q)
@@ -74,13 +76,17 @@ def descent(evidence: Evidence) -> Measurement:
 
 
 def best_known(T: Array, rank: int, seed: int) -> tuple[float, float]:
-    """Return the relative errors of HOEVD, and the least that ascents from many starts find."""
+    """Return the relative error of HOEVD, and the least that ascents from many starts find."""
     instance = ob.symmetric_tucker(tensor=T, rank=rank)
-    hoevd = led("hoevd", instance, seed).go(1)
-    bases = [led("pgd", instance, seed).go(3000)]
-    bases += [led("pgd", instance, seed + s, start="random").go(3000) for s in range(STARTS)]
-    errors = [instance.measure(ob.Solution(Q))["relative_error"] for Q in (hoevd, *bases)]
-    return errors[0], min(errors)
+    hoevd = begin("hoevd", instance, seed).advance().metrics["relative_error"]
+    return hoevd, min(hoevd, *ascents(instance, seed, "relative_error"))
+
+
+def ascents(instance: AnyInstance, seed: int, metric: str) -> list[float]:
+    """Return a metric at the ends of ascents from HOEVD, first, and from random starts."""
+    runs = [begin("pgd", instance, seed).advance(3000)]
+    runs += [begin("pgd", instance, seed + s, start="random").advance(3000) for s in range(STARTS)]
+    return [run.metrics[metric] for run in runs]
 
 
 def hoevd_bound(evidence: Evidence) -> Measurement:
@@ -96,24 +102,18 @@ def hoevd_bound(evidence: Evidence) -> Measurement:
 
 
 def hoevd_is_not_critical(evidence: Evidence) -> Measurement:
-    """Look at the relative gradient of HOEVD on the data of Figure 2."""
+    """Check that the relative gradient of HOEVD is not zero on the data of Figure 2."""
     found = evidence.finals("figure-2", "order 3, small", "hoevd implicit", "relative_gradient")
     return median_within(found, low=1e-6, text="relative gradient of HOEVD, d = 3, smallest n")
 
 
 def hoevd_attracts(evidence: Evidence) -> Measurement:
-    """Ask how often ascent from HOEVD ends at the best value that any start leads to."""
+    """Check that most ascents from HOEVD end at the best value that any start leads to."""
     hits, others = [], []
     for seed in evidence.seeds[: 10 if evidence.quick else 30]:
         rng = np.random.default_rng([seed, 2])
-        instance = ob.symmetric_tucker(samples=skewed(rng), order=3, rank=3)
-        values = [
-            instance.measure(ob.Solution(Q))["objective"]
-            for Q in (
-                led("pgd", instance, seed).go(3000),
-                *(led("pgd", instance, seed + s, start="random").go(3000) for s in range(STARTS)),
-            )
-        ]
+        instance = ob.symmetric_tucker(samples=_noisy(rng), order=3, rank=3)
+        values = ascents(instance, seed, "objective")
         most = max(values) * (1 - 1e-8)
         hits.append(values[0] >= most)
         others.append(np.mean(np.array(values[1:]) >= most))
@@ -124,8 +124,8 @@ def hoevd_attracts(evidence: Evidence) -> Measurement:
     return share_within(hits, low=0.5, text=text)
 
 
-def skewed(rng: np.random.Generator) -> Array:
-    """Draw samples (20, 400) of a factor model with five exponential factors."""
+def _noisy(rng: np.random.Generator) -> Array:
+    """Draw samples (20, 400) of a factor model with five exponential factors, and noise."""
     factors = rng.exponential(size=(5, 400)) - 1
     return np.asarray(rng.standard_normal((20, 5)) @ factors + rng.standard_normal((20, 400)))
 

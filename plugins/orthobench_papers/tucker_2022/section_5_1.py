@@ -1,4 +1,4 @@
-"""Section 5.1: aircraft in a hyperspectral image. Figures 6 to 8."""
+"""Section 5.1, Figures 6 to 8: aircraft in a hyperspectral image."""
 
 from __future__ import annotations
 
@@ -18,15 +18,12 @@ from orthobench.reproduce import (
     Picture,
     Verdict,
     always_within,
-    catalogue,
-    instance_of,
     median_within,
     ratio_within,
-    spread,
     together,
 )
-from orthobench_papers.tucker_2022 import drawing
-from orthobench_papers.tucker_2022.following import led
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.runs import begin, instance
 
 DATA = ("abu-airport-4.mat",)
 RUNS = ("section-5-1",)
@@ -36,14 +33,16 @@ SPGD, SHOEVD, PCA = 0.9947, 0.9900, 0.8893
 """Areas under the ROC curve, as printed."""
 
 NEAR = 0.005
-"""An area that differs by no more from the printed one, which is of one run, agrees with it."""
+"""Largest difference of an area that agrees with the printed one, which is that of one run."""
 
 PHASES = {"SHOEVD": "phase I", "SPGD": "phase II"}
-"""The problem of the suite at whose end each method stands."""
+"""The problem of the suite at the end of which each method is judged."""
 
 PARAMETERS = {"batch": 100, "step": 0.5, "hoevd_steps": 500, "hoevd_step": 0.35}
+"""Parameters of the solver in the suite."""
+
 STEPS = (500, 1500)
-"""Of the solver of the suite, and of its two phases."""
+"""Steps of its two phases."""
 
 
 class Scene(NamedTuple):
@@ -65,7 +64,7 @@ class Scene(NamedTuple):
 
 
 def scenes(evidence: Evidence, method: str) -> list[Scene]:
-    """Return what the runs of a method show, seed by seed; pixels column by column."""
+    """Return what the runs of a method show, seed by seed; pixels are in column-major order."""
     shown = evidence.exhibits("section-5-1", PHASES[method], "spgd")
     return [_scene(each, "sparse detection image", "ROC") for each in shown]
 
@@ -73,8 +72,8 @@ def scenes(evidence: Evidence, method: str) -> list[Scene]:
 @cache
 def covariance() -> Scene:
     """Return what PCA of the covariance shows."""
-    instance = instance_of(catalogue().problem("hsi-anomaly", {}), 0)
-    shown = instance.exhibits(ob.Solution(np.eye(instance.oracle.n, instance.oracle.k)))
+    made = instance("hsi-anomaly", 0)
+    shown = made.exhibits(ob.Solution(np.eye(made.oracle.n, made.oracle.k)))
     return _scene(shown, "sparse detection image of PCA", "PCA of the covariance")
 
 
@@ -86,31 +85,29 @@ def _scene(shown: Mapping[str, Exhibit], image: str, curve: str) -> Scene:
 
 
 def size(evidence: Evidence) -> Measurement:
-    """Count bands and pixels."""
+    """Check the numbers of bands and pixels."""
     del evidence
-    oracle = instance_of(catalogue().problem("hsi-anomaly", {}), 0).oracle
-    return together(
-        [
-            always_within([oracle.n], 191, 191, "bands"),
-            always_within([len(oracle.X)], 10_000, 10_000, "pixels"),
-        ]
-    )
+    oracle = instance("hsi-anomaly", 0).oracle
+    return together([
+        always_within([oracle.n], 191, 191, "bands"),
+        always_within([len(oracle.X)], 10_000, 10_000, "pixels"),
+    ])  # fmt: skip
 
 
 def areas(evidence: Evidence, phase: str) -> Array:
-    """Return the areas under the ROC curve, seed by seed; pixels column by column."""
+    """Return the areas under the ROC curve, seed by seed; pixels are in column-major order."""
     return evidence.finals("section-5-1", f"phase {phase}", "spgd", "roc_auc")
 
 
 def in_order(evidence: Evidence, phase: str, pixels: str) -> str:
-    """Return the median area with batches in another order of the pixels, in words."""
+    """Return a phrase with the median area for batches in another order of the pixels."""
     problem = f"phase {phase} pixels={pixels}"
     found = evidence.finals("section-5-1-orders", problem, "spgd", "roc_auc")
     return f"{np.median(found):.3f} with batches in {pixels} order"
 
 
 def area(evidence: Evidence, phase: str, printed: float) -> Measurement:
-    """Compare the area with the printed one; pixels column by column, as MATLAB has them."""
+    """Check that the area is near the printed one, with pixels in MATLAB's column-major order."""
     others = ", ".join(in_order(evidence, phase, pixels) for pixels in ("random", "row-major"))
     text = f"area under the ROC curve, batches in column-major order; {others}"
     found = areas(evidence, phase)
@@ -118,13 +115,13 @@ def area(evidence: Evidence, phase: str, printed: float) -> Measurement:
 
 
 def better(evidence: Evidence) -> Measurement:
-    """Compare the areas above the curves, seed by seed."""
+    """Check that the area above the curve of SPGD is the smaller one, seed by seed."""
     text = "1 - area of SPGD over that of SHOEVD"
     return ratio_within(1 - areas(evidence, "II"), 1 - areas(evidence, "I"), 0, 1, text)
 
 
 def principal(evidence: Evidence) -> Measurement:
-    """Measure the area of principal component analysis."""
+    """Check the area of principal component analysis."""
     del evidence
     found = area_under(covariance())
     return always_within([found], PCA - 5e-5, PCA + 5e-5, "area under the ROC curve of PCA")
@@ -136,17 +133,18 @@ def area_under(shown: Scene) -> float:
 
 
 def above(evidence: Evidence) -> Measurement:
-    """Compare detection rates at every count of false alarms, where PCA's is not zero or one.
+    """Check that detection rates are above PCA's for every count of false alarms.
 
-    On more seeds than the suite has: curves touch in a third of the runs of SPGD.
+    Counts for which PCA's rate is zero or one are left out. There are more seeds than in the
+    suite, since curves touch in a third of the runs of SPGD.
     """
-    instance = instance_of(catalogue().problem("hsi-anomaly", {}), 0)
-    X, anomalies = instance.oracle.X, covariance().anomalies.ravel(order="F")
-    base = detected(X[:, : instance.oracle.k], anomalies)
+    made = instance("hsi-anomaly", 0)
+    X, anomalies = made.oracle.X, covariance().anomalies.ravel(order="F")
+    base = detected(X[:, : made.oracle.k], anomalies)
     open_, least = (base > 0) & (base < 1), []
     for seed in evidence.seeds[: 20 if evidence.quick else 200]:
-        run = led("spgd", instance, seed, **PARAMETERS)
-        rates = (detected(X @ run.go(steps), anomalies) for steps in STEPS)
+        run = begin("spgd", made, seed, **PARAMETERS)
+        rates = (detected(X @ run.advance(steps).point, anomalies) for steps in STEPS)
         least.append([np.min((found - base)[open_]) for found in rates])
     each = zip(PHASES, np.array(least).T, strict=True)
     return together([_positive(values, method) for method, values in each])
@@ -162,9 +160,9 @@ def _positive(least: Array, method: str) -> Measurement:
 
 
 def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
-    """Return the detection rate at each count of false alarms, by the scores of centred Z (p, r).
+    """Return the detection rate at each count of false alarms, from centred Z (p, r).
 
-    They are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
+    The scores are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
     """
     scores = np.linalg.norm(np.linalg.qr(Z)[0], axis=1)
     alarms = np.sort(scores[~anomalies])[::-1]
@@ -173,40 +171,34 @@ def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
 
 
 def hits(shown: Scene) -> float:
-    """Return the share of anomalies among as many pixels that stand out most."""
+    """Return the share of anomalies among the brightest pixels, as many as there are anomalies."""
     count = int(shown.anomalies.sum())
     brightest = np.argsort(np.abs(shown.sparse), axis=None)[-count:]
     return float(shown.anomalies.ravel()[brightest].mean())
 
 
 def pronounced(evidence: Evidence) -> Measurement:
-    """Ask how many of the brightest pixels of the sparse images are anomalies."""
-    return together(
-        [
-            median_within(
-                [hits(found) for found in scenes(evidence, method)],
-                low=0.5, text=f"anomalies among the 60 pixels that stand out most, {method}",
-            )
-            for method in PHASES
-        ]
-    )  # fmt: skip
+    """Check that at least half of the brightest pixels of the sparse images are anomalies."""
+    shares = {method: [hits(found) for found in scenes(evidence, method)] for method in PHASES}
+    text = "anomalies among the 60 pixels that stand out most"
+    return together([median_within(s, 0.5, text=f"{text}, {m}") for m, s in shares.items()])
 
 
 def hidden(evidence: Evidence) -> Measurement:
-    """Ask the same of principal component analysis."""
+    """Check that at most a quarter of them are, with principal component analysis."""
     del evidence
     text = "anomalies among the 60 pixels that stand out most, PCA"
     return always_within([hits(covariance())], high=0.25, text=text)
 
 
 def contrast(shown: Scene) -> float:
-    """Return how bright anomalies are in the sparse image, over all other pixels, in the mean."""
+    """Return the mean brightness of anomalies in the sparse image, over that of other pixels."""
     bright = np.abs(shown.sparse)
     return float(bright[shown.anomalies].mean() / bright[~shown.anomalies].mean())
 
 
 def clearest(evidence: Evidence) -> Measurement:
-    """Compare the contrast of the sparse images, seed by seed."""
+    """Check that the sparse images of SPGD have the larger contrast, seed by seed."""
     first, second = ([contrast(found) for found in scenes(evidence, method)] for method in PHASES)
     text = (
         f"contrast of anomalies with SPGD over that with SHOEVD; medians {np.median(second):.1f}, "
@@ -217,23 +209,23 @@ def clearest(evidence: Evidence) -> Measurement:
 
 def draw(evidence: Evidence) -> Plot:
     """Draw the ROC curves."""
-    return drawing.plot("Figure 8", {"ROC": partial(panel, evidence)})
+    return side_by_side("Figure 8", {"ROC": panel(evidence)})
 
 
 def panel(evidence: Evidence) -> Panel:
-    """Return the panel of the three methods and the random classifier."""
+    """Draw the curves of the three methods and of the random classifier."""
     at = np.concatenate([np.linspace(0, 0.02, 101), np.linspace(0.02, 1, 197)[1:]])
     series = []
     for method in (*PHASES, "PCA"):
         runs = [covariance()] if method == "PCA" else scenes(evidence, method)
-        middle, low, high = spread([np.interp(at, run.false, run.true) for run in runs])
+        rates = np.array([np.interp(at, run.false, run.true) for run in runs])
         label = f"{method}, area {np.median([area_under(run) for run in runs]):.4f}"
-        series.append(Series(label, at, middle, low, high, method))
+        series.append(over_seeds(label, at, rates.T, method))
     x = Axis("false", "false positive rate", log=False)
     y = Axis("true", "true positive rate", log=False)
     chance = np.array([0.0, 1.0])
     whole = (*series, Series("random classifier", chance, chance))
-    return Panel(x, y, whole, band=drawing.BAND)
+    return Panel(x, y, whole, band=band(len(scenes(evidence, "SPGD"))))
 
 
 CLAIMS = (
@@ -251,8 +243,9 @@ CLAIMS = (
     Claim(
         "covariance-fails", "The covariance fails to identify anomalies.",
         "Figure 7", hidden, known=Verdict.FAILS, data=DATA,
-        reason="Said too strongly: a quarter of the 60 brightest pixels was allowed, and there are "
-        "a few more, where chance has one in 170. It is half of what the third moment finds.",
+        reason="Said too strongly: at most a quarter of the 60 brightest pixels was allowed to be "
+        "anomalies, and a few more are, where chance gives one in 170. It is half of what the "
+        "third moment finds.",
     ),
     Claim(
         "spgd-is-clearest", "The targets are the most pronounced with SPGD.",
@@ -266,7 +259,8 @@ CLAIMS = (
         "area-of-shoevd", "The area under the ROC curve of SHOEVD.",
         "Figure 8", partial(area, phase="I", printed=SHOEVD), printed="0.9900", suites=SUITES,
         data=DATA,
-        reason="The order of the pixels is not said. Row by row the aircraft are in a few batches.",
+        reason="The paper does not give the order of the pixels. Row by row the aircraft are in a "
+        "few batches.",
     ),
     Claim(
         "area-of-spgd", "The area under the ROC curve of SPGD.",
@@ -280,7 +274,8 @@ CLAIMS = (
     Claim(
         "above-pca", "The ROC curves of both lie strictly above that of PCA.",
         "Figure 8", above, data=DATA,
-        reason="Of SPGD's in two runs of three; in the others they touch, by a pixel of 60 or two.",
+        reason="The curve of SPGD does in two runs of three; in the others the curves touch, by "
+        "one or two pixels of 60.",
     ),
 )  # fmt: skip
 

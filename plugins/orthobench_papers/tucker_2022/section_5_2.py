@@ -1,13 +1,13 @@
-"""Section 5.2: portfolios by moments of low rank. Figure 9 and Table 3.
+"""Section 5.2, Figure 9 and Table 3: portfolios chosen by moments of low rank.
 
 The hedge-fund indices of the paper are not free: 30 industries of Kenneth French stand in for
-them, in windows of as many years.
+them, in windows of equally many years.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -20,14 +20,13 @@ from orthobench.reproduce import (
     Measurement,
     Picture,
     Verdict,
-    catalogue,
-    instance_of,
     median_within,
     share_within,
     together,
 )
-from orthobench_papers.tucker_2022 import dense, drawing
-from orthobench_papers.tucker_2022.following import led
+from orthobench_papers.drawing import side_by_side
+from orthobench_papers.runs import begin, instance
+from orthobench_papers.tucker_2022 import dense
 
 DATA = ("30_Industry_Portfolios_Daily.CSV",)
 
@@ -37,10 +36,10 @@ INSIDE, OUTSIDE = 8, 3
 """Years of a window, as in the paper: moments from 2009 to 2016, returns from 2017 to 2019."""
 
 SPLITS = tuple(range(1968, 2016, OUTSIDE))
-"""First years out-of-sample: no year is in two windows there."""
+"""First years out-of-sample; no year is out-of-sample in two windows."""
 
 RUNS = ((2, 1.0, 1000), (3, 1e-2, 1000), (4, 1e-5, 200))
-"""Order, c2 and T2 of the three runs of Phase II, each from the basis of the one before."""
+"""Order, c2 and T2 of the three runs of Phase II; each begins at the basis of the one before."""
 
 BATCH = 500
 
@@ -48,18 +47,18 @@ ROWS = ("annual_return", "m2", "m3", "m4")
 
 
 class Outcome(NamedTuple):
-    """What three portfolios came to in one window.
+    """Results of three portfolios in one window.
 
     Attributes
     ----------
     rows : dict
-        Of each strategy the numbers of Table 3, by the names of `ROWS`.
+        The numbers of Table 3 of each strategy, by the names of `ROWS`.
     curves : dict
-        Of each strategy the cumulative returns in percent (Figure 9).
+        The cumulative returns of each strategy in percent (Figure 9).
     errors : tuple of float
-        Relative errors of the in-sample moments of orders 2 to 4, each by a basis of its own.
+        Relative errors of the in-sample moments of orders 2 to 4, each with its own basis.
     moved : float
-        How far the last run went, over the distance to where ascent on the fourth moment ends.
+        How far the last run moved, over the distance to the end of ascent on the fourth moment.
     """
 
     rows: dict[str, dict[str, float]]
@@ -69,50 +68,48 @@ class Outcome(NamedTuple):
 
 
 def window(split: int, order: int, rank: int, seed: int) -> AnyInstance:
-    """Return the problem of one window, and one order."""
-    settings = {
-        "order": order, "rank": rank, "first": str(split - INSIDE), "split": str(split),
-        "last": str(split + OUTSIDE - 1), "passes": 300,
-    }  # fmt: skip
-    return instance_of(catalogue().problem("portfolio", settings), seed)
+    """Return the instance of one window, with moments of one order."""
+    return instance(
+        "portfolio", seed, order=order, rank=rank, first=str(split - INSIDE), split=str(split),
+        last=str(split + OUTSIDE - 1), passes=300,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=64)
 def outcome(split: int, seed: int) -> Outcome:
-    """Return what the portfolios of one window came to.
+    """Return the results of the portfolios in one window, after the paper's three runs.
 
-    The paper's three runs. The last basis stands for all three orders, since it hardly differs
-    from that of the second moment.
+    The last basis stands for all three orders, since it hardly differs from that of the second
+    moment.
     """
     Q, errors, before = None, [], np.empty(0)
     for order, step, steps in RUNS:
-        instance = window(split, order, RANK, seed)
-        run = led("spgd", instance, seed, Q, batch=BATCH, hoevd_steps=0, step=step)
-        before, Q = run.basis, run.go(steps)
-        errors.append(family(instance, led("pgd", instance, seed).go(300))["relative_error"])
-    ended = led("pgd", instance, seed, before, start="random").go(300)
-    moved = dense.distance(before, run.basis) / dense.distance(before, ended)
-    return judged(instance, run.basis, window(split, 2, ASSETS, seed), tuple(errors), moved)
+        made = window(split, order, RANK, seed)
+        run = begin("spgd", made, seed, Q, batch=BATCH, hoevd_steps=0, step=step)
+        before, Q = run.point, run.advance(steps).point
+        ascent = begin("pgd", made, seed).advance(300)
+        errors.append(ascent.metrics["relative_error"])
+    ended = begin("pgd", made, seed, before, start="random").advance(300).point
+    moved = dense.distance(before, run.point) / dense.distance(before, ended)
+    rows, curves = portfolios(made, run.point, window(split, 2, ASSETS, seed))
+    return Outcome(rows, curves, tuple(errors), moved)
 
 
-def family(instance: AnyInstance, Q: Array) -> dict[str, float]:
-    """Return the metrics of a basis, the portfolio's among them."""
-    return dict(instance.measure(ob.Solution(Q)))
+def portfolios(
+    low: AnyInstance, Q: Array, full: AnyInstance
+) -> tuple[dict[str, dict[str, float]], dict[str, Array]]:
+    """Return rows and curves of portfolios by low-rank moments, by sample moments, and equal ones.
 
-
-def judged(
-    low: AnyInstance, Q: Array, full: AnyInstance, errors: tuple[float, ...], moved: float
-) -> Outcome:
-    """Hold portfolios by low-rank moments, by sample moments, which rank 30 has, and equal ones."""
-    everything = ob.Solution(np.eye(ASSETS))
+    Sample moments are moments of rank 30.
+    """
     shown = low.exhibits(ob.Solution(Q))
     curves = {name: np.asarray(cast(Curve, c).y, dtype=np.float64) for name, c in shown.items()}
     rows = {
-        "low rank": family(low, Q),
-        "sample": dict(full.measure(everything)),
+        "low rank": dict(low.measure(ob.Solution(Q))),
+        "sample": dict(full.measure(ob.Solution(np.eye(ASSETS)))),
         "equal": statistics(curves["equal weights"]),
     }
-    return Outcome(rows, curves, errors, moved)
+    return rows, curves
 
 
 def statistics(cumulated: Array) -> dict[str, float]:
@@ -124,13 +121,13 @@ def statistics(cumulated: Array) -> dict[str, float]:
 
 
 def windows(evidence: Evidence) -> list[Outcome]:
-    """Return what came of each window; with --quick of every other one."""
+    """Return the results in each window; in every other one with --quick."""
     splits: Sequence[int] = SPLITS[:: 2 if evidence.quick else 1]
     return [outcome(split, seed) for split, seed in zip(splits, evidence.seeds, strict=False)]
 
 
 def preferred(found: Outcome, row: str) -> str:
-    """Return the strategy with the preferred score of a row: most return, least |moment|."""
+    """Return the strategy with the preferred score in a row: largest return, least |moment|."""
     scores = {
         name: values[row] if row == "annual_return" else -abs(values[row])
         for name, values in found.rows.items()
@@ -139,7 +136,7 @@ def preferred(found: Outcome, row: str) -> str:
 
 
 def every_row(evidence: Evidence) -> Measurement:
-    """Ask in how many windows low rank has the preferred score of all four rows."""
+    """Check that low rank has the preferred score in all four rows, in most windows."""
     found = windows(evidence)
     rows = {row: [preferred(one, row) == "low rank" for one in found] for row in ROWS}
     shares = ", ".join(f"{np.mean(hits):.2f} ({row})" for row, hits in rows.items())
@@ -149,17 +146,17 @@ def every_row(evidence: Evidence) -> Measurement:
 
 
 def higher_return(evidence: Evidence) -> Measurement:
-    """Ask how much more low rank earns than sample moments do."""
+    """Check that low rank earns more than sample moments do."""
     gains = [
         one.rows["low rank"]["annual_return"] - one.rows["sample"]["annual_return"]
         for one in windows(evidence)
     ]
-    text = "annual return by low rank less that by sample moments, points of a percent"
+    text = "annual return by low rank minus that by sample moments, in percentage points"
     return median_within(gains, low=1e-3, text=text)
 
 
 def stable(evidence: Evidence) -> Measurement:
-    """Ask how often equal weights have the largest second moment of daily returns."""
+    """Check that equal weights have the largest second moment of daily returns in most windows."""
     found = [
         one.rows["equal"]["m2"] > max(one.rows[name]["m2"] for name in ("low rank", "sample"))
         for one in windows(evidence)
@@ -168,30 +165,28 @@ def stable(evidence: Evidence) -> Measurement:
 
 
 def low_rank(evidence: Evidence) -> Measurement:
-    """Look at the relative errors with half of the rank, each order by a basis of its own."""
+    """Check that relative errors at half of the rank are small, with a basis for each order."""
     found = np.array([one.errors for one in windows(evidence)])
-    return together(
-        [
-            median_within(found[:, i], high=0.05, text=f"relative error of rank {RANK}, order {d}")
-            for i, d in enumerate((2, 3, 4))
-        ]
-    )
+    return together([
+        median_within(found[:, i], high=0.05, text=f"relative error of rank {RANK}, order {d}")
+        for i, d in enumerate((2, 3, 4))
+    ])  # fmt: skip
 
 
 def last_step(evidence: Evidence) -> Measurement:
-    """Look how far the run with c2 = 1e-5 goes."""
-    text = "way of 200 steps with c2 = 1e-5 over that to where ascent on the fourth moment ends"
+    """Check that the run with c2 = 1e-5 goes some of the way to the end of ascent."""
+    text = "way of 200 steps with c2 = 1e-5 over that to the end of ascent on the fourth moment"
     return median_within([one.moved for one in windows(evidence)], low=0.1, text=text)
 
 
 def draw(evidence: Evidence) -> Plot:
     """Draw cumulative returns in the last window."""
     about = ("One window of 16.",)
-    return drawing.plot("Figure 9", {"30 industries": partial(panel, evidence)}, about)
+    return side_by_side("Figure 9", {"30 industries": panel(evidence)}, about)
 
 
 def panel(evidence: Evidence) -> Panel:
-    """Return the panel of the last window."""
+    """Draw the panel of the last window."""
     curves = outcome(SPLITS[-1], evidence.seeds[0]).curves
     series = tuple(
         Series(name, np.arange(1.0, len(y) + 1), y, solver=name) for name, y in curves.items()
@@ -214,7 +209,8 @@ CLAIMS = (
     Claim(
         "third-run", "The fourth moment is decomposed by 200 steps with c2 = 1e-5.",
         "section 5.2", last_step, printed="1e-5", known=Verdict.FAILS, data=DATA,
-        reason=f"{STAND_IN}. So short steps hardly move the basis from that of the run before.",
+        reason=f"{STAND_IN}. Steps as short as this hardly move the basis from that of the run "
+        "before.",
     ),
     Claim(
         "low-rank-earns-more",

@@ -10,18 +10,18 @@ import numpy as np
 import orthobench as ob
 from orthobench.contract import Array, Status, random_point
 from orthobench.reproduce import Claim, Evidence, Measurement, always_within, share_within
+from orthobench_papers.runs import Run, begin
 from orthobench_papers.tucker_2022 import dense, grassmann
-from orthobench_papers.tucker_2022.following import Led, led
 from orthobench_papers.tucker_2022.section_2 import tensors
 
 SECOND = 1e-4
-"""What second differences leave of an identity."""
+"""Largest relative error of second differences."""
 
 STEP = 1e-3
-"""Half the distance of differences along geodesics."""
+"""Distance between the points of second differences along geodesics."""
 
 GAMMA = 0.01
-"""Step of the formulae of section 6.3."""
+"""Step size in the formulae of section 6.3."""
 
 TOLERANCE = 1e-8
 
@@ -35,12 +35,12 @@ KOFIDIS_REGALIA: dict[tuple[int, ...], float] = {
 tensors", Example 1."""
 
 
-def ascents(evidence: Evidence) -> list[tuple[Array, Led]]:
+def ascents(evidence: Evidence) -> list[tuple[Array, Run]]:
     """Begin Algorithm 1 on random tensors at random points, with the longest safe step."""
     return [
         (
             T,
-            led(
+            begin(
                 "pgd", ob.symmetric_tucker(tensor=T, rank=Q.shape[1]), 0, Q,
                 start="random", rule="constant", step=1.0, tolerance=TOLERANCE,
             ),
@@ -50,20 +50,20 @@ def ascents(evidence: Evidence) -> list[tuple[Array, Led]]:
 
 
 def monotone(evidence: Evidence) -> Measurement:
-    """Follow F over 300 steps."""
+    """Check that F does not fall in 300 steps."""
     least = []
     for T, ascent in ascents(evidence):
-        values = [dense.objective(T, ascent.basis)]
-        values += [dense.objective(T, ascent.go(1)) for _ in range(300)]
+        values = [dense.objective(T, ascent.point)]
+        values += [dense.objective(T, ascent.advance(1).point) for _ in range(300)]
         least.append(np.min(np.diff(values)) / values[-1])
     return always_within(least, low=-1e-14, text="least change of F in a step, relative to F")
 
 
 def convergent(evidence: Evidence) -> Measurement:
-    """Ask whether the gradient gets to a relative 1e-8 in 50,000 steps."""
+    """Check that the gradient falls to a relative 1e-8 within 50,000 steps."""
     found = []
     for T, ascent in ascents(evidence):
-        Q = ascent.go(50_000)
+        Q = ascent.advance(50_000).point
         slope = np.linalg.norm(grassmann.gradient(T, grassmann.projector(Q)))
         found.append(slope / dense.objective(T, Q))
     text = "largest |grad f| / f at the end, with gamma = 1 / (2d(d - 1) |mat(X)|_2²)"
@@ -71,10 +71,10 @@ def convergent(evidence: Evidence) -> Measurement:
 
 
 def second_order(evidence: Evidence) -> Measurement:
-    """Look at the largest eigenvalue of the Hessian where ascents end."""
+    """Check that no eigenvalue of the Hessian is positive at the ends of ascents."""
     found = []
     for T, ascent in ascents(evidence):
-        curvatures = grassmann.curvatures(T, ascent.go(50_000))
+        curvatures = grassmann.curvatures(T, ascent.advance(50_000).point)
         found.append(curvatures[-1] / np.abs(curvatures).max())
     return always_within(
         found, high=1e-6, text="largest eigenvalue of Hess f, relative to the largest in modulus"
@@ -128,7 +128,7 @@ def update_differential(evidence: Evidence) -> Measurement:
 
 
 def first_order_change(evidence: Evidence) -> Measurement:
-    """Look how the remainder of equation 29 falls with the step, from 1e-3 to 1e-4."""
+    """Check that the remainder of equation 29 falls with the square of the step size."""
     found = []
     for T, Q, _ in tensors(evidence):
         P = grassmann.projector(Q)
@@ -152,7 +152,7 @@ def saddle(rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def unstable(evidence: Evidence) -> Measurement:
-    """Look at the update where a critical point is no maximum, and leave one with Algorithm 1."""
+    """Check that the update repels from saddles, and measure how far Algorithm 1 leaves one."""
     found, left = [], []
     for seed in evidence.seeds[:10]:
         rng = np.random.default_rng(seed)
@@ -162,17 +162,17 @@ def unstable(evidence: Evidence) -> Measurement:
         found.append(grassmann.multipliers(T, q, GAMMA).max() - 1)
         near = dense.orthonormal(q + 1e-6 * rng.standard_normal(q.shape))
         options = {"start": "random", "rule": "constant", "step": 1.0}
-        end = led("pgd", ob.symmetric_tucker(tensor=T, rank=1), seed, near, **options).go(5000)
-        left.append(dense.distance(end, q))
+        run = begin("pgd", ob.symmetric_tucker(tensor=T, rank=1), seed, near, **options)
+        left.append(dense.distance(run.advance(5000).point, q))
     text = (
-        f"least eigenvalue of D phi over 1, at {len(found)} saddles, with gamma = {GAMMA}; "
-        f"begun 1e-6 beside one Algorithm 1 ends at least {min(left):.2f} away"
+        f"largest eigenvalue of D phi minus 1, least of {len(found)} saddles, gamma = {GAMMA}; "
+        f"begun 1e-6 from a saddle, Algorithm 1 ends at least {min(left):.2f} away"
     )
     return always_within(found, low=1e-6, text=text)
 
 
 def one_update_a_subspace(evidence: Evidence) -> Measurement:
-    """Take ten steps from two bases of one subspace, by Algorithm 1 and by Algorithm 2."""
+    """Check that ten steps of Algorithm 1 from two bases of a subspace end at one subspace."""
     found: list[float] = []
     adaptive: list[float] = []
     for T, Q, rng in tensors(evidence):
@@ -180,29 +180,27 @@ def one_update_a_subspace(evidence: Evidence) -> Measurement:
         turned = Q @ random_point(Q.shape[1], Q.shape[1], rng)
         for rule, distances in (("constant", found), ("adagrad", adaptive)):
             options = {"start": "random", "rule": rule, "step": 1.0, "tolerance": 0}
-            ends = [led("pgd", instance, 0, start, **options).go(10) for start in (Q, turned)]
-            distances.append(dense.distance(*ends))
+            runs = (begin("pgd", instance, 0, start, **options) for start in (Q, turned))
+            distances.append(dense.distance(*(run.advance(10).point for run in runs)))
     text = (
-        "largest distance of the subspaces after ten steps of Algorithm 1 from two bases of one; "
-        f"with the column-wise AdaGrad of Algorithm 2 the median is {np.median(adaptive):.2g}: "
-        "neither theorem covers it"
+        "largest distance of the subspaces after ten steps of Algorithm 1 from two bases of one "
+        f"subspace; with the column-wise AdaGrad of Algorithm 2 the median is "
+        f"{np.median(adaptive):.2g}: neither theorem covers it"
     )
     return always_within(found, high=1e-7, text=text)
 
 
 def oscillation(evidence: Evidence) -> Measurement:
-    """Run Algorithm 1 with a huge and with a safe step on the tensor of Kofidis and Regalia."""
+    """Check that Algorithm 1 with huge steps oscillates on the tensor of Kofidis and Regalia."""
     values = [KOFIDIS_REGALIA[tuple(sorted(at))] for at in product(range(3), repeat=4)]
     T = np.array(values).reshape((3,) * 4)
     instance = ob.symmetric_tucker(tensor=T, rank=1)
     cycles, settled = [], 0
     for seed in evidence.seeds[:40]:
         options = {"start": "random", "rule": "constant"}
-        huge = led("pgd", instance, seed, step=1e6, **options)
-        huge.go(2000)
+        huge = begin("pgd", instance, seed, step=1e6, **options).advance(2000)
         cycles.append("oscillates" in huge.state.reason)
-        safe = led("pgd", instance, seed, step=1.0, **options)
-        safe.go(20_000)
+        safe = begin("pgd", instance, seed, step=1.0, **options).advance(20_000)
         settled += safe.state.status is Status.CONVERGED
     text = (
         f"share of 40 starts that end in a cycle, steps of 1e6/L; with 1/L {settled} of 40 converge"

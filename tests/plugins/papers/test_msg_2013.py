@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_papers.msg_2013 import MSG_2013, algorithm_2, figure_1, runs
+from orthobench_papers.msg_2013 import MSG_2013, algorithm_2, figure_1, figure_3_cost, orthogonal
 from orthobench_stochastic_pca.entropic import WarmuthKuzmin
 from orthobench_stochastic_pca.incremental import IncrementalPCA
 from orthobench_stochastic_pca.msg import MSG, CappedMSG
@@ -14,15 +14,12 @@ from records import record
 from orthobench.contract.solver import Work
 from orthobench.harness.trace import Mark
 from orthobench.registry.claims import Verdict
-from orthobench.registry.installed import catalogue
-from orthobench.registry.suite_file import load
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.evidence import Runs
 from orthobench.stats.seeds import quantiles
 from orthobench.tools.datasets import cache_folder
 
 IMAGES = "t10k-images-idx3-ubyte.gz"
-SUITES = sorted(path.stem for path in MSG_2013.suites.glob("*.toml"))
 
 
 class TestPaper:
@@ -31,14 +28,14 @@ class TestPaper:
         assert figures <= {claim.source for claim in MSG_2013.claims}
         assert figures == {picture.source for picture in MSG_2013.pictures}
 
-    def test_so_has_all_else_that_can_be_checked(self):
-        others = {
+    def test_every_result_has_a_claim(self):
+        results = {
             "Lemma 3.1", "Theorem 1", "Algorithm 1", "Algorithm 2", "Section 1", "Section 3.3",
             "Section 4", "Section 5.1", "Section 5.2",
         }  # fmt: skip
-        assert others <= {claim.source for claim in MSG_2013.claims}
+        assert results <= {claim.source for claim in MSG_2013.claims}
 
-    def test_what_does_not_hold(self):
+    def test_these_claims_fail(self):
         failing = {c.name for c in MSG_2013.claims if c.known is Verdict.FAILS}
         assert failing == {
             "theorem-1-as-printed",
@@ -58,18 +55,6 @@ class TestPaper:
         }
         assert all(c.known is not Verdict.UNDECIDED for c in MSG_2013.claims)
 
-    def test_claims_name_the_suites_that_there_are(self):
-        assert {suite for claim in MSG_2013.claims for suite in claim.suites} == set(SUITES)
-
-    @pytest.mark.parametrize("name", SUITES)
-    def test_both_sizes_have_the_same_labels(self, name):
-        folders = MSG_2013.suites, MSG_2013.suites / "quick"
-        full, quick = (load(folder / f"{name}.toml", catalogue()) for folder in folders)
-        for kind in ("problems", "solvers"):
-            labels = [list(dict.fromkeys(e.label for e in getattr(s, kind))) for s in (full, quick)]
-            assert labels[0] == labels[1]
-        assert len(quick.seeds) < len(full.seeds)
-
 
 def test_algorithm_2_as_printed_stops_too_early():
     values, counts = np.array([0.2, 0.4, 1.35, 1.6]), np.ones(4)
@@ -84,8 +69,10 @@ def test_stays_are_counted_where_a_direction_enters_and_leaves():
 
 def test_the_best_of_the_orthogonal_distribution_misses_nothing():
     axes = np.eye(32)
-    assert runs.missed(axes[:, :2]) == pytest.approx(0, abs=1e-15)
-    assert runs.missed(axes[:, [0, 2]]) == pytest.approx(2 * runs.half_gap(2), rel=1e-12)
+    assert orthogonal.missed(axes[:, :2]) == pytest.approx(0, abs=1e-15)
+    assert orthogonal.missed(axes[:, [0, 2]]) == pytest.approx(
+        2 * orthogonal.half_gap(2), rel=1e-12
+    )
 
 
 class TestRuntime:
@@ -96,13 +83,13 @@ class TestRuntime:
         ]
         return [record("", solver=solver, trace=tuple(marks))]
 
-    def test_the_rank_of_an_iterate_counts_squared(self):
-        found = runs.runtime(self.recorded("msg", (0.0, 1.0, 3.0)), 2)
+    def test_it_sums_the_squared_ranks_of_the_iterates(self):
+        found = figure_3_cost.runtime(self.recorded("msg", (0.0, 1.0, 3.0)), 2)
         assert found.tolist() == [[40.0, 40.0 + 200.0]]
 
     @pytest.mark.parametrize(("solver", "square"), [("incremental-pca", 9), ("oja", 4)])
-    def test_other_methods_have_a_fixed_one(self, solver, square):
-        found = runs.runtime(self.recorded(solver, (None,) * 3), 2)
+    def test_it_grows_evenly_for_other_methods(self, solver, square):
+        found = figure_3_cost.runtime(self.recorded(solver, (None,) * 3), 2)
         assert found.tolist() == [[10.0 * square, 30.0 * square]]
 
 
@@ -122,7 +109,7 @@ def test_no_claim_is_red(name, evidence):
 @pytest.mark.skipif(not (cache_folder() / IMAGES).exists(), reason=f"needs {IMAGES}")
 @pytest.mark.parametrize("k", [1, 4, 8])
 class TestMNIST:
-    """What else a correct implementation shows, which the paper does not say."""
+    """Results of a correct implementation that the paper does not mention."""
 
     def median(self, evidence, k, solver, value="suboptimality"):
         return quantiles(evidence.finals("mnist", f"mnist k={k}", solver, value), 0.5)
@@ -132,7 +119,7 @@ class TestMNIST:
         best = self.median(evidence, k, "batch-pca")
         assert all(best < 1.05 * self.median(evidence, k, solver) for solver in others)
 
-    def test_flops_rank_the_methods_as_the_estimated_runtime_does(self, evidence, k):
+    def test_flops_rank_methods_as_the_estimated_runtime_does(self, evidence, k):
         msg, capped, entropic, incremental = (
             self.median(evidence, k, solver, "flops")
             for solver in ("msg", "capped-msg", "warmuth-kuzmin", "incremental-pca")
@@ -190,7 +177,5 @@ def ascending(solver, first, count):
 )
 def test_a_broken_solver_turns_claims_red(owner, method, broken, claims, monkeypatch, tmp_path):
     monkeypatch.setattr(owner, method, broken)
-    runs_of_it = Runs(MSG_2013, tmp_path, quick=True, quiet=True)
-    assert [
-        one.claim.name for one in check(select(MSG_2013, claims), runs_of_it) if one.red
-    ] == claims
+    runs = Runs(MSG_2013, tmp_path, quick=True, quiet=True)
+    assert [one.claim.name for one in check(select(MSG_2013, claims), runs) if one.red] == claims

@@ -1,69 +1,66 @@
-"""Section 5.2: where incremental PCA is trapped, and capped MSG with a spare direction is not."""
+"""Section 5.2: incremental PCA is trapped where capped MSG with a spare direction is not."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Claim, Evidence, Measurement, catalogue, instance_of, share_within
-from orthobench_papers.msg_2013.runs import Run, for_each, half_gap, missed
+from orthobench.reproduce import Claim, Evidence, Measurement, catalogue, share_within
+from orthobench_papers.msg_2013.orthogonal import begin, half_gap, missed
+from orthobench_papers.runs import Run, for_each_k, instance
 
 TRAP, LONG = "trap", "capped"
 KS = (1, 2, 4)
 
 DECIDED = 12
-"""Samples after which incremental PCA's fate in the trap is long decided: two suffice."""
+"""Samples of a run in the trap; whether incremental PCA is trapped is decided by two of them."""
 
 TRAPPED = 1 / 6
 """Half of what the wrong direction of the trap misses, 4/3 - 1."""
 
 
 def five_ninths(evidence: Evidence) -> Measurement:
-    """Check that incremental PCA ends at the wrong direction with probability 5/9, to .03."""
+    """Check that incremental PCA ends at the wrong direction with probability 5/9, within 0.03."""
     trials = 8000 if evidence.quick else 20_000
-    instance = instance_of(catalogue().problem("incremental-trap"), evidence.seeds[0])
-    oracle, solver = instance.oracle, catalogue().solver("incremental-pca")
+    made = instance("incremental-trap", evidence.seeds[0])
+    oracle, solver = made.oracle, catalogue().solver("incremental-pca")
     oracle.rewind(np.random.default_rng(evidence.seeds[0]))
     oracle.start = np.eye(2, 1)
     wrong = []
     for _ in range(trials):
-        state = solver.init(oracle, np.random.default_rng(0))
-        oracle.prepare(DECIDED)
-        solver.advance(oracle, state, DECIDED)
-        wrong.append(instance.measure(solver.solution(state))["suboptimality"] > TRAPPED)
+        run = Run(made, solver, solver.init(oracle, np.random.default_rng(0))).advance(DECIDED)
+        wrong.append(run.metrics["suboptimality"] > TRAPPED)
     text = f"share of {trials} runs that end at (1, 0)"
     return share_within(wrong, 5 / 9 - 0.03, 5 / 9 + 0.03, text)
 
 
 def leaves_the_trap(evidence: Evidence) -> Measurement:
-    """Check that at least nine runs of ten of capped MSG with K = k + 1 end at the optimum."""
+    """Check that capped MSG with K = k + 1 ends at the optimum in nine runs of ten, or more."""
     gaps = evidence.finals(TRAP, "incremental-trap", "capped-msg", "suboptimality")
     return share_within([bool(gap < TRAPPED) for gap in gaps], 0.9, 1.0, "share at the optimum")
 
 
 def never_stuck(evidence: Evidence) -> Measurement:
-    """Check that at least nine runs of ten of capped MSG with K = k + 1 are at the optimum."""
+    """Check the same on the orthogonal distribution, for each k."""
     found = []
     for k in KS:
         gaps = evidence.finals(LONG, f"k={k}", "capped-msg", "suboptimality")
         there = [bool(gap < half_gap(k)) for gap in gaps]
         found.append(share_within(there, 0.9, 1.0))
-    return for_each("share at the optimum", KS, {"": found})
+    return for_each_k("share at the optimum", KS, {"": found})
 
 
 def without_a_spare_direction(evidence: Evidence) -> Measurement:
-    """Check that most runs of capped MSG with K = k end at another subspace than the best."""
+    """Check that most runs of capped MSG with K = k end at a subspace that is not the best."""
     seeds = evidence.seeds[: 20 if evidence.quick else 40]
     found = []
     for k in KS:
         stuck = [_ends_stuck(k, seed, 3000 if evidence.quick else 10_000) for seed in seeds]
         found.append(share_within(stuck, 0.5, 1.0))
-    return for_each("share of runs that end stuck", KS, {"": found})
+    return for_each_k("share of runs that end stuck", KS, {"": found})
 
 
 def _ends_stuck(k: int, seed: int, steps: int) -> bool:
-    run = Run.on_problem("capped-msg", "orthogonal-distribution", seed, {"k": k}, K=k)
-    run.advance(steps)
-    return missed(run.solution.point) > half_gap(k)
+    return missed(begin("capped-msg", k, seed, K=k).advance(steps).point) > half_gap(k)
 
 
 CLAIMS = (
@@ -89,8 +86,8 @@ CLAIMS = (
         never_stuck,
         suites=(LONG,),
         reason=(
-            "With step size 4/sqrt(t). Plateaus last longer the larger k is: looked at after "
-            "100,000 samples for k = 1 and 2, after 300,000 for k = 4."
+            "With step size 4/sqrt(t). Plateaus are longer for larger k: runs end after 100,000 "
+            "samples for k = 1 and 2, after 300,000 for k = 4."
         ),
     ),
     Claim(

@@ -1,0 +1,58 @@
+"""Pictures of papers: lines of medians over the seeds, and panels side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthobench.contract import Array, Panel, Plot, Series
+from orthobench.reproduce import Record, curve, spread, spread_name
+
+
+def over_seeds(
+    label: str, x: ArrayLike, values: Sequence[Array] | Array, solver: str | None = None
+) -> Series:
+    """Return the median over the seeds of values at each x, with their spread.
+
+    Parameters
+    ----------
+    label : str
+        As the legend calls it.
+    x : array_like, shape (m,)
+    values : sequence of ndarray
+        One array for each x, with one entry for each seed.
+    solver : str, optional
+        Whose style it is drawn in: empty for a reference, `label` if it is not given.
+    """
+    median, low, high = np.array([spread(each) for each in values]).T
+    style = label if solver is None else solver
+    return Series(label, np.asarray(x, dtype=np.float64), median, low, high, style)
+
+
+def along(
+    label: str, records: Sequence[Record], x: str, metric: str, factor: float = 1.0
+) -> Series:
+    """Return the median of a metric along the runs against a cost, with its spread."""
+    found = curve(records, x, metric)
+    median, low, high = (factor * part for part in (found.median, found.low, found.high))
+    return Series(label, found.x, median, low, high, label)
+
+
+def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = ()) -> Plot:
+    """Return a plot of several panels, all of them on paper; it says what lines and bands are."""
+    bands = sorted({panel.band for panel in panels.values() if panel.band})
+    return Plot(
+        name=name,
+        kind="paper",
+        choices={"panel": tuple(panels)},
+        draw=lambda key: panels[key[0]],
+        sheet=[(title,) for title in panels],
+        about=(*about, *(f"medians over the seeds; bands: {each}" for each in bands)),
+    )
+
+
+def band(seeds: int) -> str:
+    """Return what the bands over this many seeds are; empty if there is only one."""
+    return spread_name(seeds) if seeds > 1 else ""

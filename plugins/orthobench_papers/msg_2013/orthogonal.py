@@ -1,0 +1,41 @@
+"""The orthogonal distribution of section 4: unit vectors with geometric probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract import Array
+from orthobench.reproduce import catalogue
+from orthobench_papers.runs import Run, begin_as_in_suite
+
+TAU, DIMENSION = 1.1, 32
+
+
+def begin(solver: str, k: int, seed: int, /, **parameters: Any) -> Run:
+    """Begin the run on this distribution that a suite makes with this seed."""
+    problem = catalogue().problem("orthogonal-distribution", {"k": k})
+    return begin_as_in_suite(solver, problem, seed, **parameters)
+
+
+def probabilities() -> Array:
+    """Return the probabilities of the unit vectors, in descending order."""
+    weights = TAU ** -np.arange(1.0, DIMENSION + 1)
+    p: Array = weights / weights.sum()
+    return p
+
+
+def missed(point: Array) -> float:
+    """Return how much less variance a subspace has than the best one of its dimension.
+
+    Below `half_gap` it can only be the best one.
+    """
+    p, k = probabilities(), point.shape[1]
+    return float(p[:k].sum() - p @ (point**2).sum(axis=1))
+
+
+def half_gap(k: int) -> float:
+    """Return half of what the second-best subspace of unit vectors misses."""
+    p = probabilities()
+    return float(p[k - 1] - p[k]) / 2

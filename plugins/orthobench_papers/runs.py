@@ -1,0 +1,193 @@
+"""Runs that checks make and read: solvers driven step by step, and the records of suites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from orthobench.contract import (
+    AnyInstance,
+    AnyProblem,
+    AnySolver,
+    Array,
+    Solution,
+    Status,
+    random_point,
+)
+from orthobench.reproduce import (
+    Evidence,
+    Measurement,
+    Record,
+    Streams,
+    canonical,
+    catalogue,
+    describe,
+    instance_of,
+    share_within,
+    together,
+)
+
+Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence
+
+TRIALS = 400
+"""Trials of a check that wants all of them to succeed: Wilson's interval then begins at 0.99."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that a check drives itself, for what the records of a suite do not show.
+
+    Attributes
+    ----------
+    instance : Instance
+    solver : Solver
+    state : State
+        Changed in place as the run goes on.
+    """
+
+    instance: AnyInstance
+    solver: AnySolver
+    state: Any
+
+    def advance(self, steps: int = 1) -> Run:
+        """Take steps, or fewer if the run ends before that; return the run itself."""
+        if self.solver.batch:
+            self.instance.oracle.prepare(steps * self.solver.batch)
+        self.solver.advance(self.instance.oracle, self.state, steps)
+        return self
+
+    def converge(self, steps: int = 1_000_000) -> Run:
+        """Take steps until the solver converges; return the run itself.
+
+        Raises
+        ------
+        RuntimeError
+            If it has not converged after this many steps.
+        """
+        if self.advance(steps).state.status is not Status.CONVERGED:
+            raise RuntimeError(f"{self.solver.name} has not converged after {steps} steps")
+        return self
+
+    def states(self, steps: int) -> Iterator[Any]:
+        """Yield the state now and after each step, until the run ends."""
+        yield self.state
+        for _ in range(steps):
+            if self.state.status is not Status.RUNNING:
+                return
+            yield self.advance().state
+
+    @property
+    def solution(self) -> Solution:
+        """The solution so far."""
+        return self.solver.solution(self.state)
+
+    @property
+    def point(self) -> Array:
+        """The point of the solution so far, shape (n, k)."""
+        return self.solution.point
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """The judge's metrics of the solution so far."""
+        return self.instance.measure(self.solution)
+
+
+def instance(problem: str, seed: int, /, **settings: Any) -> AnyInstance:
+    """Return the instance of a problem of the catalogue."""
+    return instance_of(catalogue().problem(problem, settings), seed)
+
+
+def begin(
+    solver: str,
+    made: AnyInstance,
+    seed: Seed,
+    start: Array | None = None,
+    samples: Seed | None = None,
+    /,
+    **parameters: Any,
+) -> Run:
+    """Begin a run of a solver of the catalogue.
+
+    Parameters
+    ----------
+    solver : str
+    made : Instance
+    seed : int, sequence of int or SeedSequence
+        Seed of the solver's generator.
+    start : ndarray, shape (n, k), optional
+        Without it a random point, drawn from the solver's generator.
+    samples : int, sequence of int or SeedSequence, optional
+        Seed of the samples; without it they are drawn from the solver's generator too.
+    **parameters
+        Those of the solver.
+    """
+    chosen, oracle = catalogue().solver(solver, parameters), made.oracle
+    rng = np.random.default_rng(seed)
+    oracle.start = random_point(oracle.n, oracle.k, rng) if start is None else start
+    oracle.rewind(rng if samples is None else np.random.default_rng(samples))
+    return Run(made, chosen, chosen.init(oracle, rng))
+
+
+def begin_trial(
+    solver: str, made: AnyInstance, seed: int, start: Array | None = None, /, **parameters: Any
+) -> Run:
+    """Begin a run with one stream of random numbers for the start and another for the solver."""
+    if start is None:
+        start = random_point(made.oracle.n, made.oracle.k, np.random.default_rng([seed, 1]))
+    return begin(solver, made, [seed, 2], start, **parameters)
+
+
+def begin_as_in_suite(solver: str, problem: AnyProblem, seed: int, /, **parameters: Any) -> Run:
+    """Begin the run that a suite makes with this seed: same data, start and random streams."""
+    streams = Streams.of(canonical(describe(problem)), solver, seed)
+    made = instance_of(problem, seed)
+    start = random_point(made.oracle.n, made.oracle.k, np.random.default_rng(streams.start))
+    return begin(solver, made, streams.solver, start, streams.samples, **parameters)
+
+
+def in_every_trial(trial: Callable[[int], bool], evidence: Evidence, text: str) -> Measurement:
+    """Check that a trial succeeds with every seed; `text` is what the successes are."""
+    hits = [trial(seed) for seed in evidence.seeds[:TRIALS]]
+    return share_within(hits, 0.99, 1, f"share of {TRIALS} {text}")
+
+
+def final_ratios(
+    evidence: Evidence, suite: str, problem: str, pair: tuple[str, str], value: str
+) -> Array:
+    """Return the final values of the first solver over those of the second, seed by seed."""
+    first, second = (evidence.finals(suite, problem, solver, value) for solver in pair)
+    return first / second
+
+
+def traced(records: Sequence[Record], metric: str) -> Array:
+    """Return a metric at all checkpoints but the start, shape (seeds, checkpoints)."""
+    return np.array([[mark.metrics[metric] for mark in r.trace[1:]] for r in records])
+
+
+def samples_taken(records: Sequence[Record]) -> Array:
+    """Return the samples taken at all checkpoints but the start, which all runs share."""
+    return np.array([mark.work.samples for mark in records[0].trace[1:]], dtype=np.float64)
+
+
+def for_each_k(
+    what: str, ks: Sequence[int], rows: Mapping[str, Sequence[Measurement]]
+) -> Measurement:
+    """Join measurements for several k; the claim holds if all of them do.
+
+    Parameters
+    ----------
+    what : str
+        What the values are.
+    ks : sequence of int
+    rows : mapping
+        One measurement for each k, by the name of the solver; by "" if nothing has a name.
+    """
+    values = (
+        " ".join([name, ", ".join(f"{one.value:.3g}" for one in row)]).strip()
+        for name, row in rows.items()
+    )
+    text = f"{what} for k = {', '.join(map(str, ks))}: {'; '.join(values)}"
+    return together([one for row in rows.values() for one in row], text)
