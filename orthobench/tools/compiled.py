@@ -8,6 +8,11 @@ Numba keys its cache by the file of a kernel, and does not notice that a kernel 
 which is compiled into it, has changed. So the cache of each package lies in a folder named by a
 digest of all its sources and of what kernels take from the core: after an upgrade everything is
 compiled anew, and nothing stale runs.
+
+Nor does numba keep other processes from the cache while it writes there: two that compile one
+kernel at the same time do the work twice and, for arguments of different types, may leave the
+machine code of one under the name of the other. So each kernel has a lock. Who waits for it finds
+what it needs in the cache.
 """
 
 from __future__ import annotations
@@ -17,9 +22,12 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
+
+from orthobench.tools.files import locked
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,7 +85,21 @@ def _compiled(function: F, **options: Any) -> F:
     folder = cache_folder(function.__module__.partition(".")[0])
     others, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
-        compiled: F = numba.njit(cache=True, error_model="numpy", **options)(function)
+        compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
     finally:
         config.CACHE_DIR = others
-    return compiled
+    compiled.compile = _in_turn(compiled)
+    return cast(F, compiled)
+
+
+def _in_turn(kernel: Any) -> Callable[[Any], Any]:
+    """Return what compiles a kernel, or loads it, in one process at a time."""
+    compile_ = kernel.compile
+    path = Path(kernel.stats.cache_path, f"{kernel.__module__}.{kernel.__qualname__}.lock")
+
+    def compile_in_turn(signature: Any) -> Any:
+        # numba's own lock first: a thread that has it may need a kernel that another one waits with
+        with global_compiler_lock, locked(path):
+            return compile_(signature)
+
+    return compile_in_turn

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from orthobench.errors import UsageError
+
+if sys.platform == "win32":
+    import errno
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        while True:
+            try:
+                return msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            except OSError as error:
+                if error.errno != errno.EDEADLK:  # which is what it raises after ten seconds
+                    raise
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 @contextmanager
@@ -63,3 +82,20 @@ def made(folder: Path, what: str, instead: str = "") -> Path:
         why = f"{error.strerror or error}; {instead}" if instead else error.strerror or error
         raise UsageError(f"cannot write {what} to {folder}: {why}") from None
     return folder
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes out, until they have their turn; a process that dies lets go.
+
+    Where the file cannot be written or its file system has no locks, nobody waits.
+
+    Parameters
+    ----------
+    path : Path
+        An empty file, which is made where it is not there, and stays.
+    """
+    with ExitStack() as held:
+        with suppress(OSError):
+            _lock(held.enter_context(path.open("ab")))
+        yield

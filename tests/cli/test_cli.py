@@ -10,6 +10,9 @@ from click.testing import CliRunner
 
 from orthobench.cli.main import main
 
+HERE = ("--executor", "inline")
+"""In this process: a worker would import everything anew."""
+
 SUITE = """\
 seeds = 2
 [budget]
@@ -59,18 +62,19 @@ def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path
 
 
 def test_running_again_does_no_solver_work(call, suite, monkeypatch):
-    first = json.loads(call("run", str(suite), "--json").stdout)
+    first = json.loads(call("run", str(suite), *HERE, "--json").stdout)
 
     def forbidden(cell):
         raise AssertionError(cell)
 
     monkeypatch.setattr("orthobench.harness.executors.inline.execute", forbidden)
-    assert json.loads(call("run", str(suite), "--json").stdout) == first
+    assert json.loads(call("run", str(suite), *HERE, "--json").stdout) == first
 
 
 def test_problems_and_solvers_may_be_named_on_the_command_line(call):
     words = ["-p", "digits k=[1,2]", "-s", "oja step=0.5", "-s", "incremental-pca ties=old"]
-    result = call("run", *words, "--seeds", "1", "--samples", "50", "--no-figures", "--json")
+    how = ["--seeds", "1", "--samples", "50", *HERE, "--no-figures", "--json"]
+    result = call("run", *words, *how)
     rows = json.loads(result.stdout)["table"]
     assert {row["problem"] for row in rows} == {"digits k=1", "digits k=2"}
     assert {row["solver"] for row in rows} == {"oja step=0.5", "incremental-pca ties=old"}
@@ -105,7 +109,7 @@ def test_a_truncated_idx_file_is_refused(call, tmp_path, monkeypatch):
 
 def test_a_failed_cell_is_named_and_the_exit_code_says_so(call):
     words = ["-p", "digits k=4", "-s", "capped-msg K=2", "-s", "oja", "--seeds", "2"]
-    result = call("run", *words, "--no-figures", code=1)
+    result = call("run", *words, *HERE, "--no-figures", code=1)
     assert "K = 2 is below k = 4" in result.stdout
     assert "0/2" in result.stdout
     assert "2/2" in result.stdout
@@ -147,14 +151,14 @@ def test_results_are_shown_although_their_figures_cannot_be_written(call, suite,
     folder = tmp_path / "orthobench-results" / "small"
     folder.mkdir(parents=True)
     (folder / "figures").touch()
-    result = call("run", str(suite), code=2)
+    result = call("run", str(suite), *HERE, code=2)
     assert "incremental-pca" in result.stdout
     assert result.stderr.endswith("figures: File exists\n")
     assert (folder / "results.sqlite").exists()
 
 
 def test_export_writes_every_checkpoint(call, suite, tmp_path):
-    call("run", str(suite), "--no-figures")
+    call("run", str(suite), *HERE, "--no-figures")
     store = "orthobench-results/small/results.sqlite"
     rows = list(csv.DictReader(io.StringIO(call("export", store).stdout)))
     assert {row["solver"] for row in rows} == {"oja", "incremental-pca"}
@@ -168,7 +172,7 @@ def test_export_writes_every_checkpoint(call, suite, tmp_path):
 
 
 def test_a_store_can_be_shown(call, suite):
-    call("run", str(suite), "--no-figures")
+    call("run", str(suite), *HERE, "--no-figures")
     shown = call("show", "orthobench-results/small/results.sqlite").stdout
     assert "digits k=2" in shown
     assert call("show", "orthobench-results/small").stdout == shown

@@ -116,7 +116,7 @@ class TestPacking:
         assert packed(Image(values.astype(">f8"))) == packed(Image(values))
 
     def test_the_largest_curve_comes_back(self):
-        x = np.arange(exhibits.LARGEST, dtype=np.float32)
+        x = np.repeat(np.arange(64, dtype=np.float32), exhibits.LARGEST // 64)
         assert np.array_equal(again(Curve(x, x, "", "")).y, x)
 
     @pytest.mark.parametrize("kind", ["image", "curve"])

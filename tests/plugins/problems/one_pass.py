@@ -17,6 +17,7 @@ from orthobench.contract.solver import Solver, State
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
+from orthobench.tools.threads import limited
 
 
 @dataclass(kw_only=True)
@@ -51,7 +52,8 @@ def peak() -> float:
 if __name__ == "__main__":
     problem = NpyPCA(path=sys.argv[1], normalization="none", shuffle=sys.argv[2] == "shuffle")
     before = peak()
-    instance = problem.build(np.random.default_rng(0))
-    outcome = run(instance, Adder(), Budget(), Streams.of("npy-pca", "adder", 0))
+    with limited(1):
+        instance = problem.build(np.random.default_rng(0))
+        outcome = run(instance, Adder(), Budget(), Streams.of("npy-pca", "adder", 0))
     figures = (outcome.stop.status.value, outcome.work.samples, before, peak())
     sys.stdout.write(" ".join(map(str, figures)))
