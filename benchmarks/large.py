@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver, State, Work
+from orthobench.harness.cell import Cell
 from orthobench.harness.stopping import Budget, Ending, Stop
-from orthobench.harness.suite import PlannedProblem, PlannedSolver, Suite
+from orthobench.harness.suite import Planned, PlannedProblem, PlannedSolver, Suite
 from orthobench.harness.trace import Mark, Outcome
 from orthobench.results.store import Store
+
+Finished: TypeAlias = tuple[Cell, Outcome]
 
 POINTS = 30
 SAMPLES = 20_000
@@ -79,15 +82,19 @@ def suite(problems: int, solvers: int, seeds: int, steps: Sequence[float] = ()) 
 def fill(path: Path, planned_suite: Suite) -> int:
     """Write a store of a suite, and return how many cells it plans."""
     planned, rng = planned_suite.plan(), np.random.default_rng(0)
-    with Store(path, create=True) as store:
+    with Store(path, write=True) as store:
         session = store.begin(planned_suite, planned, "fill", {"cpu": "none"})
-        for p in planned:
-            fate = rng.random()
-            executed = _executed(p.cell.problem.number, p.cell.solver, fate < FAILED, rng)
-            if fate < 1 - MISSING:
-                store.add(session, p.cell, executed)
+        store.add_all(session, _finished(planned, rng))
         store.end(session)
     return len(planned)
+
+
+def _finished(planned: Iterable[Planned], rng: np.random.Generator) -> Iterator[Finished]:
+    for p in planned:
+        fate = rng.random()
+        outcome = _executed(p.cell.problem.number, p.cell.solver, fate < FAILED, rng)
+        if fate < 1 - MISSING:
+            yield p.cell, outcome
 
 
 def _executed(problem: int, solver: Walker, failed: bool, rng: np.random.Generator) -> Outcome:

@@ -160,7 +160,7 @@ def run(
     run_cells = chosen(executor, workers, known.threads, limits, scheduler)
     preflight.refuse_idle(planned)
     with ExitStack() as stack:
-        opened = stack.enter_context(Store(path)) if exists(path) else None
+        opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.cell.key for p in planned) if opened else set()
         preflight.check_problems(planned, done)
         with limited(known.threads):
@@ -168,7 +168,7 @@ def run(
         how = {"executor": executor, "workers": workers, "scheduler": scheduler}
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
-        opened = opened or stack.enter_context(Store(path, create=True))
+        opened = opened or stack.enter_context(Store(path, write=True))
         session = opened.begin(known, planned, shlex.join(sys.argv), facts)
         if retry:
             failed = {record.key for record in opened.records(known.name) if record.failed}

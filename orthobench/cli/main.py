@@ -232,7 +232,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
     """Add the cells of OTHERS that are not in STORE, which is made where it is not there."""
     from orthobench.results.store import Store
 
-    with Store(store, create=True) as opened:
+    with Store(store, write=True) as opened:
         for other in others:
             click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.harness.trace import Mark
+from orthobench.results.traces import read
 from orthobench.results.tuning import Entry
 from orthobench.stats.paired import differences
 from orthobench.stats.seeds import Summary, final, intervals, metric_of, quantiles, summaries
@@ -105,8 +106,9 @@ def rounding(entries: Sequence[Entry]) -> float:
     entries : sequence of Entry
         Of one problem.
     """
+    primary = metric_of(entries[0].facts.primary)
     traces = [record.trace for entry in entries for record in entry.records if record.trace]
-    starts = [abs(trace[0].metrics.get(entries[0].facts.primary, 0.0)) for trace in traces]
+    starts = [abs(float(read(trace, primary)[0])) for trace in traces]
     return ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
 
 

@@ -1,74 +1,175 @@
-"""One store out of two: what the other has, and this one has not, is copied in one transaction."""
+"""One store out of two: what only the other has is copied, and checked on the way."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from typing import Any
 
-PARTS = ("mark", "metric", "exhibit")
-"""Tables whose first column is the number of a cell."""
+from orthobench.results import rows
+from orthobench.results.rows import Row, Texts
 
-SAME_SESSION = (
-    "mine.suite = theirs.suite AND mine.started = theirs.started"
-    " AND mine.command = theirs.command AND mine.text = theirs.text"
-)
+FINISHED = """
+    SELECT cell.key, cell.problem, cell.solver, cell.seed, cell.settings, cell.metrics, result.*,
+        trace.block
+    FROM cell JOIN result ON result.cell = cell.id JOIN trace ON trace.cell = cell.id
+    ORDER BY result.rowid
+"""
 
 
-def copy(connection: sqlite3.Connection) -> int:
-    """Copy the sessions, cells and plans of the attached database ``other``.
+def copy(theirs: sqlite3.Connection, mine: sqlite3.Connection, texts: Texts) -> int:
+    """Copy the sessions, cells and plans of another store.
 
-    The caller holds a transaction.
+    Parameters
+    ----------
+    theirs : sqlite3.Connection
+        The other store.
+    mine : sqlite3.Connection
+        In a transaction of the caller's.
+    texts : Texts
+        Of `mine`.
 
     Returns
     -------
     int
-        How many cells were copied.
+        How many finished cells were copied.
+
+    Raises
+    ------
+    ValueError
+        On a cell whose key is not the digest of its content, or that is not what was written.
     """
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM cell").fetchone()
-    sessions = _columns(connection, "session", leave_out="id")
-    connection.execute(
-        f"INSERT INTO session ({sessions}) SELECT {sessions} FROM other.session AS theirs"  # noqa: S608
-        f" WHERE NOT EXISTS (SELECT 1 FROM session AS mine WHERE {SAME_SESSION}) ORDER BY id"
-    )
-    _copy_cells(connection)
-    for part in PARTS:
-        columns = _columns(connection, part, leave_out="cell")
+    read = _texts(theirs)
+    sessions = _sessions(theirs, mine)
+    count = 0
+    for row in theirs.execute(FINISHED):
+        key, problem, solver, seed, settings, metrics, cell, session, *result, block = row
+        parts = (read[problem], read[solver], seed, read[settings])
+        _refuse_forged(key, parts, result, block, read)
+        number = cell_number(mine, texts, key.hex(), parts, read[metrics])
+        status, reason, traceback, *rest, names, finals, check = result
+        told = (
+            number, sessions[session], status, texts.number(read[reason]),
+            texts.number(read[traceback]), *rest, texts.number(read[names]), finals, check,
+        )  # fmt: skip
+        if add_result(mine, told, block):
+            count += 1
+            _copy_exhibits(theirs, mine, cell, number)
+    _copy_plans(theirs, mine, read, texts)
+    return count
+
+
+def cell_number(
+    connection: sqlite3.Connection,
+    texts: Texts,
+    key: str,
+    parts: tuple[str, str, int, str],
+    metrics: str,
+) -> int:
+    """Return the number of a cell, which is added where it is new; in a transaction."""
+    name = bytes.fromhex(key)
+    query = "SELECT id FROM cell WHERE key = ?"
+    found = connection.execute(query, (name,)).fetchone()
+    if found is None:
+        problem, solver, seed, settings = parts
         connection.execute(
-            f"INSERT INTO {part} (cell, {columns})"  # noqa: S608
-            f" SELECT mine.id, {columns} FROM other.{part} AS parts"
-            " JOIN other.cell AS theirs ON theirs.id = parts.cell"
-            " JOIN cell AS mine ON mine.key = theirs.key WHERE mine.id > ?",
-            (last,),
-        )
-    _copy_plans(connection)
-    (count,) = connection.execute("SELECT count(*) FROM cell WHERE id > ?", (last,)).fetchone()
-    return int(count)
+            "INSERT INTO cell (key, problem, solver, seed, settings, metrics)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                name, texts.number(problem), texts.number(solver), seed, texts.number(settings),
+                texts.number(metrics),
+            ),
+        )  # fmt: skip
+        found = connection.execute(query, (name,)).fetchone()
+    return int(found[0])
 
 
-def _copy_cells(connection: sqlite3.Connection) -> None:
-    names = [n for n in _columns(connection, "cell", leave_out="id").split(", ") if n != "session"]
-    columns = ", ".join(names)
-    taken = ", ".join(f"cells.{name}" for name in names)
-    connection.execute(
-        f"INSERT OR IGNORE INTO cell ({columns}, session)"  # noqa: S608
-        f" SELECT {taken}, (SELECT min(mine.id) FROM session AS mine, other.session AS theirs"
-        f" WHERE theirs.id = cells.session AND {SAME_SESSION})"
-        " FROM other.cell AS cells ORDER BY cells.id"
+def add_result(connection: sqlite3.Connection, result: Row, block: bytes) -> bool:
+    """Add a row of the table ``result`` and its trace; return whether the cell had none yet."""
+    places = ", ".join("?" * len(result))
+    added = connection.execute(f"INSERT OR IGNORE INTO result VALUES ({places})", result).rowcount  # noqa: S608
+    if added:
+        connection.execute("INSERT INTO trace (cell, block) VALUES (?, ?)", (result[0], block))
+    return bool(added)
+
+
+def contents(connection: sqlite3.Connection) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Yield the key of each finished cell, and what its result depends on."""
+    read = _texts(connection)
+    query = (
+        "SELECT key, problem, solver, seed, settings FROM cell"
+        " WHERE id IN (SELECT cell FROM result)"
+    )
+    for key, problem, solver, seed, settings in connection.execute(query).fetchall():
+        yield key, rows.joined(read[problem], read[solver], seed, read[settings])
+
+
+def _texts(connection: sqlite3.Connection) -> dict[int, str]:
+    return dict(connection.execute("SELECT id, value FROM text"))
+
+
+def _refuse_forged(
+    key: bytes, parts: tuple[str, str, int, str], result: Row, block: bytes, read: dict[int, str]
+) -> None:
+    status, reason, _, _, points, *costs, names, finals, check = result
+    told = (status, read[reason], (points, *costs), read[names], finals, block)
+    content = rows.joined(*parts)
+    cell = f"{content['solver']['name']} on {content['problem']['name']}, seed {content['seed']}"
+    if rows.key_of(content) != key.hex():
+        raise ValueError(f"the key of {cell}, is not the digest of its content")
+    if rows.checksum(key, *told) != check:
+        raise ValueError(f"{cell}, is not what was written")
+
+
+def _sessions(theirs: sqlite3.Connection, mine: sqlite3.Connection) -> dict[int, int]:
+    """Copy the sessions that are not here, and return the numbers here by those there."""
+    found: dict[int, int] = {}
+    columns = "suite, text, command, environment, started, ended"
+    for number, *session in theirs.execute(f"SELECT id, {columns} FROM session ORDER BY id"):  # noqa: S608
+        same = mine.execute(
+            "SELECT min(id) FROM session"
+            " WHERE suite = ? AND text = ? AND command = ? AND started = ?",
+            (*session[:3], session[4]),
+        ).fetchone()[0]
+        if same is None:
+            same = mine.execute(
+                f"INSERT INTO session ({columns}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+                session,
+            ).lastrowid
+        found[number] = int(same or 0)
+    return found
+
+
+def _copy_exhibits(
+    theirs: sqlite3.Connection, mine: sqlite3.Connection, cell: int, number: int
+) -> None:
+    columns = "name, position, kind, meta, data"
+    found = theirs.execute(f"SELECT {columns} FROM exhibit WHERE cell = ?", (cell,))  # noqa: S608
+    mine.executemany(
+        f"INSERT INTO exhibit (cell, {columns}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+        ((number, *row) for row in found.fetchall()),
     )
 
 
-def _copy_plans(connection: sqlite3.Connection) -> None:
+def _copy_plans(
+    theirs: sqlite3.Connection, mine: sqlite3.Connection, read: dict[int, str], texts: Texts
+) -> None:
     """Add what only the other store plans of a suite, behind what is planned here."""
-    columns = _columns(connection, "plan", leave_out="position")
-    taken = columns.replace("suite", "theirs.suite", 1)
-    connection.execute(
-        f"INSERT INTO plan (position, {columns})"  # noqa: S608
-        " SELECT (SELECT coalesce(max(position) + 1, 0) FROM plan AS mine"
-        f" WHERE mine.suite = theirs.suite) + theirs.position, {taken} FROM other.plan AS theirs"
-        " WHERE NOT EXISTS (SELECT 1 FROM plan AS mine"
-        " WHERE mine.suite = theirs.suite AND mine.key = theirs.key)"
+    query = (
+        "SELECT plan.suite, plan.problem, plan.solver, plan.tuned, plan.levels, cell.key,"
+        " cell.problem, cell.solver, cell.seed, cell.settings, cell.metrics"
+        " FROM plan JOIN cell ON cell.id = plan.cell ORDER BY plan.suite, plan.position"
     )
-
-
-def _columns(connection: sqlite3.Connection, table: str, leave_out: str) -> str:
-    rows = connection.execute(f"PRAGMA main.table_info({table})")
-    return ", ".join(row[1] for row in rows if row[1] != leave_out)
+    for suite, *labels, key, problem, solver, seed, settings, metrics in theirs.execute(query):
+        parts = (read[problem], read[solver], seed, read[settings])
+        cell = cell_number(mine, texts, key.hex(), parts, read[metrics])
+        name = texts.number(read[suite])
+        here = "SELECT 1 FROM plan WHERE suite = ? AND cell = ?"
+        if mine.execute(here, (name, cell)).fetchone():
+            continue
+        mine.execute(
+            "INSERT INTO plan (suite, cell, problem, solver, tuned, levels, position)"
+            " VALUES (?, ?, ?, ?, ?, ?,"
+            " (SELECT coalesce(max(position) + 1, 0) FROM plan WHERE suite = ?))",
+            (name, cell, *(texts.number(read[label]) for label in labels), name),
+        )

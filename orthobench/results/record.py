@@ -2,38 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan, nan
 from typing import Any
 
 from orthobench.harness.stopping import Stop
 from orthobench.harness.suite import Level
 from orthobench.harness.trace import Mark
-
-
-def checksum(key: str, stop: Stop, trace: Iterable[Mark]) -> str:
-    """Return a digest of what a cell gave, so that a store can tell when its numbers change.
-
-    Parameters
-    ----------
-    key : str
-        The cell's.
-    stop : Stop
-    trace : iterable of Mark
-    """
-    found = hashlib.sha256("\0".join((key, stop.status.value, stop.reason)).encode())
-    for mark in trace:
-        work = mark.work
-        counts = (work.steps, work.samples, work.flops)
-        found.update(struct.pack("<qqqdd", *counts, mark.seconds, mark.reading))
-        for name in sorted(mark.metrics):
-            value = mark.metrics[name]
-            # a store keeps no difference between one NaN and another
-            found.update(name.encode() + struct.pack("<d", nan if isnan(value) else value))
-    return found.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -102,7 +77,7 @@ class Record:
     seed : int
     stop : Stop
         How and why the run ended; ``MISSING`` where it has not been run yet.
-    trace : tuple of Mark
+    trace : sequence of Mark
         The checkpoints; empty where the cell failed before its first.
     budget : mapping
         The limits of the run, as ``{"samples": 2000}``.
@@ -117,7 +92,7 @@ class Record:
     solver: SolverFacts
     seed: int
     stop: Stop
-    trace: tuple[Mark, ...] = ()
+    trace: Sequence[Mark] = ()
     budget: Mapping[str, float] = field(default_factory=dict)
     target: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)

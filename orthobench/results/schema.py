@@ -1,4 +1,4 @@
-"""The tables of a store, and how a file is recognised as one."""
+"""The tables of a store, how a file is recognised as one, and how an older one is brought up."""
 
 from __future__ import annotations
 
@@ -10,12 +10,71 @@ from orthobench.errors import StoreError
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
 
-VERSION = 3
+VERSION = 4
 """Version of the tables below, in SQLite's user_version."""
+
+PAGE_BYTES = 16_384
+"""SQLite's page size: blocks of traces, of 0.5 to 2 kB each, leave little of it unused."""
+
+LARGEST = 64 * 2**20
+"""Most bytes of one value in a store; no trace or exhibit is larger."""
 
 _MAGIC = b"SQLite format 3\x00"
 
-_EXHIBIT = """
+TABLES = """
+CREATE TABLE text (                 -- what many rows share: settings, labels, reasons
+    id INTEGER PRIMARY KEY,
+    value TEXT NOT NULL UNIQUE
+);
+CREATE TABLE session (              -- one call of `orthobench run`
+    id INTEGER PRIMARY KEY,
+    suite TEXT NOT NULL,
+    text TEXT NOT NULL,             -- the suite, TOML
+    command TEXT NOT NULL,
+    environment TEXT NOT NULL,      -- JSON: versions, processor, BLAS, git state
+    started TEXT NOT NULL,          -- UTC, ISO 8601
+    ended TEXT                      -- NULL where the session was cut off
+);
+CREATE TABLE cell (                 -- one cell, planned or finished: all that its result depends on
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,       -- SHA-256 of the content, which is put together from the rest
+    problem INTEGER NOT NULL REFERENCES text (id),   -- JSON: name and parameters
+    solver INTEGER NOT NULL REFERENCES text (id),    -- JSON: name and parameters
+    seed INTEGER NOT NULL,
+    settings INTEGER NOT NULL REFERENCES text (id),  -- JSON: budget, versions, code and the rest
+    metrics INTEGER NOT NULL REFERENCES text (id)    -- JSON: family, primary and tuned_by
+);
+CREATE TABLE result (               -- how a cell ended, and its last checkpoint
+    cell INTEGER PRIMARY KEY REFERENCES cell (id),
+    session INTEGER NOT NULL REFERENCES session (id),
+    status TEXT NOT NULL,
+    reason INTEGER NOT NULL REFERENCES text (id),
+    traceback INTEGER NOT NULL REFERENCES text (id),
+    finished INTEGER NOT NULL,      -- UTC, seconds since 1970
+    points INTEGER NOT NULL,        -- checkpoints of the trace
+    steps INTEGER,
+    samples INTEGER,
+    flops INTEGER,
+    seconds REAL,                   -- on the clock, in init and advance
+    reading REAL,                   -- in solution, at the last checkpoint
+    names INTEGER NOT NULL REFERENCES text (id),     -- JSON: the metrics of the trace
+    finals BLOB NOT NULL,           -- their values at the last checkpoint, 64-bit floats
+    checksum BLOB NOT NULL          -- of key, ending and trace
+);
+CREATE TABLE trace (                -- all checkpoints of a cell
+    cell INTEGER PRIMARY KEY REFERENCES cell (id),
+    block BLOB NOT NULL             -- columns of counts, times and metrics, compressed by zlib
+);
+CREATE TABLE plan (                 -- the cells of a suite as it was last run, done or not
+    suite INTEGER NOT NULL REFERENCES text (id),
+    problem INTEGER NOT NULL REFERENCES text (id),   -- what the suite calls it
+    solver INTEGER NOT NULL REFERENCES text (id),    -- the same, without tuned parameters
+    position INTEGER NOT NULL,
+    cell INTEGER NOT NULL REFERENCES cell (id),
+    tuned INTEGER NOT NULL REFERENCES text (id),     -- JSON: tuned parameters of this trial
+    levels INTEGER NOT NULL REFERENCES text (id),    -- JSON: [metric, most] of each level
+    PRIMARY KEY (suite, problem, solver, position)
+) WITHOUT ROWID;
 CREATE TABLE exhibit (              -- what the solution of a cell looks like
     cell INTEGER NOT NULL REFERENCES cell (id),
     name TEXT NOT NULL,
@@ -27,78 +86,22 @@ CREATE TABLE exhibit (              -- what the solution of a cell looks like
 );
 """
 
-TABLES = f"""
-CREATE TABLE session (              -- one call of `orthobench run`
-    id INTEGER PRIMARY KEY,
-    suite TEXT NOT NULL,
-    text TEXT NOT NULL,             -- the suite, TOML
-    command TEXT NOT NULL,
-    environment TEXT NOT NULL,      -- JSON: versions, processor, BLAS, git state
-    started TEXT NOT NULL,          -- UTC, ISO 8601
-    ended TEXT                      -- NULL where the session was cut off
-);
-CREATE TABLE cell (                 -- one finished cell, whatever its ending
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,       -- SHA-256 of content
-    content TEXT NOT NULL,          -- JSON: all that the result depends on
-    session INTEGER NOT NULL REFERENCES session (id),
-    solver TEXT NOT NULL,
-    problem TEXT NOT NULL,
-    family TEXT NOT NULL,
-    primary_metric TEXT NOT NULL,
-    tuned_by TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    traceback TEXT NOT NULL,
-    finished TEXT NOT NULL,         -- UTC, ISO 8601
-    checksum TEXT NOT NULL DEFAULT ''  -- of key, ending and trace; empty before version 3
-);
-CREATE TABLE mark (                 -- one checkpoint of a cell's trace
-    cell INTEGER NOT NULL REFERENCES cell (id),
-    number INTEGER NOT NULL,        -- from 0, the point after init
-    steps INTEGER NOT NULL,
-    samples INTEGER NOT NULL,
-    flops INTEGER NOT NULL,
-    seconds REAL NOT NULL,          -- on the clock, in init and advance
-    reading REAL NOT NULL,          -- in solution, at this checkpoint
-    PRIMARY KEY (cell, number)
-) WITHOUT ROWID;
-CREATE TABLE metric (               -- what the judge said of a checkpoint
-    cell INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    value REAL,                     -- NULL where it is not a number
-    PRIMARY KEY (cell, number, name),
-    FOREIGN KEY (cell, number) REFERENCES mark (cell, number)
-) WITHOUT ROWID;
-CREATE TABLE plan (                 -- the cells of a suite as it was last run, done or not
-    suite TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    problem TEXT NOT NULL,          -- what the suite calls it
-    solver TEXT NOT NULL,           -- what the suite calls it, without tuned parameters
-    tuned TEXT NOT NULL,            -- JSON: tuned parameters of this trial
-    content TEXT NOT NULL,          -- JSON, as in cell
-    family TEXT NOT NULL,
-    primary_metric TEXT NOT NULL,
-    tuned_by TEXT NOT NULL,
-    levels TEXT NOT NULL DEFAULT '[]',  -- JSON: [metric, most] of each level compared at
-    PRIMARY KEY (suite, position)
-) WITHOUT ROWID;
-{_EXHIBIT}
-"""
-
-
 MIGRATIONS = {
     1: "ALTER TABLE plan ADD COLUMN levels TEXT NOT NULL DEFAULT '[]';",
-    2: f"ALTER TABLE cell ADD COLUMN checksum TEXT NOT NULL DEFAULT ''; {_EXHIBIT}",
+    2: """
+        ALTER TABLE cell ADD COLUMN checksum TEXT NOT NULL DEFAULT '';
+        CREATE TABLE exhibit (
+            cell INTEGER NOT NULL REFERENCES cell (id), name TEXT NOT NULL,
+            position INTEGER NOT NULL, kind TEXT NOT NULL, meta TEXT NOT NULL, data BLOB NOT NULL,
+            PRIMARY KEY (cell, name)
+        );
+    """,
 }
-"""What makes a store of a version one of the next."""
+"""What makes a store of version 1 or 2 one of the next; `orthobench.results.migration` has 3."""
 
 
-def recognise(path: Path) -> None:
-    """Refuse a file that is not a store this version can use; it is read, never changed.
+def recognise(path: Path) -> int:
+    """Return the version of a store; refuse a file that is none; it is read, never changed.
 
     Raises
     ------
@@ -125,13 +128,14 @@ def recognise(path: Path) -> None:
             f"the store {path} is damaged (its last {missing} bytes are missing); restore a copy "
             "or start anew"
         )
+    return version
 
 
 def _missing(path: Path, header: bytes) -> int:
     """Return by how much a file is shorter than its header says, where no log holds the rest."""
     log = path.with_name(f"{path.name}-wal")
-    told, trusted = header[24:28], header[92:96]
-    if told != trusted or (log.exists() and log.stat().st_size):
+    changes, trusted = header[24:28], header[92:96]
+    if changes != trusted or (log.exists() and log.stat().st_size):
         return 0
     size = int.from_bytes(header[16:18], "big")
     pages = int.from_bytes(header[28:32], "big")
@@ -139,33 +143,35 @@ def _missing(path: Path, header: bytes) -> int:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a damaged database.
+    """Refuse a damaged database, and one with anything but tables.
+
+    Views, triggers and computed columns would run a stranger's queries on ours.
 
     Raises
     ------
     StoreError
-        With SQLite's own finding.
+        With SQLite's own finding, or the name of what does not belong there.
     """
     try:
         finding = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        alien = connection.execute(
+            "SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+            " UNION ALL SELECT 'table ' || m.name FROM sqlite_master AS m"
+            " WHERE m.sql LIKE 'CREATE VIRTUAL%'"
+            " UNION ALL SELECT 'computed column ' || c.name FROM sqlite_master AS m,"
+            " pragma_table_xinfo(m.name) AS c WHERE m.type = 'table' AND c.hidden > 0"
+        ).fetchone()
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        finding = str(error)
+        finding, alien = str(error), None
     if finding != "ok":
         raise StoreError(f"the store {path} is damaged ({finding}); restore a copy or start anew")
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the tables of an older store up to date, in one transaction."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version < VERSION:
-        changes = " ".join(MIGRATIONS[v] for v in range(version, VERSION))
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {changes} PRAGMA user_version = {VERSION}; COMMIT;"
-        )
+    if alien is not None:
+        raise StoreError(f"{path} is no store of ours: it has the {alien[0]!r}; do not use it")
 
 
 def create(connection: sqlite3.Connection) -> None:
     """Make the tables of a new store."""
+    connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.executescript(
         f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
         f"{TABLES} COMMIT;"

@@ -7,29 +7,31 @@ at most the cells in flight. What a suite planned is kept too, so that missing r
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import struct
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 from orthobench.contract.exhibits import Exhibit, packed, unpacked
-from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
-from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import Ending, Stop
-from orthobench.harness.suite import Level, Planned, Suite
-from orthobench.harness.trace import Mark, Outcome
-from orthobench.results import merging, schema
-from orthobench.results.record import ProblemFacts, Record, SolverFacts, checksum
+from orthobench.harness.suite import Planned, Suite
+from orthobench.harness.trace import Outcome
+from orthobench.results import merging, migration, rows, schema
+from orthobench.results.record import Record
 
 FILE = "results.sqlite"
 """The default file name of a store."""
+
+PARTS = ("exhibit", "trace", "result")
+"""The tables of what a cell gave."""
 
 
 def exists(path: Path) -> bool:
@@ -43,9 +45,11 @@ class Store:
     Parameters
     ----------
     path : Path
-        The file; made, with its folder, where it is not there and `create` says so.
-    create : bool
-        Whether to make a new store.
+        The file.
+    write : bool
+        Whether to write into it: it is made, with its folder, where it is not there, and one of an
+        older version is brought up to date. To be read, a file is not touched: one of an older
+        version is read into memory.
 
     Raises
     ------
@@ -53,33 +57,37 @@ class Store:
         Where the file is missing, no store, damaged, newer than this program, or not writable.
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, write: bool = False) -> None:
         self.path = path
         fresh = not exists(path)
-        if fresh and not create:
+        if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
-        if not fresh:
-            schema.recognise(path)
-        self._connection = self._open(fresh)
-
-    def _open(self, fresh: bool) -> sqlite3.Connection:
-        with self._reported():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
-        try:
-            self._prepare(connection, fresh)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _prepare(self, connection: sqlite3.Connection, fresh: bool) -> None:
+        version = schema.VERSION if fresh else schema.recognise(path)
         with self._reported():
             if fresh:
-                schema.create(connection)
-            else:
-                schema.check(connection, self.path)
-                schema.migrate(connection)
+                path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = _writable(path) if write else _readable(path)
+        try:
+            with self._reported():
+                self._prepare(fresh, write, version)
+        except BaseException:
+            self._connection.close()
+            raise
+        self._texts = rows.Texts(self._connection)
+
+    def _prepare(self, fresh: bool, write: bool, version: int) -> None:
+        connection = self._connection
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, schema.LARGEST)
+        if fresh:
+            schema.create(connection)
+        else:
+            schema.check(connection, self.path)
+        if version < schema.VERSION:
+            if not write:
+                self._connection = connection = _copied(connection)
+            migration.migrate(connection)
+        if write:
             connection.execute("PRAGMA journal_mode = WAL")
             # with NORMAL a power cut takes what is in the WAL since its last checkpoint
             connection.execute("PRAGMA synchronous = FULL")
@@ -110,10 +118,20 @@ class Store:
                 " VALUES (?, ?, ?, ?, ?)",
                 (suite.name, suite.text, command, json.dumps(environment), _now()),
             ).lastrowid
-            connection.execute("DELETE FROM plan WHERE suite = ?", (suite.name,))
+            connection.execute(
+                "DELETE FROM plan WHERE suite = ?", (self._texts.number(suite.name),)
+            )
             connection.executemany(
-                "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (_plan_row(suite.name, i, p) for i, p in enumerate(planned)),
+                "INSERT INTO plan (suite, problem, solver, position, cell, tuned, levels)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    rows.plan_row(self._texts, suite.name, i, self._number(p.cell), p)
+                    for i, p in enumerate(planned)
+                ),
+            )
+            connection.execute(
+                "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM result)"
+                " AND id NOT IN (SELECT cell FROM plan)"
             )
         if session is None:
             raise StoreError(f"the store {self.path} gave the session no number")
@@ -125,14 +143,14 @@ class Store:
             connection.execute("UPDATE session SET ended = ? WHERE id = ?", (_now(), session))
 
     def known(self, keys: Iterable[str]) -> set[str]:
-        """Return those of `keys` whose cells are here."""
-        here = {key for (key,) in self._read("SELECT key FROM cell")}
-        return here.intersection(keys)
+        """Return those of `keys` whose cells are finished."""
+        found = self._read("SELECT key FROM cell JOIN result ON result.cell = cell.id")
+        return {key.hex() for (key,) in found}.intersection(keys)
 
     def contents(self) -> dict[str, Any]:
-        """Return what the result of each cell here depends on, by key."""
-        rows = self._read("SELECT key, content FROM cell")
-        return {key: json.loads(content) for key, content in rows}
+        """Return what the result of each finished cell depends on, by key."""
+        with self._reported():
+            return {key.hex(): content for key, content in merging.contents(self._connection)}
 
     def merge(self, other: Path) -> int:
         """Add the cells of another store that are not here, with its plans and sessions.
@@ -142,65 +160,76 @@ class Store:
         Returns
         -------
         int
-            How many cells were added.
+            How many finished cells were added.
+
+        Raises
+        ------
+        StoreError
+            Where the other is no store, or has a cell that is not what was written.
         """
-        with Store(other):  # refuses what is no store, and brings an older one up to date
-            pass
-        with self._reported():
-            self._connection.execute("ATTACH ? AS other", (str(other),))
-            try:
-                with self._transaction() as connection:
-                    return merging.copy(connection)
-            finally:
-                self._connection.execute("DETACH other")
+        with Store(other) as theirs, theirs._reported(), self._transaction() as connection:
+            return merging.copy(theirs._connection, connection, self._texts)
 
     def add(self, session: int, cell: Cell, outcome: Outcome) -> None:
         """Write one finished cell, in one transaction; one that is here already stays as it is."""
-        with self._transaction() as connection:
-            number = connection.execute(
-                "INSERT OR IGNORE INTO cell (key, content, session, solver, problem, family,"
-                " primary_metric, tuned_by, seed, status, reason, traceback, finished, checksum)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                _cell_row(session, cell, outcome),
+        self.add_all(session, [(cell, outcome)])
+
+    def add_all(self, session: int, finished: Iterable[tuple[Cell, Outcome]]) -> None:
+        """Write finished cells, all in one transaction, so that the disk is waited for once."""
+        with self._transaction():
+            for cell, outcome in finished:
+                self._add(session, cell, outcome)
+
+    def _add(self, session: int, cell: Cell, outcome: Outcome) -> None:
+        number, key, now = self._number(cell), bytes.fromhex(cell.key), round(time.time())
+        result, block = rows.result_row(self._texts, key, outcome.stop, outcome.trace, now)
+        if merging.add_result(self._connection, (number, session, *result), block):
+            self._connection.executemany(
+                "INSERT INTO exhibit (cell, name, position, kind, meta, data)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    (number, name, i, *packed(exhibit))
+                    for i, (name, exhibit) in enumerate(outcome.exhibits.items())
+                ),
             )
-            if number.rowcount:
-                _write_trace(connection, number.lastrowid, outcome.trace)
-                _write_exhibits(connection, number.lastrowid, outcome.exhibits)
+
+    def _number(self, cell: Cell) -> int:
+        return merging.cell_number(
+            self._connection, self._texts, cell.key, rows.split(cell.content), rows.metrics_of(cell)
+        )
 
     def discard(self, keys: Iterable[str]) -> None:
-        """Remove cells, so that they run again."""
+        """Remove what cells gave, so that they run again."""
         with self._transaction() as connection:
             for key in keys:
-                found = connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
-                if found:
-                    connection.execute("DELETE FROM exhibit WHERE cell = ?", found)
-                    connection.execute("DELETE FROM metric WHERE cell = ?", found)
-                    connection.execute("DELETE FROM mark WHERE cell = ?", found)
-                    connection.execute("DELETE FROM cell WHERE id = ?", found)
+                for part in PARTS:
+                    connection.execute(
+                        f"DELETE FROM {part} WHERE cell = (SELECT id FROM cell WHERE key = ?)",  # noqa: S608
+                        (bytes.fromhex(key),),
+                    )
 
     def suites(self) -> list[str]:
         """Return the names of the suites that were run on this store, the latest last."""
-        rows = self._read("SELECT suite FROM session GROUP BY suite ORDER BY max(id)")
-        return [name for (name,) in rows]
+        found = self._read("SELECT suite FROM session GROUP BY suite ORDER BY max(id)")
+        return [name for (name,) in found]
 
     def session(self, suite: str) -> dict[str, Any]:
         """Return the latest session of a suite: text, command, environment, start and end."""
         columns = ("text", "command", "environment", "started", "ended")
         query = f"SELECT {', '.join(columns)} FROM session WHERE suite = ? ORDER BY id DESC LIMIT 1"  # noqa: S608
-        found = dict(zip(columns, self._read(query, (suite,))[0], strict=True))
-        return {**found, "environment": json.loads(found["environment"])}
+        with self._reported():
+            found = dict(zip(columns, self._read(query, (suite,))[0], strict=True))
+            return {**found, "environment": json.loads(found["environment"])}
 
     def records(self, suite: str) -> list[Record]:
-        """Return every planned cell of a suite, in its order; those not run yet are missing."""
-        query = (
-            "SELECT cell.id, plan.key, plan.problem, plan.family, plan.primary_metric,"
-            " plan.tuned_by, plan.solver, plan.content, plan.tuned, plan.levels,"
-            " cell.checksum, cell.status, cell.reason, cell.traceback"
-            " FROM plan LEFT JOIN cell ON cell.key = plan.key WHERE suite = ? ORDER BY position"
-        )
-        with self._snapshot():
-            rows = self._read(query, (suite,))
-            return [_record(row, self._trace(cell=row[0])) for row in rows]
+        """Return every planned cell of a suite, in its order; those not run yet are missing.
+
+        Their traces are unpacked on first use. 100,000 of 30 checkpoints and 6 metrics take 3 s
+        and 400 MB.
+        """
+        with self._snapshot() as connection:
+            reader = rows.Reader(dict(connection.execute("SELECT id, value FROM text")))
+            return list(reader.records(connection.execute(rows.PLANNED, (suite,))))
 
     def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
         """Return what the cells with these keys exhibit, by name; empty where they do nothing.
@@ -211,37 +240,27 @@ class Store:
             Where an exhibit is damaged; names its cell.
         """
         query = (
-            "SELECT exhibit.name, kind, meta, data, cell.solver, cell.problem, cell.seed"
-            " FROM exhibit JOIN cell ON cell.id = exhibit.cell WHERE cell.key = ? ORDER BY position"
+            "SELECT name, kind, meta, data FROM exhibit"
+            " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY position"
         )
-        found: dict[str, dict[str, Exhibit]] = {}
-        for key in keys:
-            shown = found.setdefault(key, {})
-            for name, kind, meta, data, solver, problem, seed in self._read(query, (key,)):
-                cell = f"{solver} on {problem}, seed {seed} (cell {key[:12]})"
-                shown[name] = self._exhibit(f"{name!r} of {cell}", kind, meta, data)
-        return found
+        return {
+            key: {
+                name: self._exhibit(name, key, kind, meta, data)
+                for name, kind, meta, data in self._read(query, (bytes.fromhex(key),))
+            }
+            for key in keys
+        }
 
-    def _exhibit(self, what: str, kind: str, meta: str, data: bytes) -> Exhibit:
+    def _exhibit(self, name: str, key: str, kind: str, meta: str, data: bytes) -> Exhibit:
         try:
             return unpacked(kind, meta, data)
         except StoreError as error:
-            message = f"exhibit {what} {error}; remove the cell, or restore a copy"
-            raise StoreError(f"the store {self.path}: {message}") from error
-
-    def _trace(self, cell: int | None) -> tuple[Mark, ...]:
-        # a cell at a time: the rows of all of them take many times the memory of what they say
-        judged: dict[int, dict[str, float]] = {}
-        query = "SELECT number, name, value FROM metric WHERE cell = ? ORDER BY number, name"
-        for number, name, value in self._read(query, (cell,)):
-            metrics = judged.setdefault(number, {})
-            metrics[sys.intern(name)] = math.nan if value is None else value
-        counts = "number, steps, samples, flops, seconds, reading"
-        query = f"SELECT {counts} FROM mark WHERE cell = ? ORDER BY number"  # noqa: S608
-        return tuple(
-            Mark(seconds, reading, Work(*work), judged.get(number, {}))
-            for number, *work, seconds, reading in self._read(query, (cell,))
-        )
+            content = self.contents()[key]
+            cell = f"{content['solver']['name']} on {content['problem']['name']}"
+            raise StoreError(
+                f"the store {self.path}: exhibit {name!r} of {cell}, seed {content['seed']} "
+                f"(cell {key[:12]}) {error}; remove the cell, or restore a copy"
+            ) from error
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         # all at once: a cursor that is left open outlives the connection
@@ -249,12 +268,12 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
-    def _snapshot(self) -> Iterator[None]:
+    def _snapshot(self) -> Iterator[sqlite3.Connection]:
         """Read all as it is at one time, whatever another process writes meanwhile."""
         with self._reported():
             self._connection.execute("BEGIN")
             try:
-                yield
+                yield self._connection
             finally:
                 self._connection.rollback()
 
@@ -267,6 +286,7 @@ class Store:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
+                self._texts.forget()
                 self._connection.rollback()
                 raise
 
@@ -277,82 +297,34 @@ class Store:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"cannot use the store {self.path}: {error}") from error
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (
+            ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
+            struct.error, zlib.error,
+        ) as error:  # fmt: skip
             raise StoreError(
                 f"the store {self.path} is damaged ({error}); restore a copy or start anew"
             ) from error
 
 
+def _writable(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=30, isolation_level=None)
+
+
+def _readable(path: Path) -> sqlite3.Connection:
+    """Return a connection that writes nothing, not even beside the file where it need not."""
+    log = path.with_name(f"{path.name}-wal")
+    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    where = f"file:{quote(str(path.absolute()))}?mode=ro{still}"
+    return sqlite3.connect(where, uri=True, timeout=30, isolation_level=None)
+
+
+def _copied(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy of a database in memory, and close the one on the disk."""
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    connection.backup(copy)
+    connection.close()
+    return copy
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _plan_row(suite: str, position: int, planned: Planned) -> tuple[Any, ...]:
-    cell, problem = planned.cell, planned.cell.problem
-    return (
-        suite, position, cell.key, planned.problem, planned.solver, canonical(planned.tuned),
-        canonical(cell.content), problem.family, problem.primary, problem.tuned_by,
-        json.dumps([[level.metric, level.most] for level in planned.levels]),
-    )  # fmt: skip
-
-
-def _cell_row(session: int, cell: Cell, outcome: Outcome) -> tuple[Any, ...]:
-    problem, stop = cell.problem, outcome.stop
-    return (
-        cell.key, canonical(cell.content), session, cell.solver.name, problem.name,
-        problem.family, problem.primary, problem.tuned_by, cell.seed,
-        stop.status.value, stop.reason, stop.traceback, _now(),
-        checksum(cell.key, stop, outcome.trace),
-    )  # fmt: skip
-
-
-def _write_trace(connection: sqlite3.Connection, cell: int | None, trace: Sequence[Mark]) -> None:
-    connection.executemany(
-        "INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            (cell, i, m.work.steps, m.work.samples, m.work.flops, m.seconds, m.reading)
-            for i, m in enumerate(trace)
-        ),
-    )
-    connection.executemany(
-        "INSERT INTO metric VALUES (?, ?, ?, ?)",
-        ((cell, i, name, value) for i, m in enumerate(trace) for name, value in m.metrics.items()),
-    )
-
-
-def _write_exhibits(
-    connection: sqlite3.Connection, cell: int | None, exhibits: Mapping[str, Exhibit]
-) -> None:
-    connection.executemany(
-        "INSERT INTO exhibit (cell, name, position, kind, meta, data) VALUES (?, ?, ?, ?, ?, ?)",
-        ((cell, name, i, *packed(exhibits[name])) for i, name in enumerate(exhibits)),
-    )
-
-
-def _record(row: tuple[Any, ...], trace: tuple[Mark, ...]) -> Record:
-    cell, key, problem, family, primary, tuned_by, solver, content, tuned, levels, digest, *end = (
-        row
-    )
-    status, reason, traceback = end if cell is not None else ("missing", "not run yet", "")
-    stop, settings = Stop(Ending(status), reason, traceback), json.loads(content)
-    if digest and digest != checksum(key, stop, trace):
-        seed = settings["seed"]
-        raise ValueError(f"{solver} on {problem}, seed {seed}, is not what was written")
-    return Record(
-        key=key,
-        problem=ProblemFacts(
-            problem, settings["problem"]["name"], settings["problem"]["parameters"],
-            family, primary, tuned_by,
-            tuple(Level(metric, most) for metric, most in json.loads(levels)),
-        ),
-        solver=SolverFacts(
-            solver, settings["solver"]["parameters"], json.loads(tuned),
-            settings.get("reruns", False),
-        ),
-        seed=settings["seed"],
-        stop=stop,
-        trace=trace,
-        budget=settings["budget"],
-        target=(settings["until"] or {}).get("metric", ""),
-        versions=settings["versions"],
-    )  # fmt: skip

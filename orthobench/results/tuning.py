@@ -25,6 +25,7 @@ from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.suite import Level
 from orthobench.results.record import ProblemFacts, Record
+from orthobench.results.traces import read
 from orthobench.tools.arrays import Array
 
 
@@ -39,7 +40,7 @@ class Trial:
     score : float
         Mean over seeds of the validation metric's average over the run, at a level of its final
         value; infinite where a run failed or is missing, NaN where the judge does not report the
-        metric.
+        metric, and where there is one trial only.
     records : tuple of Record
         One for each seed, ascending.
     """
@@ -162,9 +163,9 @@ def average(record: Record, metric: str, horizon: float | None = None) -> float:
     """
     if record.failed or not record.trace:
         return math.inf
-    if any(metric not in mark.metrics for mark in record.trace):
+    if metric not in record.trace[-1].metrics:
         return math.nan
-    values = np.array([mark.metrics[metric] for mark in record.trace])
+    values = read(record.trace, lambda mark: mark.metrics[metric])
     if not np.isfinite(values).all():
         return math.inf
     at = _effort(record)
@@ -191,18 +192,29 @@ def last(record: Record, metric: str) -> float:
 
 
 def _effort(record: Record) -> Array:
-    samples = np.array([mark.work.samples for mark in record.trace], dtype=np.float64)
-    if samples[-1] > 0:
-        return samples
-    return np.array([mark.work.steps for mark in record.trace], dtype=np.float64)
+    """Return the samples drawn so far, or where none are drawn the steps, at all checkpoints."""
+    if record.trace[-1].work.samples > 0:
+        return read(record.trace, lambda mark: mark.work.samples)
+    return read(record.trace, lambda mark: mark.work.steps)
+
+
+def _average_of(records: Sequence[Record]) -> Callable[[Record, str], float]:
+    """Return what averages a metric over a run, up to where the longest of the runs ended."""
+    horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
+    return partial(average, horizon=horizon)
+
+
+def _untuned(record: Record, metric: str) -> float:
+    """Return NaN: nothing is chosen from a single trial."""
+    del record, metric
+    return math.nan
 
 
 def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | None) -> Entry:
-    horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
-    score = partial(average, horizon=horizon) if level is None else last
     by_values: dict[str, list[Record]] = {}
     for record in records:
         by_values.setdefault(canonical(record.solver.tuned), []).append(record)
+    score = _untuned if len(by_values) == 1 else last if level else _average_of(records)
     trials = tuple(
         sorted(
             (_trial(group, seeds, score) for group in by_values.values()),

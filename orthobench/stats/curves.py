@@ -18,6 +18,7 @@ from orthobench.errors import unknown
 from orthobench.harness.judging import FEASIBLE, VIOLATION
 from orthobench.harness.trace import Mark
 from orthobench.results.record import Record
+from orthobench.results.traces import read
 from orthobench.stats.seeds import spread
 from orthobench.tools.arrays import Array
 
@@ -144,7 +145,7 @@ class Traces:
         return [_before(of_one <= FEASIBLE) for of_one in violations]
 
     def _read(self, value: Callable[[Mark], float]) -> list[Array]:
-        return [np.array([value(m) for m in r.trace], dtype=np.float64) for r in self.records]
+        return [read(record.trace, value) for record in self.records]
 
     def _alignment(self, x: str, lengths: Sequence[int]) -> _Alignment:
         """Return where checkpoints are on one grid, of runs that count up to so many of them."""
@@ -220,7 +221,7 @@ def _points(record: Record, at: Array) -> tuple[Array, NDArray[np.intp]]:
     Before the first step is done there is a point more, where the start's value is held.
     """
     place = np.arange(len(at))
-    started = [m.work.steps == 0 and c > 0 for m, c in zip(record.trace, at.tolist(), strict=False)]
+    started = (read(record.trace, lambda mark: mark.work.steps)[: len(at)] == 0) & (at > 0)
     held = np.flatnonzero(started[:-1])
     if len(held):
         at = np.insert(at, held + 1, at[held + 1] * (1 - 1e-6))

@@ -19,9 +19,10 @@ from orthobench.harness.judging import FEASIBLE, VIOLATION
 from orthobench.harness.stopping import Ending
 from orthobench.harness.suite import Level
 from orthobench.results.record import Record
+from orthobench.results.traces import read
 from orthobench.results.tuning import Entry
 from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import CEILING
+from orthobench.stats.seeds import CEILING, metric_of
 from orthobench.tools.arrays import Array
 
 LADDER = tuple(10 ** (-k / 4) for k in range(1, 21))
@@ -275,27 +276,23 @@ def _paths(entries: Sequence[Entry]) -> dict[tuple[str, str, int], _Path]:
 
 def _path(record: Record, level: Level | None) -> _Path | None:
     metric = record.target or record.problem.primary
-    values = _read(record, metric, math.nan)
+    values = read(record.trace, metric_of(metric))
     finite = np.isfinite(values)
-    sound = finite & (_read(record, VIOLATION, 0.0) <= FEASIBLE)
+    sound = finite & (read(record.trace, lambda mark: mark.metrics.get(VIOLATION, 0.0)) <= FEASIBLE)
     values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
     end = len(values) if sound.all() else int(sound.argmin())
     if not end or not finite[-1]:
         return None
     start = float(values[0])
     if level is not None:
-        kept = _read(record, level.metric, math.inf)
+        bound = level.metric
+        kept = read(record.trace, lambda mark: mark.metrics.get(bound, math.inf))
         values = np.where(kept <= max(level.most, kept[-1]), values, math.inf)
     spent = {
-        axis: np.maximum([read(mark) for mark in record.trace[:end]], LEAST[axis])
-        for axis, read in AXES.items()
+        axis: np.maximum(read(record.trace, cost)[:end], LEAST[axis]) for axis, cost in AXES.items()
     }
     stopped = record.stop.status is Ending.TARGET
     return _Path(start, np.minimum.accumulate(values[:end]), spent, stopped)
-
-
-def _read(record: Record, metric: str, missing: float) -> Array:
-    return np.array([mark.metrics.get(metric, missing) for mark in record.trace], dtype=np.float64)
 
 
 def _packed(

@@ -36,7 +36,7 @@ def filled(tmp_path_factory, toys):
     path = tmp_path_factory.mktemp("filled") / "store.sqlite"
     suite = from_table(table, "toys", toys.registry)
     planned = suite.plan()
-    with Store(path, create=True) as store:
+    with Store(path, write=True) as store:
         session = store.begin(suite, planned, "test", {"cpu": "toy"})
         for p in planned:
             store.add(session, p.cell, execute(p.cell))
@@ -47,7 +47,9 @@ def filled(tmp_path_factory, toys):
 def read(path):
     """All records of a store, or the refusal."""
     with Store(path) as store:
-        return [record for suite in store.suites() for record in store.records(suite)]
+        records = [record for suite in store.suites() for record in store.records(suite)]
+    assert all(len(list(record.trace)) == len(record.trace) for record in records)
+    return records
 
 
 def opens_or_refuses(path):
@@ -101,7 +103,7 @@ def test_a_number_that_was_changed_is_noticed(tmp_path, filled):
     path = tmp_path / "changed.sqlite"
     shutil.copy(filled, path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE metric SET value = value * (1 + 1e-15) WHERE cell = 1")
+        connection.execute("UPDATE result SET flops = flops + 1 WHERE cell = 1")
     with pytest.raises(StoreError, match=r"damaged \(power.* seed 0, is not what was written"):
         read(path)
 

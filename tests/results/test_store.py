@@ -2,6 +2,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -15,7 +16,7 @@ from orthobench.harness.suite import Level
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.report.page import content
-from orthobench.results import schema
+from orthobench.results import migration, rows, schema
 from orthobench.results.results import Results
 from orthobench.results.store import Store
 
@@ -39,7 +40,7 @@ def path(tmp_path):
 
 def fill(path, suite, upto=None):
     planned = suite.plan()
-    with Store(path, create=True) as store:
+    with Store(path, write=True) as store:
         session = store.begin(suite, planned, "test", {"cpu": "toy"})
         for p in planned[:upto]:
             store.add(session, p.cell, execute(p.cell))
@@ -92,7 +93,7 @@ def test_planned_cells_that_did_not_run_are_missing(path, suite):
 
 def test_a_cell_is_written_once(path, suite):
     planned = fill(path, suite)
-    with Store(path) as store:
+    with Store(path, write=True) as store:
         session = store.begin(suite, planned, "again", {})
         assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
         store.add(session, planned[0].cell, Outcome(Stop(Ending.ERROR, "late")))
@@ -101,39 +102,35 @@ def test_a_cell_is_written_once(path, suite):
 
 def test_records_are_those_of_one_time(path, suite, monkeypatch):
     planned = fill(path, suite)
-    real = Store._trace
-
-    def meanwhile(store, cell):
-        monkeypatch.setattr(Store, "_trace", real)
-        with Store(path) as other:
-            other.discard(p.cell.key for p in planned)
-        return real(store, cell)
-
-    with Store(path) as store:
+    with Store(path, write=True) as store:
         expected = store.records("toys")
-        monkeypatch.setattr(Store, "_trace", meanwhile)
+        real = rows.Reader.records
+
+        def meanwhile(reader, found):
+            with Store(path, write=True) as other:
+                other.discard(p.cell.key for p in planned)
+            return real(reader, found)
+
+        monkeypatch.setattr(rows.Reader, "records", meanwhile)
         assert store.records("toys") == expected
+        monkeypatch.undo()
         assert all(record.stop.status is Ending.MISSING for record in store.records("toys"))
 
 
 def test_discarded_cells_are_gone_with_their_traces(path, suite):
     planned = fill(path, suite)
-    with Store(path) as store:
+    with Store(path, write=True) as store:
         store.discard([planned[0].cell.key])
         assert store.records("toys")[0].stop.status is Ending.MISSING
-    with sqlite3.connect(path) as connection:
-        cells = connection.execute("SELECT count(*) FROM cell").fetchone()[0]
-        traced = connection.execute("SELECT count(DISTINCT cell) FROM mark").fetchone()[0]
-        judged = connection.execute("SELECT count(DISTINCT cell) FROM metric").fetchone()[0]
-    connection.close()
-    assert cells == traced == judged == 5
+    counts = "SELECT (SELECT count(*) FROM result), (SELECT count(*) FROM trace)"
+    assert count(path, counts) == [(5, 5)]
 
 
 def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
     planned = suite.plan()[:1]
     executed = execute(planned[0].cell)
     odd = replace(executed.trace[0], metrics={"gap": float("nan"), "size": float("inf")})
-    with Store(path, create=True) as store:
+    with Store(path, write=True) as store:
         session = store.begin(suite, planned, "", {})
         store.add(session, planned[0].cell, Outcome(executed.stop, (odd,)))
         metrics = store.records("toys")[0].trace[0].metrics
@@ -143,6 +140,7 @@ def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
 
 WRITE_FOR_EVER = """
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from orthobench.harness.cell import execute
@@ -154,7 +152,7 @@ table = {"budget": {"steps": 6}, "problem": [{"name": "digits"}], "solver": [{"n
 suite = from_table(table, "toys", catalogue())
 planned = suite.plan()
 executed = execute(planned[0].cell)
-with Store(Path(sys.argv[1]), create=True) as store:
+with Store(Path(sys.argv[1]), write=True) as store:
     session = store.begin(suite, planned, "", {})
     for seed in range(10**6):
         store.add(session, replace(planned[0].cell, seed=seed), executed)
@@ -163,25 +161,21 @@ with Store(Path(sys.argv[1]), create=True) as store:
 
 def test_kill_leaves_whole_cells_only(path):
     process = subprocess.Popen([sys.executable, "-c", WRITE_FOR_EVER, str(path)])
-    while process.poll() is None and count(path, "SELECT count(*) FROM cell")[0][0] < 20:
+    while process.poll() is None and count(path, "SELECT count(*) FROM result")[0][0] < 20:
         pass
     process.kill()
     process.wait()
     with Store(path) as store:
         assert store.suites() == ["toys"]
-    marks = count(
-        path,
-        "SELECT count(mark.number) FROM cell"
-        " LEFT JOIN mark ON mark.cell = cell.id GROUP BY cell.id",
-    )
-    assert len(marks) >= 20
-    assert len(set(marks)) == 1
-    assert marks[0][0] == 7
+    cells = count(path, "SELECT points, length(block) FROM result LEFT JOIN trace USING (cell)")
+    assert len(cells) >= 20
+    assert len(set(cells)) == 1
+    assert cells[0][0] == 7
 
 
 def test_a_cell_is_on_the_disk_once_it_is_written(path, suite):
     fill(path, suite)
-    with Store(path) as store:
+    with Store(path, write=True) as store:
         waits = store._connection.execute("PRAGMA synchronous").fetchone()
     assert waits == (2,), "a commit does not wait for the disk: a power cut takes finished cells"
 
@@ -202,7 +196,7 @@ def count(path, query):
 def refused(path, said):
     before = path.read_bytes()
     with pytest.raises(StoreError, match=said):
-        Store(path, create=True)
+        Store(path, write=True)
     assert path.read_bytes() == before
 
 
@@ -257,46 +251,187 @@ CREATE TABLE plan (
 PRAGMA application_id = 1869771880;
 PRAGMA user_version = 2;
 """
-"""The tables of orthobench before there were exhibits."""
+"""The tables of version 2; version 1 had no levels, version 3 exhibits and checksums."""
+
+TABLES = {
+    1: VERSION_2.replace(", levels TEXT NOT NULL DEFAULT '[]'", "").replace("= 2;", "= 1;"),
+    2: VERSION_2,
+    3: f"{VERSION_2} {schema.MIGRATIONS[2]} PRAGMA user_version = 3;",
+}
 
 
-def older(path, new, tables):
-    """Make a store of older tables with the rows of a new one."""
-    connection = sqlite3.connect(path)
-    connection.executescript(tables)
-    connection.execute("ATTACH ? AS new", (str(new),))
-    for table in ("session", "cell", "mark", "metric", "plan"):
-        names = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
-        columns = ", ".join(names)
-        connection.execute(f"INSERT INTO {table} SELECT {columns} FROM new.{table}")  # noqa: S608
-    connection.commit()
-    connection.close()
+def older(path, suite, version):
+    """Make a store as an older orthobench would, the last cell of the suite not run yet."""
+    planned = suite.plan()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript(TABLES[version])
+        row = (suite.name, suite.text, "old", "{}", "2026-01-01T00:00:00+00:00", None)
+        connection.execute("INSERT INTO session VALUES (1, ?, ?, ?, ?, ?, ?)", row)
+        for i, p in enumerate(planned):
+            cell, problem = p.cell, p.cell.problem
+            about = (problem.family, problem.primary, problem.tuned_by)
+            content = json.dumps(cell.content)
+            plan = [
+                suite.name,
+                i,
+                cell.key,
+                p.problem,
+                p.solver,
+                json.dumps(p.tuned),
+                content,
+                *about,
+            ]
+            levels = [] if version == 1 else ["[]"]
+            insert(connection, "plan", [*plan, *levels])
+            if p is not planned[-1]:
+                old_cell(connection, i, cell, content, about, version)
+    return planned
 
 
-def test_an_older_store_is_brought_up_to_date(path, suite, tmp_path):
-    fill(tmp_path / "new.sqlite", suite)
-    tables = VERSION_2.replace(", levels TEXT NOT NULL DEFAULT '[]'", "").replace("= 2;", "= 1;")
-    older(path, tmp_path / "new.sqlite", tables)
-    with Store(path) as store:
-        records = store.records(suite.name)
-    assert records
-    assert all(record.problem.levels == () and record.trace for record in records)
-    assert count(path, "PRAGMA user_version") == [(schema.VERSION,)]
+def old_cell(connection, number, cell, content, about, version):
+    outcome = execute(cell)
+    stop, trace = outcome.stop, outcome.trace
+    names = (cell.solver.name, cell.problem.name)
+    when = "2026-01-01T00:00:01+00:00"
+    row = [number, cell.key, content, 1, *names, *about, cell.seed, stop.status.value, stop.reason,
+           stop.traceback, when]  # fmt: skip
+    insert(connection, "cell", row + [migration.checksum(cell.key, stop, trace)] * (version == 3))
+    for i, mark in enumerate(trace):
+        work = mark.work
+        insert(connection, "mark", [number, i, work.steps, work.samples, work.flops, mark.seconds,
+                                    mark.reading])  # fmt: skip
+        for name, value in mark.metrics.items():
+            insert(connection, "metric", [number, i, name, value])
+    for i, (name, exhibit) in enumerate(outcome.exhibits.items() if version == 3 else ()):
+        insert(connection, "exhibit", [number, name, i, *packed(exhibit)])
 
 
-def test_a_store_of_before_there_were_exhibits_takes_them(path, pictured, tmp_path):
-    planned = fill(tmp_path / "new.sqlite", pictured, upto=1)
-    older(path, tmp_path / "new.sqlite", VERSION_2)
+def insert(connection, table, row):
+    places = ", ".join("?" * len(row))
+    connection.execute(f"INSERT INTO {table} VALUES ({places})", row)  # noqa: S608
+
+
+def numbers(records):
+    return [
+        (r.key, r.problem, r.solver, r.stop, [(m.work, m.metrics) for m in r.trace])
+        for r in records
+    ]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_an_older_store_is_read_without_touching_it_and_brought_up_to_be_written(
+    path, pictured, tmp_path, version
+):
+    planned = older(path, pictured, version)
+    fill(tmp_path / "new.sqlite", pictured, upto=-1)
     with Store(tmp_path / "new.sqlite") as store:
-        expected = store.records("toys")
+        expected, shown = store.records("toys"), store.exhibits([planned[0].cell.key])
+    before = path.read_bytes()
     with Store(path) as store:
-        assert store.records("toys") == expected
-        assert store.exhibits([planned[0].cell.key]) == {planned[0].cell.key: {}}
-        store.add(store.begin(pictured, planned, "", {}), planned[1].cell, execute(planned[1].cell))
-        assert len(store.exhibits([planned[1].cell.key])[planned[1].cell.key]) == 4
-    assert count(path, "PRAGMA user_version") == [(3,)]
-    new = "SELECT name, type, [notnull], pk FROM pragma_table_info('exhibit')"
-    assert count(path, new) == count(tmp_path / "new.sqlite", new)
+        found = store.records("toys")
+        assert numbers(found) == numbers(expected)
+        assert store.session("toys")["command"] == "old"
+        if version == 3:
+            kept = store.exhibits([planned[0].cell.key])[planned[0].cell.key]
+            assert {n: packed(e) for n, e in kept.items()} == {
+                n: packed(e) for n, e in shown[planned[0].cell.key].items()
+            }
+    assert path.read_bytes() == before
+    with Store(path, write=True) as store:
+        assert numbers(store.records("toys")) == numbers(expected)
+        assert store.known([p.cell.key for p in planned]) == {p.cell.key for p in planned[:-1]}
+        store.add(
+            store.begin(pictured, planned, "", {}), planned[-1].cell, execute(planned[-1].cell)
+        )
+    assert count(path, "PRAGMA user_version") == [(schema.VERSION,)]
+    names = "SELECT name, sql FROM sqlite_master ORDER BY name"
+    assert [row[0] for row in count(path, names)] == [
+        row[0] for row in count(tmp_path / "new.sqlite", names)
+    ]
+
+
+def test_an_older_store_with_changed_numbers_is_refused(path, suite):
+    older(path, suite, 3)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE metric SET value = value / 1000 WHERE name = 'gap'")
+    refused(path, "is not what was written")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE result SET seconds = seconds / 2",
+        "UPDATE result SET finals = zeroblob(length(finals))",
+        "UPDATE result SET status = 'done'",
+        "UPDATE result SET checksum = x''",
+        "UPDATE trace SET block = x'00'",
+    ],
+)
+def test_a_changed_result_is_refused(path, suite, change):
+    fill(path, suite)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(change)
+    with Store(path) as store, pytest.raises(StoreError, match="is not what was written"):
+        store.records("toys")
+    with (
+        Store(path.with_name("other.sqlite"), write=True) as other,
+        pytest.raises(StoreError, match="is not what was written"),
+    ):
+        other.merge(path)
+
+
+def test_a_key_that_is_not_of_its_content_is_not_merged(path, suite, tmp_path):
+    fill(path, suite)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE cell SET seed = seed + 7")
+    with (
+        Store(tmp_path / "other.sqlite", write=True) as other,
+        pytest.raises(StoreError, match="is not the digest of its content"),
+    ):
+        other.merge(path)
+    assert count(tmp_path / "other.sqlite", "SELECT count(*) FROM cell") == [(0,)]
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+@pytest.mark.parametrize(
+    ("alien", "said"),
+    [
+        (f"DROP TABLE plan; CREATE VIEW plan AS {ENDLESS}", "view plan"),
+        ("CREATE TRIGGER t AFTER INSERT ON result BEGIN DELETE FROM trace; END", "trigger t"),
+        ("CREATE VIRTUAL TABLE words USING fts5(x)", "table words"),
+        ("CREATE TABLE sums (x, y AS (x + 1))", "computed column y"),
+    ],
+)
+def test_a_store_with_anything_but_tables_is_refused(path, suite, alien, said):
+    fill(path, suite)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(alien)
+    refused(path, said)
+    with pytest.raises(StoreError, match=said):
+        Store(path)
+
+
+def test_reading_writes_nothing(path, suite, tmp_path):
+    fill(path, suite)
+    before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in tmp_path.iterdir()}
+    with Store(path) as store:
+        assert store.records("toys")
+        with pytest.raises(StoreError, match="readonly"):
+            store.discard([store.records("toys")[0].key])
+    assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in tmp_path.iterdir()} == before
+
+
+def test_a_run_under_way_is_read_with_what_it_has_written(path, suite):
+    planned = suite.plan()
+    with Store(path, write=True) as writing:
+        session = writing.begin(suite, planned, "test", {})
+        for i, p in enumerate(planned):
+            writing.add(session, p.cell, execute(p.cell))
+            with Store(path) as reading:
+                done = [r for r in reading.records("toys") if r.stop.status is not Ending.MISSING]
+            assert len(done) == i + 1
 
 
 @pytest.fixture
@@ -322,13 +457,13 @@ def test_listing_records_reads_no_exhibit(path, pictured):
     with Store(path) as store:
         store._connection.set_authorizer(lambda *at: read.append(at[1:3]) or sqlite3.SQLITE_OK)
         assert store.records("toys")
-    assert ("cell", "status") in read
+    assert ("result", "status") in read
     assert "exhibit" not in {table for table, _ in read}
 
 
 def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
     planned = fill(path, pictured)
-    with Store(path) as store:
+    with Store(path, write=True) as store:
         store.discard([planned[0].cell.key])
         assert store.exhibits([planned[0].cell.key]) == {planned[0].cell.key: {}}
     assert count(path, "SELECT count(*), count(DISTINCT cell) FROM exhibit") == [(4, 1)]
@@ -341,7 +476,7 @@ def test_a_damaged_exhibit_is_refused_by_its_name_and_run(path, pictured):
         connection.execute(
             "UPDATE exhibit SET data = x'00FF' WHERE name = 'truth' AND cell ="
             " (SELECT id FROM cell WHERE key = ?)",
-            (key,),
+            (bytes.fromhex(key),),
         )
     connection.close()
     with Store(path) as store:
@@ -363,14 +498,14 @@ def test_the_levels_of_a_problem_are_kept(path, suite):
 def test_a_damaged_store_is_refused(path, suite):
     fill(path, suite)
     raw = bytearray(path.read_bytes())
-    raw[4096:12288] = b"\x55" * 8192
+    raw[16384:49152] = b"\x55" * 32768
     path.write_bytes(raw)
     refused(path, "damaged")
 
 
 def test_a_truncated_store_is_refused(path, suite):
     fill(path, suite)
-    path.write_bytes(path.read_bytes()[:-8192])
+    path.write_bytes(path.read_bytes()[:-16384])
     refused(path, "damaged")
 
 
@@ -381,11 +516,12 @@ def test_a_missing_store_is_said_and_not_made(path):
 
 
 def test_content_is_what_the_result_depends_on(path, suite):
-    fill(path, suite)
-    with sqlite3.connect(path) as connection:
-        (content,) = connection.execute("SELECT content FROM cell LIMIT 1").fetchone()
-    connection.close()
-    settings = json.loads(content)
+    planned = fill(path, suite)
+    with Store(path) as store:
+        contents = store.contents()
+    assert contents == {p.cell.key: json.loads(json.dumps(p.cell.content)) for p in planned}
+    assert all(rows.key_of(content) == key for key, content in contents.items())
+    settings = contents[planned[0].cell.key]
     assert settings["versions"].keys() == {"orthobench", "orthobench-toys"}
     assert settings["budget"] == {"steps": 6}
     assert settings["threads"] == 1

@@ -30,7 +30,7 @@ def test_revisions_are_commits(project, text):
 
 
 def test_folders_stores_wheels_and_environments_are_told_apart(project, empty):
-    with Store(empty / "run" / "results.sqlite", create=True):
+    with Store(empty / "run" / "results.sqlite", write=True):
         pass
     with zipfile.ZipFile(empty / "toy-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("toy.py", "")

@@ -1,0 +1,120 @@
+"""Stores of older versions brought up to date, in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import struct
+from collections.abc import Iterator
+from datetime import datetime
+from math import isnan, nan
+from typing import Any
+
+from orthobench.contract.solver import Work
+from orthobench.harness.identity import canonical
+from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.trace import Mark
+from orthobench.results import merging, rows, schema
+
+OLD = ("cell", "plan", "exhibit", "mark", "metric")
+"""Tables of version 3 that are not as they were, or no more."""
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the tables of an older store up to date: all of them, or none.
+
+    Raises
+    ------
+    ValueError
+        On a cell that is not what was written.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    earlier = " ".join(schema.MIGRATIONS[v] for v in range(version, 3))
+    renamed = " ".join(f"ALTER TABLE {name} RENAME TO old_{name};" for name in OLD)
+    session, tables = "CREATE TABLE session", schema.TABLES
+    begin = tables.index(session)
+    made = tables[:begin] + tables[tables.index(");", begin) + 2 :]
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE; {earlier} {renamed} {made}")
+        _copy(connection)
+        for name in reversed(OLD):
+            connection.execute(f"DROP TABLE old_{name}")
+        connection.execute(f"PRAGMA user_version = {schema.VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def _copy(connection: sqlite3.Connection) -> None:
+    texts = rows.Texts(connection)
+    finished = connection.execute(
+        "SELECT id, key, content, family, primary_metric, tuned_by, session, status, reason,"
+        " traceback, finished, checksum FROM old_cell ORDER BY id"
+    ).fetchall()
+    for old, key, content, *metrics, session, status, reason, traceback, when, check in finished:
+        number = _number(connection, texts, key, content, metrics)
+        stop, trace = Stop(Ending(status), reason, traceback), tuple(_trace(connection, old))
+        if check and check != checksum(key, stop, trace):
+            raise ValueError(f"cell {key[:12]} is not what was written")
+        row, block = rows.result_row(texts, bytes.fromhex(key), stop, trace, _seconds(when))
+        merging.add_result(connection, (number, session, *row), block)
+        connection.execute(
+            "INSERT INTO exhibit SELECT ?, name, position, kind, meta, data FROM old_exhibit"
+            " WHERE cell = ?",
+            (number, old),
+        )
+    planned = connection.execute(
+        "SELECT key, content, family, primary_metric, tuned_by, suite, problem, solver, position,"
+        " tuned, levels FROM old_plan ORDER BY suite, position"
+    ).fetchall()
+    for key, content, *metrics, suite, problem, solver, position, tuned, levels in planned:
+        number = _number(connection, texts, key, content, metrics)
+        connection.execute(
+            "INSERT INTO plan (suite, problem, solver, position, cell, tuned, levels)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *map(texts.number, (suite, problem, solver)), position, number,
+                *map(texts.number, (tuned, levels)),
+            ),
+        )  # fmt: skip
+
+
+def _number(
+    connection: sqlite3.Connection, texts: rows.Texts, key: str, content: str, metrics: list[str]
+) -> int:
+    named = canonical(dict(zip(("family", "primary", "tuned_by"), metrics, strict=True)))
+    parts = rows.split(json.loads(content))
+    return merging.cell_number(connection, texts, key, parts, named)
+
+
+def _trace(connection: sqlite3.Connection, cell: int) -> Iterator[Mark]:
+    judged: dict[int, dict[str, float]] = {}
+    query = "SELECT number, name, value FROM old_metric WHERE cell = ? ORDER BY number, name"
+    for number, name, value in connection.execute(query, (cell,)):
+        judged.setdefault(number, {})[name] = nan if value is None else value
+    query = (
+        "SELECT number, steps, samples, flops, seconds, reading FROM old_mark WHERE cell = ?"
+        " ORDER BY number"
+    )
+    for number, *work, seconds, reading in connection.execute(query, (cell,)).fetchall():
+        yield Mark(seconds, reading, Work(*work), judged.get(number, {}))
+
+
+def _seconds(when: str) -> int:
+    return round(datetime.fromisoformat(when).timestamp())
+
+
+def checksum(key: str, stop: Stop, trace: tuple[Mark, ...]) -> str:
+    """Return the digest that version 3 kept of what a cell gave."""
+    found = hashlib.sha256("\0".join((key, stop.status.value, stop.reason)).encode())
+    for mark in trace:
+        work = mark.work
+        found.update(
+            struct.pack("<qqqdd", work.steps, work.samples, work.flops, mark.seconds, mark.reading)
+        )
+        for name in sorted(mark.metrics):
+            value: Any = mark.metrics[name]
+            found.update(name.encode() + struct.pack("<d", nan if isnan(value) else value))
+    return found.hexdigest()

@@ -1,0 +1,207 @@
+"""Rows of a store and what they stand for: cells, outcomes and plans to rows, and back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from orthobench.contract.solver import Work
+from orthobench.harness.cell import Cell
+from orthobench.harness.identity import canonical, digest
+from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.suite import Level, Planned
+from orthobench.harness.trace import Mark
+from orthobench.results.record import ProblemFacts, Record, SolverFacts
+from orthobench.results.traces import ABSENT, Trace, packed
+
+Row: TypeAlias = tuple[Any, ...]
+
+PLANNED = """
+    SELECT cell.key, plan.problem, plan.solver, plan.tuned, plan.levels, cell.problem, cell.solver,
+        cell.seed, cell.settings, cell.metrics, result.*, trace.block
+    FROM plan JOIN cell ON cell.id = plan.cell
+        LEFT JOIN result ON result.cell = cell.id LEFT JOIN trace ON trace.cell = cell.id
+    WHERE plan.suite = (SELECT id FROM text WHERE value = ?) ORDER BY plan.position
+"""
+"""The planned cells of a suite, with their results where there are any."""
+
+
+class Texts:
+    """The texts that the rows of a store share, each by its number.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._numbers: dict[str, int] = {}
+
+    def number(self, value: str) -> int:
+        """Return the number of a text, and add it where it is new; within a transaction."""
+        if value not in self._numbers:
+            self._connection.execute("INSERT OR IGNORE INTO text (value) VALUES (?)", (value,))
+            query = "SELECT id FROM text WHERE value = ?"
+            (self._numbers[value],) = self._connection.execute(query, (value,)).fetchone()
+        return self._numbers[value]
+
+    def forget(self) -> None:
+        """Forget the numbers: a transaction that was rolled back took its texts with it."""
+        self._numbers.clear()
+
+
+def split(content: Mapping[str, Any]) -> tuple[str, str, int, str]:
+    """Return the parts of a cell's content that have columns: problem, solver, seed, settings."""
+    settings = {k: v for k, v in content.items() if k not in ("problem", "solver", "seed")}
+    return (
+        canonical(content["problem"]), canonical(content["solver"]), content["seed"],
+        canonical(settings),
+    )  # fmt: skip
+
+
+def joined(problem: str, solver: str, seed: int, settings: str) -> dict[str, Any]:
+    """Return the content that `split` took apart."""
+    parts = {"problem": json.loads(problem), "solver": json.loads(solver), "seed": seed}
+    return {**json.loads(settings), **parts}
+
+
+def key_of(content: Mapping[str, Any]) -> str:
+    """Return the key of a cell's content."""
+    return digest(canonical(content))
+
+
+def metrics_of(cell: Cell) -> str:
+    """Return what comparisons need to know of a cell's problem, as JSON."""
+    problem = cell.problem
+    return canonical(
+        {"family": problem.family, "primary": problem.primary, "tuned_by": problem.tuned_by}
+    )
+
+
+def plan_row(texts: Texts, suite: str, position: int, cell: int, planned: Planned) -> Row:
+    """Return the row of the table ``plan``; `cell` is the number of the cell."""
+    levels = json.dumps([[level.metric, level.most] for level in planned.levels])
+    labels = (suite, planned.problem, planned.solver)
+    tuned = canonical(planned.tuned)
+    return (*map(texts.number, labels), position, cell, texts.number(tuned), texts.number(levels))
+
+
+def result_row(
+    texts: Texts, key: bytes, stop: Stop, trace: Sequence[Mark], finished: int
+) -> tuple[Row, bytes]:
+    """Return the row of the table ``result`` but for cell and session, and the trace's block."""
+    names, block = packed(trace)
+    costs: Row = (None,) * 5
+    finals = b""
+    if trace:
+        last = trace[-1]
+        costs = (
+            last.work.steps, last.work.samples, last.work.flops, last.seconds, last.reading,
+        )  # fmt: skip
+        finals = np.array(
+            [last.metrics.get(name, ABSENT[0]) for name in names], dtype="<f8"
+        ).tobytes()
+    named, ending = json.dumps(names), (stop.status.value, stop.reason)
+    check = checksum(key, *ending, (len(trace), *costs), named, finals, block)
+    row = (
+        stop.status.value, texts.number(stop.reason), texts.number(stop.traceback), finished,
+        len(trace), *costs, texts.number(named), finals, check,
+    )  # fmt: skip
+    return row, block
+
+
+def checksum(
+    key: bytes, status: str, reason: str, costs: Row, names: str, finals: bytes, block: bytes
+) -> bytes:
+    """Return a digest of what a cell gave, so that a store can tell when its numbers change."""
+    points, steps, samples, flops, seconds, reading = costs
+    found = hashlib.sha256("\0".join((status, reason, names)).encode() + key)
+    if points:
+        found.update(struct.pack("<qqqqdd", points, steps, samples, flops, seconds, reading))
+    found.update(finals + block)
+    return found.digest()[:16]
+
+
+class Reader:
+    """Rows of `PLANNED` to records, which share what they have in common.
+
+    Parameters
+    ----------
+    texts : mapping
+        The texts of the store by number.
+    """
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self._texts = texts
+        self._problem, self._solver = cache(self._problem_facts), cache(self._solver_facts)
+        self._json, self._names = cache(self._parsed), cache(self._metric_names)
+
+    def records(self, rows: Iterable[Row]) -> Iterator[Record]:
+        """Yield the record of each row.
+
+        Raises
+        ------
+        ValueError, LookupError, TypeError
+            On a row that is not what was written.
+        """
+        for row in rows:
+            key, label, name, tuned, levels, problem, solver, seed, settings, metrics = row[:10]
+            facts = self._problem(label, problem, metrics, levels)
+            method = self._solver(name, solver, tuned, settings)
+            what = f"{method.label} on {facts.label}, seed {seed}"
+            stop, trace = self._outcome(key, row[10:], what)
+            rest = self._json(settings)
+            yield Record(
+                key.hex(), facts, method, int(seed), stop, trace, rest["budget"],
+                (rest["until"] or {}).get("metric", ""), rest["versions"],
+            )  # fmt: skip
+
+    def _outcome(self, key: bytes, result: Sequence[Any], what: str) -> tuple[Stop, Sequence[Mark]]:
+        _, session, status, reason, traceback, _, points, *costs, names, finals, check, block = (
+            result
+        )
+        if session is None:
+            return Stop(Ending.MISSING, "not run yet"), ()
+        told = (status, self._texts[reason], (points, *costs), self._texts[names], finals, block)
+        if checksum(key, *told) != check:
+            raise ValueError(f"{what}, is not what was written")
+        stop = Stop(Ending(status), self._texts[reason], self._texts[traceback])
+        if not points:
+            return stop, ()
+        *work, seconds, reading = costs
+        known, values = self._names(names), np.frombuffer(finals, "<f8")
+        reported = (np.frombuffer(finals, "<u8") != ABSENT.view("<u8")).tolist()
+        last = {
+            name: value
+            for name, value, there in zip(known, values.tolist(), reported, strict=True)
+            if there
+        }
+        return stop, Trace(points, known, Mark(seconds, reading, Work(*work), last), block)
+
+    def _problem_facts(self, label: int, problem: int, metrics: int, levels: int) -> ProblemFacts:
+        named, about = self._json(problem), self._json(metrics)
+        return ProblemFacts(
+            self._texts[label], named["name"], named["parameters"],
+            about["family"], about["primary"], about["tuned_by"],
+            tuple(Level(metric, most) for metric, most in self._json(levels)),
+        )  # fmt: skip
+
+    def _solver_facts(self, label: int, solver: int, tuned: int, settings: int) -> SolverFacts:
+        return SolverFacts(
+            self._texts[label], self._json(solver)["parameters"], self._json(tuned),
+            self._json(settings).get("reruns", False),
+        )  # fmt: skip
+
+    def _metric_names(self, number: int) -> tuple[str, ...]:
+        return tuple(map(str, self._json(number)))
+
+    def _parsed(self, number: int) -> Any:
+        return json.loads(self._texts[number])
