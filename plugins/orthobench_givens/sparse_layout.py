@@ -1,4 +1,4 @@
-"""How the columns of AU lie in memory: what the kernels of sparse PCA rely on."""
+"""The layout of the columns of AU in memory, which the kernels of sparse PCA rely on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rotations of sparse PCA gained and cost."""
+"""Gain and cost of the rotations of sparse PCA."""
 
 from __future__ import annotations
 

@@ -45,8 +45,7 @@ def best_rotation(
     slope_tolerance : float
         Largest |p1|, the derivative at angle 0, at which the plane counts as stationary.
     gain_tolerance : float
-        Differences of the objective up to this are rounding: of angles that differ by no more the
-        smallest is taken.
+        Differences of the objective up to this are rounding: the smallest of such angles is taken.
 
     Returns
     -------

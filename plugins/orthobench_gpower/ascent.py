@@ -27,7 +27,7 @@ class Ascent(NamedTuple):
     inverse_norms : ndarray, shape (n,)
         Their inverses; zero for a norm of at most the bound.
     bound : float
-        What |a_i'x_j| must exceed, the same for all columns.
+        The value that |a_i'x_j| of an active row exceeds, the same for all columns.
     hard : bool
         Whether active rows enter by their products a_i'x_j (l0) or by the excess over the bound
         (l1): hard or soft thresholding.

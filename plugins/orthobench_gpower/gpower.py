@@ -75,9 +75,9 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
 
     The start is the longest row (of equally long ones the first), and for a block random
-    orthonormal columns besides. A column without active rows has a zero gradient; its part of the
-    polar factor is then what LAPACK completes the singular vectors with, and it may stay empty. So
-    with a large penalty many columns of a block may be empty, while the greedy version fills all.
+    orthonormal columns as well. A column without active rows has a zero gradient: LAPACK then
+    completes the polar factor as it likes, and the column may stay empty. So with a large penalty
+    many columns of a block may be empty, while the greedy version fills all.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         return begin(rows, norms, self._bound(norms), self.penalty == "l0", mu**2, X)
 
     def _finish(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
-        """Store the loadings of what has converged, and begin the next component, if any."""
+        """Store the loadings at convergence, and begin the next component, if any."""
         ascent, done = state.ascent, state.component + len(state.ascent.X)
         Z = self._loadings(ascent)
         state.loadings[state.kept, state.component : done] = Z

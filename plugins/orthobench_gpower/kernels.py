@@ -1,7 +1,7 @@
 """The kernels of the generalized power method: objective and gradient from the rows that matter.
 
-An evaluation costs what the active rows cost, and those that the movement of the point may have
-made active (`orthobench_gpower.ascent`).
+An evaluation goes through the active rows, and those that the movement of the point may have made
+active (`orthobench_gpower.ascent`).
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def update(
 
     Notes
     -----
-    At rank m 2m² width flops for the eigenvectors, and about 50m² besides.
+    At rank m, 2m² width flops for the eigenvectors, and about 50m² for all else.
     """
     first, n = 1 - added, at.m + added
     small.diagonal[0] = 0.0

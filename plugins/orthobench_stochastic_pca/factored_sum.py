@@ -1,4 +1,4 @@
-"""The sum of low-rank iterates, kept in factored form: what their average is read off."""
+"""The sum of low-rank iterates in factored form, from which their average is read."""
 
 from __future__ import annotations
 

@@ -23,10 +23,8 @@ class MSG(Averaging):
 
     Parameters
     ----------
-    step : float
-        The constant c of the step sizes.
-    schedule : {"1/sqrt(t)", "constant", "1/t"}
-        eta_t = c / sqrt(t), c or c / t.
+    step, schedule
+        The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
     rounding : {"leading", "sampled"}
         The subspace of a solution: that of the k leading eigenvectors of M, or a corner of the
         feasible set, drawn at random such that its expectation is M (Lemma 3.1).

@@ -49,7 +49,7 @@ class SpectrumState(BlockState[SummedIterate]):
 
 @dataclass(frozen=True)
 class RankUpdates(Solver[SampleOracle, SpectrumState]):
-    """Base of the methods M <- projection of (M + eta xx'), of which each sample is a step.
+    """Base of the methods M <- projection of (M + eta xx'), with a step for each sample.
 
     They are exact: working in blocks changes nothing but rounding.
 

@@ -93,10 +93,8 @@ class Oja(Rotating):
 
     Parameters
     ----------
-    step : float
-        The constant c of the step sizes.
-    schedule : {"1/sqrt(t)", "constant", "1/t"}
-        eta_t = c / sqrt(t), c or c / t.
+    step, schedule
+        The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
 
     References
     ----------
@@ -109,10 +107,7 @@ class Oja(Rotating):
 
     @staticmethod
     def flops_per_sample(d: int, k: int) -> int:
-        """Return the flops of x'U, the rank-one update and a QR factorization.
-
-        4dk + k + (4dk² - 4k³/3).
-        """
+        """Return the flops of x'U, the rank-one update and a QR: 4dk + k + (4dk² - 4k³/3)."""
         return 4 * d * k + k + flops.qr(d, k)
 
 
@@ -127,10 +122,8 @@ class GrassmannianSGD(Rotating):
 
     Parameters
     ----------
-    step : float
-        The constant c of the step sizes.
-    schedule : {"1/sqrt(t)", "constant", "1/t"}
-        eta_t = c / sqrt(t), c or c / t.
+    step, schedule
+        The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
 
     References
     ----------
@@ -144,8 +137,8 @@ class GrassmannianSGD(Rotating):
 
     @staticmethod
     def flops_per_sample(d: int, k: int) -> int:
-        """Return the flops of w, p and the rank-one update, 2dk each, and 8d + k besides.
+        """Return the flops of a step, 6dk + 8d + k.
 
-        8d for r, |r|, |p| and the new direction.
+        2dk for each of w, p and the rank-one update; 8d for r, |r|, |p| and the new direction.
         """
         return 6 * d * k + 8 * d + k

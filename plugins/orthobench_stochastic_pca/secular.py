@@ -3,10 +3,10 @@
 The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² / (d_i - x) = 0
 (Golub 1973). Equal diagonal entries and zeros of z are deflated first, as in Cuppen's divide
 and conquer (Dongarra and Sorensen 1987). Each root is then found relative to the pole next to it by
-the cubically convergent iteration of Borges and Gragg (1993). The eigenvectors are those of a
-nearby matrix of which the computed roots are the exact eigenvalues: so they are orthogonal to
-working precision, however close the roots (Gu and Eisenstat 1994). Sixteen roots, or entries of a
-vector, are computed at once (`orthobench.tools.lanes`).
+the cubically convergent iteration of Borges and Gragg (1993). The eigenvectors are those of the
+nearby matrix whose exact eigenvalues are the computed roots: so they are orthogonal to working
+precision, however close the roots (Gu and Eisenstat 1994). Sixteen roots, or entries of a vector,
+are computed at once (`orthobench.tools.lanes`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the methods that keep a spectrum store, and the projection that each of them uses."""
+"""The iterate of the methods that keep a spectrum, and the projection that each of them uses."""
 
 from __future__ import annotations
 
