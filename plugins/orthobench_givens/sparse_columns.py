@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array
-from orthobench.families.sparse_pca.loadings import normalized, solve_for_z
+from orthobench.contract import Array, unit_columns
+from orthobench.families.sparse_pca.loadings import solve_for_z
 
 WORD = 64
 """Rows, zero rows included, are a multiple of this."""
@@ -115,7 +115,7 @@ class Columns:
         if how == "filled":
             found = solve_for_z(AU, beyond > 0)
         else:
-            found = normalized(np.sign(AU) * np.maximum(beyond, 0.0))
+            found = unit_columns(np.sign(AU) * np.maximum(beyond, 0.0))
         Z[self.features, : AU.shape[1]] = found
         return Z
 

@@ -23,7 +23,7 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench.families.symmetric_tucker.sample_moments import expanded
+from orthobench.families.symmetric_tucker.sample_moments import full_core
 from orthobench_tucker.endings import (
     fail_where_it_vanishes,
     relative_gradient,
@@ -187,7 +187,7 @@ def _rotate_block(
     from orthobench_tucker.plane_rotations import plane, rotate_planes
 
     rank, order, V = state.rank, cores.order, state.U[:, columns]
-    small = expanded(V.T @ cores.at(V), order).reshape(-1)
+    small = full_core(V.T @ cores.at(V), order).reshape(-1)
     turned = np.eye(len(columns))
     tried, rotated = rotate_planes(small, turned, rank, order, plane(rank, order), least)
     if rotated:

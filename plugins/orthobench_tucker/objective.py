@@ -27,7 +27,7 @@ import numpy as np
 
 from orthobench.contract import Array, flops
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import core_square
+from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared
 from orthobench_tucker.endings import relative_gradient
 from orthobench_tucker.pair_cores import (
     core_along,
@@ -112,7 +112,7 @@ def evaluate(
     W = cores.at(Q) if Y is None else core_of_pairs(Y, Q, order)
     S = Q.T @ W
     if unit is None:
-        unit = sqrt(core_square(S, order)) or 1.0
+        unit = sqrt(core_norm_squared(S, order)) or 1.0
     value, gradient, B, normal = derivatives(W / unit, S / unit, Q, order)
     return Point(Q, S / unit, normal, unit, value, gradient, (B + B.T) / 2, Y)
 
@@ -206,5 +206,5 @@ def hessian_flops(cores: PartialCores, rank: int) -> int:
 
 def _weighted(S: Array, order: int) -> Array:
     """Return 2d S C."""
-    weighted: Array = S * (2 * order * monomials(len(S), order - 1).counts)
+    weighted: Array = S * (2 * order * monomials(len(S), order - 1).multiplicities)
     return weighted

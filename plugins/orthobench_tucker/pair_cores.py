@@ -39,7 +39,7 @@ def pair_core(T: Array, Q: Array) -> Array:
         Y = np.matmul(Q.T, Y.reshape(slices, n, n**left))
         slices *= r
     Y = Y.reshape(slices, n, n)
-    return Y if order == 3 else np.ascontiguousarray(Y[monomials(r, order - 2).places])
+    return Y if order == 3 else np.ascontiguousarray(Y[monomials(r, order - 2).positions])
 
 
 def core_of_pairs(Y: Array, Q: Array, order: int) -> Array:

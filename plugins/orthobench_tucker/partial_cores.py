@@ -70,13 +70,13 @@ def unfolded(W: Array, rank: int, order: int) -> Array:
 
     W diag(c)^½, c the multiplicities: with the same norm, left singular vectors and values.
     """
-    return np.asarray(W * np.sqrt(monomials(rank, order - 1).counts))
+    return np.asarray(W * np.sqrt(monomials(rank, order - 1).multiplicities))
 
 
 def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
     """Return the flops that forming the tensor takes, where a form needs that."""
     implicit = form != "explicit" and isinstance(oracle, MomentOracle)
-    return 0 if implicit else oracle.forming
+    return 0 if implicit else oracle.forming_flops
 
 
 def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
@@ -93,7 +93,7 @@ def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None
     """
     if not isinstance(problem, SymmetricTucker):
         return None
-    if problem.endless:
+    if problem.streamed:
         return "needs all samples at once, and here they only stream"
     sampled = issubclass(problem.offers, MomentOracle)
     if form == "implicit" and not sampled:

@@ -279,7 +279,7 @@ class _Evaluation:
         from orthobench_tucker import pgd_kernels
 
         self.cores, self.order, self.kernels = cores, cores.order, pgd_kernels
-        self.counts = monomials(rank, cores.order - 1).counts
+        self.counts = monomials(rank, cores.order - 1).multiplicities
         self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(self.counts))
 
     def __call__(self, basis: Array) -> Place:

@@ -56,7 +56,7 @@ def plane(rank: int, order: int) -> Plane:
     for k in range(1, order + 1):
         table = monomials(rank - 1, order - k) if order > k else None
         indices = table.indices if table else ((),)
-        counts = table.counts if table else np.ones(1)
+        counts = table.multiplicities if table else np.ones(1)
         for own, count in zip(indices, counts, strict=True):
             others.append((*own, *(0,) * (order - 1 - len(own))))
             degrees.append(k)

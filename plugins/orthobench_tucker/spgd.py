@@ -139,7 +139,7 @@ def monomial_table(
     if comb(rank + order - 2, order - 1) > batch:
         return GRAM_FORM
     made = recipe(rank, order - 1)
-    return made.parents, made.last, monomials(rank, order - 1).counts
+    return made.parents, made.last, monomials(rank, order - 1).multiplicities
 
 
 def tucker_flops(oracle: MomentStream, batch: int) -> int:

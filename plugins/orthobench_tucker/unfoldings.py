@@ -167,7 +167,7 @@ def gram_of_entries(X: Array, order: int) -> Array:
         for begin in range(0, p, rows):
             block = X[begin : begin + rows]
             columns += block.T @ (table.of(block[:, k:].T) * block[:, k]).T
-        columns *= np.sqrt((order - 1) * table.counts / (again + 1)) / p
+        columns *= np.sqrt((order - 1) * table.multiplicities / (again + 1)) / p
         total += columns @ columns.T
     return total
 

@@ -17,12 +17,12 @@ from orthobench.families.orthogonal_tensor.gmm import (
     gmm_tensor,
     mixture_instance,
 )
-from orthobench.families.orthogonal_tensor.mixtures import (
+from orthobench.families.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
-    Mixture,
     PopulationMoments,
     whitened_moments,
 )
+from orthobench.families.orthogonal_tensor.mixtures import Mixture
 
 Labels: TypeAlias = NDArray[np.intp]
 

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from orthobench.contract import Array
 from orthobench.families.orthogonal_tensor.whitening import (
     Whitening,
+    cyclic_sum,
     exactly_symmetric,
-    third_power,
-    three_ways,
+    third_power_sum,
     unpacked,
     whitening,
 )
@@ -101,7 +101,7 @@ class PopulationTopicMoments(TopicMoments):
         alpha, whole = self.model.alpha, self.total * (self.total + 1) * (self.total + 2)
         k = len(alpha)
         E = alpha[:, None, None] * alpha[:, None] * alpha
-        E += three_ways(np.multiply.outer(np.diag(alpha), alpha))
+        E += cyclic_sum(np.multiply.outer(np.diag(alpha), alpha))
         E[np.arange(k), np.arange(k), np.arange(k)] += 2 * alpha
         inner = self.model.topics @ W
         T: Array = np.einsum("ijl,ia,jb,lc->abc", E / whole, inner, inner, inner, optimize=True)
@@ -156,8 +156,8 @@ class SampleTopicMoments(TopicMoments):
         twice = np.zeros((len(i), k))
         for counts in self._blocks():
             twice += (counts @ products).T @ (counts @ W)
-        total = third_power((counts @ W for counts in self._blocks()), k)
-        total -= three_ways(unpacked(twice))
+        total = third_power_sum((counts @ W for counts in self._blocks()), k)
+        total -= cyclic_sum(unpacked(twice))
         total += 2 * unpacked((products * (self.words * count * length)[:, None]).T @ W)
         mean: Array = total / (count * length * (length - 1) * (length - 2))
         return mean
@@ -221,7 +221,7 @@ def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopi
     W = found.matrix
     m = moments.words @ W
     T = moments.triples(W)
-    T -= total / (total + 2) * three_ways(np.multiply.outer(W.T @ moments.pairs @ W, m))
+    T -= total / (total + 2) * cyclic_sum(np.multiply.outer(W.T @ moments.pairs @ W, m))
     T += 2 * total * share / (total + 2) * np.multiply.outer(np.outer(m, m), m)
     return WhitenedTopics(exactly_symmetric(T * (total + 2) / 2), found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.families.moments import SecondMoment
+from orthobench.families.second_moments import SecondMoment
 
 
 class DiagonalMoment(SecondMoment):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.contract import Array, Instance, SampleOracle, Sampler, parameter, random_point
-from orthobench.families.moments import SecondMoment
+from orthobench.families.second_moments import SecondMoment
 from orthobench.families.stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
 from orthobench_problems.stochastic_pca.parts import apart, check_dimension
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment

@@ -50,9 +50,9 @@ class FactorModel(SymmetricTucker):
             value = getattr(self, name)
             if value > self.n:
                 raise ParameterError(name, f"{name} = {value} is more than n = {self.n}")
-        if self.endless and not self.test:
+        if self.streamed and not self.test:
             raise UsageError("samples = 0 and test = 0: an endless stream needs a test part")
-        if self.endless and self.passes > 1:
+        if self.streamed and self.passes > 1:
             raise ParameterError("passes", "an endless stream has one pass")
 
     @property
@@ -61,7 +61,7 @@ class FactorModel(SymmetricTucker):
         return (self.n,) * self.order
 
     @property
-    def endless(self) -> bool:
+    def streamed(self) -> bool:
         """Whether solvers draw samples for ever."""
         return self.samples == 0
 

@@ -79,7 +79,7 @@ class NpyMoment(SymmetricTucker):
             return None
 
     @property
-    def endless(self) -> bool:
+    def streamed(self) -> bool:
         """Whether the training part only streams."""
         return self.stream
 

@@ -25,7 +25,7 @@ from orthobench.contract import (
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,
-    MeasuredMoment,
+    SampleMoment,
     SymmetricTucker,
     TuckerOracle,
     symmetric_tucker,
@@ -146,12 +146,12 @@ class WhiteScene:
     Attributes
     ----------
     scene : Scene
-    moment : MeasuredMoment
+    moment : SampleMoment
         Of the pixels in the order of the rows of the image.
     """
 
     scene: Scene
-    moment: MeasuredMoment
+    moment: SampleMoment
 
     @property
     def X(self) -> Array:
@@ -269,4 +269,4 @@ def _white(path: Path, checksum: str, order: int) -> WhiteScene:
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     X.flags.writeable = False
-    return WhiteScene(scene, MeasuredMoment(X, order))
+    return WhiteScene(scene, SampleMoment(X, order))

@@ -24,7 +24,7 @@ from orthobench.contract import (
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,
-    MeasuredMoment,
+    SampleMoment,
     SymmetricTucker,
     TuckerOracle,
     symmetric_tucker,
@@ -132,7 +132,7 @@ class Portfolio(SymmetricTucker):
             samples=X[order].T, order=self.order, rank=self.rank, passes=self.passes
         )
         years = ((end - split).days + 1) / YEAR
-        investor = Investor(MeasuredMoment(X, self.order), outside, years)
+        investor = Investor(SampleMoment(X, self.order), outside, years)
         return replace(instance, measure=investor.measure, exhibits=investor.exhibits)
 
     def checksum(self) -> str:
@@ -165,7 +165,7 @@ class Investor:
 
     Attributes
     ----------
-    moment : MeasuredMoment
+    moment : SampleMoment
         Of the centred in-sample returns.
     outside : ndarray, shape (days, n)
         Out-of-sample returns, in percent.
@@ -173,7 +173,7 @@ class Investor:
         Length of that period.
     """
 
-    moment: MeasuredMoment
+    moment: SampleMoment
     outside: Array
     years: float
 

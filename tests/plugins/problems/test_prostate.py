@@ -14,9 +14,9 @@ from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 from orthobench.contract.solution import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparseSolution
-from orthobench.families.sparse_pca.loadings import normalized, solve_for_z
+from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.tools import datasets
-from orthobench.tools.geometry import polar, random_point
+from orthobench.tools.geometry import polar, random_point, unit_columns
 
 
 def have(file):
@@ -245,7 +245,7 @@ def test_standardized_genes_give_the_density_and_the_variance_of_figure_1():
         AX = A @ X
         Z = np.sign(AX) * np.maximum(np.abs(AX) - gamma, 0)
         X = polar(A.T @ Z)
-    metrics = instance.measure(SparseSolution(normalized(Z), gamma=gamma))
+    metrics = instance.measure(SparseSolution(unit_columns(Z), gamma=gamma))
     assert metrics["nonzeros"] == pytest.approx(323, abs=4)
     assert metrics["adjusted_explained_variance"] == pytest.approx(0.601, abs=0.003)
     assert metrics["empty"] < 20

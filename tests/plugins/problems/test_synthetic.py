@@ -13,7 +13,8 @@ from orthobench_problems.stochastic_pca.populations import DiagonalMoment, Spike
 
 from orthobench.contract.solution import Solution
 from orthobench.errors import UsageError
-from orthobench.families.moments import DenseMoment, Optimum
+from orthobench.families.second_moments import DenseMoment
+from orthobench.families.stochastic_pca.judge import Optimum
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 PROBLEMS = [

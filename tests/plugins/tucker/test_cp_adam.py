@@ -20,13 +20,13 @@ from orthobench.contract.solver import Status
 from orthobench.contract.sources import SamplerSource
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
-    MeasuredMoment,
     MomentOracle,
     MomentStream,
+    SampleMoment,
     symmetric_tucker,
-    violation,
 )
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.judge import violation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Ending
@@ -167,7 +167,7 @@ def test_before_any_sample_the_model_is_zero():
     found = CPAdam().solution(state)
     assert found.point.shape == (6, 2)
     assert violation(found) == 0
-    assert MeasuredMoment(oracle.X, 3).error(found) == 1.0
+    assert SampleMoment(oracle.X, 3).error(found) == 1.0
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -179,7 +179,7 @@ def test_the_judges_error_is_that_of_the_tensors(order):
     assert isinstance(found, ComponentSolution)
     assert violation(found) < 1e-12
     explicit = np.sum((full(found.point, found.weights, order) - M) ** 2) / np.sum(M**2)
-    assert MeasuredMoment(X, order).error(found) == pytest.approx(explicit, rel=1e-9)
+    assert SampleMoment(X, order).error(found) == pytest.approx(explicit, rel=1e-9)
     assert explicit < 0.9
 
 
@@ -205,7 +205,7 @@ def test_planted_components_are_recovered(orthogonal, seed):
     assert sorted(match) == [0, 1]
     np.testing.assert_allclose(found.point[:, match], A, atol=5e-3)
     np.testing.assert_allclose(found.weights[match], weights, rtol=1e-2)
-    assert MeasuredMoment(X, 3).error(found) < 5e-5
+    assert SampleMoment(X, 3).error(found) < 5e-5
 
 
 @pytest.mark.parametrize("order", [3, 4])

@@ -22,7 +22,7 @@ from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.second_order import core_metric
 from orthobench_tucker.tensor_cores import TensorCores
 
-from orthobench.families.symmetric_tucker import MeasuredTensor
+from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core
 from orthobench.tools.geometry import orthonormalize, random_point
 
@@ -77,7 +77,7 @@ def test_value_and_gradient_are_those_of_equations_6_and_27(order, pairs):
     projected = euclidean - Q @ (Q.T @ euclidean)
     np.testing.assert_allclose(point.gradient * square, projected, atol=1e-14)
     np.testing.assert_allclose(point.B * square, Q.T @ euclidean, atol=1e-14)
-    relative = MeasuredTensor(T).relative_gradient(Q)
+    relative = FullTensor(T).relative_gradient(Q)
     assert point.relative_gradient == pytest.approx(relative, rel=1e-12)
 
 
