@@ -225,7 +225,7 @@ class TestFactors:
         judge = instance.measure
         assert judge.test is judge.train
         Q = random_point(40, 4, rng(1))
-        error = SampleMoment(instance.oracle.X, problem.order).error(Solution(Q))
+        error = SampleMoment(instance.oracle.X, problem.order).relative_error(Solution(Q))
         assert judge(Solution(Q))["relative_error"] == error
 
     def test_an_endless_stream_does_not_depend_on_chunks(self, problem):

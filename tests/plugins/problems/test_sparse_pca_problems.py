@@ -76,7 +76,7 @@ def test_the_digits_streamed_are_those_of_the_matrix_in_a_random_order():
 def test_other_digits_than_those_known_are_refused(monkeypatch):
     assert DigitsSparse().checksum() == digits.CHECKSUM
     monkeypatch.setattr(digits, "CHECKSUM", "0" * 64)
-    with pytest.raises(DataError, match="not those known"):
+    with pytest.raises(DataError, match="not those expected"):
         built(DigitsSparse())
 
 

@@ -167,7 +167,7 @@ def test_before_any_sample_the_model_is_zero():
     found = CPAdam().solution(state)
     assert found.point.shape == (6, 2)
     assert violation(found) == 0
-    assert SampleMoment(oracle.X, 3).error(found) == 1.0
+    assert SampleMoment(oracle.X, 3).relative_error(found) == 1.0
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -179,7 +179,7 @@ def test_the_judges_error_is_that_of_the_tensors(order):
     assert isinstance(found, ComponentSolution)
     assert violation(found) < 1e-12
     explicit = np.sum((full(found.point, found.weights, order) - M) ** 2) / np.sum(M**2)
-    assert SampleMoment(X, order).error(found) == pytest.approx(explicit, rel=1e-9)
+    assert SampleMoment(X, order).relative_error(found) == pytest.approx(explicit, rel=1e-9)
     assert explicit < 0.9
 
 
@@ -205,7 +205,7 @@ def test_planted_components_are_recovered(orthogonal, seed):
     assert sorted(match) == [0, 1]
     np.testing.assert_allclose(found.point[:, match], A, atol=5e-3)
     np.testing.assert_allclose(found.weights[match], weights, rtol=1e-2)
-    assert SampleMoment(X, 3).error(found) < 5e-5
+    assert SampleMoment(X, 3).relative_error(found) < 5e-5
 
 
 @pytest.mark.parametrize("order", [3, 4])

@@ -18,18 +18,7 @@ from orthobench.families.symmetric_tucker.sample_moments import gradient, partia
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point, subspace_error
 
-
-def have(file):
-    try:
-        return datasets.cached(file) is not None
-    except DataError:
-        return False
-
-
-needs_gulfport = pytest.mark.skipif(
-    not have(hyperspectral.GULFPORT),
-    reason=f"{hyperspectral.GULFPORT.name} is not in $ORTHOBENCH_DATA",
-)
+needs_gulfport = pytest.mark.needs_data(hyperspectral.GULFPORT)
 
 
 def rng(seed=0):

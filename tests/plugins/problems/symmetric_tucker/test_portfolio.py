@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from orthobench_problems.symmetric_tucker import Portfolio, portfolio
 from orthobench_problems.symmetric_tucker.allocation import Utility, performance
+from orthobench_problems.symmetric_tucker.returns import read_returns
 
 from orthobench.cli.adhoc import changed
 from orthobench.contract.solution import Solution
@@ -21,18 +22,7 @@ from orthobench.registry.suite_file import load
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point
 
-
-def have(file):
-    try:
-        return datasets.cached(file) is not None
-    except DataError:
-        return False
-
-
-needs_industries = pytest.mark.skipif(
-    not have(portfolio.INDUSTRIES),
-    reason=f"{portfolio.INDUSTRIES.name} is not in $ORTHOBENCH_DATA",
-)
+needs_industries = pytest.mark.needs_data(portfolio.INDUSTRIES)
 
 
 def rng(seed=0):
@@ -234,7 +224,7 @@ def test_the_published_returns_are_what_they_are_known_to_be():
     assert instance.oracle.X.shape == (3269, 30)
     assert instance.oracle.remaining() == 160 * 3269
     assert np.abs(instance.oracle.X.mean(axis=0)).max() < 1e-12
-    returns, _ = Portfolio()._read()
+    returns = read_returns(datasets.fetch(portfolio.INDUSTRIES))
     worst = returns.values.mean(axis=1).argmin()
     assert returns.days[worst] == np.datetime64("1987-10-19")
     assert returns.values[worst].mean() == pytest.approx(-17.3, abs=0.1)
