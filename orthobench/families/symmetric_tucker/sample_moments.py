@@ -9,6 +9,7 @@ from W and S at a cost that does not depend on the number of samples. Jin, Kilee
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import comb
 
 import numpy as np
@@ -17,7 +18,7 @@ from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.tools.arrays import Array
 
 BLOCK_BYTES = 16 * 2**20
-"""Most bytes of the monomials of a block of samples."""
+"""Most bytes of the numbers that are computed from a block of samples."""
 
 DIRECTIONS = 4
 """Number of directions in which `vanishes` tests a moment."""
@@ -48,11 +49,23 @@ def partial_core(X: Array, Q: Array, order: int) -> Array:
     """
     table = monomials(Q.shape[1], order - 1)
     W = np.zeros((X.shape[1], table.size))
-    rows = max(1, BLOCK_BYTES // (8 * table.size))
-    for begin in range(0, len(X), rows):
-        block = X[begin : begin + rows]
+    for block in sample_blocks(X, table.size):
         W += block.T @ table.of(Q.T @ block.T).T
     return W / len(X)
+
+
+def sample_blocks(X: Array, width: int) -> Iterator[Array]:
+    """Yield blocks of samples of which `width` numbers each take at most `BLOCK_BYTES`.
+
+    Parameters
+    ----------
+    X : ndarray, shape (p, n)
+    width : int
+        Numbers that are computed from each sample.
+    """
+    rows = max(1, BLOCK_BYTES // (8 * width))
+    for begin in range(0, len(X), rows):
+        yield X[begin : begin + rows]
 
 
 def core_norm_squared(S: Array, order: int) -> float:

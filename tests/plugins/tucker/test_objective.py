@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.endings import next_numbers
 from orthobench_tucker.geodesics import Geodesic
 from orthobench_tucker.objective import (
     evaluate,
@@ -20,6 +19,7 @@ from orthobench_tucker.objective import (
 from orthobench_tucker.pair_cores import core_along, core_of_pairs, pair_core
 from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.second_order import core_metric
+from orthobench_tucker.stopping import perturbed
 from orthobench_tucker.tensor_cores import TensorCores
 
 from orthobench.families.symmetric_tucker.data_tensors import FullTensor
@@ -248,7 +248,7 @@ def test_the_core_metric_inverts_the_core_where_it_is_not_weak(r, weak, seed):
 
 def test_next_numbers_are_the_next_ones():
     Q, _ = place(5, 3)
-    moved = next_numbers(Q)
+    moved = perturbed(Q)
     assert np.all(moved != Q)
     np.testing.assert_array_equal(np.nextafter(moved, Q), Q)
     assert 0 < np.count_nonzero(moved > Q) < Q.size

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_tucker.recipes import recipe
+from orthobench_tucker.monomial_products import monomial_products
 from orthobench_tucker.sample_cores import SampleCores, block_rows
 from orthobench_tucker.tensor_cores import TensorCores
 
@@ -90,8 +90,9 @@ def test_any_memory_order_gives_the_same_bits():
 
 
 @pytest.mark.parametrize(("variables", "degree"), [(1, 4), (3, 1), (4, 3), (2, 4)])
-def test_the_recipe_makes_the_monomials_in_their_order(variables, degree):
-    made, Z = recipe(variables, degree), np.random.default_rng(0).standard_normal((variables, 5))
+def test_the_products_make_the_monomials_in_their_order(variables, degree):
+    made = monomial_products(variables, degree)
+    Z = np.random.default_rng(0).standard_normal((variables, 5))
     rows = list(Z)
     for parent, last in zip(made.parents[variables:], made.last[variables:], strict=True):
         rows.append(rows[parent] * rows[last])
