@@ -23,7 +23,7 @@ from orthobench_tucker.starts import hoevd_basis
 from peers import imported
 
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker import MeasuredMoment, MomentOracle
+from orthobench.families.symmetric_tucker import MomentOracle, SampleMoment
 from orthobench.tools.geometry import random_point
 
 SIZES = (30, 60, 100)
@@ -123,7 +123,7 @@ def in_turns(benchmark, beside, report):
 def _in_turns(benchmark, beside, report, group, n, calls):
     """Let all take turns, hold them to one objective, and return the best time of each."""
     times, steps, values = {name: [] for name in calls}, {}, []
-    judge, (ours, *others) = MeasuredMoment(oracle(n).X, ORDER), calls
+    judge, (ours, *others) = SampleMoment(oracle(n).X, ORDER), calls
     oracle(n).T  # noqa: B018 - formed
 
     def turn(name):

@@ -16,7 +16,8 @@ from orthobench_gpower.gpower import GPower
 
 from orthobench.contract.solver import Status
 from orthobench.families.sparse_pca import SparsePCAOracle
-from orthobench.families.sparse_pca.loadings import adjusted_variance, solve_for_z
+from orthobench.families.sparse_pca.explained_variance import adjusted_variance
+from orthobench.families.sparse_pca.loadings import solve_for_z
 
 DATA = {"synthetic": many_factors, "prostate": prostate}
 ROUNDS = 7

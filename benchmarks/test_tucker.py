@@ -27,7 +27,7 @@ from peers import imported
 from plain_tucker_batch import core_gradient, factor_samples, gram_gradient, trust_regions
 
 from orthobench.contract.solver import Status
-from orthobench.families.symmetric_tucker import MeasuredMoment, symmetric_tucker
+from orthobench.families.symmetric_tucker import SampleMoment, symmetric_tucker
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.tools.geometry import orthonormalize, random_point
@@ -69,7 +69,7 @@ def implicit(start):
 
 
 def relative_gradient(Q, n):
-    return MeasuredMoment(samples(n), 3).relative_gradient(orthonormalize(Q))
+    return SampleMoment(samples(n), 3).relative_gradient(orthonormalize(Q))
 
 
 def seconds(call, repeated=1):
@@ -210,7 +210,7 @@ def test_explicit(race, start, n):
 def test_full_gradient_against_the_gram_form(benchmark, beside, report, order):
     X = np.ascontiguousarray(factor_samples(500, 25000))
     Q = random_point(500, RANK, np.random.default_rng(0))
-    cores, counts = SampleCores(X, order), monomials(RANK, order - 1).counts
+    cores, counts = SampleCores(X, order), monomials(RANK, order - 1).multiplicities
 
     def fast():
         return core_gradient(cores.at(Q), Q, order, counts)

@@ -13,8 +13,8 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from orthobench_tucker.cp_iterates import begun
-from orthobench_tucker.cp_steps import Settings, descend
+from orthobench_tucker.cp_iterates import first_iterate
+from orthobench_tucker.cp_kernels import Settings, descend
 from plain_cp import run
 
 N, BATCH = 500, 50
@@ -50,7 +50,7 @@ def gemm_rate():
 def test_against_plain_numpy(benchmark, beside, report, components, order):
     steps, settings = STEPS[components], Settings(order, BATCH, 0.9, 0.999, 1e-8)
     X = samples(max(STEPS.values()) * BATCH)[: steps * BATCH]
-    start = begun(X[:BATCH], components, np.random.default_rng(1))
+    start = first_iterate(X[:BATCH], components, np.random.default_rng(1))
     V = start.components(N).T.copy()
     plain = []
 

@@ -32,6 +32,7 @@ from orthobench.tools.geometry import (
     random_point,
     rotate,
     subspace_error,
+    unit_columns,
 )
 
 __all__ = [
@@ -81,4 +82,5 @@ __all__ = [
     "random_point",
     "rotate",
     "subspace_error",
+    "unit_columns",
 ]

@@ -1,7 +1,7 @@
-"""Symmetric third-order tensors: sums of cubes, contractions, norms, exact symmetry.
+"""Symmetric third-order tensors: sums of rank-one terms, contractions, norms, exact symmetry.
 
-Entries (a, b, c) with a <= b, c stand for all others: T[a, a:, a:] for each a, a third of the
-tensor, is all that is read.
+By symmetry every entry equals one (a, b, c) with a <= b, c: only the slices T[a, a:, a:], a third
+of the tensor, are read.
 """
 
 from __future__ import annotations
@@ -14,16 +14,21 @@ from orthobench.errors import DataError
 from orthobench.tools.arrays import Array
 
 SYMMETRIC = 1e-10
-"""Largest asymmetry, relative to the largest entry, of a tensor that counts as symmetric."""
+"""Largest asymmetry, relative to the largest entry, of a tensor that is taken as symmetric."""
 
 
 def composed(U: Array, weights: Array) -> Array:
-    """Return sum_i w_i u_i ⊗ u_i ⊗ u_i, shape (n, n, n), symmetric up to rounding.
+    """Return sum_i w_i u_i ⊗ u_i ⊗ u_i, symmetric up to rounding.
 
     Parameters
     ----------
     U : ndarray, shape (n, k)
+        Columns u_i.
     weights : ndarray, shape (k,)
+
+    Returns
+    -------
+    ndarray, shape (n, n, n)
 
     Notes
     -----
@@ -49,6 +54,10 @@ def contracted(T: Array, U: Array) -> Array:
         Symmetric: only entries (a, b, c) with a <= b, c are read.
     U : ndarray, shape (n, k)
 
+    Returns
+    -------
+    ndarray, shape (k,)
+
     Notes
     -----
     2n³k/3 flops; memory nk.
@@ -61,7 +70,8 @@ def contracted(T: Array, U: Array) -> Array:
     """
     values = np.zeros(U.shape[1])
     for a, corner in _corners(T):
-        # entries of one least index a stand for three each; halving u_a counts those of two once
+        # entries with one or two indices a stand for three each; those with two are met twice in
+        # the quadratic form, so that u_a is halved
         rest = U[a:].copy()
         rest[0] /= 2
         values += 3 * U[a] * np.einsum("bk,bk->k", corner @ rest, rest)
@@ -69,11 +79,11 @@ def contracted(T: Array, U: Array) -> Array:
     return values
 
 
-def remainder(T: Array, U: Array, weights: Array) -> float:
-    """Return |T - sum_i w_i u_i ⊗ u_i ⊗ u_i|, from the difference itself.
+def residual_norm(T: Array, U: Array, weights: Array) -> float:
+    """Return |T - sum_i w_i u_i ⊗ u_i ⊗ u_i|, computed from the difference itself.
 
-    |T|² less the weights' squares is the same for orthonormal factors, but drowns in rounding
-    where it is below 1e-8 of |T|.
+    For orthonormal factors its square is |T|² - |weights|², but where the residual is below 1e-8
+    of |T| nothing but rounding would be left of that difference.
 
     Parameters
     ----------
@@ -93,7 +103,7 @@ def remainder(T: Array, U: Array, weights: Array) -> float:
 
 
 def norm(T: Array) -> float:
-    """Return the Frobenius norm of a symmetric (n, n, n) tensor, from entries (a <= b, c)."""
+    """Return the Frobenius norm of a symmetric (n, n, n) tensor; 2n³/3 flops."""
     return float(np.sqrt(sum(_corner_square(corner) for _, corner in _corners(T))))
 
 
@@ -104,7 +114,7 @@ def _corners(T: Array) -> Iterator[tuple[int, Array]]:
 
 
 def _corner_square(corner: Array) -> float:
-    """Return the sum of squares of all entries of a symmetric tensor whose least index is that."""
+    """Return the sum of squares of all entries that the slice T[a, a:, a:] stands for."""
     rest, edge, point = corner[1:, 1:], corner[0, 1:], corner[0, 0]
     return float(3 * np.vdot(rest, rest) + 3 * np.vdot(edge, edge) + point**2)
 
@@ -119,7 +129,8 @@ def symmetrized(T: Array) -> Array:
     Returns
     -------
     ndarray, shape (n, n, n)
-        A fresh array, symmetric to the last bit; where `T` is so too, equal to it.
+        A fresh array, symmetric to the last bit. Equal to `T` where that is symmetric to the last
+        bit.
 
     Raises
     ------
@@ -128,22 +139,36 @@ def symmetrized(T: Array) -> Array:
     """
     mean = np.empty_like(T, order="C")
     for a in range(len(T)):
-        # differences from the first, so that equal entries are kept as they are
+        # a mean of differences, so that equal entries keep their bits
         first, others = T[a, a:, a:], (T[a:, a, a:], T[a:, a:, a])
         half = first + sum(other - first for other in others) / 3
         mean[a, a:, a:] = mean[a:, a, a:] = mean[a:, a:, a] = (half + half.T) / 2
-    return _refuse_asymmetric(T, mean)
-
-
-def _refuse_asymmetric(T: Array, mean: Array) -> Array:
-    off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
-    largest = np.abs(T).max()
-    if off.max() > SYMMETRIC * largest:
-        a = int(off.argmax())
-        b, c = np.unravel_index(np.abs(T[a] - mean[a]).argmax(), T[a].shape)
-        raise DataError(
-            f"the tensor is not symmetric: entry {(a, int(b), int(c))} is {T[a, b, c]:.6g}, and "
-            f"the mean over the permutations of its indices {mean[a, b, c]:.6g}, "
-            f"{off.max() / largest:.1e} of the largest entry away; pass that mean"
-        )
+    refuse_asymmetric(T, mean)
     return mean
+
+
+def refuse_asymmetric(T: Array, mean: Array) -> None:
+    """Refuse a tensor that is further from its mean over permutations than `SYMMETRIC` allows.
+
+    Parameters
+    ----------
+    T, mean : ndarray, shape (n,) * d
+        A tensor of any order, and its mean over all permutations of its indices.
+
+    Raises
+    ------
+    DataError
+        Names the entry that is furthest off.
+    """
+    off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
+    largest = max(float(np.abs(slab).max()) for slab in T)
+    if off.max() <= SYMMETRIC * largest:
+        return
+    a = int(off.argmax())
+    rest = np.unravel_index(int(np.abs(T[a] - mean[a]).argmax()), T[a].shape)
+    at = (a, *map(int, rest))
+    raise DataError(
+        f"the tensor is not symmetric: entry {at} is {T[at]:.6g}, and the mean over the "
+        f"permutations of its indices {mean[at]:.6g}, {off.max() / largest:.1e} of the largest "
+        "entry away; pass that mean"
+    )

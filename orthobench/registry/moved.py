@@ -10,6 +10,7 @@ OLD = {
     "contract ": "arrays flops geometry",
     "families.orthogonal_group": "families.planes",
     "families.orthogonal_tensor": "families.gmm families.mixtures families.whitening",
+    "families.second_moments": "families.moments",
     "families.sparse_pca": "families.loadings",
     "families.symmetric_tucker": "families.full_tensors families.monomials"
     " families.sample_moments families.tucker_judges families.tucker_oracles",

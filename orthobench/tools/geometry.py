@@ -112,6 +112,27 @@ def polar(A: Array) -> Array:
     return np.ascontiguousarray(left @ right)
 
 
+def unit_columns(A: Array) -> Array:
+    """Return the columns of a matrix at unit length; columns of zeros stay zero.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, m)
+
+    Returns
+    -------
+    ndarray, shape (d, m)
+        A fresh array.
+
+    Notes
+    -----
+    3dm flops.
+    """
+    norms = np.linalg.norm(A, axis=0)
+    unit: Array = A / np.where(norms > 0, norms, 1.0)
+    return unit
+
+
 def rotate(A: Array, i: int, j: int, angle: float) -> None:
     """Set A <- A G(i, j, angle), in place: rotate columns i and j in the plane they span.
 

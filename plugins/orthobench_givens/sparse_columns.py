@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array
-from orthobench.families.sparse_pca.loadings import normalized, solve_for_z
+from orthobench.contract import Array, unit_columns
+from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench_givens.sparse_tally import Tally, plane_flops
 
 
@@ -97,6 +97,6 @@ class Columns:
         if how == "filled":
             nonzero = solve_for_z(AU, excess > 0)
         else:
-            nonzero = normalized(np.sign(AU) * np.maximum(excess, 0.0))
+            nonzero = unit_columns(np.sign(AU) * np.maximum(excess, 0.0))
         Z[self.features, : AU.shape[1]] = nonzero
         return Z

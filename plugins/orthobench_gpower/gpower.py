@@ -19,14 +19,11 @@ from orthobench.contract import (
     flops,
     orthonormalize,
     parameter,
+    unit_columns,
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.loadings import (
-    gamma_parameter,
-    loadings_parameter,
-    normalized,
-    solve_for_z,
-)
+from orthobench.families.sparse_pca.loadings import solve_for_z
+from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
 from orthobench_gpower.ascent import Ascent
 
 EPS = float(np.finfo(np.float64).eps)
@@ -263,7 +260,7 @@ def _thresholded(ascent: Ascent) -> Array:
     scores = ascent.rows[rows] @ ascent.X.T
     excess = np.abs(scores) - (0.0 if ascent.hard else ascent.bound)
     Z[rows] = np.where(active[rows], np.sign(scores) * np.maximum(excess, 0.0), 0.0)
-    return normalized(Z)
+    return unit_columns(Z)
 
 
 def _deflate(rows: Array, norms: Array, z: Array) -> None:

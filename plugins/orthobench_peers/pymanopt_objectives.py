@@ -132,7 +132,7 @@ class TuckerObjective(Objective):
     def value(self, U: Array) -> float:
         """Return -F."""
         _, S = self._cores(U)
-        return -sample_moments.core_square(S, self.order) / self.unit
+        return -sample_moments.core_norm_squared(S, self.order) / self.unit
 
     def gradient(self, U: Array) -> Array:
         """Return -∇F."""
@@ -143,7 +143,7 @@ class TuckerObjective(Objective):
     def _cores(self, U: Array) -> tuple[Array, Array]:
         if self._last is None or self._last[0] is not U:
             W = self._partial(U)
-            self._last = U, W, sample_moments.inner_core(W, U)
+            self._last = U, W, U.T @ W
             self.counted += self._partial_flops() + flops.gemm(U.shape[1], W.shape[1], len(U))
         return self._last[1:]
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from orthobench.contract import Solution, flops, parameter
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.loadings import gamma_parameter, normalized
+from orthobench.families.sparse_pca.parameters import gamma_parameter
+from orthobench.tools.geometry import unit_columns
 from orthobench_peers.peer import drawn_from, finite
 from orthobench_peers.rerun import Rerun, RerunState, Run
 
@@ -39,7 +40,7 @@ class Sparse(Rerun[SparsePCAOracle]):
             estimator.fit(oracle.A.T)
         done = min(int(estimator.n_iter_), iterations)
         count = done * 2 * flops.gemm(oracle.n, oracle.k, oracle.samples)
-        return Run(SparseSolution(normalized(estimator.components_.T)), done, count)
+        return Run(SparseSolution(unit_columns(estimator.components_.T)), done, count)
 
     @abstractmethod
     def estimator(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Any:

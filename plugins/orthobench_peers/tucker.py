@@ -55,7 +55,7 @@ def refusal(problem: AnyProblem) -> str | None:
     """Return why a method that needs all entries of a tensor cannot take a problem, or None."""
     if not isinstance(problem, SymmetricTucker):
         return None
-    if problem.endless:
+    if problem.streamed:
         return "needs all samples at once, and here they only stream"
     shape = problem.tensor_shape
     return None if shape is None else tensor_refusal(shape[0], len(shape))
@@ -106,7 +106,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
         del rng
         tensor = self.tensor(finite(oracle.T, "entries of the tensor"))
         state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
-        state.work.flops = oracle.forming + self.first_flops(oracle.n, oracle.k, oracle.order)
+        state.work.flops = oracle.forming_flops + self.first_flops(oracle.n, oracle.k, oracle.order)
         return state
 
     def solution(self, state: FactorsState) -> Solution:

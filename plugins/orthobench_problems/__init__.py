@@ -1,4 +1,4 @@
-"""Problems: synthetic generators and real data sets, and the suites that come with them."""
+"""Problems: synthetic ones, real data sets and your own files, and the suites that use them."""
 
 from __future__ import annotations
 

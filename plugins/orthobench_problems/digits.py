@@ -12,7 +12,7 @@ CHECKSUM = "8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3"
 
 
 def pixels() -> NDArray[np.uint8]:
-    """Return the 1,797 digits of 8 x 8 pixels, one a row.
+    """Return the 1,797 digits of 8 x 8 pixels, one in each row.
 
     The test part of the UCI data set "Optical Recognition of Handwritten Digits" (Alpaydin and
     Kaynak 1998).
@@ -20,7 +20,7 @@ def pixels() -> NDArray[np.uint8]:
     Raises
     ------
     DataError
-        Where this scikit-learn brings other digits than those known.
+        Where the installed scikit-learn has other digits.
     """
     import hashlib
 
@@ -30,7 +30,7 @@ def pixels() -> NDArray[np.uint8]:
     found = hashlib.sha256(pixels.tobytes()).hexdigest()
     if found != CHECKSUM:
         raise DataError(
-            f"the digits of this scikit-learn are not those known: SHA-256 {found} of their "
-            f"pixels, not {CHECKSUM}"
+            f"the digits of the installed scikit-learn are not those expected: the SHA-256 of "
+            f"their pixels is {found}, not {CHECKSUM}"
         )
     return pixels

@@ -1,6 +1,6 @@
-"""The IDX format of the MNIST database: a header that says the type and shape, then the numbers.
+"""Reads the IDX format of the MNIST database: a header with type and shape, then the numbers.
 
-Source: the format's description on the page of the MNIST database (LeCun, Cortes and Burges).
+Source: the description of the format on the page of the MNIST database (LeCun, Cortes and Burges).
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-"""The third byte of the magic number, and the type it stands for."""
+"""Data types by the third byte of the magic number."""
 
 GZIP = b"\x1f\x8b"
+"""The first bytes of a gzip file."""
+
 PIECE = 2**20
+"""Bytes that are decompressed at once."""
 
 
 def read(path: Path) -> NDArray[np.generic]:
@@ -33,13 +36,13 @@ def read(path: Path) -> NDArray[np.generic]:
     Returns
     -------
     ndarray
-        Of the file's shape and type, in native byte order.
+        Of the shape and type in the header, in native byte order.
 
     Raises
     ------
     DataError
-        Where the file is missing, foreign, damaged, truncated or too long; names the file, and
-        the bytes expected and found.
+        Where the file is missing, damaged, truncated, too long, or of another format; names the
+        file, and the bytes expected and found.
     """
     content = _content(path)
     dtype, shape, offset = _header(path, content)
@@ -70,7 +73,7 @@ def _header(path: Path, content: bytes) -> tuple[np.dtype[np.generic], tuple[int
 
 
 def _content(path: Path) -> bytes:
-    """Return all bytes, decompressed; those before the end where a gzip file is cut off."""
+    """Return all bytes of a file, decompressed; refuse a gzip file that is cut off."""
     pieces: list[bytes] = []
     try:
         with _opened(path) as stream:

@@ -1,4 +1,4 @@
-"""Your own arrays in .npy files, which may be larger than memory."""
+"""Arrays of your own in .npy files, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -10,38 +10,46 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError, matrix
 
 PROBES = 64
+"""Places of a file whose bytes `checksum` reads."""
+
 PROBE_BYTES = 2**16
+"""Bytes that `checksum` reads at each place."""
 
 
-def mapped(path: Path) -> NDArray[np.generic]:
+def mapped(path: str) -> NDArray[np.generic]:
     """Return the matrix (samples, features) in a .npy file as a read-only memory map.
+
+    Parameters
+    ----------
+    path : str
+        ``~`` stands for the home folder.
 
     Raises
     ------
     DataError
-        Where the file is missing, truncated, pickled, or no matrix of real numbers.
+        Where the file is missing, truncated or pickled, or holds no matrix of real numbers.
     """
-    return matrix(array(path), f"the samples in {path}")
+    return matrix(array(path), f"the samples in {_expanded(path)}")
 
 
-def ordered(path: Path) -> NDArray[np.generic]:
+def row_major(path: str) -> NDArray[np.generic]:
     """Return the matrix (samples, features) in a .npy file, as `mapped`; refuse Fortran order.
 
     Raises
     ------
     DataError
-        Where it is no matrix of real numbers that can be read, or not in C order.
+        Where it holds no matrix of real numbers, or one that is not in C order.
     """
     rows = mapped(path)
     if not rows.flags.c_contiguous:
         raise DataError(
-            f"{path} is in Fortran order, where a sample is scattered over the whole file; "
-            "save numpy.ascontiguousarray of it"
+            f"{_expanded(path)} is in Fortran order, where a sample is scattered over the whole "
+            "file; save numpy.ascontiguousarray of it"
         )
     return rows
 
 
-def array(path: Path) -> NDArray[np.generic]:
+def array(path: str) -> NDArray[np.generic]:
     """Return the array in a .npy file, of any shape and type, as a read-only memory map.
 
     Raises
@@ -49,18 +57,19 @@ def array(path: Path) -> NDArray[np.generic]:
     DataError
         Where the file is missing, truncated or pickled.
     """
+    file = _expanded(path)
     try:
-        found: NDArray[np.generic] = np.lib.format.open_memmap(path, mode="r")
+        found: NDArray[np.generic] = np.lib.format.open_memmap(file, mode="r")
     except (OSError, ValueError, EOFError) as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable(file, error) from error
     return found
 
 
-def checksum(path: Path) -> str:
-    """Return a digest of a file's size, time of change, and bytes at 64 places of it.
+def checksum(path: str) -> str:
+    """Return a digest of a file's size, its time of change, and its bytes at 64 places.
 
-    Not of every byte, which would take as long as a run on a large file: a change counts
-    as one where it moves the time of change, as every ordinary write does.
+    Reading every byte would take as long as a run on a large file. A change is noticed because it
+    moves the time of change, as every ordinary write does.
 
     Raises
     ------
@@ -69,19 +78,24 @@ def checksum(path: Path) -> str:
     """
     import hashlib
 
+    file = _expanded(path)
     try:
-        status = path.stat()
+        status = file.stat()
         digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
-        with path.open("rb") as stream:
+        with file.open("rb") as stream:
             for probe in range(PROBES):
                 stream.seek(probe * max(0, status.st_size - PROBE_BYTES) // (PROBES - 1))
                 digest.update(stream.read(PROBE_BYTES))
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable(file, error) from error
     return digest.hexdigest()
 
 
-def _unreadable(path: Path, error: Exception) -> DataError:
+def _expanded(path: str) -> Path:
+    return Path(path).expanduser()
+
+
+def _unreadable(file: Path, error: Exception) -> DataError:
     if isinstance(error, FileNotFoundError):
-        return DataError(f"there is no file {path}")
-    return DataError(f"{path} cannot be read as a .npy file: {error}")
+        return DataError(f"there is no file {file}")
+    return DataError(f"{file} cannot be read as a .npy file: {error}")

@@ -18,9 +18,9 @@ from orthobench.contract import (
     flops,
     parameter,
     polar,
+    unit_columns,
 )
 from orthobench.families.orthogonal_tensor import STARTS, TensorOracle, decomposition
-from orthobench.families.sparse_pca.loadings import normalized
 
 NULL = 1e-12
 """A deflated tensor of at most this times the norm of T is rounding: no factors are left."""
@@ -207,7 +207,7 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         """Return the starts of a factor: unit columns, shape (n, at most L)."""
         n, L = len(state.start), self.restarts
         if self.start == "random":
-            return normalized(state.rng.standard_normal((n, L)))
+            return unit_columns(state.rng.standard_normal((n, L)))
         if self.start == "identity":
             columns = len(state.weights) * L + np.arange(min(L, n))
             return np.ascontiguousarray(np.eye(n)[:, columns % n])

@@ -1,4 +1,4 @@
-"""The iterate of stochastic symmetric CP: where it starts, its objective, what it stands for."""
+"""The iterate of stochastic symmetric CP: its start, its objective, and its solution."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from orthobench.contract import Array, flops
 from orthobench.families.symmetric_tucker import ComponentSolution
-from orthobench.families.symmetric_tucker.sample_moments import BLOCK_BYTES, integer_power
+from orthobench.families.symmetric_tucker.sample_moments import integer_power, sample_blocks
 
 JITTER = 1e-3
-"""Norm of the noise added to unit columns at the start: two that are equal would stay so."""
+"""Norm of the noise added to unit vectors at the start: equal components would stay equal."""
 
 
-class Iterate(NamedTuple):
-    """Components and weights, and what Adam remembers of their gradient.
+class CPIterate(NamedTuple):
+    """Components and weights, and Adam's running means.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Iterate(NamedTuple):
     mean, square : ndarray, shape (r'(n + 1),)
         Running means of the gradient and of its square.
     iterations : int
-        How many gradients these have seen.
+        Number of gradients in these means.
     """
 
     point: Array
@@ -34,8 +34,8 @@ class Iterate(NamedTuple):
     iterations: int
 
     @classmethod
-    def at(cls, components: Array, weights: Array) -> Iterate:
-        """Return components (r', n) with weights (r',), and no memory."""
+    def at(cls, components: Array, weights: Array) -> CPIterate:
+        """Return components (r', n) with weights (r',), and empty running means."""
         point = np.concatenate([components.ravel(), weights])
         return cls(point, np.zeros_like(point), np.zeros_like(point), 0)
 
@@ -47,13 +47,13 @@ class Iterate(NamedTuple):
         """Return the weights (r',), a view."""
         return self.point[len(self.point) // (n + 1) * n :]
 
-    def copy(self) -> Iterate:
-        """Return a copy that shares nothing."""
-        return Iterate(self.point.copy(), self.mean.copy(), self.square.copy(), self.iterations)
+    def copy(self) -> CPIterate:
+        """Return a copy that shares no arrays."""
+        return CPIterate(self.point.copy(), self.mean.copy(), self.square.copy(), self.iterations)
 
 
-def begun(batch: Array, count: int, rng: np.random.Generator) -> Iterate:
-    """Return `count` random combinations of samples, of length √n and weight one.
+def first_iterate(batch: Array, count: int, rng: np.random.Generator) -> CPIterate:
+    """Return the start: random combinations of samples, of length √n and weight one.
 
     The randomized range finder of the Tensor Toolbox's cp_isym, from one batch, with a little
     noise.
@@ -61,7 +61,9 @@ def begun(batch: Array, count: int, rng: np.random.Generator) -> Iterate:
     Parameters
     ----------
     batch : ndarray, shape (b, n)
+        Samples in rows, not all zero.
     count : int
+        r'.
     rng : numpy.random.Generator
 
     Notes
@@ -71,18 +73,19 @@ def begun(batch: Array, count: int, rng: np.random.Generator) -> Iterate:
     n = batch.shape[1]
     rows = _unit(rng.standard_normal((count, len(batch))) @ batch)
     rows += JITTER / np.sqrt(n) * rng.standard_normal(rows.shape)
-    return Iterate.at(np.sqrt(n) * rows, np.ones(count))
+    return CPIterate.at(np.sqrt(n) * rows, np.ones(count))
 
 
-def objective(iterate: Iterate, samples: Array, order: int, inverse: float = 1.0) -> float:
-    """Return |M̂|² - 2<M̂, M>, which is |M̂ - M|² but for a constant.
+def objective(iterate: CPIterate, samples: Array, order: int, inverse: float = 1.0) -> float:
+    """Return |M̂|² - 2<M̂, M>, which is |M̂ - M|² up to a constant.
 
     Parameters
     ----------
-    iterate : Iterate
-    samples : ndarray, shape (count, n)
-        Those that M is the moment of, once they are multiplied by `inverse`.
+    iterate : CPIterate
+    samples : ndarray, shape (p, n)
+        M is the moment of these samples times `inverse`.
     order : int
+        d.
     inverse : float
 
     Notes
@@ -93,9 +96,9 @@ def objective(iterate: Iterate, samples: Array, order: int, inverse: float = 1.0
     rows, shares = iterate.components(n), iterate.weights(n)
     shares = shares / len(shares)
     scaled = inverse * rows
-    size, inner = max(1, BLOCK_BYTES // (8 * len(rows))), 0.0
-    for first in range(0, len(samples), size):
-        powers = integer_power(samples[first : first + size] @ scaled.T, order)
+    inner = 0.0
+    for block in sample_blocks(samples, len(rows)):
+        powers = integer_power(block @ scaled.T, order)
         inner += float(powers.sum(axis=0) @ shares)
     own = shares @ integer_power(rows @ rows.T, order) @ shares
     return float(own) - 2 * inner / len(samples)
@@ -107,18 +110,18 @@ def objective_flops(n: int, count: int, samples: int, order: int) -> int:
     return flops.gemm(rows, count, n) + order * rows * count
 
 
-def solution(iterate: Iterate, n: int, order: int, scale: float) -> ComponentSolution:
-    """Return unit columns and their weights, in the data's units.
+def solution(iterate: CPIterate, n: int, order: int, scale: float) -> ComponentSolution:
+    """Return unit columns and their weights, in the units of the data.
 
-    A column of zeros becomes a unit vector of weight zero. Where the order is odd signs are such
-    that no weight is negative.
+    A component of zeros becomes a unit vector of weight zero. Where the order is odd, signs are
+    chosen so that no weight is negative.
 
     Parameters
     ----------
-    iterate : Iterate
+    iterate : CPIterate
     n, order : int
     scale : float
-        The data's unit.
+        The unit of the iterate, in that of the data.
     """
     rows, weights = iterate.components(n), iterate.weights(n)
     lengths = np.linalg.norm(rows, axis=1)
@@ -132,7 +135,7 @@ def solution(iterate: Iterate, n: int, order: int, scale: float) -> ComponentSol
 
 
 def _unit(rows: Array) -> Array:
-    """Return rows at unit length, those of zeros as the first unit vector; a fresh array."""
+    """Return rows at unit length, rows of zeros as the first unit vector; a fresh array."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled = rows / np.where(lengths > 0, lengths, 1.0)
     scaled[lengths[:, 0] == 0, 0] = 1.0

@@ -8,11 +8,11 @@ from orthobench.contract import Array, flops
 
 
 class Geodesic:
-    """The geodesic that leaves the span of Q in a horizontal direction D = U Σ V'.
+    """The geodesic from the span of Q in a horizontal direction D = U Σ V'.
 
-    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', written as Q plus a change, so that nothing is lost where
-    t is small. The bases Q(t) are those that parallel transport carries along: a tangent vector
-    keeps its coordinates on the right.
+    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', computed as Q plus a change, so that no digits are lost
+    where t is small. Parallel transport along the geodesic multiplies tangent vectors (n, r) from
+    the left only: with the bases Q(t) they keep their coordinates.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ class Geodesic:
     Attributes
     ----------
     longest : float
-        The t at which the largest principal angle between Q(0) and Q(t) is a right one: up to it
-        the geodesic is the shortest way.
+        The t at which the largest principal angle between Q(0) and Q(t) is π/2; up to it the
+        geodesic is the shortest curve.
 
     Notes
     -----
-    A thin SVD (n, r), and 2nr² flops.
+    A thin SVD (n, r), and 2nr² flops (`geodesic_flops`).
 
     References
     ----------
@@ -43,10 +43,10 @@ class Geodesic:
         self.longest = float(np.pi / 2 / self.angles[0]) if self.angles[0] > 0 else np.inf
 
     def at(self, t: float) -> Array:
-        """Return Q(t), orthonormal to the last bit or two.
+        """Return Q(t), orthonormal up to the last bits.
 
-        6nr² flops; a Newton step towards the polar factor, Q(3I - Q'Q)/2, keeps rounding from
-        piling up from one geodesic to the next.
+        6nr² flops. A Newton step towards the polar factor, Q(3I - Q'Q)/2, keeps rounding errors
+        from accumulating from one geodesic to the next.
         """
         turn = t * self.angles
         change = self.QV * (-2 * np.sin(turn / 2) ** 2) + self.U * np.sin(turn)
@@ -54,13 +54,13 @@ class Geodesic:
         return np.asarray(1.5 * Q - Q @ (0.5 * (Q.T @ Q)))
 
     def velocity(self, t: float) -> Array:
-        """Return dQ/dt (t), which is D transported to Q(t); 2nr² flops."""
+        """Return dQ/dt at t, which is D transported to Q(t); 2nr² flops."""
         turn = t * self.angles
         columns = (self.U * np.cos(turn) - self.QV * np.sin(turn)) * self.angles
         return np.asarray(columns @ self.Vt)
 
     def transport(self, X: Array, t: float) -> Array:
-        """Return columns orthogonal to Q(0), carried to Q(t) by parallel transport.
+        """Return columns orthogonal to Q(0), moved to Q(t) by parallel transport, an isometry.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class Geodesic:
 
         Notes
         -----
-        `transport_flops`. An isometry.
+        `transport_flops`.
         """
         turn = t * self.angles
         columns = self.U * (-2 * np.sin(turn / 2) ** 2) - self.QV * np.sin(turn)
@@ -78,15 +78,15 @@ class Geodesic:
 
 
 def geodesic_flops(n: int, rank: int) -> int:
-    """Flops of making a geodesic: a thin SVD and 2nr²."""
+    """Return the flops of making a geodesic: a thin SVD and 2nr²."""
     return flops.svd(n, rank) + flops.gemm(n, rank, rank)
 
 
 def arrival_flops(n: int, rank: int) -> int:
-    """Flops of a point on a geodesic with the derivative of a function there: 8nr² + 12nr."""
+    """Return the flops of a point on a geodesic and a slope there: 8nr² + 12nr."""
     return 4 * flops.gemm(n, rank, rank) + 12 * n * rank
 
 
 def transport_flops(n: int, rank: int, columns: int) -> int:
-    """Flops of transporting so many columns: 4nrm + 3nr + nm."""
+    """Return the flops of transporting m = `columns` columns: 4nrm + 3nr + nm."""
     return 2 * flops.gemm(n, rank, columns) + 3 * n * rank + n * columns

@@ -1,4 +1,4 @@
-"""HOEVD: leading eigenvectors of the unfolding."""
+"""HOEVD: the leading eigenvectors of the unfolding."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Array, Solution, Solver, State, Status
+from orthobench.contract import Array, Solution, State, Status
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench_tucker.partial_cores import form_parameter, forming_flops, refusal
+from orthobench_tucker.partial_cores import form_parameter, forming_flops
 from orthobench_tucker.starts import first_basis_flops, hoevd_basis
+from orthobench_tucker.whole_tensor import WholeTensorSolver
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,13 +28,13 @@ class HOEVDState(State):
 
 
 @dataclass(frozen=True)
-class HOEVD(Solver[SymmetricTensorOracle, HOEVDState]):
+class HOEVD(WholeTensorSolver[HOEVDState]):
     """HOEVD: the r leading eigenvectors of mat(X) mat(X)'; one step, and no iteration.
 
-    Not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
+    They are not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
 
-    Where fewer than r eigenvalues are above rounding (fewer than r samples, say), the eigenvectors
-    that remain are arbitrary; they are taken from the common random start instead.
+    Where fewer than r eigenvalues are above rounding (such as with fewer than r samples), the other
+    eigenvectors are arbitrary, and are taken from the common random start instead.
 
     Parameters
     ----------
@@ -41,10 +42,10 @@ class HOEVD(Solver[SymmetricTensorOracle, HOEVDState]):
 
     Notes
     -----
-    Explicit: 2n^(d + 1) + 9n³ flops, memory n² doubles beside the tensor. Implicit: 9n³ and
-    4p²n + (d - 2)p² + 2pn², or (2pn + p + 2n²)N with N = C(n + d - 2, d - 1) where that takes less;
-    the p-by-p Gram matrix is held in tiles, and mat(M) in slices. What is symmetric is computed
-    by halves, and counted in full.
+    Explicit: 2n^(d + 1) + 9n³ flops, memory n² doubles besides the tensor. Implicit: 9n³ and
+    4p²n + (d - 2)p² + 2pn², or (2pn + p + 2n²)N with N = C(n + d - 2, d - 1) where that is less;
+    the p-by-p Gram matrix is held in tiles, and mat(M) in slices. Of symmetric results only half
+    is computed, but all is counted.
 
     References
     ----------
@@ -55,20 +56,15 @@ class HOEVD(Solver[SymmetricTensorOracle, HOEVDState]):
     form: str = form_parameter()
 
     name: ClassVar[str] = "hoevd"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, equations 7 and 17"
 
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, no samples for this form, or too large a tensor."""
-        return super().refuses(problem) or refusal(problem, self.form)
-
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOEVDState:
-        """Begin at the common random start."""
+        """Return the common random start."""
         del rng
         return HOEVDState(basis=oracle.start.copy())
 
     def step(self, oracle: SymmetricTensorOracle, state: HOEVDState) -> None:
-        """Compute the basis, and be done."""
+        """Compute the basis, which ends the run."""
         state.basis = hoevd_basis(oracle, self.form)
         state.work.steps += 1
         state.work.flops += forming_flops(oracle, self.form)

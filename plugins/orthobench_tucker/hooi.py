@@ -7,47 +7,43 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Array, Solution, Solver, State, Status, complete, flops
+from orthobench.contract import Array, Solution, State, Status, complete, flops
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench_tucker.endings import (
+from orthobench_tucker.objective import derivatives, derivatives_flops
+from orthobench_tucker.partial_cores import PartialCores, form_parameter, partial_cores, unfolded
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import (
     count_returns,
-    fail_where_it_cycles,
-    fail_where_it_vanishes,
+    fail_if_cycling,
+    fail_if_vanishing,
     relative_gradient,
     tolerance_parameter,
 )
-from orthobench_tucker.objective import derivatives, derivatives_flops
-from orthobench_tucker.partial_cores import (
-    PartialCores,
-    form_parameter,
-    forming_flops,
-    partial_cores,
-    refusal,
-    unfolded,
-)
-from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
+from orthobench_tucker.whole_tensor import WholeTensorSolver
 
 RETURNED = 1e-6
-"""A step that ends closer to the subspace before the last than this times its length returns."""
+"""Distance to the subspace before the last, relative to the step, below which a step returns."""
 
 ADVICE = "symmetric HOOI may; take pgd, or jacobi-tucker"
+"""What the message of a cycle tells the user to do."""
 
 
 @dataclass(slots=True, kw_only=True)
 class HOOIState(State):
-    """The basis with its partial core, and the bases before.
+    """The basis with its partial core, and the two bases before it.
 
     Attributes
     ----------
     Q, last, before : ndarray, shape (n, r)
-        The basis now, one iteration ago, and two.
+        The basis now, one iteration ago, and two iterations ago.
     W : ndarray, shape (n, N)
         X ·(I, Q, ..., Q).
     objective : float
         F(Q).
     relative_gradient : float
+        |(I - QQ')∇F(Q)| / F(Q).
     returns : int
-        How many iterations in a row have led back to the subspace before the last.
+        Number of iterations in a row that have led back to the subspace before the last.
     """
 
     Q: Array
@@ -60,43 +56,45 @@ class HOOIState(State):
 
 
 @dataclass(frozen=True)
-class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
+class HOOI(WholeTensorSolver[HOOIState]):
     """Symmetric HOOI: Q <- the r leading left singular vectors of X ·(I, Q, ..., Q), unfolded.
 
-    HOOI updates one mode after the other; of a symmetric tensor with one basis for all modes
-    that is one update. Its fixed points are critical points of F, and for d = 2 the iteration is
-    orthogonal iteration, whose limit is that of Eckart and Young. The unfolding has r^(d - 1)
-    columns of which `counts` each are equal: the singular vectors are those of W diag(counts)^½,
-    with a column for each monomial. They are taken by a singular value decomposition, not from
-    the smaller of the two Gram matrices, which would save little and lose half of the digits of
-    all but the largest ones. Where W has a rank below r, directions of the last Q fill up.
+    HOOI updates one mode after the other; for a symmetric tensor with one basis for all modes
+    there is one update. Its fixed points are critical points of F, and for d = 2 it is orthogonal
+    iteration, whose limit is that of Eckart and Young. Of the r^(d - 1) columns of the unfolding
+    as many are equal as a monomial has multiplicity: the singular vectors are those of
+    W diag(multiplicities)^½, with a column for each monomial. They are computed by a singular
+    value decomposition, not from the smaller of the two Gram matrices: that would save little, and
+    lose half of the digits of all but the largest. Where the rank of W is below r, the missing
+    directions are taken from the last Q.
 
     F may fall: unlike HOOI with a basis for each mode, the symmetric one is not alternating
-    maximization, and of some tensors it ends in a cycle of two subspaces (Kofidis and Regalia
-    2002, for r = 1). It fails where eight iterations in a row return to the subspace before the
-    last, up to 1e-6 of the distance in between; a converging run does so only where it needs a
-    million iterations for a digit.
+    maximization, and for some tensors it ends in a cycle of two subspaces (Kofidis and Regalia
+    2002, for r = 1). The run fails after eight iterations in a row that return to the subspace
+    before the last, up to 1e-6 of the distance in between; a converging run does so only where it
+    needs a million iterations for a digit.
 
-    Ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`. Fails where W
+    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where W
     vanishes at the first basis.
 
     Parameters
     ----------
     form, start : str
     tolerance : float
-        Zero to go on for ever.
+        Zero never ends the run.
 
     Notes
     -----
-    A step takes the flops of one W (`SampleCores.at`, 2pn(r + N) + pN, or `TensorCores.at`,
-    about 2n^d r), those of a singular value decomposition of an (n, N) matrix, and
-    6nrN + 4nr² + 2r²N, N = C(r + d - 2, d - 1). Memory: W, nN doubles, and the tensor in its form.
+    A step costs one W (2pn(r + N) + pN flops from samples, `SampleCores.at`, or about 2n^d r from
+    the tensor, `TensorCores.at`), a singular value decomposition of an (n, N) matrix, and
+    6nrN + 4nr² + 2r²N flops, N = C(r + d - 2, d - 1). Memory: W, nN doubles, and the tensor in its
+    form.
 
     References
     ----------
     De Lathauwer, De Moor and Vandewalle 2000, "On the best rank-1 and rank-(R1, ..., RN)
-    approximation of higher-order tensors", Algorithm 4.2, on one basis. Monomials, the
-    completion and the detection of cycles are ours.
+    approximation of higher-order tensors", Algorithm 4.2, with one basis. Monomials, the
+    completion and the detection of cycles are this project's.
     """
 
     form: str = form_parameter()
@@ -104,23 +102,17 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
     tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "hooi"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
-        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
         """Compute the first basis and its partial core."""
         del rng
-        Q = first_basis(oracle, self.start, self.form)
+        Q = self.first_basis(oracle)
         state = HOOIState(Q=Q, last=Q, before=Q, W=np.empty(0))
-        state.work.flops += forming_flops(oracle, self.form)
-        state.work.flops += first_basis_flops(oracle, self.start, self.form)
+        state.work.flops += self.start_flops(oracle)
         self._evaluate(partial_cores(oracle, self.form), state)
         size = float(np.linalg.norm(unfolded(state.W, oracle.k, oracle.order)))
-        fail_where_it_vanishes(state, oracle, Q, size, oracle.order - 1)
+        fail_if_vanishing(state, oracle, Q, size, oracle.order - 1)
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: HOOIState) -> None:
@@ -128,7 +120,7 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
         self.advance(oracle, state, 1)
 
     def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
-        """Iterate `count` times, or fewer where it converges or fails."""
+        """Iterate `count` times, or fewer where the run ends."""
         cores = partial_cores(oracle, self.form)
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -140,14 +132,14 @@ class HOOI(Solver[SymmetricTensorOracle, HOOIState]):
             state.work.flops += flops.svd(oracle.n, state.W.shape[1])
             bases = state.before, state.last, state.Q
             state.returns = count_returns(state.returns, bases, RETURNED)
-            fail_where_it_cycles(state, state.returns, ADVICE)
+            fail_if_cycling(state, state.returns, ADVICE)
 
     def solution(self, state: HOOIState) -> Solution:
         """Return Q."""
         return Solution(state.Q.copy())
 
     def _evaluate(self, cores: PartialCores, state: HOOIState) -> None:
-        """Compute W, F and the gradient at Q; converge where the gradient is small."""
+        """Compute W, F and the gradient at Q; end the run where the gradient is small."""
         n, rank = state.Q.shape
         state.W = cores.at(state.Q)
         S = state.Q.T @ state.W
@@ -165,7 +157,8 @@ def leading_left(A: Array, Q: Array) -> Array:
     ----------
     A : ndarray, shape (n, N), N >= r
     Q : ndarray, shape (n, r)
-        Orthonormal; where A has a rank below r, what it has outside of A's range fills up.
+        Orthonormal. Where the rank of A is below r, its directions outside the range of A complete
+        the basis.
 
     Returns
     -------

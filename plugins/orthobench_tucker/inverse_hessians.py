@@ -1,7 +1,7 @@
-"""Quasi-Newton approximations of the inverse Hessian of -F, carried along geodesics.
+"""Quasi-Newton approximations of the inverse Hessian of -F, transported along geodesics.
 
-Both kinds are given pairs: s, a step, and y, the change of the gradient of -F along it, transported
-to the end of the geodesic. Parallel transport carries what was learnt before.
+They are updated with pairs (s, y): a step s, and the change y of the gradient of -F along it, both
+at the end of the geodesic. Parallel transport moves earlier pairs, or the matrix, there as well.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CURVED = 1e-10
 """Least s'y, relative to |s| |y|, of a pair that is kept."""
 
 OUTDATED = 2.0
-"""By what factor the metric of the core may change before a matrix is begun anew."""
+"""Factor by which the metric of the core may change before a matrix is reset."""
 
 
 class InverseHessian(Protocol):
@@ -29,38 +29,38 @@ class InverseHessian(Protocol):
 
     @property
     def blank(self) -> bool:
-        """Whether it has learnt nothing yet."""
+        """Whether it has not been updated yet."""
 
     def direction(self, point: Point) -> Array:
         """Return H grad F, a direction of ascent, horizontal."""
 
     def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
-        """Carry H along a geodesic, and update it with the pair (s, y) at its end.
+        """Transport H along a geodesic, and update it with the pair (s, y) at its end.
 
-        A pair that shows no curvature, s'y <= 1e-10 |s| |y|, is left out: H stays positive
-        definite, as the strong Wolfe conditions have it in exact arithmetic.
+        A pair without curvature, s'y <= 1e-10 |s| |y|, is left out. So H stays positive definite,
+        which in exact arithmetic the strong Wolfe conditions ensure.
         """
 
     def outdated(self, point: Point) -> bool:
-        """Return whether it had better be begun anew at a point."""
+        """Return whether it should be reset at a point."""
 
-    def cost(self, n: int, r: int) -> int:
-        """Flops of `direction` and `move`, with what it holds now."""
+    def step_flops(self, n: int, r: int) -> int:
+        """Return the flops of `direction` and `move` with the present pairs or matrix."""
 
 
 @dataclass(slots=True)
 class LimitedMemory:
-    """L-BFGS: the last pairs, each a tangent vector (n, r), transported with the point.
+    """L-BFGS: the last pairs of tangent vectors (n, r), transported with the point.
 
-    The first H is a multiple of the inverse M of the present core's metric
-    (`orthobench_tucker.second_order.core_metric`), or of the identity: s'y / y'My times it, of the
-    last pair.
+    The initial H is M times s'y / y'My, with the last pair (s, y); M is the inverse of the metric
+    of the present core (`orthobench_tucker.second_order.core_metric`), or the identity.
 
     Parameters
     ----------
     memory : int
-        Pairs kept, at most.
+        Most pairs that are kept.
     preconditioned : bool
+        Whether M comes from the core; otherwise it is the identity.
 
     Notes
     -----
@@ -81,7 +81,7 @@ class LimitedMemory:
         return not self.pairs
 
     def direction(self, point: Point) -> Array:
-        """Return H grad F by the two loops."""
+        """Return H grad F by the two-loop recursion."""
         M, scale = core_metric(point.B, self.preconditioned)
         V, shares = point.gradient.copy(), []
         for s, y in reversed(self.pairs):
@@ -99,14 +99,15 @@ class LimitedMemory:
             self.pairs = [*self.pairs, (s, y)][-self.memory :]
 
     def outdated(self, point: Point) -> bool:
-        """Return False: its first H is that of the present point."""
+        """Return False: the initial H is always that of the present point."""
         del point
         return False
 
-    def cost(self, n: int, r: int) -> int:
-        """Flops of `direction` and `move`: 12nr and two transports a pair, and the metric.
+    def step_flops(self, n: int, r: int) -> int:
+        """Return the flops of `direction` and `move`.
 
-        It is applied once, and to the last pair; 12nr also for the slope and the curvature.
+        12nr and two transports for each pair; the metric, which is applied once, and once more to
+        the last pair; and 12nr for the slope and the curvature.
         """
         each = 12 * n * r + 2 * transport_flops(n, r, r)
         applied = (1 + bool(self.pairs)) * flops.gemm(n, r, r)
@@ -121,23 +122,26 @@ class LimitedMemory:
 
 @dataclass(slots=True)
 class LocalMatrix:
-    """BFGS in local coordinates: H is a matrix, of tangent vectors written in a moving frame.
+    """BFGS in local coordinates: H is a matrix that acts on coordinates in a moving frame.
 
-    With Z (n, n - r) an orthonormal basis of the complement of Q, the coordinates of V are Z'V.
-    Parallel transport of Z leaves coordinates, and so the matrix, as they are.
+    With an orthonormal basis Z (n, n - r) of the complement of Q, the coordinates of V are Z'V.
+    Parallel transport of Z leaves the coordinates, and so the matrix, unchanged.
 
-    The first H is that of `core_metric`, or a multiple of the identity. A matrix that began from
-    the core of a distant point misleads for hundreds of steps: where the metric of the core has
-    changed by more than a factor of two since, in any direction, it is begun anew.
+    The initial H is that of `core_metric`, or a multiple of the identity. One that comes from the
+    core of a distant point would mislead for hundreds of steps: the matrix is reset where the
+    metric of the core has changed since by more than a factor of two in any direction.
 
     Parameters
     ----------
     preconditioned : bool
+        Whether the initial H comes from the core; otherwise it is a multiple of the identity.
     Z : ndarray, shape (n, n - r)
+        The frame.
     H : ndarray, shape (k, k), k = (n - r) r
     metric : ndarray, shape (r, r)
-        The inverse of the metric of the core that H began from.
+        The inverse of the metric of the core that the initial H came from.
     blank : bool
+        Whether H is still the initial one.
 
     Notes
     -----
@@ -145,8 +149,8 @@ class LocalMatrix:
 
     References
     ----------
-    Savas and Lim 2010, in local coordinates, where BFGS has the optimality of the usual one. That
-    H begins from the core, and is begun anew, is this project's.
+    Savas and Lim 2010, in local coordinates, where BFGS keeps its optimality. The initial H from
+    the core, and the reset, are this project's.
     """
 
     preconditioned: bool
@@ -157,7 +161,7 @@ class LocalMatrix:
 
     @classmethod
     def at(cls, point: Point, preconditioned: bool) -> LocalMatrix:
-        """Return the first approximation."""
+        """Return the initial approximation."""
         n, r = point.Q.shape
         metric, scale = core_metric(point.B, preconditioned)
         Z = np.ascontiguousarray(np.linalg.qr(point.Q, mode="complete")[0][:, r:])
@@ -170,7 +174,7 @@ class LocalMatrix:
         return np.asarray(V - point.Q @ (point.Q.T @ V))
 
     def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
-        """Transport the frame, and update H, which before the first pair is scaled to it."""
+        """Transport the frame, and update H; the initial H is scaled to the first pair."""
         self.Z = geodesic.transport(self.Z, t)
         if not curved(s, y):
             return
@@ -186,15 +190,18 @@ class LocalMatrix:
         self.blank = False
 
     def outdated(self, point: Point) -> bool:
-        """Return whether the metric of the core is another than the one that H began from."""
+        """Return whether the metric of the core has changed too much since the initial H."""
         if not self.preconditioned:
             return False
         metric, scale = core_metric(point.B, self.preconditioned)
         ratios = np.linalg.eigvals(np.linalg.solve(metric / scale, self.metric)).real
         return bool(ratios.max() > OUTDATED or ratios.min() < 1 / OUTDATED)
 
-    def cost(self, n: int, r: int) -> int:
-        """Flops of `direction` and `move`: 7k² for the matrix, 10n(n - r)r + 4nr² for the frame."""
+    def step_flops(self, n: int, r: int) -> int:
+        """Return the flops of `direction` and `move`.
+
+        7k² for the matrix, and 10n(n - r)r + 4nr² for the frame.
+        """
         k = (n - r) * r
         frame = 3 * flops.gemm(n, n - r, r) + 2 * flops.gemm(n, r, r)
         return 7 * k * k + frame + transport_flops(n, r, n - r)
@@ -204,5 +211,5 @@ class LocalMatrix:
 
 
 def curved(s: Array, y: Array) -> bool:
-    """Return whether a pair shows curvature, s'y > 1e-10 |s| |y|."""
+    """Return whether a pair has curvature, s'y > 1e-10 |s| |y|."""
     return bool(np.vdot(s, y) > CURVED * sqrt(np.vdot(s, s) * np.vdot(y, y)))

@@ -11,31 +11,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import (
-    AnyProblem,
-    Array,
-    Solution,
-    Solver,
-    State,
-    Status,
-    complete,
-    flops,
-    parameter,
-)
+from orthobench.contract import Array, Solution, State, Status, complete, flops, parameter
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench.families.symmetric_tucker.sample_moments import expanded
-from orthobench_tucker.endings import (
-    fail_where_it_vanishes,
-    relative_gradient,
-    tolerance_parameter,
-)
+from orthobench.families.symmetric_tucker.sample_moments import full_core
 from orthobench_tucker.objective import derivatives, derivatives_flops
-from orthobench_tucker.partial_cores import forming_flops, refusal, unfolded
-from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
+from orthobench_tucker.partial_cores import unfolded
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import fail_if_vanishing, relative_gradient, tolerance_parameter
 from orthobench_tucker.tensor_cores import TensorCores
+from orthobench_tucker.whole_tensor import WholeTensorSolver
 
 PRODUCT_RATE = 4
-"""How many flops of a matrix product take as long as one of a rotation, about."""
+"""Flops of a matrix product that take about as long as one flop of a rotation."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,7 +32,7 @@ class JacobiState(State):
     Attributes
     ----------
     U : ndarray, shape (n, n)
-        Q and its complement.
+        Q and a basis of its complement.
     rank : int
         r.
     objective : float
@@ -61,84 +48,79 @@ class JacobiState(State):
 
 
 @dataclass(frozen=True)
-class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
-    """Jacobi rotations of all of U = [Q, Q_perp], each to the maximum of F in its plane.
+class JacobiTucker(WholeTensorSolver[JacobiState]):
+    """Jacobi rotations of U = [Q, Q_perp], each to the global maximum of F in its plane.
 
-    Only planes (u_i, u_j) with i <= r < j change F = |X ·(Q, ..., Q)|². Along one, F is a
-    trigonometric polynomial with harmonics up to d in twice the angle: its global maximum is
-    found for any order d (`orthobench_tucker.plane_angle`), where the paper solves for the roots
-    of a polynomial in the tangent, for d = 3. So F never falls.
+    Only planes (u_i, u_j) with i <= r < j change F = |X ·(Q, ..., Q)|². Along rotations in one of
+    them F is a trigonometric polynomial with harmonics up to d in twice the angle. Its global
+    maximum is found for any order d (`orthobench_tucker.plane_angle`); the paper solves for the
+    roots of a polynomial in the tangent, for d = 3. So F never falls.
 
-    One step is one sweep over all r(n - r) planes. A plane is left out where the derivative of F in
-    it is below `threshold` · 2/n times the norm of the gradient: with the gradient of that moment
-    the paper proves, for a factor of at most 2/n, that some plane always passes and that all
+    One step is one sweep over all r(n - r) planes. A plane is skipped where the derivative of F
+    along it is below `threshold` · 2/n times the norm of the gradient. With the gradient at that
+    moment the paper proves, for a factor of at most 2/n, that some plane always passes and that all
     limits are critical points. Here it is the gradient at the beginning of the sweep, and the
     argument still holds: some plane of each sweep passes, since the r(n - r) derivatives are the
     entries of the gradient, whose largest is at least 2/n of their norm; a rotation that passes
     raises F by a constant times that norm squared; F is bounded, so that the norm goes to zero.
 
-    Before each sweep Q and Q_perp are turned, each within the subspace it spans, to the principal
-    axes of X ·(I, Q, ..., Q): F stays what it is, and its second derivatives couple planes less.
-    On third and fourth moments of a factor model (n = 30 to 100), from random starts, that makes 7
-    to 10 sweeps of what took more than 60.
+    Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of
+    X ·(I, Q, ..., Q). That leaves F unchanged, and its second derivatives couple planes less. On
+    third and fourth moments of a factor model (n = 30 to 100), from random starts, 7 to 10 sweeps
+    are enough, where without it more than 60 were needed.
 
-    The paper rotates the whole tensor each time. Here u_j come in blocks J: the planes of a block
-    need only X ·(V, ..., V) with V = [Q, U_J], a small tensor, in which they are rotated; then Q
-    and U_J follow in one product. Planes go by j, and by i within that: so it is the same but for
-    rounding, needs no second tensor, and keeps errors from adding up in it.
+    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J: the
+    planes of a block need only X ·(V, ..., V) with V = [Q, U_J], a small tensor, which is rotated;
+    then one product gives Q and U_J. Planes are ordered by j, and by i for equal j, so that the
+    result is the same up to rounding; no second tensor is needed, in which errors would
+    accumulate.
 
-    Ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`. Fails where
+    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where
     X ·(I, Q, ..., Q) vanishes at the first basis.
 
     Parameters
     ----------
     start : str
     threshold : float
-        Zero for all planes in cyclic order.
+        Zero skips no plane: cyclic Jacobi.
     tolerance : float
-        Zero to go on for ever.
+        Zero never ends the run.
 
     Notes
     -----
-    Counted as in the paper, with the tensor rotated: 6d n^(d - 1) + 6n flops a rotation and
-    `plane_flops` a plane that is tried; and the principal axes, 4n²N + 9n³. Really a sweep takes
-    (n - r)/b times the 2n^d (r + b)/(d - 1)! flops of X ·(V, ..., V) for blocks of b, and
-    6d (r + b)^(d - 1) a rotation. Memory: that of `TensorCores.at` with r + b columns.
+    Counted as in the paper, where the tensor is rotated: 6d n^(d - 1) + 6n flops for a rotation and
+    `plane_flops` for each plane that is tried; and 4n²N + 9n³ for the principal axes. In fact a
+    sweep takes (n - r)/b times the 2n^d (r + b)/(d - 1)! flops of X ·(V, ..., V) for blocks of b,
+    and 6d (r + b)^(d - 1) for a rotation. Memory: that of `TensorCores.at` with r + b columns.
 
     References
     ----------
     Ishteva, Absil and Van Dooren 2013, "Jacobi algorithm for the best low multilinear rank
     approximation of symmetric tensors". Orders other than 3, principal axes, blocks, the angle, and
-    the threshold by sweeps are ours.
+    the threshold for whole sweeps are this project's.
     """
 
     start: str = start_parameter()
     threshold: float = parameter(
         0.1,
-        help="least derivative of a plane that is rotated, in units of 2/n of the gradient",
+        help="least derivative along a plane that is rotated, in units of 2/n of the gradient",
         low=0.0,
         high=1.0,
     )
     tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "jacobi-tucker"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Ishteva, Absil and Van Dooren 2013"
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, no samples for this start, or too large a tensor."""
-        return super().refuses(problem) or refusal(problem, "explicit", self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> JacobiState:
         """Compute the first basis and its complement."""
         del rng
-        Q, n = first_basis(oracle, self.start, "explicit"), oracle.n
+        Q, n = self.first_basis(oracle), oracle.n
         state = JacobiState(U=complete(Q, np.eye(n), n), rank=oracle.k)
-        state.work.flops += forming_flops(oracle, "explicit")
-        state.work.flops += first_basis_flops(oracle, self.start, "explicit") + flops.svd(n, n)
+        state.work.flops += self.start_flops(oracle) + flops.svd(n, n)
         W = self._evaluate(TensorCores(oracle.T), state)
         size = float(np.linalg.norm(unfolded(W, oracle.k, oracle.order)))
-        fail_where_it_vanishes(state, oracle, Q, size, oracle.order - 1)
+        fail_if_vanishing(state, oracle, Q, size, oracle.order - 1)
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: JacobiState) -> None:
@@ -147,17 +129,17 @@ class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
         least = self.threshold * 2 / n * state.slope if state.objective > 0 else 0.0
         for columns in blocks(n, state.rank, oracle.order):
             _rotate_block(cores, state, columns, least)
-        # one step of Newton and Schulz takes back what rounding took of orthogonality
+        # one Newton-Schulz step restores the orthogonality that rounding has cost
         state.U = state.U @ (1.5 * np.eye(n) - 0.5 * (state.U.T @ state.U))
         state.work.steps += 1
         self._evaluate(cores, state)
 
     def solution(self, state: JacobiState) -> Solution:
-        """Return the leading columns of U."""
+        """Return the first r columns of U."""
         return Solution(state.U[:, : state.rank].copy())
 
     def _evaluate(self, cores: TensorCores, state: JacobiState) -> Array:
-        """Compute F and its gradient; converge where that is small, or turn U; return W."""
+        """Compute F and its gradient; end the run where that is small, else rotate U; return W."""
         Q, rank = state.U[:, : state.rank], state.rank
         W = cores.at(Q)
         state.objective, G, *_ = derivatives(W, Q.T @ W, Q, cores.order)
@@ -166,12 +148,12 @@ class JacobiTucker(Solver[SymmetricTensorOracle, JacobiState]):
         if 0 < self.tolerance >= relative_gradient(state.slope, state.objective):
             state.status = Status.CONVERGED
         else:
-            _turn_to_axes(state, unfolded(W, rank, cores.order))
+            _rotate_to_axes(state, unfolded(W, rank, cores.order))
         return W
 
 
-def _turn_to_axes(state: JacobiState, W: Array) -> None:
-    """Turn Q and Q_perp to the principal axes of W in each, the largest ones first."""
+def _rotate_to_axes(state: JacobiState, W: Array) -> None:
+    """Rotate Q and Q_perp, each within its span, to the principal axes of W, largest first."""
     n, size = W.shape
     for part in (slice(0, state.rank), slice(state.rank, n)):
         inside = state.U[:, part].T @ W
@@ -183,11 +165,11 @@ def _turn_to_axes(state: JacobiState, W: Array) -> None:
 def _rotate_block(
     cores: TensorCores, state: JacobiState, columns: NDArray[np.intp], least: float
 ) -> None:
-    """Rotate the planes of the leading columns of U with the other ones of `columns`."""
+    """Rotate the planes of the first r columns of U with the others of `columns`."""
     from orthobench_tucker.plane_rotations import plane, rotate_planes
 
     rank, order, V = state.rank, cores.order, state.U[:, columns]
-    small = expanded(V.T @ cores.at(V), order).reshape(-1)
+    small = full_core(V.T @ cores.at(V), order).reshape(-1)
     turned = np.eye(len(columns))
     tried, rotated = rotate_planes(small, turned, rank, order, plane(rank, order), least)
     if rotated:
@@ -197,7 +179,7 @@ def _rotate_block(
 
 @lru_cache(maxsize=16)
 def block_size(n: int, rank: int, order: int) -> int:
-    """Return how many columns of the complement share a small tensor, where a sweep is fastest."""
+    """Return the number of columns of the complement in a block with which a sweep is fastest."""
 
     def sweep(b: int) -> float:
         m = rank + b
@@ -209,7 +191,7 @@ def block_size(n: int, rank: int, order: int) -> int:
 
 
 def blocks(n: int, rank: int, order: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the columns of each block: the leading r, then some of the others."""
+    """Yield the columns of each block: the first r, then some of the others."""
     if rank == n:
         return
     size = block_size(n, rank, order)
@@ -224,10 +206,10 @@ def rotation_flops(n: int, order: int) -> int:
 
 
 def plane_flops(rank: int, order: int) -> int:
-    """Return the flops of F in a plane: 3(k + 1)² for each ascending tuple of d - k others.
+    """Return the flops of F along a plane: 3(k + 1)² for each ascending tuple of d - k others.
 
-    There are C(r + d - k - 2, d - k) of these, k = 1, ..., d: about 12 r^(d - 1)/(d - 1)! flops.
-    The maximum of F takes some hundreds more.
+    There are C(r + d - k - 2, d - k) of these tuples for k = 1, ..., d: about
+    12 r^(d - 1)/(d - 1)! flops. The maximum of F takes some hundreds more.
     """
     others = {k: comb(rank + order - k - 2, order - k) for k in range(1, order)} | {order: 1}
     return sum(3 * (k + 1) ** 2 * count for k, count in others.items())

@@ -1,4 +1,4 @@
-"""Line search for the strong Wolfe conditions."""
+"""Line search by the strong Wolfe conditions."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from math import isfinite, sqrt
 from orthobench_tucker.objective import Point, gain
 
 SUFFICIENT = 1e-4
-"""Least share of the gain that the slope at the start promises."""
+"""Least gain, relative to what the slope at the start predicts."""
 
 FLATTER = 0.9
-"""Largest share of the slope at the start that may be left at the end."""
+"""Largest slope at the end, relative to that at the start."""
 
 TRIALS = 25
+"""Most trials."""
 
 STRETCH = 4.0
 """Longest extrapolation, relative to the last trial."""
 
 MARGIN = 0.1
-"""A trial keeps this share of a bracket away from its ends."""
+"""Least distance of a trial from the ends of its bracket, relative to the width of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,12 @@ class Trial:
 def wolfe_search(
     probe: Callable[[float], Trial], start: Trial, longest: float
 ) -> tuple[Trial | None, int]:
-    """Look for a point on a curve where F has risen enough, and has become flat enough.
+    """Search for a point on a curve that meets the strong Wolfe conditions, for a rising F.
 
-    The strong Wolfe conditions, for a rising F: F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9
-    F'(0). A bracket holds such a point once its lower end rises enough and is steep, and its upper
-    end has gone too far; trials within are minimizers of the cubic through both ends, kept off
-    them. F(t) - F(0) is `orthobench_tucker.objective.gain`.
+    F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). A bracket contains such a point once its
+    lower end has risen enough but is still steep, and its upper end is too far; further trials
+    are maximizers of the cubic through both ends, kept away from these. F(t) - F(0) is computed by
+    `orthobench_tucker.objective.gain`.
 
     Parameters
     ----------
@@ -49,19 +50,24 @@ def wolfe_search(
     start : Trial
         At t = 0, with positive slope.
     longest : float
-        Largest t; a trial there that has risen enough is taken, however steep. The first is at 1.
+        Largest t; a trial there that has risen enough is accepted, however steep. The first trial
+        is at 1 or there.
 
     Returns
     -------
     Trial or None
-        None where 25 trials have not found one that rises enough. If some did, but none was flat
-        enough, the highest bracket end is returned.
+        None where none of 25 trials has risen enough. If some have, but none was flat enough, the
+        last lower end of the bracket.
     int
-        Trials made.
+        Number of trials.
+
+    Notes
+    -----
+    One evaluation of F and its slope for each trial.
 
     References
     ----------
-    Nocedal and Wright 2006, Algorithms 3.5 and 3.6 and equation 3.59, with one loop for both.
+    Nocedal and Wright 2006, Algorithms 3.5 and 3.6 and equation 3.59, in one loop.
     """
     low, high = start, None
     t = min(1.0, longest)
@@ -83,7 +89,7 @@ def _rises(start: Trial, trial: Trial) -> bool:
 
 
 def _between(low: Trial, high: Trial) -> float:
-    """Return where the cubic through both ends is largest, kept off the ends of the bracket."""
+    """Return the maximizer of the cubic through both ends, kept away from them by `MARGIN`."""
     width = high.t - low.t
     slopes = (width * low.slope, width * high.slope)
     rise = gain(low.point.value, high.point.value, slopes)

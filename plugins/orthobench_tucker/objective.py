@@ -9,13 +9,13 @@ d - 1, their multiplicities c, C = diag(c), and S = Q'W::
     grad F = (I - QQ') ∇F = 2d (W - QS) C S'
     Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
 
-where dW is the derivative of W in the direction V. W - QS is what all of them are computed from:
-so nothing cancels where the gradient is small. The formulae hold for any order d >= 2; Jin,
-Kileel, Kolda and Ward (2022) have ∇F as equation 6, and grad F and Hess F, in terms of P = QQ'
-and of tangent vectors VQ' + QV', as equations 27 and 41.
+where dW is the derivative of W in the direction V. All of them are computed from W - QS, so that
+nothing cancels where the gradient is small. The formulae hold for any order d >= 2; Jin, Kileel,
+Kolda and Ward (2022) have ∇F as equation 6, and grad F and Hess F, in terms of P = QQ' and of
+tangent vectors VQ' + QV', as equations 27 and 41.
 
-The tensor is divided by a unit, the norm of the core at the first point of a run: so that F and
-all of its derivatives are of a size whose squares and products neither overflow nor vanish.
+The tensor is divided by a unit, the norm of the core at the first point of a run, so that squares
+and products of F and its derivatives neither overflow nor underflow.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ import numpy as np
 
 from orthobench.contract import Array, flops
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import core_square
-from orthobench_tucker.endings import relative_gradient
+from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared
 from orthobench_tucker.pair_cores import (
     core_along,
     core_along_flops,
@@ -38,10 +37,11 @@ from orthobench_tucker.pair_cores import (
     pair_core_flops,
 )
 from orthobench_tucker.partial_cores import PartialCores
+from orthobench_tucker.stopping import relative_gradient
 from orthobench_tucker.tensor_cores import TensorCores
 
 RESOLVED = 1e-9
-"""Relative change of F from which on the difference of two values has digits enough."""
+"""Least relative change of F that the difference of two values gives accurately enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class Point:
     ----------
     Q : ndarray, shape (n, r)
     S : ndarray, shape (r, N)
-        Q'W, the core with its first index apart.
+        Q'W, the core unfolded along its first index.
     normal : ndarray, shape (n, N)
         W - QS.
     unit : float
-        What the tensor is divided by, here and in all that follows.
+        The tensor is divided by it, here and in the following attributes.
     value : float
         F.
     gradient : ndarray, shape (n, r)
@@ -64,8 +64,8 @@ class Point:
     B : ndarray, shape (r, r)
         Q'∇F = 2d S C S', symmetric and positive semidefinite; its trace is 2d F.
     pairs : ndarray, shape (N', n, n), optional
-        `orthobench_tucker.pair_cores.pair_core`, not divided, where Hessian-vector products follow
-        from it.
+        `orthobench_tucker.pair_cores.pair_core`, not divided by the unit, where Hessian-vector
+        products are computed from it.
     """
 
     Q: Array
@@ -97,11 +97,11 @@ def evaluate(
     ----------
     cores : PartialCores
     Q : ndarray, shape (n, r)
-        Orthonormal; it is kept.
+        Orthonormal; it is kept in the point, not copied.
     unit : float, optional
-        What to divide the tensor by; by default the norm of its core here.
+        The tensor is divided by it; by default the norm of its core here.
     pairs : bool
-        Whether many Hessian-vector products will be asked for here.
+        Whether to prepare for many Hessian-vector products here.
 
     Notes
     -----
@@ -112,7 +112,7 @@ def evaluate(
     W = cores.at(Q) if Y is None else core_of_pairs(Y, Q, order)
     S = Q.T @ W
     if unit is None:
-        unit = sqrt(core_square(S, order)) or 1.0
+        unit = sqrt(core_norm_squared(S, order)) or 1.0
     value, gradient, B, normal = derivatives(W / unit, S / unit, Q, order)
     return Point(Q, S / unit, normal, unit, value, gradient, (B + B.T) / 2, Y)
 
@@ -120,7 +120,8 @@ def evaluate(
 def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array, Array, Array]:
     """Return F, grad F, Q'∇F and W - QS of a partial core W, (n, N), and of S = Q'W.
 
-    `derivatives_flops`, but for S. `orthobench_tucker.pgd_kernels.evaluated` is the same, compiled.
+    `derivatives_flops`, less those of S. `orthobench_tucker.pgd_kernels.evaluated` is the same,
+    compiled.
     """
     weighted = _weighted(S, order)
     B = S @ weighted.T
@@ -155,19 +156,20 @@ def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
 
 
 def gain(before: float, after: float, slopes: tuple[float, float]) -> float:
-    """Return by how much F rises along a curve from one point to another.
+    """Return the gain of F along a curve from one point to another.
 
-    The difference of the values; where that is so small that rounding shows, the trapezoidal rule
-    on the derivatives at the two ends, which then is far more accurate: this is what turns the
-    condition of Armijo into the approximate one of Hager and Zhang (2005), and lets
-    methods go on to the accuracy of the gradient, not only of its square.
+    The difference of the two values. Where that is near rounding, the trapezoidal rule with the
+    derivatives at both ends, which then is far more accurate: it turns the Armijo condition into
+    the approximate one of Hager and Zhang (2005), and lets methods reach the accuracy of the
+    gradient, not only of its square.
 
     Parameters
     ----------
     before, after : float
-        F.
+        F at both ends.
     slopes : tuple of float
-        Derivatives of F along the curve, over a unit of length, at its ends.
+        Derivatives of F with respect to the parameter of the curve, which runs from 0 to 1, at
+        both ends.
     """
     difference = after - before
     first, last = slopes
@@ -177,7 +179,7 @@ def gain(before: float, after: float, slopes: tuple[float, float]) -> float:
 
 
 def evaluation_flops(cores: PartialCores, rank: int, *, pairs: bool = False) -> int:
-    """Flops of `evaluate`: W, and `derivatives_flops`."""
+    """Return the flops of `evaluate`: those of W, and `derivatives_flops`."""
     n, order = cores.n, cores.order
     if pairs and order > 2 and isinstance(cores, TensorCores):
         W = pair_core_flops(n, rank, order) + core_of_pairs_flops(n, rank, order)
@@ -188,13 +190,13 @@ def evaluation_flops(cores: PartialCores, rank: int, *, pairs: bool = False) -> 
 
 
 def derivatives_flops(n: int, rank: int, size: int) -> int:
-    """Flops of S and `derivatives`: 6nrN + 4nr² + 2r²N, N = `size`."""
+    """Return the flops of S and `derivatives`: 6nrN + 4nr² + 2r²N, N = `size`."""
     within = 2 * flops.gemm(n, rank, rank) + flops.gemm(rank, rank, size)
     return 3 * flops.gemm(n, rank, size) + within
 
 
 def hessian_flops(cores: PartialCores, rank: int) -> int:
-    """Flops of `hessian` at a point with pairs: dW, and 8nrN + 6nr² for the rest."""
+    """Return the flops of `hessian` at a point with pairs: those of dW, and 8nrN + 6nr²."""
     n, order = cores.n, cores.order
     if order > 2 and isinstance(cores, TensorCores):
         dW = core_along_flops(n, rank, order)
@@ -206,5 +208,5 @@ def hessian_flops(cores: PartialCores, rank: int) -> int:
 
 def _weighted(S: Array, order: int) -> Array:
     """Return 2d S C."""
-    weighted: Array = S * (2 * order * monomials(len(S), order - 1).counts)
+    weighted: Array = S * (2 * order * monomials(len(S), order - 1).multiplicities)
     return weighted

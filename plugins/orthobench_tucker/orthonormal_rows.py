@@ -1,6 +1,6 @@
 """Kernels that orthonormalize the rows of a wide matrix.
 
-A basis Q (n, r) in Fortran order is its transpose in C order: r contiguous rows.
+The rows are the columns of a basis Q (n, r) in Fortran order, which is Q' in C order.
 """
 
 from __future__ import annotations
@@ -14,42 +14,43 @@ ROUNDS = 3
 """Most rounds of CholeskyQR."""
 
 PRECISE = 2e-15
-"""Largest entry of QQ' - I at which no further round is tried."""
+"""Largest entry of QQ' - I at which no further round is made."""
 
 DEFECT = 1e-14
-"""Largest entry of QQ' - I that is accepted after `ROUNDS`."""
+"""Largest entry of QQ' - I that is accepted after the last round."""
 
 DEPENDENT = 1e-10
-"""Least squared sine, between a row and those before it, that CholeskyQR is trusted with.
+"""Least squared sine, between a row and those before it, at which CholeskyQR is used.
 
-It leaves a defect of about 1e-16 over this, which the next round squares away."""
+It leaves a defect of about 1e-16 over this, which the next round squares."""
 
 
 @kernel
 def orthonormalize(A: Array, out: Array) -> bool:
-    """Set the rows of `out` to what Gram and Schmidt make of those of `A`: the QR retraction.
+    """Set the rows of `out` to the orthonormalized rows of `A`: the QR retraction.
 
-    By repeated CholeskyQR: A <- L^{-1} A with LL' = AA', until AA' = I to rounding. One or two
-    rounds do where A is a step away from orthonormal rows, also a long one. Where a row depends on
-    those before it, to 1e-5 of its length, Householder's QR takes over (LAPACK's geqrf and orgqr),
-    whose rows are orthonormal whatever the rank. No entry of QQ' - I is larger than 1e-14; rows
-    that are orthonormal already, to 2e-15, keep their bits.
+    The result is that of Gram-Schmidt. By repeated CholeskyQR: A <- L^{-1} A with LL' = AA', until
+    AA' = I up to rounding. One or two rounds are enough where A is a step away from orthonormal
+    rows, even a long one. Where a row depends on those before it, up to 1e-5 of its length,
+    Householder's QR (LAPACK's geqrf and orgqr) is used instead, whose rows are orthonormal
+    whatever the rank. No entry of QQ' - I is larger than 1e-14. Rows that are orthonormal already,
+    up to 2e-15, keep their bits.
 
     Parameters
     ----------
     A : ndarray, shape (r, n), r <= n
         C order; overwritten.
     out : ndarray, shape (r, n)
-        C order. Where rows of `A` depend on each other, arbitrary ones take their places.
+        C order. Dependent rows of `A` are replaced by arbitrary ones.
 
     Returns
     -------
     bool
-        False, and `out` as it was, where `A` is not finite.
+        False where `A` is not finite; then `out` is unchanged.
 
     Notes
     -----
-    4nr² flops a round, and 2nr² to see that no other is needed, all of them in matrix products.
+    4nr² flops for each round, and 2nr² to see that no other is needed, all in matrix products.
     Householder's 4nr² - 4r³/3 (`flops.qr`) take several times as long.
 
     References
@@ -75,7 +76,7 @@ def orthonormalize(A: Array, out: Array) -> bool:
 
 @inner
 def copy_rows(A: Array, out: Array) -> None:
-    """Copy; loops compile several times faster than a slice assignment."""
+    """Copy a matrix; loops compile several times faster than a slice assignment."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             out[i, j] = A[i, j]
@@ -83,7 +84,7 @@ def copy_rows(A: Array, out: Array) -> None:
 
 @inner
 def _defect(gram: Array) -> float:
-    """Return the largest entry of |gram - I|, infinity where one is not a number."""
+    """Return the largest entry of |gram - I|; infinite where one is NaN."""
     largest = 0.0
     for i in range(len(gram)):
         for j in range(i + 1):
@@ -97,7 +98,7 @@ def _defect(gram: Array) -> float:
 def _inverse_cholesky(gram: Array, inverse: Array) -> bool:
     """Set `inverse` to L^{-1} with LL' = gram; False where a row depends on those before it.
 
-    Row i of L^{-1} is (e_i - sum_{j<i} l_ij row_j) / l_ii. L is left in `gram`.
+    Row i of L^{-1} is (e_i - sum_{j<i} l_ij row_j) / l_ii. `gram` is overwritten with L.
     """
     inverse[:] = 0.0
     for i in range(len(gram)):

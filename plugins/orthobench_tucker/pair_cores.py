@@ -1,8 +1,8 @@
-"""The core with two indices apart, Y = X ·(I, I, Q, ..., Q), of a tensor with all its entries.
+"""The partial core Y = X ·(I, I, Q, ..., Q) of a tensor with all its entries.
 
-One pass over the n^d entries gives Y. From it follow W = X ·(I, Q, ..., Q) and the derivative of W
-in any direction, at n² N' r products each, N' = C(r + d - 3, d - 2): however many Hessian-vector
-products are taken at a point, the tensor is read once.
+One pass over the n^d entries gives Y. W = X ·(I, Q, ..., Q), and the derivative of W in any
+direction, follow from it in n² N' r multiplications each, N' = C(r + d - 3, d - 2): however many
+Hessian-vector products are taken at a point, the tensor is read once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def pair_core(T: Array, Q: Array) -> Array:
         Y = np.matmul(Q.T, Y.reshape(slices, n, n**left))
         slices *= r
     Y = Y.reshape(slices, n, n)
-    return Y if order == 3 else np.ascontiguousarray(Y[monomials(r, order - 2).places])
+    return Y if order == 3 else np.ascontiguousarray(Y[monomials(r, order - 2).positions])
 
 
 def core_of_pairs(Y: Array, Q: Array, order: int) -> Array:
@@ -51,14 +51,16 @@ def core_of_pairs(Y: Array, Q: Array, order: int) -> Array:
 def core_along(Y: Array, V: Array, order: int) -> Array:
     """Return the derivative of W in the direction V, from `pair_core`.
 
-    Each column is the sum, over the d - 1 variables of its monomial, of Y for the others and the
-    column of V for that variable.
+    Each column is the sum, over the d - 1 variables of its monomial, of the slice of Y for the
+    other variables times the column of V for that one.
 
     Parameters
     ----------
     Y : ndarray, shape (N', n, n)
+        From `pair_core`.
     V : ndarray, shape (n, r)
     order : int
+        d.
 
     Returns
     -------
@@ -77,27 +79,27 @@ def core_along(Y: Array, V: Array, order: int) -> Array:
 
 
 def pair_core_flops(n: int, rank: int, order: int) -> int:
-    """Flops of `pair_core`."""
+    """Return the flops of `pair_core`."""
     powers = range(order - 2)
     return sum(flops.gemm(rank ** (i + 1), n ** (order - 1 - i), n) for i in powers)
 
 
 def core_of_pairs_flops(n: int, rank: int, order: int) -> int:
-    """Flops of `core_of_pairs`."""
+    """Return the flops of `core_of_pairs`."""
     return monomials(rank, order - 2).size * flops.gemm(n, rank, n)
 
 
 def core_along_flops(n: int, rank: int, order: int) -> int:
-    """Flops of `core_along`."""
+    """Return the flops of `core_along`."""
     sums = (order - 2) * n * monomials(rank, order - 1).size
     return core_of_pairs_flops(n, rank, order) + sums
 
 
 @lru_cache(maxsize=64)
 def _without_one(variables: int, degree: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return, for each place of each monomial, the monomial of the others, and its variable.
+    """Return each monomial without each of its variables in turn, and that variable.
 
-    Both of shape (degree, size).
+    Indices of monomials of one degree less, and of variables, both of shape (degree, size).
     """
     below = {i: at for at, i in enumerate(monomials(variables, degree - 1).indices)}
     all_of = monomials(variables, degree).indices

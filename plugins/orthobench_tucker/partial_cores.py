@@ -1,7 +1,7 @@
-"""What methods ask of the tensor X: its partial core W = X ·(I, Q, ..., Q), in one of two forms.
+"""Partial cores W = X ·(I, Q, ..., Q) of the tensor X, in one of two forms.
 
-*Implicit*: from the samples that X is the moment of. *Explicit*: from all its entries. Everything
-else, objective, gradient, core, follows from W by the same formulae
+*Implicit*: from the samples whose moment X is. *Explicit*: from all entries of X. Objective,
+gradient and core follow from W by the same formulae
 (`orthobench.families.symmetric_tucker.sample_moments`), so that a method is the same in both forms.
 """
 
@@ -23,14 +23,16 @@ from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.tensor_cores import TensorCores
 
 FORMS = ("auto", "implicit", "explicit")
+"""Values of the parameter ``form``; ``"auto"`` is implicit where there are samples."""
 
 
 class PartialCores(Protocol):
-    """Partial cores of one tensor, a column for each monomial of degree d - 1.
+    """The partial cores of a tensor, with a column for each monomial of degree d - 1.
 
     Attributes
     ----------
     n, order : int
+        n and d.
     """
 
     n: int
@@ -43,49 +45,50 @@ class PartialCores(Protocol):
         """Return the derivative of W in the direction V, shape (n, N)."""
 
     def at_flops(self, rank: int) -> int:
-        """Flops of `at`."""
+        """Return the flops of `at`."""
 
     def along_flops(self, rank: int) -> int:
-        """Flops of `along`."""
+        """Return the flops of `along`."""
 
 
 def form_parameter(default: str = "auto") -> Any:
     """Declare the parameter ``form`` of a solver of this family."""
     return parameter(
         default,
-        help="work on the samples, on the tensor with all its entries, or samples where there are",
+        help="from the samples, from the tensor with all its entries, or from samples if there are",
         choices=FORMS,
     )
 
 
 def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
-    """Return the partial cores of an oracle's tensor in a form; ``"auto"`` prefers samples."""
+    """Return the partial cores of an oracle's tensor, in a form of `FORMS`."""
     if form != "explicit" and isinstance(oracle, MomentOracle):
         return SampleCores(oracle.X, oracle.order)
     return TensorCores(oracle.T)
 
 
 def unfolded(W: Array, rank: int, order: int) -> Array:
-    """Return the unfolding of X ·(I, Q, ..., Q), whose equal columns are one each.
+    """Return the unfolding of X ·(I, Q, ..., Q), with equal columns combined into one.
 
-    W diag(c)^½, c the multiplicities: with the same norm, left singular vectors and values.
+    W diag(c)^½ with the multiplicities c has the same norm, singular values and left singular
+    vectors.
     """
-    return np.asarray(W * np.sqrt(monomials(rank, order - 1).counts))
+    return np.asarray(W * np.sqrt(monomials(rank, order - 1).multiplicities))
 
 
 def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
-    """Return the flops that forming the tensor takes, where a form needs that."""
+    """Return the flops of forming the tensor, where the form needs it; else zero."""
     implicit = form != "explicit" and isinstance(oracle, MomentOracle)
-    return 0 if implicit else oracle.forming
+    return 0 if implicit else oracle.forming_flops
 
 
 def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
-    """Return why a solver that needs the whole tensor cannot take a problem, or None.
+    """Return why a solver that uses the whole tensor cannot take a problem, or None.
 
     Parameters
     ----------
     problem : Problem
-        One that offers a `SymmetricTensorOracle`, or any other, which is for others to refuse.
+        Any problem; None is returned for those of other families.
     form : str
         One of `FORMS`.
     start : str
@@ -93,7 +96,7 @@ def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None
     """
     if not isinstance(problem, SymmetricTucker):
         return None
-    if problem.endless:
+    if problem.streamed:
         return "needs all samples at once, and here they only stream"
     sampled = issubclass(problem.offers, MomentOracle)
     if form == "implicit" and not sampled:

@@ -1,6 +1,6 @@
-"""Kernels of a projected gradient step: what follows from W, the step, the retraction.
+"""Kernels of a projected gradient step: F and its gradient from W, the step, the retraction.
 
-Bases are kept transposed here, Q' (r, n) in C order: their columns are contiguous.
+Bases are transposed here, Q' (r, n) in C order, so that their columns are contiguous.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from orthobench_tucker.orthonormal_rows import orthonormalize
 
 @kernel
 def evaluated(
-    W: Array, basis: Array, counts: Array, order: int
+    W: Array, basis: Array, multiplicities: Array, order: int
 ) -> tuple[Array, Array, float, float]:
     """Return the gradient of F in two parts, F, and the relative gradient.
 
-    What `orthobench_tucker.objective.derivatives` returns, compiled.
+    As `orthobench_tucker.objective.derivatives`, compiled.
 
-    ∇F = QP + V with P = 2d S diag(c) S' and V = 2d (W - QS) diag(c) S', the Riemannian
-    gradient: Q'V = 0. V is formed of what W has outside of Q, and so without cancellation.
+    ∇F = QP + V with P = 2d S diag(c) S' and the Riemannian gradient V = 2d (W - QS) diag(c) S',
+    Q'V = 0. V is computed from the part of W outside of Q, and so without cancellation.
 
     Parameters
     ----------
@@ -29,8 +29,10 @@ def evaluated(
         W', C order.
     basis : ndarray, shape (r, n)
         Q'.
-    counts : ndarray, shape (N,)
+    multiplicities : ndarray, shape (N,)
+        c, of the monomials of degree d - 1.
     order : int
+        d.
 
     Returns
     -------
@@ -40,14 +42,14 @@ def evaluated(
         V'.
     objective : float
     relative : float
-        |V|_F / F; infinite where F vanishes.
+        |V|_F / F; infinite where F is zero.
     """
     S = np.dot(W, basis.T)
     weighted = np.empty_like(S)
     objective = 0.0
     for j in range(len(S)):
         for c in range(S.shape[1]):
-            weighted[j, c] = counts[j] * S[j, c]
+            weighted[j, c] = multiplicities[j] * S[j, c]
             objective += weighted[j, c] * S[j, c]
     weighted *= 2 * order
     residual = W - np.dot(S, basis)
@@ -73,7 +75,7 @@ def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
     Parameters
     ----------
     basis, inner, tangent : ndarray
-        Of `evaluated`.
+        Q', P and V', from `evaluated`.
     scales : ndarray, shape (r,)
         gamma.
     """
@@ -95,14 +97,14 @@ def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
 def stepped_by_length(
     basis: Array, inner: Array, tangent: Array, squares: Array, length: float
 ) -> Array:
-    """Return what `stepped` does, of gamma = `length` over the root of `squares` + |column|²."""
+    """Return `stepped` with gamma = `length` over the root of `squares` + |column of ∇F|²."""
     scales = length / np.sqrt(squares + square_columns(inner, tangent))
     return stepped(basis, inner, tangent, scales)
 
 
 @summed
 def dot(x: Array, y: Array) -> float:
-    """Return the inner product, summed in an order that vectorizes."""
+    """Return the inner product, in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i] * y[i]
@@ -111,6 +113,6 @@ def dot(x: Array, y: Array) -> float:
 
 @kernel
 def add(factor: float, x: Array, y: Array) -> None:
-    """Add a multiple of x to y."""
+    """Add `factor` times `x` to `y`."""
     for i in range(len(x)):
         y[i] += factor * x[i]

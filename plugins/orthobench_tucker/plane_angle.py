@@ -1,10 +1,10 @@
 """The global maximum of a trigonometric polynomial over its period, compiled.
 
 f(x) = sum_h cosines[h] cos(h x) + sines[h] sin(h x), h = 1, ..., d. The circle is divided into
-cells. By Taylor's theorem, with a bound on the third derivative, a cell is left where f is monotone
-or convex on it, or nowhere above the best value known; where f is concave Newton's method finds its
-maximum; any other cell is halved. So no maximum is missed, however close to another one it lies:
-a grid might miss it, and so might rounded roots of a polynomial in tan(x/2).
+cells. By Taylor's theorem, with a bound on the third derivative, a cell is discarded where f is
+monotone or convex on it, or nowhere above the best value known; where f is concave Newton's method
+finds its maximum; any other cell is halved. So no maximum is missed, however close to another one
+it lies. A grid might miss one, and so might rounded roots of a polynomial in tan(x/2).
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel
 
 RESOLUTION = 1e-14
-"""Maxima that differ by less than this times the sum of |coefficients| are equal."""
+"""Maxima that differ by less than this, relative to the sum of |coefficients|, are equal."""
 
 CELLS = 4
-"""Cells that the circle begins with, for each harmonic."""
+"""Initial cells of the circle for each harmonic."""
 
 NARROW = 1e-7
-"""Half-width of a cell that is not halved any more."""
+"""Half-width, in radians, below which a cell is not halved any more."""
 
-LEAVE, CLIMB, HALVE = 0, 1, 2
+DISCARD, CLIMB, HALVE = 0, 1, 2
+"""What may be done with a cell: see `_verdict`."""
 
 STEPS = 30
 """Most steps of Newton's method."""
 
 DEPTH = 64
-"""Room for cells that wait, beside the first ones: halving adds one each time."""
+"""Room for waiting cells besides the initial ones: each halving adds one."""
 
 
 @kernel
 def best_angle(cosines: Array, sines: Array) -> float:
-    """Return the global maximizer of f, in [-pi, pi]; the one next to zero of equal ones.
+    """Return the global maximizer of f, in [-pi, pi]; near zero where the maximum there is equal.
 
     Parameters
     ----------
@@ -46,15 +47,15 @@ def best_angle(cosines: Array, sines: Array) -> float:
     Returns
     -------
     float
-        Zero where nothing is gained but rounding by going elsewhere. Near a maximum that is not
-        the case: a gain is summed from the half-angles and never the difference of two values.
+        Zero where any gain would be rounding. Small gains near a maximum are not: `gain` computes
+        them from half-angles, and never as the difference of two values.
     """
     d = len(cosines) - 1
     size, third = _bounds(cosines, sines)
     if not size > 0:
         return 0.0
     slack = RESOLUTION * size
-    best = _climbed(cosines, sines, 0.0, pi / d)
+    best = _stationary(cosines, sines, 0.0, pi / d)
     if gain(cosines, sines, best) < 0:
         best = 0.0
     top = gain(cosines, sines, best)
@@ -67,7 +68,7 @@ def best_angle(cosines: Array, sines: Array) -> float:
         x, w = centres[waiting], halves[waiting]
         verdict = _verdict(cosines, sines, x, w, third, top + slack)
         if verdict == CLIMB:
-            x = _climbed(cosines, sines, x, w)
+            x = _stationary(cosines, sines, x, w)
             value = gain(cosines, sines, x)
             if value > top + slack:
                 best, top = x, value
@@ -92,20 +93,27 @@ def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
 
 @inner
 def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, level: float) -> int:
-    """Return what to do with the cell of half-width w around x, by Taylor's theorem."""
+    """Return what to do with the cell of half-width w around x, by Taylor's theorem.
+
+    `DISCARD` where no maximum above `level` can be in it, `CLIMB` where f is concave on it or it is
+    too narrow, else `HALVE`.
+    """
     slope, curvature = derivatives(cosines, sines, x)
     bend = third * w
     if abs(slope) > w * (abs(curvature) + bend / 2) or curvature > bend:
-        return LEAVE
+        return DISCARD
     most = w * (abs(slope) + w * (max(curvature, 0.0) / 2 + bend / 6))
     if gain(cosines, sines, x) + most <= level:
-        return LEAVE
+        return DISCARD
     return CLIMB if curvature < -bend or w < NARROW else HALVE
 
 
 @inner
-def _climbed(cosines: Array, sines: Array, x: float, w: float) -> float:
-    """Return where f is stationary within w of x, if its slope falls there; bisection helps."""
+def _stationary(cosines: Array, sines: Array, x: float, w: float) -> float:
+    """Return a stationary point of f within w of x, where its slope falls, by Newton's method.
+
+    Bisection replaces the steps that would leave the bracket.
+    """
     low, high = x - w, x + w
     for _ in range(STEPS):
         slope, curvature = derivatives(cosines, sines, x)

@@ -1,13 +1,13 @@
 """Plane rotations of a small symmetric tensor that maximize its leading block, compiled.
 
-With c = cos, s = sin of the angle t, rotating u_i into c u_i + s u_j, i <= r < j, makes of
-F = |leading block|² the sum over k = 0, ..., d, and over all tuples of d - k leading indices other
-than i, of
+Let F be the squared norm of the leading block, c and s the cosine and sine of an angle t. After
+the rotation of u_i, i <= r < j, into c u_i + s u_j, F is the sum over k = 0, ..., d, and over all
+tuples of d - k leading indices other than i, of
 
     binom(d, k) (sum_e binom(k, e) c^(k-e) s^e T[others, i, ..., i, j, ..., j])²,   e times j,
 
-of which k = 0 is constant. Term k is a trigonometric polynomial with harmonics up to k in 2t. By
-symmetry the others are ascending tuples, with multiplicities.
+where k = 0 is constant. Term k is a trigonometric polynomial with harmonics up to k in 2t. By
+symmetry only ascending tuples are needed, with multiplicities.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from orthobench_tucker.plane_angle import best_angle, derivatives, gain
 
 
 class Plane(NamedTuple):
-    """What F in a plane is computed by, for one r and d.
+    """Tables by which F along plane rotations is computed, for one r and d.
 
     Attributes
     ----------
     others : ndarray of int, shape (count, d - 1)
-        Ascending tuples of d - k of the r - 1 other leading indices, k = 1, ..., d, to the left.
+        Ascending tuples of d - k of the r - 1 other leading indices, k = 1, ..., d, padded on the
+        right.
     degrees : ndarray of int, shape (count,)
         k of each tuple.
     multiplicities : ndarray, shape (count,)
-        How many entries it stands for, times binom(d, k).
+        Number of entries that each tuple stands for, times binom(d, k).
     binomials : ndarray, shape (d + 1, d + 1)
         binom(k, e).
     harmonics : ndarray, shape (d + 1, 2d + 1, 2, d + 1)
@@ -51,12 +52,12 @@ class Plane(NamedTuple):
 
 @lru_cache(maxsize=16)
 def plane(rank: int, order: int) -> Plane:
-    """Return the tables of planes of a rank and an order."""
+    """Return the tables for a rank and an order."""
     others, degrees, multiplicities = [], [], []
     for k in range(1, order + 1):
         table = monomials(rank - 1, order - k) if order > k else None
         indices = table.indices if table else ((),)
-        counts = table.counts if table else np.ones(1)
+        counts = table.multiplicities if table else np.ones(1)
         for own, count in zip(indices, counts, strict=True):
             others.append((*own, *(0,) * (order - 1 - len(own))))
             degrees.append(k)
@@ -70,7 +71,7 @@ def plane(rank: int, order: int) -> Plane:
 
 
 def _harmonics(order: int) -> Array:
-    """Return the Fourier coefficients of c^(2k - q) s^q in twice the angle."""
+    """Return the Fourier coefficients of c^(2k - q) s^q with respect to twice the angle."""
     size = 2 * order + 1
     angles = np.pi * np.arange(size) / size
     result = np.zeros((order + 1, size, 2, order + 1))
@@ -87,28 +88,29 @@ def _harmonics(order: int) -> Array:
 def rotate_planes(
     T: Array, turned: Array, rank: int, order: int, tables: Plane, least: float
 ) -> tuple[int, int]:
-    """Rotate each plane (i, j), i < r <= j, to where F is largest, one after the other.
+    """Rotate in each plane (i, j), i < r <= j, in turn, to the global maximum of F.
 
     Parameters
     ----------
     T : ndarray, shape (m^d,)
         A symmetric tensor, flattened; rotated in place, along all modes.
     turned : ndarray, shape (m, m)
-        G', T becomes T ·(G, ..., G); rotated in place.
+        G', where T becomes T ·(G, ..., G); rotated in place.
     rank, order : int
         r and d.
     tables : Plane
     least : float
-        Planes whose derivative |dF/dt| at t = 0 is less stay as they are.
+        A plane is skipped where the derivative |dF/dt| at t = 0 is less.
 
     Returns
     -------
     int, int
-        Planes that were tried, and planes that were rotated.
+        Number of planes that were tried, and of rotations.
 
     Notes
     -----
-    6d m^(d - 1) flops a rotation, and for the polynomial `plane_flops`.
+    6d m^(d - 1) flops for each rotation, and `orthobench_tucker.jacobi_tucker.plane_flops` for
+    each plane.
     """
     m = len(turned)
     cosines, sines = np.empty(order + 1), np.empty(order + 1)
@@ -136,7 +138,7 @@ def rotate_planes(
 def restrict(
     T: Array, m: int, order: int, i: int, j: int, tables: Plane, cosines: Array, sines: Array
 ) -> None:
-    """Set the Fourier coefficients, in twice the angle, of F along rotations of u_i and u_j."""
+    """Set the Fourier coefficients of F along rotations of u_i and u_j, in twice the angle."""
     powers = np.zeros((order + 1, 2 * order + 1))
     values = np.empty(order + 1)
     for row in range(len(tables.degrees)):

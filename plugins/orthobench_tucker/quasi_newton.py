@@ -13,7 +13,6 @@ from orthobench.contract import (
     AnyProblem,
     Array,
     Solution,
-    Solver,
     Status,
     UsageError,
     flops,
@@ -21,7 +20,6 @@ from orthobench.contract import (
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle, SymmetricTucker
 from orthobench.tools.memory import refusal_of
-from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.geodesics import (
     Geodesic,
     arrival_flops,
@@ -31,90 +29,88 @@ from orthobench_tucker.geodesics import (
 from orthobench_tucker.inverse_hessians import InverseHessian, LimitedMemory, LocalMatrix
 from orthobench_tucker.line_search import Trial, wolfe_search
 from orthobench_tucker.objective import Point, evaluate, evaluation_flops
-from orthobench_tucker.partial_cores import (
-    PartialCores,
-    form_parameter,
-    forming_flops,
-    partial_cores,
-    refusal,
-)
+from orthobench_tucker.partial_cores import PartialCores, form_parameter, partial_cores
 from orthobench_tucker.second_order import (
     AscentState,
+    check_first_point,
+    check_point,
+    check_stalled,
     preconditioned_parameter,
-    settle,
-    settle_first,
-    settle_stalled,
 )
-from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
+from orthobench_tucker.starts import start_parameter
+from orthobench_tucker.stopping import tolerance_parameter
+from orthobench_tucker.whole_tensor import WholeTensorSolver
 
 METHODS = ("lbfgs", "bfgs")
+"""Values of the parameter ``method``."""
 
 UPWARD = 1e-8
-"""Least cosine between a direction and the gradient; below it the approximation is dropped."""
+"""Least cosine between a direction and the gradient; below it the approximation is reset."""
 
 PATIENCE = 10
-"""Steps that may pass without halving the gradient before it is looked at for rounding."""
+"""Steps without halving the gradient after which it is tested for rounding."""
 
 
 @dataclass(slots=True, kw_only=True)
 class QuasiNewtonState(AscentState):
-    """Where the ascent is, and what it knows of the Hessian.
+    """The point, and the approximation of the inverse Hessian.
 
     Attributes
     ----------
     inverse : InverseHessian
     least : float
-        The gradient that has not been halved yet.
+        The norm of the gradient that has not been halved yet.
     idle : int
-        Steps since it was noted.
+        Steps since that was recorded.
     """
 
     inverse: InverseHessian
     least: float = inf
     idle: int = 0
 
-    def note(self) -> None:
-        """Note whether the gradient has fallen to a half of the last one that was noted."""
+    def record(self) -> None:
+        """Record the norm of the gradient where it is at most half of the last one recorded."""
         self.idle += 1
         if self.point.slope <= self.least / 2:
             self.least, self.idle = self.point.slope, 0
 
 
 @dataclass(frozen=True)
-class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
+class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     """Quasi-Newton ascent along geodesics of the Grassmannian.
 
     Each step follows the geodesic in the direction H grad F, where H approximates the inverse
-    Hessian of -F, to a point of the strong Wolfe conditions; then H is carried there by parallel
+    Hessian of -F, to a point that meets the strong Wolfe conditions. H is moved there by parallel
     transport, and updated with the step and the change of the gradient.
 
-    ``lbfgs`` keeps the last pairs of those, in global coordinates: tangent vectors (n, r), each
+    ``lbfgs`` keeps the last pairs of these, in global coordinates: tangent vectors (n, r), each
     transported. ``bfgs`` keeps H as a matrix in local coordinates, in a frame of the complement
-    of Q that is transported in its place: ((n - r) r)² doubles, and refused where that does not
-    fit. Pairs without curvature are left out, and what does not point upward is dropped.
+    of Q that is transported: ((n - r) r)² doubles, and refused where these do not fit into memory.
+    Pairs without curvature are left out, and H is reset where its direction does not point upward.
 
-    With ``preconditioned``, which is this project's, the first H is that of V -> V (Q'∇F), so
-    that the first step is close to one of the power iteration; without it a multiple of the
-    identity, as in the paper.
+    With ``preconditioned``, which is this project's, the initial H is the inverse of
+    V -> V (Q'∇F), so that the first step is close to one of the power iteration; without it, a
+    multiple of the identity, as in the paper.
 
-    Ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient is
-    found to be rounding (`orthobench_tucker.endings.end_in_rounding`): that is asked after ten
-    steps that do not halve it, and where no point is found along the gradient itself.
+    It ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient
+    is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`), which is tested after
+    ten steps that do not halve it, and where the line search along the gradient itself fails.
 
     Parameters
     ----------
     form, start : str
     method : str
     memory : int
-        Pairs that ``lbfgs`` keeps.
+        Most pairs that ``lbfgs`` keeps.
     preconditioned : bool
     tolerance : float
-        Zero to go on for ever.
+        Zero never ends the run.
 
     Notes
     -----
     A step costs one evaluation of F and its gradient for each trial of the line search, most often
-    one, and ``lbfgs`` about 16nr² flops a pair, ``bfgs`` 7 ((n - r) r)².
+    one, and for ``lbfgs`` about 16nr² flops for each pair, for ``bfgs`` 7 ((n - r) r)². Memory:
+    2nr doubles for each pair, or 2 ((n - r) r)².
 
     References
     ----------
@@ -126,17 +122,16 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     form: str = form_parameter()
     start: str = start_parameter()
     method: str = parameter("lbfgs", choices=METHODS, help="limited memory, or a dense matrix")
-    memory: int = parameter(5, low=1, help="pairs that lbfgs keeps", grid=(3, 5, 10))
+    memory: int = parameter(5, low=1, help="most pairs that lbfgs keeps", grid=(3, 5, 10))
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "quasi-newton"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Savas and Lim 2010"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: as `refusal` has it, or too large a matrix."""
-        why = super().refuses(problem) or refusal(problem, self.form, self.start)
+        """Return why not: as for any solver of the whole tensor, or too large a matrix."""
+        why = super().refuses(problem)
         if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
             rank = getattr(problem, "rank", None)
             return self._too_large(problem.tensor_shape[0], rank) if rank else None
@@ -155,20 +150,16 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
         if why is not None:
             raise UsageError(why)
         cores = partial_cores(oracle, self.form)
-        point = evaluate(cores, first_basis(oracle, self.start, self.form))
+        point = evaluate(cores, self.first_basis(oracle))
         state = QuasiNewtonState(point=point, inverse=LimitedMemory(1, False))
-        settle_first(state, oracle, self.tolerance)
+        check_first_point(state, oracle, self.tolerance)
         if state.status is Status.RUNNING:
             state.inverse = self._blank(point)
-        state.work.flops += (
-            forming_flops(oracle, self.form)
-            + first_basis_flops(oracle, self.start, self.form)
-            + evaluation_flops(cores, oracle.k)
-        )
+        state.work.flops += self.start_flops(oracle) + evaluation_flops(cores, oracle.k)
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: QuasiNewtonState) -> None:
-        """Go along one geodesic; where that leads nowhere, drop what is known of the Hessian."""
+        """Follow one geodesic; where the line search fails, reset the approximation."""
         cores, point = partial_cores(oracle, self.form), state.point
         direction = self._direction(state)
         geodesic = Geodesic(point.Q, direction)
@@ -177,7 +168,7 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
         end, trials = wolfe_search(probe, begin, geodesic.longest)
         n, r = point.Q.shape
         state.work.steps += 1
-        state.work.flops += geodesic_flops(n, r) + state.inverse.cost(n, r)
+        state.work.flops += geodesic_flops(n, r) + state.inverse.step_flops(n, r)
         state.work.flops += trials * (evaluation_flops(cores, r) + arrival_flops(n, r))
         if end is None:
             self._restart(cores, state)
@@ -202,7 +193,7 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
         return LimitedMemory(self.memory, self.preconditioned)
 
     def _direction(self, state: QuasiNewtonState) -> Array:
-        """Return H grad F, from a blank H where it does not point upward."""
+        """Return H grad F; where it does not point upward, that of a blank H."""
         point = state.point
         direction = state.inverse.direction(point)
         if state.inverse.blank or _upward(point, direction):
@@ -213,25 +204,25 @@ class QuasiNewton(Solver[SymmetricTensorOracle, QuasiNewtonState]):
     def _arrive(
         self, cores: PartialCores, state: QuasiNewtonState, geodesic: Geodesic, end: Trial
     ) -> None:
-        """Carry what is known of the Hessian to the end of a geodesic, and learn from the way."""
+        """Move to the end of a geodesic, and update the approximation."""
         s = end.t * geodesic.velocity(end.t)
         y = geodesic.transport(state.point.gradient, end.t) - end.point.gradient
         state.inverse.move(geodesic, end.t, s, y)
         state.point = end.point
         if state.inverse.outdated(end.point):
             state.inverse = self._blank(end.point)
-        settle(state, self.tolerance)
-        state.note()
+        check_point(state, self.tolerance)
+        state.record()
         if state.idle >= PATIENCE and state.status is Status.RUNNING and self.tolerance > 0:
             state.idle = 0
-            settle_stalled(cores, state, stuck=False)
+            check_stalled(cores, state, stuck=False)
 
     def _restart(self, cores: PartialCores, state: QuasiNewtonState) -> None:
-        """Drop what is known of the Hessian; where nothing is, say how the run ends."""
+        """Reset the approximation; where it is blank already, end the run."""
         if not state.inverse.blank:
             state.inverse = self._blank(state.point)
         elif self.tolerance > 0:
-            settle_stalled(cores, state, stuck=True)
+            check_stalled(cores, state, stuck=True)
 
 
 def _trial(cores: PartialCores, geodesic: Geodesic, unit: float, t: float) -> Trial:

@@ -1,8 +1,8 @@
-"""Kernels of moments of samples that are never formed.
+"""Kernels of sample moments that are never formed.
 
 All products are BLAS products of a block of samples, which stays in the cache between them. The
 blocks are short: OpenBLAS has kernels for small products that are up to three times faster on
-these tall matrices (`sample_cores.block_rows`).
+these tall matrices (`orthobench_tucker.sample_cores.block_rows`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel
 
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 
 
 @inner
-def fill(values: Array, parents: Places, last: Places, begin: int) -> None:
-    """Fill the rows from `begin` on, each the product of two rows above it."""
+def fill_products(values: Array, parents: Indices, last: Indices, begin: int) -> None:
+    """Set the rows from `begin` on, each the product of two rows above it."""
     count = values.shape[1]
     for row in range(begin, len(parents)):
         u, v, out = values[parents[row]], values[last[row]], values[row]
@@ -30,8 +30,10 @@ def fill(values: Array, parents: Places, last: Places, begin: int) -> None:
 
 
 @inner
-def _fill_changes(changes: Array, values: Array, parents: Places, last: Places, begin: int) -> None:
-    """Fill the rows of the derivatives by the product rule."""
+def _fill_derivatives(
+    changes: Array, values: Array, parents: Indices, last: Indices, begin: int
+) -> None:
+    """Set the derivatives of the rows from `begin` on, by the product rule."""
     count = values.shape[1]
     for row in range(begin, len(parents)):
         du, v = changes[parents[row]], values[last[row]]
@@ -49,7 +51,7 @@ def _add(part: Floats, total: Floats) -> None:
 
 @kernel
 def partial_core(
-    X: Array, basis: Array, parents: Places, last: Places, size: int, rows: int
+    X: Array, basis: Array, parents: Indices, last: Indices, size: int, rows: int
 ) -> Array:
     """Return W' = (M ·(I, Q, ..., Q))', shape (N, n).
 
@@ -59,12 +61,16 @@ def partial_core(
     basis : ndarray, shape (r, n)
         Q'.
     parents, last : ndarray of int64, shape (R,)
-        How the monomials of all degrees up to d - 1 follow from each other
-        (`sample_cores.Recipe`).
+        The products that make the monomials of degrees up to d - 1
+        (`orthobench_tucker.monomial_products.MonomialProducts`).
     size : int
-        N, the number of those of degree d - 1, which come last.
+        N, the number of monomials of degree d - 1, which come last.
     rows : int
         Samples in a block.
+
+    Notes
+    -----
+    2pn(r + N) + pN flops, up to monomials of lower degrees; memory R `rows` + 2nN.
     """
     p, n = X.shape
     r, height = len(basis), len(parents)
@@ -75,7 +81,7 @@ def partial_core(
         block = X[begin : begin + count]
         values = flat[: height * count].reshape(height, count)
         np.dot(basis, block.T, values[:r])
-        fill(values, parents, last, r)
+        fill_products(values, parents, last, r)
         np.dot(values[height - size :], block, part)
         _add(part, total)
     total /= p
@@ -87,12 +93,12 @@ def partial_core_along(
     X: Array,
     basis: Array,
     direction: Array,
-    parents: Places,
-    last: Places,
+    parents: Indices,
+    last: Indices,
     size: int,
     rows: int,
 ) -> Array:
-    """Return the derivative of W' in a direction V' (r, n), as `partial_core` returns W'."""
+    """Return the derivative of W' in a direction V' (r, n); arguments as of `partial_core`."""
     p, n = X.shape
     r, height = len(basis), len(parents)
     total, part = np.zeros((size, n)), np.empty((size, n))
@@ -104,8 +110,8 @@ def partial_core_along(
         changes = flat_changes[: height * count].reshape(height, count)
         np.dot(basis, block.T, values[:r])
         np.dot(direction, block.T, changes[:r])
-        fill(values, parents, last, r)
-        _fill_changes(changes, values, parents, last, r)
+        fill_products(values, parents, last, r)
+        _fill_derivatives(changes, values, parents, last, r)
         np.dot(changes[height - size :], block, part)
         _add(part, total)
     total /= p
@@ -114,7 +120,7 @@ def partial_core_along(
 
 @inner
 def _raise(flat: Floats, exponent: int) -> None:
-    """Raise entries in place, by multiplication."""
+    """Raise entries to a power in place, by multiplication."""
     for i in range(len(flat)):
         base = flat[i]
         power = base
@@ -125,7 +131,7 @@ def _raise(flat: Floats, exponent: int) -> None:
 
 @inner
 def _halve(tile: Floats, columns: int) -> None:
-    """Halve the first columns, in place."""
+    """Halve the first columns in place."""
     for i in range(tile.shape[0]):
         for j in range(columns):
             tile[i, j] /= 2
@@ -138,16 +144,20 @@ def gram_of_unfolding(X: Floats, exponent: int, rows: int, columns: int) -> Floa
     Parameters
     ----------
     X : ndarray, shape (p, n)
-        In double or single precision, in which all is done.
+        In double or single precision, in which everything is computed.
     exponent : int
         d - 1.
     rows, columns : int
-        Size of a tile; only one is held at a time.
+        Size of a tile; only one is in memory at a time.
 
     Returns
     -------
     ndarray, shape (n, n)
         Symmetric to the last bit.
+
+    Notes
+    -----
+    2p²n + (d - 2)p²/2 + 2pn² operations.
     """
     p, n = X.shape
     total, part = np.zeros((n, n), X.dtype), np.empty((n, n), X.dtype)

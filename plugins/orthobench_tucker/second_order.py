@@ -1,4 +1,4 @@
-"""What the second-order methods share: their state, their end, and the metric of the core."""
+"""The state, the stopping rules and the metric that second-order methods share."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import numpy as np
 
 from orthobench.contract import Array, State, Status, parameter
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench_tucker.endings import end_in_rounding, fail_where_it_vanishes, next_numbers
 from orthobench_tucker.objective import Point, evaluate, evaluation_flops
 from orthobench_tucker.partial_cores import PartialCores
+from orthobench_tucker.stopping import fail_if_vanishing, perturbed, stop_at_rounding
 
 WEAKEST = 1e-3
-"""Smallest eigenvalue of the metric of the core, relative to the largest."""
+"""Least eigenvalue of the metric of the core, relative to the largest."""
 
 
 @dataclass(slots=True, kw_only=True)
 class AscentState(State):
-    """Where the ascent is.
+    """The point of an ascent.
 
     Attributes
     ----------
     point : Point
+        The present basis with the derivatives of F.
     """
 
     point: Point
@@ -32,28 +33,27 @@ class AscentState(State):
 
 def preconditioned_parameter() -> Any:
     """Declare the parameter ``preconditioned`` of a second-order solver."""
-    return parameter(
-        True, help="begin from Q'∇F as the Hessian, in place of a multiple of the identity"
-    )
+    return parameter(True, help="Q'∇F as the first Hessian, in place of a multiple of the identity")
 
 
 def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
     """Return the inverse of the metric of the core, and its scale.
 
-    The Hessian of -F is V B, B = Q'∇F, but for terms with W - QS, which vanish where the tensor
-    has the rank sought; V B^-1 of the gradient is the step of the power iteration, Q <- orth ∇F.
-    So B makes a good first Hessian. Here it is scaled to a largest eigenvalue of one, and
-    eigenvalues below 1e-3 are raised to that: a core may lack some directions.
+    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish where the
+    tensor has the rank sought. With B as the Hessian a Newton step is one of the power iteration,
+    Q <- orth ∇F. So B is a good first Hessian. Here it is scaled to a largest eigenvalue of one,
+    and eigenvalues below 1e-3 are raised to that, since a core may lack some directions.
 
     Parameters
     ----------
     B : ndarray, shape (r, r)
     preconditioned : bool
-        Otherwise the metric is the identity.
+        Without it the metric is the identity.
 
     Returns
     -------
     ndarray, shape (r, r)
+        Symmetric and positive definite.
     float
         The largest eigenvalue of B.
 
@@ -68,8 +68,8 @@ def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
     return (vectors / np.maximum(values / scale, WEAKEST)) @ vectors.T, scale
 
 
-def settle(state: AscentState, tolerance: float) -> None:
-    """Set the status that a point leaves: at the end, nowhere, or on the way."""
+def check_point(state: AscentState, tolerance: float) -> None:
+    """End the run where F is not finite at the present point, or the gradient is small there."""
     point = state.point
     n, r = point.Q.shape
     if not isfinite(point.value):
@@ -79,17 +79,19 @@ def settle(state: AscentState, tolerance: float) -> None:
         state.status = Status.CONVERGED
 
 
-def settle_first(state: AscentState, oracle: SymmetricTensorOracle, tolerance: float) -> None:
-    """Set the status that the first point leaves."""
+def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, tolerance: float) -> None:
+    """End the run where F vanishes at the first point, or as `check_point` does."""
     point = state.point
     size = point.unit * sqrt(point.value)
-    fail_where_it_vanishes(state, oracle, point.Q, size, oracle.order)
+    fail_if_vanishing(state, oracle, point.Q, size, oracle.order)
     if state.status is Status.RUNNING:
-        settle(state, tolerance)
+        check_point(state, tolerance)
 
 
-def settle_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
-    """Set the status where a step has gained nothing that counts (`endings.end_in_rounding`).
+def check_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
+    """End the run after a step without a significant gain, where the gradient is rounding.
+
+    See `orthobench_tucker.stopping.stop_at_rounding`.
 
     Parameters
     ----------
@@ -97,9 +99,13 @@ def settle_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> N
     state : AscentState
     stuck : bool
         Whether no step was found at all.
+
+    Notes
+    -----
+    One evaluation of F and its gradient, which is counted.
     """
     point = state.point
     state.work.flops += evaluation_flops(cores, point.Q.shape[1])
-    shaken = evaluate(cores, next_numbers(point.Q), point.unit)
-    noise = float(np.linalg.norm(shaken.gradient - point.gradient))
-    end_in_rounding(state, noise, point.slope, point.value, stuck=stuck)
+    near = evaluate(cores, perturbed(point.Q), point.unit)
+    noise = float(np.linalg.norm(near.gradient - point.gradient))
+    stop_at_rounding(state, noise, point.slope, point.value, stuck=stuck)

@@ -1,4 +1,4 @@
-"""Streaming HOEVD: the leading eigenvectors of the unfolded moment, batch by batch."""
+"""Streaming HOEVD: the leading eigenvectors of the unfolded moment, from batches."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from orthobench_tucker.streaming import STEPS, StreamingTucker, StreamState, hoe
 class SHOEVD(StreamingTucker):
     """Scalable HOEVD: stochastic ascent of |mat(M)'Q|² on batches of samples, with AdaGrad.
 
-    Of each batch X (n, b): G = (2/b²) X (X'X)^[d-1] X'Q; gamma <- (gamma² + |g|²)^(1/2) for each
-    column g of G; Q <- qr(Q + step G / gamma). [d-1] is a power entry by entry, and gamma begins
-    at 1e-5 times the norm of the first gradient that is not zero: so samples may come in any unit.
-    The paper has the plain 1e-5, which stops all motion where |G| stays far below, as it does of
-    returns that are fractions.
+    For each batch X (n, b): G = (2/b²) X (X'X)^[d-1] X'Q; gamma <- (gamma² + |g|²)^(1/2) for each
+    column g of G; Q <- qr(Q + step G / gamma). [d-1] is the entrywise power. gamma starts at 1e-5
+    times the norm of the first gradient that is not zero, so that samples may have any unit. The
+    paper's plain 1e-5 stops all motion where |G| is far smaller, as for returns that are fractions.
 
-    The leading eigenvectors of mat(M) mat(M)' (HOEVD) are no maximizer of |M ·(Q, ..., Q)|², but
-    a good place to look for one from: `spgd` does. Line 6 of Algorithm 3 misprints gamma_t for
-    gamma_{t-1} on its right. A run that meets a batch whose gradient overflows fails there.
+    The leading eigenvectors of mat(M) mat(M)' (HOEVD) do not maximize |M ·(Q, ..., Q)|², but they
+    are a good start for methods that do, such as `spgd`. Misprint corrected: line 6 of Algorithm 3
+    has gamma_t for gamma_{t-1} on the right-hand side. The run fails at a batch whose gradient
+    overflows.
 
     Parameters
     ----------
     step : float
-        c_1. The paper's 0.05 (section 4.3) hardly moves Q with AdaGrad as printed.
+        c_1. With AdaGrad as printed the paper's 0.05 (section 4.3) hardly moves Q.
     batch : int
-        b_1. The gradient of a batch is that of the batch's own moment, whose square has a bias
-        of order 1/b.
+        b_1. The gradient of a batch is that of the moment of the batch, whose square has a bias of
+        order 1/b.
 
     Notes
     -----
     2nb² + (d - 2)b² + 2rb² + 4rnb flops a step for the gradient, and 4nr + 4nr² - 4r³/3 for the
-    step and its QR. Memory: Q and G, 2nr, and the batch, nb.
+    step and its QR. Memory: Q and G, 2nr doubles, and the batch, nb.
 
     References
     ----------
@@ -50,6 +50,6 @@ class SHOEVD(StreamingTucker):
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 3"
 
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches."""
+        """Take `count` batches, or fewer where the run fails."""
         if state.status is Status.RUNNING:
             hoevd_phase(oracle, state, count, self.batch, self.step_size)

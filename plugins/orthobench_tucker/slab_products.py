@@ -1,8 +1,9 @@
-"""The first contraction of a symmetric tensor, of its distinct entries only, sixteen at once.
+"""The first contraction of a symmetric tensor, from its distinct entries only, compiled.
 
-A symmetric tensor of order d is a stack of (n, n) slabs, one for each ascending tuple of its first
-d - 2 indices. Of a slab times Q only the entries b >= the largest of those indices are needed: the
-rest equal entries of other slabs.
+A symmetric tensor of order d is a stack of (n, n) slabs, one for each tuple of its first d - 2
+indices, of which ascending tuples are enough. Of a slab times Q only the entries b >= the largest
+of those indices are needed: the others equal entries of other slabs. Sixteen entries are computed
+at once, in the lanes of the processor.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from orthobench.tools.lanes import COUNT, fill, load, prefetch, store
 def slab_products(
     T: Array, n: int, slabs: NDArray[np.intp], lasts: NDArray[np.intp], Q: Array
 ) -> Array:
-    """Return T ·(I, ..., I, Q) at all ascending tuples of the d - 1 indices that are left.
+    """Return T ·(I, ..., I, Q) at all ascending tuples of the d - 1 remaining indices.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def slab_products(
         A symmetric tensor, flattened; n is at least `orthobench.tools.lanes.COUNT`.
     n : int
     slabs : ndarray of int
-        Where the slab of each ascending prefix begins in `T`, in lexical order.
+        Position in `T` of the slab of each ascending prefix, in lexical order.
     lasts : ndarray of int
         The last index of each prefix.
     Q : ndarray, shape (n, r)
@@ -39,10 +40,10 @@ def slab_products(
 
     Notes
     -----
-    2 n^d r / (d - 1)! flops, up to lower terms; T is read but for a part of 1 - 1/(d - 1)!.
+    2 n^d r / (d - 1)! flops, up to lower terms; about 1/(d - 1)! of T is read.
     """
     r, size = Q.shape[1], len(lasts) * n - lasts.sum()
-    # a strip that reaches to the left of a tuple's own entries is overwritten by the next slab
+    # a strip may begin left of the entries of its slab; the next slab overwrites that part
     Y = np.empty((r, COUNT + size))
     end = COUNT + size
     for p in range(len(slabs) - 1, -1, -1):
@@ -59,8 +60,8 @@ def slab_products(
 def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -> None:
     """Set sixteen entries of each row of `Y`: sixteen columns of a slab times Q.
 
-    The same columns of the next slab are asked for meanwhile: strips defeat the prefetching of
-    processors.
+    The same columns of the next slab are prefetched meanwhile, since processors do not foresee
+    strips.
     """
     k = 0
     while k + 4 <= Q.shape[1]:
@@ -73,7 +74,7 @@ def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -
 
 @inner
 def _four(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
-    """Set sixteen entries of four rows, so that an entry that is loaded is used four times."""
+    """Set sixteen entries of four rows, so that each loaded entry is used four times."""
     a, b, c, d = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for row in range(n):
         if k == 0:
@@ -91,7 +92,7 @@ def _four(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to:
 
 @inner
 def _one(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
-    """Set sixteen entries of one row, in two sums that do not wait for each other."""
+    """Set sixteen entries of one row, by two independent sums."""
     even, odd = fill(0.0), fill(0.0)
     for row in range(0, n - 1, 2):
         if k == 0:

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from orthobench.contract import Array, ParameterError, Status, flops, parameter
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench_tucker.recipes import recipe
+from orthobench_tucker.monomial_products import monomial_products
 from orthobench_tucker.streaming import (
     STEPS,
     StreamingTucker,
     StreamState,
-    counted,
+    count_batches,
     hoevd_phase,
     step_flops,
 )
 
 GRAM_FORM = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
-"""A table of monomials that says to do without them; of the types of others: one compilation."""
+"""An empty table of monomials, which selects the Gram form; typed as others: one compilation."""
 for _part in GRAM_FORM[:2]:
     _part.flags.writeable = False
 
@@ -33,27 +33,27 @@ for _part in GRAM_FORM[:2]:
 class SPGD(StreamingTucker):
     """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
 
-    Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, of each batch X (n, b):
+    Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b):
     G = (2d/b²) X (X'QQ'X)^[d-1] X'Q, the gradient of |(1/b) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²;
     gamma <- (gamma² + |g|²)^(1/2) for each column g of G; Q <- qr(Q + step G / gamma). [d-1] is
-    a power entry by entry. gamma begins at 1e-5 times the norm of the first gradient that is not
-    zero, anew where Phase II begins: so samples may come in any unit. The paper has the plain 1e-5,
-    which stops all motion where |G| stays far below, as it does of returns that are fractions.
+    the entrywise power. gamma starts at 1e-5 times the norm of the first gradient that is not
+    zero, in Phase II again, so that samples may have any unit. The paper's plain 1e-5 stops all
+    motion where |G| is far smaller, as for returns that are fractions.
 
-    The moment is never formed. The same gradient is computed from the b-by-b Gram matrix, as
-    printed, or from the core of the batch, with a column for each of the N = C(r + d - 2, d - 1)
-    monomials of degree d - 1: in the smaller of the two.
+    The moment is never formed. The gradient is computed from the b-by-b Gram matrix, as printed,
+    or from the core of the batch, with a column for each of the N = C(r + d - 2, d - 1) monomials
+    of degree d - 1: from the smaller of the two.
 
-    Misprints corrected: the factor 2d/b² in line 3 of Algorithm 2, printed 2d/b; its gamma_2
-    begins at t = T_1, and T_2 counts the iterations of Phase II (Table 2). A run that meets a
-    batch whose gradient overflows fails there.
+    Misprints corrected in Algorithm 2: the factor 2d/b² in line 3 is printed 2d/b; gamma_2 starts
+    at t = T_1, and T_2 is the number of iterations of Phase II (Table 2). The run fails at a batch
+    whose gradient overflows.
 
     Batches bias the objective: E F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
 
     Parameters
     ----------
     step : float
-        c_2. Large ones make it the power iteration Q <- qr(G / gamma).
+        c_2. Large values make it the power iteration Q <- qr(G / gamma).
     batch : int
         b_2.
     hoevd_steps : int
@@ -65,9 +65,9 @@ class SPGD(StreamingTucker):
 
     Notes
     -----
-    4rnb + 4rb² + (d - 2)b² flops a step of Phase II for the gradient, and 4nr + 4nr² - 4r³/3
-    for the step and its QR; Phase I as `shoevd`. Memory: Q, G and its
-    sums, 3nr at most, the batch, nb, and b min(N, b).
+    4rnb + 4rb² + (d - 2)b² flops a step of Phase II for the gradient, and 4nr + 4nr² - 4r³/3 for
+    the step and its QR; Phase I as `shoevd`. Memory: Q, G and its sums, at most 3nr doubles; the
+    batch, nb; and b min(N, b).
 
     References
     ----------
@@ -93,14 +93,14 @@ class SPGD(StreamingTucker):
             raise ParameterError("hoevd_batch", message)
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
-        """Begin at the common start: a Haar random point, lines 2 and 3 of Algorithm 3."""
+        """Return the common start, a Haar random point: lines 2 and 3 of Algorithm 3."""
         state = super().init(oracle, rng)
-        # on no samples, so that a warm-up that ends in Phase I has compiled Phase II
+        # without samples: it compiles Phase II, which a warm-up may not reach
         self._tucker_phase(oracle, state, 0)
         return state
 
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches."""
+        """Take `count` batches, or fewer where the run fails."""
         if state.status is not Status.RUNNING:
             return
         first = min(count, max(0, self.hoevd_steps - state.work.steps))
@@ -125,28 +125,29 @@ class SPGD(StreamingTucker):
             self.step_size,
             *monomial_table(oracle.k, oracle.order, self.batch),
         )
-        counted(state, count, done, self.batch, tucker_flops(oracle, self.batch))
+        count_batches(state, count, done, self.batch, tucker_flops(oracle, self.batch))
 
 
 @lru_cache(maxsize=16)
 def monomial_table(
     rank: int, order: int, batch: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Return parents, last and counts of the core form, empty where a batch's Gram form is smaller.
+    """Return the table of monomials for the core form; `GRAM_FORM` where that is smaller.
 
-    Those of `orthobench_tucker.recipes.Recipe`, and the multiplicities of degree d - 1.
+    The products of `orthobench_tucker.monomial_products`, and the multiplicities of the monomials
+    of degree d - 1.
     """
     if comb(rank + order - 2, order - 1) > batch:
         return GRAM_FORM
-    made = recipe(rank, order - 1)
-    return made.parents, made.last, monomials(rank, order - 1).counts
+    products = monomial_products(rank, order - 1)
+    return products.parents, products.last, monomials(rank, order - 1).multiplicities
 
 
 def tucker_flops(oracle: MomentStream, batch: int) -> int:
-    """Flops of an iteration of Phase II: O(rnb + rb²) (equation 13), and the step.
+    """Return the flops of an iteration of Phase II: O(rnb + rb²) (equation 13), and the step.
 
-    4rnb for X'Q and the product with X, 4rb² + (d - 2)b² for (X'QQ'X)^[d-1] and its product
-    with X'Q, as the paper counts, in whichever form; `step_flops`.
+    As the paper counts, in either form: 4rnb for X'Q and the product with X, 4rb² + (d - 2)b² for
+    (X'QQ'X)^[d-1] and its product with X'Q; and `step_flops`.
     """
     n, r, b = oracle.n, oracle.k, batch
     products = 2 * flops.gemm(b, r, n) + 2 * flops.gemm(b, b, r)

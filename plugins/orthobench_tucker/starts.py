@@ -1,4 +1,4 @@
-"""Where methods that see the whole tensor begin."""
+"""Starts of the methods that use the whole tensor."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops
 from orthobench_tucker.unfoldings import Unfolding
 
 STARTS = ("hoevd", "hoevd-single", "shoevd", "random")
-"""First bases: `hoevd_basis`, in double precision; the same from a Gram matrix of samples in single
-precision, to about 1e-6, in half the time; `shoevd_basis`; the oracle's, common to all methods."""
+"""Values of the parameter ``start``: `hoevd_basis`, in double precision; the same from a Gram
+matrix of samples in single precision, to about 1e-6, in half the time; `shoevd_basis`; the random
+start of the oracle, common to all methods."""
 
 BATCHES, BATCH = 20, 50
-"""What the start "shoevd" sees: Phase I of Figure 3b of Jin et al. 2022."""
+"""Batches of the start "shoevd", and samples in each: Phase I of Figure 3b of Jin et al. 2022."""
 
 
 def start_parameter(default: str = "hoevd") -> Any:
@@ -25,13 +26,13 @@ def start_parameter(default: str = "hoevd") -> Any:
         default,
         help="first basis: leading eigenvectors of the unfolding (HOEVD), from samples also in "
         "single precision, in half the time, or by stochastic gradients on the first 1,000 of them "
-        "(SHOEVD); or the common random one",
+        "(SHOEVD); or the common random start",
         choices=STARTS,
     )
 
 
 def first_basis(oracle: SymmetricTensorOracle, start: str, form: str) -> Array:
-    """Return the basis (n, r) that a method begins with, a fresh array, in C order.
+    """Return the basis (n, r) that a method starts from, a fresh array, in C order.
 
     Parameters
     ----------
@@ -39,11 +40,16 @@ def first_basis(oracle: SymmetricTensorOracle, start: str, form: str) -> Array:
     start : str
         One of `STARTS`.
     form : str
+        One of `orthobench_tucker.partial_cores.FORMS`.
 
     Raises
     ------
     UsageError
-        Where SHOEVD has no samples.
+        Where there are no samples for SHOEVD.
+
+    Notes
+    -----
+    `first_basis_flops`.
     """
     if start == "random":
         return oracle.start.copy()
@@ -66,19 +72,19 @@ def first_basis_flops(oracle: SymmetricTensorOracle, start: str, form: str) -> i
 def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
     """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
 
-    Signs are such that the largest entry of each is positive, whichever the form. Where fewer
-    than r eigenvalues are above rounding, the other directions are the oracle's random ones:
-    eigenvectors of zero are arbitrary.
+    The largest entry of each is positive, in every form. Where fewer than r eigenvalues are above
+    rounding, the other directions are those of the oracle's random start, since eigenvectors of
+    zero are arbitrary.
 
     Notes
     -----
-    Costs: `orthobench_tucker.unfoldings`, and 9n³ flops.
+    The flops of a Gram matrix of `orthobench_tucker.unfoldings`, and 9n³.
     """
     return _completed(oracle, Unfolding(oracle, form).basis)
 
 
 def _completed(oracle: SymmetricTensorOracle, found: Array) -> Array:
-    """Return the eigenvectors, largest entries positive, and what the oracle's start adds."""
+    """Return eigenvectors with positive largest entries, completed from the oracle's start."""
     largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
     return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), oracle.start, oracle.k)
 
@@ -89,8 +95,9 @@ def shoevd_basis(X: Array, order: int, start: Array) -> Array:
     Parameters
     ----------
     X : ndarray, shape (p, n)
-        Where p < 1,000 there are fewer batches, the last of fewer samples.
+        Where p < 1,000 there are fewer batches, and the last may have fewer samples.
     order : int
+        d.
     start : ndarray, shape (n, r)
         Q_0.
 
@@ -100,7 +107,11 @@ def shoevd_basis(X: Array, order: int, start: Array) -> Array:
 
     Notes
     -----
-    Jin et al. 2022, Algorithm 3, with c1 = 1 (`orthobench_tucker.shoevd`).
+    `shoevd_flops`.
+
+    References
+    ----------
+    Jin, Kileel, Kolda and Ward 2022, Algorithm 3, with c_1 = 1 (`orthobench_tucker.shoevd`).
     """
     rows, gamma = np.array(start.T, order="C"), np.zeros(start.shape[1])
     for begin, end in _parts(len(X)):
@@ -117,7 +128,7 @@ def shoevd_flops(p: int, n: int, rank: int, order: int) -> int:
 
 
 def _parts(p: int) -> list[tuple[int, int]]:
-    """Return where whole batches begin and end, and then the one of fewer samples."""
+    """Return the range of the whole batches, and that of a last one of fewer samples."""
     last = min(p, BATCHES * BATCH)
     whole = last - last % BATCH
     return [(begin, end) for begin, end in ((0, whole), (whole, last)) if begin < end]

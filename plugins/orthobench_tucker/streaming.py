@@ -1,4 +1,4 @@
-"""What the streaming methods share: the state, the solution, and Phase I."""
+"""The base of the streaming methods, and their first phase, streaming HOEVD."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.families.symmetric_tucker.sample_moments import integer_power
 
 STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Step sizes worth trying; AdaGrad makes them independent of the scale of the samples."""
+"""Grid of step sizes; AdaGrad makes them independent of the scale of the samples."""
 
 TILE = 256
-"""Samples whose inner products with each other are held at once."""
+"""Samples whose inner products with each other are computed at once."""
 
 
 @dataclass(slots=True, kw_only=True)
 class StreamState(State):
-    """A basis on its way.
+    """The basis, and AdaGrad's denominators.
 
     Attributes
     ----------
     rows : ndarray, shape (r, n)
         Q', C order: Q in Fortran order.
     gamma : ndarray, shape (r,)
-        AdaGrad's denominators, one for each column of Q; zero before the first gradient that
-        is not.
+        AdaGrad's denominators, one for each column of Q; zero before the first gradient that is
+        not zero.
     """
 
     rows: Array
@@ -37,16 +37,16 @@ class StreamState(State):
 
 
 class StreamingTucker(Solver[MomentStream, StreamState]):
-    """Base of the methods that take each batch of samples once.
+    """Base of the methods that use each batch of samples once.
 
-    They hold Q, a gradient and what sums it up, 3nr doubles at most, besides the batch.
+    Besides the batch they hold Q, a gradient and its sums: at most 3nr doubles.
     """
 
     needs: ClassVar[type[MomentStream]] = MomentStream
     batch: int
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
-        """Begin at the common start: a Haar random point, lines 2 and 3 of Algorithm 3."""
+        """Return the common start, a Haar random point: lines 2 and 3 of Algorithm 3."""
         del rng
         rows = np.array(oracle.start.T, order="C")
         return StreamState(rows=rows, gamma=np.zeros(len(rows)))
@@ -57,15 +57,26 @@ class StreamingTucker(Solver[MomentStream, StreamState]):
 
     @abstractmethod
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches."""
+        """Take `count` batches, or fewer where the run fails."""
 
     def solution(self, state: StreamState) -> Solution:
         """Return Q, shape (n, r)."""
         return Solution(np.array(state.rows.T, order="C"))
 
 
-def counted(state: StreamState, asked: int, done: int, batch: int, step_flops: int) -> None:
-    """Count `done` batches, and fail where more were asked: the next step was not finite."""
+def count_batches(state: StreamState, asked: int, done: int, batch: int, step_flops: int) -> None:
+    """Count the work of `done` batches; fail where more were asked, since the next overflowed.
+
+    Parameters
+    ----------
+    state : StreamState
+    asked, done : int
+        Number of batches that were to be taken, and that were.
+    batch : int
+        Samples of a batch.
+    step_flops : int
+        Flops of a step.
+    """
     state.work.steps += done
     state.work.samples += done * batch
     state.work.flops += done * step_flops
@@ -83,30 +94,31 @@ def hoevd_phase(
     """Do `count` iterations of Algorithm 3, lines 5 to 8, each on `batch` fresh samples."""
     X = oracle.take(count * batch)
     done = hoevd_ascent(X, batch, state.rows, state.gamma, oracle.order, step_size)
-    counted(state, count, done, batch, hoevd_flops(oracle.n, oracle.k, oracle.order, batch))
+    count_batches(state, count, done, batch, hoevd_flops(oracle.n, oracle.k, oracle.order, batch))
 
 
 def hoevd_ascent(
     X: Array, batch: int, rows: Array, gamma: Array, order: int, step_size: float
 ) -> int:
-    """Ascend along G = (2/b²) X (X'X)^[d-1] X'Q of each batch; return for how many batches.
+    """Ascend along G = (2/b²) X (X'X)^[d-1] X'Q for each batch; return the number of batches.
 
-    Stops before a batch whose step is not finite.
+    It stops before a batch whose step is not finite.
 
     Parameters
     ----------
     X : ndarray, shape (count * batch, n), C order
     batch : int
     rows : ndarray, shape (r, n), C order
-        Q', in place.
+        Q', updated in place.
     gamma : ndarray, shape (r,)
-        In place.
+        AdaGrad's denominators, updated in place.
     order : int
+        d.
     step_size : float
 
     Notes
     -----
-    Memory of G, of Y = X'Q, and of `TILE`² inner products.
+    `hoevd_flops` for each batch; memory of G, of Y = X'Q, and of `TILE`² inner products.
     """
     from orthobench_tucker.streaming_kernels import ascend
 
@@ -122,7 +134,7 @@ def hoevd_ascent(
 
 
 def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
-    """Return R = Y (XX')^[d-1], the power entry by entry, from tiles on and below the diagonal.
+    """Return R = Y (XX')^[d-1], an entrywise power, from tiles on and below the diagonal.
 
     Parameters
     ----------
@@ -131,6 +143,10 @@ def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
     Y : ndarray, shape (r, b)
     order : int
         d.
+
+    Returns
+    -------
+    ndarray, shape (r, b)
     """
     R = np.zeros_like(Y)
     tiles = [slice(begin, begin + TILE) for begin in range(0, len(X), TILE)]
@@ -144,14 +160,14 @@ def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
 
 
 def hoevd_flops(n: int, r: int, order: int, b: int) -> int:
-    """Flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14), and the step.
+    """Return the flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14).
 
-    2nb² + (d - 2)b² for (X'X)^[d-1]; 2rb² + 4rnb for its product with X'Q and X; `step_flops`.
+    2nb² + (d - 2)b² for (X'X)^[d-1]; 2rb² + 4rnb for its products with X'Q and X; `step_flops`.
     """
     power = flops.gemm(b, b, n) + (order - 2) * b * b
     return power + 2 * flops.gemm(b, r, n) + flops.gemm(b, r, b) + step_flops(n, r)
 
 
 def step_flops(n: int, r: int) -> int:
-    """Flops of the AdaGrad step, column norms and update of 2nr each, and of its QR."""
+    """Return the flops of an AdaGrad step: column norms and update, 2nr each, and the QR."""
     return 4 * n * r + flops.qr(n, r)

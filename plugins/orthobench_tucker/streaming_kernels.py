@@ -1,8 +1,8 @@
 """Kernels of the streaming methods: AdaGrad ascent along the gradients of batches of samples.
 
-A basis Q (n, r) in Fortran order is its transpose in C order, `rows`, and so is a gradient; a
-batch is b rows of n. Every gradient is a combination of samples, G = X'R' for weights R (r, b),
-in which samples enter through the r b numbers Y = Q'X' only.
+A basis Q (n, r) and a gradient in Fortran order are given as their transposes in C order, `rows`
+and G. A batch is b rows of length n. Every gradient is a combination of samples, G = X'R', with
+weights R (r, b) that depend on the samples only through the r b numbers Y = Q'X'.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel, summed
 from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.orthonormal_rows import copy_rows, orthonormalize
-from orthobench_tucker.sample_kernels import fill
+from orthobench_tucker.sample_kernels import fill_products
 
 CACHED = 40_000
 """Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
 
 VANISHED = 1e-290
-"""A gradient is zero where its square is below this: with GAMMA_0² times that it still counts."""
+"""Squared norm below which a gradient is zero; times GAMMA_0² it is still a normal number."""
 
 COMBINED = 100_000
-"""Doubles of samples in one product of the gradient, where its sums fit in the cache too."""
+"""Doubles of samples in one product of a gradient: few enough for the cache, with the sums."""
 
 LEAST = 4
-"""Least samples in one product."""
+"""Fewest samples in one product."""
 
 
 @kernel
@@ -39,38 +39,39 @@ def tucker_ascent(
     step: float,
     parents: NDArray[np.intp],
     last: NDArray[np.intp],
-    counts: Array,
+    multiplicities: Array,
 ) -> int:
-    """Do lines 3 to 6 of Algorithm 2, batch after batch; return for how many batches.
+    """Do lines 3 to 6 of Algorithm 2 for each batch; return the number of batches.
 
-    Stops before a batch whose step is not finite.
+    It stops before a batch whose step is not finite.
 
     Parameters
     ----------
     X : ndarray, shape (count * batch, n), C order
     batch : int
     rows : ndarray, shape (r, n), C order
-        Q', in place.
+        Q', updated in place.
     gamma : ndarray, shape (r,)
-        AdaGrad's denominators, in place.
+        AdaGrad's denominators, updated in place.
     order : int
         d.
     step : float
         c_2.
-    parents, last, counts : ndarray
-        How the monomials of all degrees follow from each other (`recipes.Recipe`), and the
-        multiplicities of those of degree d - 1, for the core form; empty for the Gram form.
+    parents, last, multiplicities : ndarray
+        For the core form, the products that make the monomials of all degrees
+        (`orthobench_tucker.monomial_products.MonomialProducts`), and the multiplicities of those
+        of degree d - 1; empty for the Gram form.
 
     Notes
     -----
-    Those of `tucker_gradient` and `ascend` for each batch. Memory 2nr + b min(N, b), and X.
+    The flops of `tucker_gradient` and `ascend` for each batch. Memory: 2nr + b min(N, b), and X.
     """
     r, n = rows.shape
     G, powers = np.empty((r, n)), np.empty((max(r, len(parents)), batch))
     done = len(X) // batch
     for t in range(done):
         samples = X[t * batch : (t + 1) * batch]
-        finite = tucker_gradient(samples, rows, order, parents, last, counts, powers, G)
+        finite = tucker_gradient(samples, rows, order, parents, last, multiplicities, powers, G)
         if not (finite and ascend(rows, G, gamma, step)):
             return t
     return done
@@ -83,7 +84,7 @@ def tucker_gradient(
     order: int,
     parents: NDArray[np.intp],
     last: NDArray[np.intp],
-    counts: Array,
+    multiplicities: Array,
     powers: Array,
     G: Array,
 ) -> bool:
@@ -96,11 +97,12 @@ def tucker_gradient(
         Q'.
     order : int
         d.
-    parents, last, counts : ndarray
+    parents, last, multiplicities : ndarray
         As in `tucker_ascent`.
     powers : ndarray, shape (max(r, len(parents)), b), C order
-        To work in.
+        Scratch.
     G : ndarray, shape (r, n), C order
+        Overwritten.
 
     Notes
     -----
@@ -108,8 +110,8 @@ def tucker_gradient(
     """
     r, b = len(rows), len(X)
     total = _products(rows, X, powers[:r])
-    if len(counts):
-        R = _core_weights(powers, r, parents, last, counts)
+    if len(multiplicities):
+        R = _core_weights(powers, r, parents, last, multiplicities)
     else:
         R = _gram_weights(powers, order)
     R *= 2.0 * order / b / b
@@ -119,10 +121,10 @@ def tucker_gradient(
 
 @inner
 def _products(rows: Array, X: Array, Y: Array) -> float:
-    """Set Y = Q'X', and return the sum of X.
+    """Set Y = Q'X', and return the sum of all entries of X.
 
-    For the sum X is read once, in order, just before BLAS reads it in an order of its own: the
-    first is fetched from memory ahead of time, the second would wait for each row.
+    The sum tells whether X is finite, and reads X in order, which processors prefetch, just before
+    BLAS reads it in an order of its own, in which it would wait for each row.
     """
     r, n = rows.shape
     size, total = max(LEAST, r // 2, CACHED // n), 0.0
@@ -138,9 +140,10 @@ def _products(rows: Array, X: Array, Y: Array) -> float:
 
 @inner
 def _combine(R: Array, X: Array, G: Array) -> float:
-    """Set G = RX, and return the sum of X where that is read first, as in `_products`.
+    """Set G = RX, and return the sum of X where that is read first, as in `_products`; else zero.
 
-    Long samples are read in parts, whose sums are added, as long as that costs little.
+    Where samples are long, the product is a sum over parts of the batch, unless that costs more
+    than it saves.
     """
     (r, b), n = R.shape, X.shape[1]
     size, total = COMBINED // n, 0.0
@@ -159,23 +162,23 @@ def _combine(R: Array, X: Array, G: Array) -> float:
 
 @inner
 def _core_weights(
-    powers: Array, r: int, parents: NDArray[np.intp], last: NDArray[np.intp], counts: Array
+    powers: Array, r: int, parents: NDArray[np.intp], last: NDArray[np.intp], multiplicities: Array
 ) -> Array:
-    """Return R = S diag(counts) P with P (N, b) the monomials of Y of degree d - 1 and S = YP'.
+    """Return R = S diag(multiplicities) P with the monomials P (N, b) of degree d - 1, S = YP'.
 
-    `powers` begins with Y, and gets the monomials of all degrees.
+    The first rows of `powers` are Y; the others are overwritten with monomials of all degrees.
     """
-    fill(powers, parents, last, r)
-    P = powers[len(powers) - len(counts) :]
+    fill_products(powers, parents, last, r)
+    P = powers[len(powers) - len(multiplicities) :]
     S = np.dot(powers[:r], P.T)
-    S *= counts
+    S *= multiplicities
     R: Array = np.dot(S, P)
     return R
 
 
 @inner
 def _gram_weights(Y: Array, order: int) -> Array:
-    """Return R = Y (Y'Y)^[d-1], the power entry by entry."""
+    """Return R = Y (Y'Y)^[d-1], an entrywise power."""
     gram = np.dot(Y.T, Y)
     power = gram.copy()
     for _ in range(order - 2):
@@ -186,25 +189,25 @@ def _gram_weights(Y: Array, order: int) -> Array:
 
 @kernel
 def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
-    """Do one AdaGrad step along a gradient, column by column, and retract.
+    """Do one AdaGrad step along a gradient, column by column, with the QR retraction.
 
     gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma). A gamma of
-    zeros is first set to GAMMA_0 times |G|; a gradient of zero leaves it, and Q, as they are.
+    zeros is first set to GAMMA_0 times |G|. A gradient of zero changes neither gamma nor Q.
 
     Parameters
     ----------
     rows : ndarray, shape (r, n), C order
-        Q', in place.
+        Q', updated in place.
     G : ndarray, shape (r, n), C order
         The gradient, transposed; overwritten.
     gamma : ndarray, shape (r,)
-        In place; all zero before the first gradient.
+        Updated in place; all zero before the first gradient.
     step : float
 
     Returns
     -------
     bool
-        False, and Q and gamma as they were, where the step is not finite.
+        False where the step is not finite; then Q and gamma are unchanged.
 
     Notes
     -----
@@ -234,7 +237,7 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
 
 @summed
 def _square(x: Array) -> float:
-    """Return |x|², summed in an order that vectorizes."""
+    """Return |x|², in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i] * x[i]
@@ -243,7 +246,7 @@ def _square(x: Array) -> float:
 
 @summed
 def _sum(x: Array) -> float:
-    """Return the sum of the entries, in an order that vectorizes."""
+    """Return the sum of the entries, in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i]

@@ -1,4 +1,4 @@
-"""Partial cores of a tensor with all its entries, of which only the distinct ones are worked on."""
+"""Partial cores of a tensor with all its entries, computed from the distinct ones."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ COMPILED = 16
 
 
 class TensorCores:
-    """Partial cores W = T ·(I, Q, ..., Q).
+    """Partial cores W = T ·(I, Q, ..., Q) of a symmetric tensor T.
 
-    One index after the other is contracted, and what is left is symmetric: it is kept at ascending
-    tuples of indices only, and at ascending monomials of the columns of Q. So the first
-    contraction, which dominates, takes 2 n^d r / (d - 1)! flops and reads as much of T.
+    Indices are contracted one after the other. The result of each contraction is symmetric in the
+    remaining indices, and in the columns of Q: it is kept only at ascending tuples of either. So
+    the first contraction, which dominates, takes 2 n^d r / (d - 1)! flops, and reads about
+    1 / (d - 1)! of T.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class TensorCores:
 
     Notes
     -----
-    Memory r n^(d-1) / (d - 2)!, up to lower terms, in a call.
+    Memory r n^(d-1) / (d - 2)! during a call, up to lower terms.
     """
 
     def __init__(self, T: Array) -> None:
@@ -41,9 +42,10 @@ class TensorCores:
         return _contracted(self._first(Q), tuple(range(Q.shape[1])), Q, self.n, self.order - 1)
 
     def along(self, Q: Array, V: Array) -> Array:
-        """Return the derivative of W in the direction V: a sum over the d - 1 places of V.
+        """Return the derivative of W in the direction V, shape (n, N).
 
-        T is contracted with V once; of a monomial each factor in turn is V's.
+        T is contracted with V once, then with Q. For each monomial the results in which V takes
+        the place of one factor are summed, over its d - 1 factors.
         """
         r, degree = Q.shape[1], self.order - 1
         mixed = _contracted(self._first(V), (0,) * r, Q, self.n, degree)
@@ -54,18 +56,18 @@ class TensorCores:
         return np.asarray(total)
 
     def at_flops(self, rank: int) -> int:
-        """Flops of `at`: 2 n^d r + 2 n^(d-1) r² + ... + 2 n² r^(d-1), symmetry not used."""
+        """Return the flops of `at`, symmetry not used: 2n^d r + 2n^(d-1) r² + ... + 2n² r^(d-1)."""
         n, d = self.n, self.order
         return sum(flops.gemm(n ** (d - i - 1) * rank**i, rank, n) for i in range(d - 1))
 
     def along_flops(self, rank: int) -> int:
-        """Flops of `along`: those of `at`, and the sum over places."""
+        """Return the flops of `along`: those of `at`, and the sum over factors."""
         return self.at_flops(rank) + (self.order - 2) * self.n * int(rank ** (self.order - 1))
 
     def _first(self, Q: Array) -> Array:
         """Return T ·(I, ..., I, Q), shape (r, C(n + d - 2, d - 1)), at ascending tuples."""
         if self.order == 2 or self.n < COMPILED:
-            tuples = _places(self.n, self.order - 1)
+            tuples = _positions(self.n, self.order - 1)
             return np.asarray(Q.T @ self.T.reshape(-1, self.n)[tuples].T)
         from orthobench_tucker.slab_products import slab_products
 
@@ -74,25 +76,27 @@ class TensorCores:
 
 
 def _contracted(Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int) -> Array:
-    """Contract all but one index with Q, and return what is left with that index first.
+    """Contract all but one index of symmetric tensors with ascending columns of Q.
 
     Parameters
     ----------
-    Y : ndarray, shape (columns, C(n + order - 1, order))
-        Symmetric tensors, at ascending tuples.
+    Y : ndarray, shape (count, C(n + order - 1, order))
+        Symmetric tensors at ascending tuples of indices. Each stands for a monomial of columns of Q
+        that it has been contracted with.
     firsts : tuple of int
-        The first variable that each column is multiplied by: its last one.
+        The first column of Q that each tensor is contracted with next: the last of its monomial.
     Q : ndarray, shape (n, r)
     n, order : int
+        Dimension and order of the tensors.
 
     Returns
     -------
-    ndarray, shape (n, columns')
-        Each column followed by its multiples, in lexical order.
+    ndarray, shape (n, count')
+        A column for each monomial, in lexical order.
     """
     for degree in range(order, 1, -1):
-        places = unpacking(n, degree).ravel()
-        whole = Y.take(places, axis=1, mode="clip").reshape(len(Y), -1, n)
+        positions = unpacking(n, degree).ravel()
+        whole = Y.take(positions, axis=1, mode="clip").reshape(len(Y), -1, n)
         parents, factors = _multiples(firsts, Q.shape[1])
         Y = np.matmul(Q.T, whole.transpose(0, 2, 1))[parents, factors]
         firsts = tuple(factors.tolist())
@@ -101,14 +105,14 @@ def _contracted(Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int)
 
 @lru_cache(maxsize=32)
 def _multiples(firsts: tuple[int, ...], rank: int) -> tuple[Indices, Indices]:
-    """Return the column and the factor of each multiple: factors from the column's last one on."""
+    """Return the monomial and the factor of each multiple: ascending factors, from the last on."""
     parents = np.repeat(np.arange(len(firsts)), [rank - first for first in firsts])
     return parents, np.concatenate([np.arange(first, rank) for first in firsts])
 
 
 @lru_cache(maxsize=32)
 def ascending(n: int, length: int) -> Indices:
-    """Return all ascending tuples of indices below n, in lexical order, shape (count, length)."""
+    """Return all ascending tuples of indices below n in lexical order, shape (count, length)."""
     tuples = np.arange(n, dtype=np.intp)[:, None]
     for _ in range(length - 1):
         many = n - tuples[:, -1]
@@ -120,43 +124,43 @@ def ascending(n: int, length: int) -> Indices:
 
 @lru_cache(maxsize=32)
 def unpacking(n: int, length: int) -> Indices:
-    """Return where ascending tuples lie that equal an ascending one and any index, (count, n).
+    """Return the position, among ascending tuples, of each shorter one with any index added.
 
-    Of an ascending tuple of ``length - 1`` indices, in lexical order, and any index b the place,
-    among the ascending tuples of `length`, of both together.
+    Row by row for the ascending tuples of ``length - 1`` indices in lexical order, column by column
+    for the index: the position of both together among the ascending tuples of `length` indices.
+    Shape (count, n).
     """
     shorter = ascending(n, length - 1)
     both = np.empty((len(shorter), n, length), dtype=np.intp)
     both[:, :, :-1], both[:, :, -1] = shorter[:, None], np.arange(n)
     both.sort(axis=2)
     wanted = np.ravel_multi_index(tuple(np.moveaxis(both, 2, 0)), (n,) * length)
-    return np.asarray(np.searchsorted(_places(n, length), wanted))
+    return np.asarray(np.searchsorted(_positions(n, length), wanted))
 
 
 @lru_cache(maxsize=32)
-def _places(n: int, length: int) -> Indices:
-    """Return where each ascending tuple lies in a flattened (n,) * length array."""
+def _positions(n: int, length: int) -> Indices:
+    """Return the position of each ascending tuple in a flattened (n,) * length array."""
     return np.asarray(np.ravel_multi_index(tuple(ascending(n, length).T), (n,) * length))
 
 
 @lru_cache(maxsize=32)
 def _slabs(n: int, order: int) -> tuple[Indices, Indices]:
-    """Return where the slab of each ascending prefix begins, and the last index of the prefix."""
+    """Return the position of the slab of each ascending prefix, and the prefix's last index."""
     lasts = np.ascontiguousarray(ascending(n, order - 2)[:, -1])
-    return _places(n, order - 2) * n * n, lasts
+    return _positions(n, order - 2) * n * n, lasts
 
 
 @lru_cache(maxsize=32)
 def _others(rank: int, degree: int) -> Indices:
-    """Return, for each monomial and each of its factors, that factor's place and the rest's.
+    """Return the positions of each monomial with each of its factors apart, shape (N, degree).
 
-    The place of (factor, monomial of the others) where all factors have all monomials of one
-    degree less; shape (N, degree).
+    Positions in a list that has, for each factor, all monomials of one degree less.
     """
     if degree == 1:
         return np.arange(rank)[:, None]
     table, below = monomials(rank, degree), monomials(rank, degree - 1)
-    at = {indices: place for place, indices in enumerate(below.indices)}
+    at = {indices: position for position, indices in enumerate(below.indices)}
     return np.array(
         [
             [own[p] * below.size + at[own[:p] + own[p + 1 :]] for p in range(degree)]

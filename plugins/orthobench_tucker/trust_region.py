@@ -9,17 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    AnyProblem,
-    Solution,
-    Solver,
-    Status,
-    flops,
-    orthonormalize,
-    parameter,
-)
+from orthobench.contract import Solution, Status, flops, orthonormalize, parameter
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench_tucker.endings import tolerance_parameter
 from orthobench_tucker.objective import (
     RESOLVED,
     Point,
@@ -29,47 +20,43 @@ from orthobench_tucker.objective import (
     hessian,
     hessian_flops,
 )
-from orthobench_tucker.partial_cores import (
-    PartialCores,
-    form_parameter,
-    forming_flops,
-    partial_cores,
-    refusal,
-)
+from orthobench_tucker.partial_cores import PartialCores, form_parameter, partial_cores
 from orthobench_tucker.second_order import (
     AscentState,
+    check_first_point,
+    check_point,
+    check_stalled,
     core_metric,
     preconditioned_parameter,
-    settle,
-    settle_first,
-    settle_stalled,
 )
-from orthobench_tucker.starts import first_basis, first_basis_flops, start_parameter
+from orthobench_tucker.starts import start_parameter
 from orthobench_tucker.steihaug import Step, truncated_cg
+from orthobench_tucker.stopping import tolerance_parameter
+from orthobench_tucker.whole_tensor import WholeTensorSolver
 
 ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
-"""Ratios of the gain to the one that the model predicts."""
+"""Ratios of the gain to the predicted one at which steps are accepted and the radius changes."""
 
 KAPPA, THETA = 0.1, 1.0
-"""The residual of a subproblem falls by the relative gradient to the power theta, or by kappa."""
+"""The residual of a subproblem falls by kappa, or by the relative gradient to the power theta."""
 
 SMALLEST = 1e-16
-"""Radius, relative to the largest, at which no step is left."""
+"""Radius, relative to the largest, below which no step is left."""
 
 FELL = 0.5
-"""A step that is too small to be seen in F has stalled unless the gradient falls to this share."""
+"""Ratio of gradients above which a step has stalled whose gain is near rounding."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TrustRegionState(AscentState):
-    """Where the ascent is.
+    """The point, and the radius of the trust region.
 
     Attributes
     ----------
     radius : float
-        Of the trust region, in the metric of the subproblem.
+        In the metric of the subproblem.
     products : int
-        Hessian-vector products so far.
+        Number of Hessian-vector products so far.
     """
 
     radius: float
@@ -77,27 +64,28 @@ class TrustRegionState(AscentState):
 
 
 @dataclass(frozen=True)
-class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
+class TrustRegion(WholeTensorSolver[TrustRegionState]):
     """The Riemannian trust-region method with truncated conjugate gradients.
 
-    Each step maximizes the quadratic model F + <grad F, V> + <V, Hess F[V]> / 2 within a radius,
-    roughly, by the method of Steihaug and Toint, with exact products; and goes to orth(Q + V), a
-    retraction of second order, if F gains at least a tenth of what the model predicts. The
-    subproblem is solved to a residual of min(0.1, |grad F| / F) times the first: then convergence
-    to a nondegenerate maximum is quadratic. Saddle points are left along directions of
-    positive curvature.
+    Each step maximizes the quadratic model F + <grad F, V> + <V, Hess F[V]> / 2 within a radius
+    approximately, by the method of Steihaug and Toint, with exact products. The next point is
+    orth(Q + V), a retraction of second order, if F gains at least a tenth of what the model
+    predicts. The subproblem is solved to a residual of min(0.1, |grad F| / F) times the initial
+    one, so that convergence to a nondegenerate maximum is quadratic. Saddle points are left along
+    directions of positive curvature.
 
-    With ``preconditioned``, which is this project's, the subproblem is posed in the metric of V
-    -> V (Q'∇F), scaled; it then takes few products where a factor is stronger than others.
-    Without it, in that of the identity, as in the paper.
+    With ``preconditioned``, which is this project's, the subproblem is posed in the scaled metric
+    of V -> V (Q'∇F); it then takes few products where some factors are stronger than others.
+    Without it the metric is the identity, as in the paper.
 
-    Where rounding shows in the difference of two values of F, the gain is taken from the
-    derivatives at both ends (`orthobench_tucker.objective.gain`). It stands in place of the
-    regularized ratio of Manopt, which takes every step there.
+    Where the difference of two values of F is near rounding, the gain is taken from the
+    derivatives at both ends (`orthobench_tucker.objective.gain`). This replaces the regularized
+    ratio of Manopt, which accepts every step there.
 
-    Ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient is
-    found to be rounding (`orthobench_tucker.endings.end_in_rounding`): that is asked once no radius
-    is left, and after steps that are too small to be seen in F and do not halve the gradient.
+    It ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient
+    is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`), which is tested once
+    the radius is too small, and after steps whose gain is near rounding and which do not halve the
+    gradient.
 
     Parameters
     ----------
@@ -105,22 +93,22 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     radius : float
         First radius, relative to sqrt(r), which is the largest.
     inner : int, optional
-        Hessian-vector products a step, at most; by default the dimension, (n - r) r.
+        Most Hessian-vector products in a step; by default the dimension, (n - r) r.
     preconditioned : bool
     tolerance : float
-        Zero to go on for ever.
+        Zero never ends the run.
 
     Notes
     -----
     A step costs one evaluation of F and its gradient, and a Hessian-vector product for each
-    iteration of the conjugate gradients. With samples a product costs up to two evaluations; with
-    an explicit tensor of order three or more it does not read the tensor, but what one evaluation
-    has left of it (`orthobench_tucker.pair_cores`).
+    iteration of the conjugate gradients. With samples a product costs up to two evaluations. With
+    an explicit tensor of order three or more it does not read the tensor, but the partial core
+    that the evaluation has made (`orthobench_tucker.pair_cores`), n² C(r + d - 3, d - 2) doubles.
 
     References
     ----------
-    Ishteva, Absil, Van Huffel and De Lathauwer 2011, there for tensors of order three that need not
-    be symmetric; here for symmetric ones of any order, with the Hessian of Jin, Kileel, Kolda and
+    Ishteva, Absil, Van Huffel and De Lathauwer 2011, for tensors of order three that need not be
+    symmetric; here for symmetric tensors of any order, with the Hessian of Jin, Kileel, Kolda and
     Ward 2022, equation 41. The method and its constants are those of Absil, Baker and Gallivan
     2007.
     """
@@ -128,34 +116,26 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
     form: str = form_parameter()
     start: str = start_parameter()
     radius: float = parameter(0.125, above=0.0, high=1.0, help="first radius, relative to sqrt(r)")
-    inner: int | None = parameter(None, low=1, help="Hessian products a step, at most")
+    inner: int | None = parameter(None, low=1, help="most Hessian-vector products in a step")
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
 
     name: ClassVar[str] = "trust-region"
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
-        return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> TrustRegionState:
         """Evaluate F at the first basis."""
         del rng
         cores = partial_cores(oracle, self.form)
-        point = evaluate(cores, first_basis(oracle, self.start, self.form), pairs=True)
+        point = evaluate(cores, self.first_basis(oracle), pairs=True)
         state = TrustRegionState(point=point, radius=self.radius * sqrt(oracle.k))
-        settle_first(state, oracle, self.tolerance)
-        state.work.flops += (
-            forming_flops(oracle, self.form)
-            + first_basis_flops(oracle, self.start, self.form)
-            + evaluation_flops(cores, oracle.k, pairs=True)
-        )
+        check_first_point(state, oracle, self.tolerance)
+        evaluation = evaluation_flops(cores, oracle.k, pairs=True)
+        state.work.flops += self.start_flops(oracle) + evaluation
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: TrustRegionState) -> None:
-        """Solve one subproblem, and go where it says if F gains."""
+        """Solve one subproblem, and take its step if F gains enough."""
         cores, point = partial_cores(oracle, self.form), state.point
         trial = self._subproblem(cores, state)
         new = evaluate(cores, orthonormalize(point.Q + trial.V), point.unit, pairs=True)
@@ -169,8 +149,8 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
         self._count(cores, state, trial)
         if ratio > ACCEPT:
             state.point = new
-            settle(state, self.tolerance)
-        self._look_for_the_end(cores, state, point, trial)
+            check_point(state, self.tolerance)
+        self._check_stalled(cores, state, point, trial)
 
     def solution(self, state: TrustRegionState) -> Solution:
         """Return Q, (n, r)."""
@@ -201,12 +181,13 @@ class TrustRegion(Solver[SymmetricTensorOracle, TrustRegionState]):
             + evaluation_flops(cores, r, pairs=True)
         )
 
-    def _look_for_the_end(
+    def _check_stalled(
         self, cores: PartialCores, state: TrustRegionState, before: Point, trial: Step
     ) -> None:
+        """End the run where no radius is left, or where gains near rounding lead nowhere."""
         if state.status is not Status.RUNNING or self.tolerance == 0:
             return
         stuck = state.radius < SMALLEST * sqrt(before.Q.shape[1])
         unseen = trial.gain <= RESOLVED * before.value
         if stuck or (unseen and state.point.slope > FELL * before.slope):
-            settle_stalled(cores, state, stuck=stuck)
+            check_stalled(cores, state, stuck=stuck)

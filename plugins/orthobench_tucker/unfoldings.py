@@ -1,4 +1,4 @@
-"""The leading left singular vectors of the unfolding mat(X), n by n^(d-1)."""
+"""The unfolding mat(X), n by n^(d-1): its Gram matrix and leading left singular vectors."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from numpy.typing import NDArray
 from orthobench.contract import Array, DataError, flops
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import BLOCK_BYTES
-from orthobench_tucker.leading import leading
+from orthobench.families.symmetric_tucker.sample_moments import sample_blocks
+from orthobench_tucker.leading_eigenpairs import leading_eigenpairs
 
 NULL = 1e-13
-"""An eigenvalue of mat(X) mat(X)' below this times the largest is rounding."""
+"""Eigenvalue of mat(X) mat(X)', relative to the largest, below which it is rounding."""
 
 CANCELLED = 1e-14
-"""So is one below this times what the largest might be if samples did not cancel."""
+"""Eigenvalue, relative to their bound if samples did not cancel, below which it is rounding."""
 
 SINGLE = 1e-5
-"""The same in single precision, with a margin."""
+"""Eigenvalue, relative to that bound, below which it may be rounding in single precision."""
 
 ROUGH = 1e-6
-"""Residual of eigenvectors in single precision."""
+"""Residual of eigenvectors of a Gram matrix in single precision."""
 
 
 class Unfolding:
-    """mat(X) mat(X)' of an oracle's tensor and its eigenvectors, in the cheapest way of a form.
+    """The Gram matrix mat(X) mat(X)' of an oracle's tensor, and its leading eigenvectors.
 
     Parameters
     ----------
     oracle : SymmetricTensorOracle
     form : str
-        ``"explicit"``: from the tensor (equation 7). Else from samples where there are: through
-        their p-by-p Gram matrix (equation 17), or through the distinct entries of mat(M) where
-        these are fewer.
+        ``"explicit"``: from the tensor (equation 7). Otherwise from samples where there are any:
+        from their p-by-p Gram matrix (equation 17), or from the distinct entries of mat(M) where
+        that is cheaper.
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
@@ -58,17 +58,17 @@ class Unfolding:
         """The r largest eigenvalues of `gram`, descending, and eigenvectors (n, r)."""
         if not np.isfinite(self.gram).all():
             raise DataError("the unfolded tensor is not finite; clean or rescale the data")
-        return leading(self.gram, self.oracle.k)
+        return leading_eigenpairs(self.gram, self.oracle.k)
 
     @property
     def basis(self) -> Array:
-        """The leading eigenvectors that are determined: those of eigenvalues above rounding."""
+        """The leading eigenvectors whose eigenvalues are above rounding, shape (n, <= r)."""
         values, vectors = self.leading
-        return vectors[:, values > max(NULL * values[0], CANCELLED * self.most)]
+        return vectors[:, values > max(NULL * values[0], CANCELLED * self.bound)]
 
     @cached_property
-    def most(self) -> float:
-        """A bound of the eigenvalues that cancellation does not lower; of samples (mean |x|^d)²."""
+    def bound(self) -> float:
+        """(mean |x|^d)² of samples, a bound on the eigenvalues without cancellation; else zero."""
         if self.samples is None:
             return 0.0
         squares = np.einsum("ij,ij->i", self.samples, self.samples)
@@ -76,35 +76,35 @@ class Unfolding:
 
     @property
     def single_basis(self) -> Array:
-        """The same to about 1e-6: through the Gram matrix of samples in single precision.
+        """The same to about 1e-6, from the Gram matrix of samples in single precision.
 
-        It takes half the time, and the error is nothing to a method that goes on from there. Where
-        an eigenvalue is so small that rounding might drown it, and where the Gram matrix of
-        samples is not what is formed, it is `basis`.
+        It takes half the time, and a method that starts from it corrects the error. Where an
+        eigenvalue is so small that it might be rounding, and where the Gram matrix of samples is
+        not the cheapest way, it is `basis`.
         """
         if self.samples is None or _by_entries(self.samples, self.oracle.order):
             return self.basis
-        unit = self.most ** (1 / (2 * self.oracle.order)) or 1.0
+        unit = self.bound ** (1 / (2 * self.oracle.order)) or 1.0
         rows = np.multiply(self.samples, 1 / unit, dtype=np.float32, casting="same_kind")
         gram = gram_of_samples(rows, self.oracle.order)
-        values, vectors = leading(gram, self.oracle.k, ROUGH)
+        values, vectors = leading_eigenpairs(gram, self.oracle.k, ROUGH)
         return vectors if values[-1] > SINGLE else self.basis
 
     @property
     def flops(self) -> int:
-        """Flops of `leading`."""
+        """Flops of `gram` and `leading`."""
         n, d = self.oracle.n, self.oracle.order
         if self.samples is None:
             return gram_of_tensor_flops(n, d) + flops.eigh(n)
         entries = _by_entries(self.samples, d)
-        way = gram_of_entries_flops if entries else gram_of_samples_flops
-        return way(len(self.samples), n, d) + flops.eigh(n)
+        gram_flops = gram_of_entries_flops if entries else gram_of_samples_flops
+        return gram_flops(len(self.samples), n, d) + flops.eigh(n)
 
 
 def _by_entries(X: Array, order: int) -> bool:
     """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
 
-    By what is done, of symmetric results one half.
+    By the operations that are really done, where of symmetric results only half is computed.
     """
     p, n = X.shape
     entries = (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
@@ -118,13 +118,20 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
     Parameters
     ----------
     X : ndarray, shape (p, n)
-        Equation 17 has samples in columns. Products are in double precision, or single.
+        Samples in rows; equation 17 has them in columns. In double or single precision, which is
+        that of the products.
     order : int
+        d.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        In double precision.
 
     Notes
     -----
-    By tiles of the upper half of the Gram matrix XX', which is never whole: 2p²n + (d - 2)p²/2 +
-    2pn² operations, memory of a tile and of n² doubles.
+    The Gram matrix XX' is never formed as a whole, but by tiles of its upper half:
+    2p²n + (d - 2)p²/2 + 2pn² operations, memory of a tile and of n² doubles.
     """
     from orthobench_tucker.sample_kernels import gram_of_unfolding
 
@@ -135,20 +142,21 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
 
 
 def gram_of_samples_flops(p: int, n: int, order: int) -> int:
-    """Return the flops of equation 17, symmetry not used: 4p²n + (d - 2)p² + 2pn²."""
+    """Return the flops of equation 17 without symmetry: 4p²n + (d - 2)p² + 2pn²."""
     return 4 * p * p * n + (order - 2) * p * p + 2 * p * n * n
 
 
 def gram_of_entries(X: Array, order: int) -> Array:
     """Return mat(M) mat(M)' from the distinct columns of mat(M), M the moment of samples.
 
-    The columns (k, ...) of ascending indices for one k at a time, each weighted by how many it
-    stands for.
+    Columns of ascending indices (k, ...), for one k at a time, each weighted by the number of
+    columns that it stands for.
 
     Parameters
     ----------
     X : ndarray, shape (p, n)
     order : int
+        d.
 
     Notes
     -----
@@ -163,11 +171,9 @@ def gram_of_entries(X: Array, order: int) -> Array:
         table = monomials(n - k, order - 2)
         again = np.array([index.count(0) for index in table.indices])
         columns = np.zeros((n, table.size))
-        rows = max(1, BLOCK_BYTES // (8 * table.size))
-        for begin in range(0, p, rows):
-            block = X[begin : begin + rows]
+        for block in sample_blocks(X, table.size):
             columns += block.T @ (table.of(block[:, k:].T) * block[:, k]).T
-        columns *= np.sqrt((order - 1) * table.counts / (again + 1)) / p
+        columns *= np.sqrt((order - 1) * table.multiplicities / (again + 1)) / p
         total += columns @ columns.T
     return total
 
@@ -180,8 +186,8 @@ def gram_of_entries_flops(p: int, n: int, order: int) -> int:
 def gram_of_tensor(T: Array) -> Array:
     """Return mat(T) mat(T)' of a symmetric tensor (equation 7).
 
-    From order 4 on, one of the equal columns (j, k, ...) and (k, j, ...) is taken, twice; below,
-    the products would be too small to gain.
+    From order 4 on, only one of the equal columns (j, k, ...) and (k, j, ...) is taken, with weight
+    two; for lower orders the products would be too small to gain from it.
 
     Parameters
     ----------
@@ -205,5 +211,5 @@ def gram_of_tensor(T: Array) -> Array:
 
 
 def gram_of_tensor_flops(n: int, order: int) -> int:
-    """Return the flops of equation 7, symmetry not used: 2n^(d + 1)."""
+    """Return the flops of equation 7 without symmetry: 2n^(d + 1)."""
     return flops.gemm(n, n, n ** (order - 1))

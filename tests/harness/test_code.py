@@ -79,7 +79,7 @@ def test_what_imports_by_computed_names_depends_on_its_whole_package(plugin, tmp
 
 
 def test_the_front_door_leads_to_all_makers_of_instances():
-    assert {"orthobench.families.moments", "orthobench.tools.geometry"} <= code.reached(
+    assert {"orthobench.families.second_moments", "orthobench.tools.geometry"} <= code.reached(
         "orthobench"
     )
 
@@ -101,7 +101,7 @@ def test_a_problem_does_not_depend_on_the_problem_next_door():
     digits = code.reached(problems["digits"].item.__module__)
     assert problems["brockett"].item.__module__ not in digits
     assert "orthobench.families.sparse_pca" not in digits
-    assert "orthobench.families.moments" in digits
+    assert "orthobench.families.second_moments" in digits
 
 
 def test_a_class_without_a_file_is_known_by_its_module():

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.tools.geometry import complete, drift, orthonormalize, random_point, subspace_error
+from orthobench.tools.geometry import (
+    complete,
+    drift,
+    orthonormalize,
+    random_point,
+    subspace_error,
+    unit_columns,
+)
 
 sizes = st.tuples(st.integers(1, 12), st.integers(1, 12)).map(lambda s: (max(s), min(s)))
 seeds = st.integers(0, 2**32 - 1)
@@ -87,3 +94,12 @@ def test_small_angles_do_not_drown_in_rounding(angle):
     U = np.array([[1.0], [0.0]])
     V = np.array([[np.cos(angle)], [np.sin(angle)]])
     assert subspace_error(U, V) == pytest.approx(angle, rel=1e-3)
+
+
+def test_unit_columns_have_unit_length_or_stay_zero():
+    Z = np.random.default_rng(0).standard_normal((5, 3)) * [1e-150, 1.0, 1e100]
+    Z[:, 1] = 0
+    kept = Z.copy()
+    unit = unit_columns(Z)
+    assert np.linalg.norm(unit, axis=0) == pytest.approx([1, 0, 1])
+    assert np.array_equal(Z, kept)

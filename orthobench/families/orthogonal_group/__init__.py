@@ -1,10 +1,10 @@
 """The orthogonal group: minimize any function of an orthogonal matrix, U'U = I, U square.
 
-Rotations keep the sign of det U: what starts on one component of the group stays there. A generic
-function may have its optimum on the other one, so start on both.
+The group has two components, det U = 1 and det U = -1. Methods that rotate stay on the one that
+they start on, and the optimum may be on the other: start on both.
 """
 
-from orthobench.families.orthogonal_group.judge import Judge, gradient_norm, riemannian_gradient
+from orthobench.families.orthogonal_group.judge import Judge
 from orthobench.families.orthogonal_group.maker import orthogonal_group
 from orthobench.families.orthogonal_group.oracle import OrthogonalGroupOracle
 from orthobench.families.orthogonal_group.problem import OrthogonalGroup
@@ -13,7 +13,5 @@ __all__ = [
     "Judge",
     "OrthogonalGroup",
     "OrthogonalGroupOracle",
-    "gradient_norm",
     "orthogonal_group",
-    "riemannian_gradient",
 ]

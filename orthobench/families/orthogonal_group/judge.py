@@ -17,11 +17,17 @@ class Judge:
     Parameters
     ----------
     cost : callable
+        Maps an orthogonal U (n, n) to a number.
     gap : callable, optional
-        Maps U to the cost minus the best one; where the optimum is known.
+        Maps U to the cost minus the least one, where that is known.
     gradient : callable, optional
+        Maps U to the matrix (n, n) of partial derivatives of the cost.
     further : callable, optional
-        Maps U to metrics that only this problem has.
+        Maps U to metrics that only this problem has, by name.
+
+    Notes
+    -----
+    A call costs one cost, one gap and one gradient, and 2n³ flops.
     """
 
     def __init__(
@@ -36,10 +42,10 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics.
 
-        ``objective_gap``, the cost minus the best one, first where the best is known;
-        ``objective``; ``gradient_norm`` (`riemannian_gradient`) where there is a gradient. It
-        is not replaced by finite differences: they would take n² evaluations of the cost at
-        every recorded point.
+        ``objective_gap``, the cost minus the least one, comes first where that is known; then
+        ``objective``, the cost; ``gradient_norm`` (`gradient_norm`) where there is a gradient;
+        and the further ones. Finite differences do not replace a missing gradient: they would
+        take n² evaluations of the cost at every recorded point.
         """
         U = solution.point
         metrics = {} if self.gap is None else {"objective_gap": float(self.gap(U))}
@@ -52,11 +58,11 @@ class Judge:
 
 
 def riemannian_gradient(U: Array, G: Array) -> Array:
-    """Return U skew(U'G), the Riemannian gradient of the embedded metric.
+    """Return U skew(U'G), the Riemannian gradient in the embedded metric.
 
-    Half of what Definition 1 of Shalit and Chechik (2014) calls so, whose entries in the basis
-    e_i e_j' - e_j e_i' are the directional derivatives (U'G)_ij - (U'G)_ji themselves, although
-    the squared norm of a basis vector is 2.
+    It is half of the gradient of Definition 1 of Shalit and Chechik (2014). That has the
+    directional derivatives (U'G)_ij - (U'G)_ji themselves as coordinates in the basis e_i e_j' -
+    e_j e_i', although the squared norm of a basis vector is 2.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The maker of instances of your own function of an orthogonal matrix: `orthogonal_group`."""
+"""Makes instances of your own function of an orthogonal matrix."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import polar, random_point
 
 PROBE_STEP = 1e-4
-"""Length of the geodesic over which a gradient is held against differences of the cost."""
+"""Step of the finite difference of the cost that a gradient is checked against."""
 
 PROBE_TOLERANCE = 1e-3
-"""Relative difference of a derivative from its finite difference that is put down to the step."""
+"""Largest relative error of a directional derivative that the finite difference explains."""
 
 
 def orthogonal_group(
@@ -36,27 +36,28 @@ def orthogonal_group(
     n : int
         Rows and columns of U.
     best : float, optional
-        The least value over the whole group, both components, where it is known. Without it the
-        judge reports no ``objective_gap``.
+        The least cost over both components of the group, where it is known. Without it the judge
+        reports no ``objective_gap``.
 
     Returns
     -------
     Instance
-        Its metrics are those of `Judge`.
+        Its metrics are those of `orthobench.families.orthogonal_group.judge.Judge`.
 
     Raises
     ------
     UsageError
-        On n < 1, on a cost that does not give a finite number at a random orthogonal matrix or
-        writes into it, and on a gradient of a wrong shape, not finite, or at odds with finite
-        differences of the cost.
+        Where n is not an integer >= 1; where the cost is not a finite number at a random
+        orthogonal matrix, or writes into it; where the gradient there has a wrong shape, is not
+        finite, or disagrees with finite differences of the cost.
 
     Notes
     -----
-    A solver that rotates, such as `givens`, tries a rotation with 18 evaluations of a cost that
-    is a polynomial in U of degree 4 or less, and with more of any other
-    (`planes.minimize`). Derive from `OrthogonalGroupOracle` where a rotation
-    can be tried for less.
+    Making it takes one evaluation of the cost; with a gradient, two more, and one of that. A
+    solver that rotates, such as `givens`, tries a rotation with 18 evaluations of a cost that is
+    a polynomial in U of degree 4 or less, and with more of any other
+    (`orthobench.families.orthogonal_group.planes.minimize`). Derive from `OrthogonalGroupOracle`
+    where the cost along rotations can be computed for less.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def _size(n: object) -> int:
 
 
 def _check_at(U: Array, cost: Cost, gradient: Gradient | None) -> None:
-    """Refuse a cost that is no finite number at U, and a gradient that is not that of the cost."""
+    """Refuse a cost that is not a finite number at U, and a gradient that is not the cost's."""
     value = _value(cost, U)
     if gradient is None:
         return

@@ -1,4 +1,4 @@
-"""The oracle of the orthogonal group: value, gradient and restrictions to planes of a function."""
+"""The oracle of the orthogonal group: a cost, its gradient, its values along plane rotations."""
 
 from __future__ import annotations
 
@@ -12,23 +12,27 @@ from orthobench.tools.flops import givens
 from orthobench.tools.geometry import rotate
 
 Cost: TypeAlias = Callable[[Array], float]
+"""Maps an orthogonal U (n, n) to a number."""
 
 Gradient: TypeAlias = Callable[[Array], Array]
+"""Maps U to the matrix (n, n) of partial derivatives of the cost."""
 
 
 class OrthogonalGroupOracle(Oracle):
     """A function of an orthogonal (n, n) matrix, to be minimized.
 
-    Subclasses that can say how the function changes in a plane override the three methods about
-    planes, and the counts of their flops: `carry` returns what is worth keeping along rotations,
-    such as U'AU, in a form that pickles; `restricted` the function in a plane; `rotate` keeps
-    what is carried up to date.
+    A solver may try plane rotations U G(i, j, angle) through three methods. Subclasses that know
+    how the function changes along a rotation override all three, and the counts of their flops:
+    `carry` returns a matrix that is kept up to date along rotations, such as U'AU, in a form that
+    pickles; `restricted` returns the function along the rotations of two columns; `rotate`
+    updates what is carried.
 
     Parameters
     ----------
     cost : callable
         Maps U (n, n) to a float.
     n : int
+        Rows and columns of U.
     gradient : callable, optional
         Maps U to the matrix of partial derivatives (n, n), not projected.
 
@@ -36,9 +40,9 @@ class OrthogonalGroupOracle(Oracle):
     ----------
     carry_flops, restriction_flops, rotation_flops : int
         Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here
-        zero, zero and 6n: what a cost of unknown make does is not counted.
+        zero, zero and 6n: the flops of a function of your own are not known, and not counted.
     cost_flops, gradient_flops : int
-        Flops of one cost and of one gradient; zero where they are of unknown make.
+        Flops of one cost and of one gradient; zero where they are not known.
     """
 
     cost_flops: int = 0
@@ -49,14 +53,26 @@ class OrthogonalGroupOracle(Oracle):
         self.carry_flops, self.restriction_flops, self.rotation_flops = 0, 0, givens(n)
 
     def carry(self, U: Array) -> Any:
-        """Return what to keep along rotations of `U`; here a copy of U itself."""
+        """Return the matrix that is kept up to date along rotations of `U`; here a copy of U."""
         return U.copy(order="F")
 
     def restricted(self, carried: Any, i: int, j: int) -> Restriction:
-        """Return angle -> f(U G(i, j, angle)), up to a constant, with U as carried.
+        """Return the function angle -> f(U G(i, j, angle)), up to a constant.
 
-        G is the rotation of `orthobench.tools.geometry.rotate`. A `Trigonometric` polynomial is
-        minimized exactly; any other function of period 2 pi by `planes.minimize`.
+        G is the rotation of `orthobench.tools.geometry.rotate`.
+
+        Parameters
+        ----------
+        carried : object
+            As `carry` returns it for U, and `rotate` updates it.
+        i, j : int
+            Different columns.
+
+        Returns
+        -------
+        Trigonometric or callable
+            `orthobench.families.orthogonal_group.planes.minimize` minimizes either: a
+            `Trigonometric` polynomial exactly, any other function of period 2 pi by sampling it.
         """
 
         def along(angle: float) -> float:
@@ -67,5 +83,5 @@ class OrthogonalGroupOracle(Oracle):
         return along
 
     def rotate(self, carried: Any, i: int, j: int, angle: float) -> None:
-        """Set U <- U G(i, j, angle) in what is carried, in place."""
+        """Update what is carried for U <- U G(i, j, angle), in place."""
         rotate(carried, i, j, angle)

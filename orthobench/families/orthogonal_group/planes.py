@@ -1,4 +1,4 @@
-"""A function along the rotations in one plane, and its global minimizer over the period."""
+"""Global minimization of a function of one angle: the objective along plane rotations."""
 
 from __future__ import annotations
 
@@ -16,39 +16,41 @@ Harmonic: TypeAlias = tuple[int, float, float]
 """A harmonic h >= 1 with its coefficients a and b, a cos(h angle) + b sin(h angle)."""
 
 SIZES = (16, 32, 64)
-"""Points over the period at which a function is sampled, until its harmonics are resolved."""
+"""Grid points over the period, tried in turn until the grid resolves the function."""
 
 ROUNDING = 1e-13
-"""What of a function's values is taken for rounding, relative to the largest of them."""
+"""Size of rounding errors in a function's values, relative to the largest of them."""
 
 OFF_GRID = 1.0
-"""An angle on no grid, where an interpolant is held against its function."""
+"""An angle on no grid, in radians, where an interpolant is compared with its function."""
 
 BRACKETS = 3
-"""Valleys of the finest grid that are searched, the lowest ones."""
+"""Number of lowest grid minima around which a function that is not resolved is searched."""
 
 WIDTHS = (2 * pi / SIZES[-1], 1e-7)
-"""Half-widths of the searches in a valley: scipy's is exact to 1.5e-8 of the first of them."""
+"""Half-widths of two searches in turn: scipy's is accurate to 1.5e-8 of the first of them."""
 
 NEGLIGIBLE = 1e-15
-"""What of a polynomial is rounding, relative to its largest coefficients."""
+"""Size of rounding errors in a polynomial, relative to its largest coefficients."""
 
 NEWTON_STEPS = 3
+"""Newton steps that polish each root of the derivative."""
+
 SHORT = 1e-2
-"""Longest Newton step, in radians."""
+"""Longest Newton step that is taken, in radians."""
 
 
 class Minimum(NamedTuple):
-    """The global minimum of a function over the rotations in a plane.
+    """The global minimum of a function of an angle.
 
     Attributes
     ----------
     angle : float
-        In [-pi, pi]; zero where nothing is gained.
+        In radians, in [-pi, pi]; zero where nothing is gained.
     gain : float
-        How much lower the function is there than at angle zero, >= 0.
+        The value at angle zero minus the minimum, >= 0.
     spread : float
-        A bound on its range, the largest value minus the smallest.
+        A bound on the largest value minus the smallest.
     """
 
     angle: float
@@ -60,11 +62,12 @@ class Minimum(NamedTuple):
 class Trigonometric:
     """A trigonometric polynomial, sum_h cosines[h] cos(h angle) + sines[h] sin(h angle).
 
-    What a polynomial of degree p in the entries of U is along rotations, with harmonics up to p.
+    A polynomial of degree p in the entries of U is one along plane rotations, with harmonics up
+    to p.
 
     Attributes
     ----------
-    cosines, sines : sequence of float, both of one length
+    cosines, sines : sequence of float, of equal lengths
         Coefficients of the harmonics 0, 1, 2, ...
     """
 
@@ -82,14 +85,14 @@ class Trigonometric:
         """Return the global minimum; of equal minima the one nearest to zero.
 
         A single harmonic h has its minima at (atan2(-b, -a) + 2 pi k) / h. Otherwise the
-        derivative is a polynomial of degree 2H in exp(i angle), H the highest harmonic: the
-        angles of all its roots, the eigenvalues of a companion matrix, are polished by Newton's
-        method and compared. O(H³) flops.
+        derivative is a polynomial of degree 2H in exp(i angle), H the highest harmonic. Its roots
+        are the eigenvalues of a companion matrix; the angles of all of them are polished by
+        Newton's method, and compared. O(H³) flops.
 
         Raises
         ------
         DataError
-            On coefficients that are not finite.
+            Where coefficients are not finite.
         """
         harmonics = self._harmonics()
         spread = 2 * sum(hypot(a, b) for _, a, b in harmonics)
@@ -111,22 +114,22 @@ class Trigonometric:
 
 
 Restriction: TypeAlias = Trigonometric | Callable[[float], float]
-"""A function of period 2 pi along the rotations in a plane."""
+"""A function of an angle with period 2 pi."""
 
 
 def minimize(restriction: Restriction) -> Minimum:
-    """Minimize a function over the rotations in one plane, over the whole period.
+    """Minimize a function of an angle over its whole period.
 
     Parameters
     ----------
     restriction : Trigonometric or callable
         A `Trigonometric` polynomial is minimized exactly. Any other function is sampled at 16,
-        32 and 64 points over the period, until its upper half of harmonics is rounding: it is
-        then replaced by its interpolant (Wright, Javed, Montanelli and Trefethen 2015,
-        "Extension of Chebfun to periodic functions"), which holds for every cost polynomial in
-        U of degree 16 or less. Where even 64 points do not resolve it, the three lowest
-        valleys of that grid are searched by Brent's method, so that a valley narrower than
-        2 pi / 64 may be missed.
+        32 and 64 points over the period, until the upper half of its harmonics is rounding; then
+        its interpolant is minimized in its place (Wright, Javed, Montanelli and Trefethen 2015,
+        "Extension of Chebfun to periodic functions"). That is exact for every cost that is a
+        polynomial in U of degree 16 or less. Where even 64 points do not resolve the function, it
+        is searched around the three lowest minima of that grid by Brent's method; a valley
+        narrower than 2 pi / 64 may be missed.
 
     Returns
     -------
@@ -137,6 +140,11 @@ def minimize(restriction: Restriction) -> Minimum:
     ------
     DataError
         Where the function is not finite.
+
+    Notes
+    -----
+    A function that 16 points resolve is evaluated 18 times: at these, at one point off the grid,
+    and at the minimizer.
     """
     if isinstance(restriction, Trigonometric):
         return restriction.minimum()
@@ -146,8 +154,8 @@ def minimize(restriction: Restriction) -> Minimum:
 def _gain(harmonics: Sequence[Harmonic], angle: float) -> float:
     """Return the value at zero minus that at `angle`, to full relative accuracy near zero.
 
-    1 - cos(h angle) is 2 sin²(h angle / 2): the difference of two nearly equal values is never
-    taken, so that a gain far below their rounding is still right.
+    With 1 - cos(h angle) = 2 sin²(h angle / 2) no difference of nearly equal values is taken, so
+    that a gain far below their rounding is still accurate.
     """
     total = 0.0
     for h, a, b in harmonics:
@@ -157,11 +165,11 @@ def _gain(harmonics: Sequence[Harmonic], angle: float) -> float:
 
 
 def _lowest(h: Array, a: Array, b: Array) -> float:
-    """Return the global minimizer of sum_h a cos(h t) + b sin(h t), of several harmonics."""
+    """Return the global minimizer of sum_h a cos(h t) + b sin(h t), with several harmonics."""
     slopes = np.zeros(int(h[-1]) + 1, dtype=np.complex128)
     slopes[h.astype(np.intp)] = h * (b + 1j * a)
     slopes /= np.abs(slopes).max()
-    # harmonics lost in the rounding of the others would only spoil the companion matrix
+    # harmonics below the rounding of the others would only spoil the companion matrix
     slopes = slopes[: int(np.flatnonzero(np.abs(slopes) > NEGLIGIBLE)[-1]) + 1]
     roots = np.roots(np.concatenate([slopes[:0:-1], [0.0], slopes[1:].conj()]))
     angles = np.append(np.angle(roots), 0.0)
@@ -175,14 +183,14 @@ def _lowest(h: Array, a: Array, b: Array) -> float:
 
 
 def _gains(angles: Array, h: Array, a: Array, b: Array) -> Array:
-    """Return the value at zero minus those at the angles, as `_gain`."""
+    """Return the value at zero minus those at the angles, computed as in `_gain`."""
     half = np.multiply.outer(angles, h / 2)
     gains: Array = 2 * (np.sin(half) * (a * np.sin(half) - b * np.cos(half))).sum(axis=1)
     return gains
 
 
 def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
-    """Return the angles after a few Newton steps on the derivative, as long as they are short."""
+    """Return the angles after a few Newton steps on the derivative; long steps are not taken."""
     for _ in range(NEWTON_STEPS):
         at = np.multiply.outer(angles, h)
         slope = (h * (b * np.cos(at) - a * np.sin(at))).sum(axis=1)
@@ -193,7 +201,7 @@ def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
 
 
 def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
-    """Minimize a function of unknown make: by its interpolant where that is exact."""
+    """Minimize any function: by its interpolant where that is exact, else by searching."""
     values = np.empty(0)
     for size in SIZES:
         values = _sampled(f, size, values)
@@ -204,14 +212,14 @@ def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
             lower = found.gain > 0 and f(found.angle) <= values[0]
             return found if lower else Minimum(0.0, 0.0, found.spread)
     angle, value = min(
-        (_valley(f, values, k) for k in _valleys(values)), key=lambda found: found[1]
+        (_searched(f, values, k) for k in _grid_minima(values)), key=lambda found: found[1]
     )
     gain, spread = float(values[0] - value), float(values.max() - min(values.min(), value))
     return Minimum(angle, gain, spread) if gain > rounding else Minimum(0.0, 0.0, spread)
 
 
 def _sampled(f: Callable[[float], float], size: int, known: Array) -> Array:
-    """Return the values at `size` angles over the period, of which every other may be known."""
+    """Return the values at `size` equispaced angles; every other one may be known already."""
     values = np.empty(size)
     new = range(1, size, 2) if len(known) else range(size)
     values[: 2 * len(known) : 2] = known
@@ -227,7 +235,7 @@ def _sampled(f: Callable[[float], float], size: int, known: Array) -> Array:
 
 
 def _interpolant(values: Array, rounding: float) -> Trigonometric | None:
-    """Return the polynomial through values on a grid, where its upper half is rounding."""
+    """Return the trigonometric interpolant, or None where its upper harmonics are not rounding."""
     size = len(values)
     transform = np.fft.rfft(values) * (2 / size)
     transform[0] /= 2
@@ -238,14 +246,14 @@ def _interpolant(values: Array, rounding: float) -> Trigonometric | None:
     return Trigonometric(kept.real.tolist(), (-kept.imag).tolist())
 
 
-def _valleys(values: Array) -> list[int]:
-    """Return where on the grid the lowest valleys are."""
+def _grid_minima(values: Array) -> list[int]:
+    """Return the indices of the lowest local minima on the grid, lowest first."""
     low = (values <= np.roll(values, 1)) & (values <= np.roll(values, -1))
     at = np.flatnonzero(low)
     return [int(k) for k in at[np.argsort(values[at], kind="stable")][:BRACKETS]]
 
 
-def _valley(f: Callable[[float], float], values: Array, k: int) -> tuple[float, float]:
+def _searched(f: Callable[[float], float], values: Array, k: int) -> tuple[float, float]:
     """Return the minimizer next to a grid point, in [-pi, pi], and the value there."""
     from scipy.optimize import minimize_scalar
 

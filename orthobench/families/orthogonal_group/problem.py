@@ -1,4 +1,4 @@
-"""The base class of problems over the orthogonal group."""
+"""The base class of orthogonal group problems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orthobench.families.orthogonal_group.oracle import OrthogonalGroupOracle
 
 
 class OrthogonalGroup(Problem[OrthogonalGroupOracle]):
-    """Base of the problems of this family: what its judge reports and what it ranks by.
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune.
 
     Attributes
     ----------

@@ -6,11 +6,12 @@ the global maximum, the sum of the weights. Signed permutations of them are stri
 too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] give 2, not 4.
 """
 
-from orthobench.families.orthogonal_tensor.gmm import MixtureInstance, gmm_tensor
-from orthobench.families.orthogonal_tensor.judge import Judge, decomposition, recovery_error
+from orthobench.families.orthogonal_tensor.gmm import gmm_tensor
+from orthobench.families.orthogonal_tensor.judge import Judge
 from orthobench.families.orthogonal_tensor.maker import orthogonal_tensor
 from orthobench.families.orthogonal_tensor.oracle import TensorOracle
 from orthobench.families.orthogonal_tensor.problem import OrthogonalTensor
+from orthobench.families.orthogonal_tensor.solution import decomposition
 from orthobench.families.orthogonal_tensor.starts import (
     STARTS,
     first_point,
@@ -21,7 +22,6 @@ from orthobench.families.orthogonal_tensor.starts import (
 __all__ = [
     "STARTS",
     "Judge",
-    "MixtureInstance",
     "OrthogonalTensor",
     "TensorOracle",
     "decomposition",
@@ -29,6 +29,5 @@ __all__ = [
     "first_point_flops",
     "gmm_tensor",
     "orthogonal_tensor",
-    "recovery_error",
     "start_parameter",
 ]

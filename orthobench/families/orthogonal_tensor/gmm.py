@@ -1,8 +1,7 @@
-"""Gaussian mixtures by orthogonal tensor decomposition: the instance maker and the judge."""
+"""Makes the tensors whose decomposition fits a Gaussian mixture to your own data."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -10,25 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthobench.contract.problem import Instance
-from orthobench.contract.solution import Solution
 from orthobench.contract.sources import ArraySource, IteratorSource, SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_tensor.judge import Judge
-from orthobench.families.orthogonal_tensor.mixtures import (
-    Mixture,
+from orthobench.families.orthogonal_tensor.mixture_judge import Labels, MixtureJudge
+from orthobench.families.orthogonal_tensor.mixture_moments import (
     SampleMoments,
     WhitenedMoments,
     check_components,
     one_pass,
     whitened_moments,
 )
+from orthobench.families.orthogonal_tensor.mixtures import Mixture
 from orthobench.families.orthogonal_tensor.oracle import TensorOracle
 from orthobench.tools.arrays import Array
 
 JUDGED = 20_000
 """Most samples that the judge clusters."""
-
-Labels = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -38,6 +34,7 @@ class MixtureInstance(Instance[TensorOracle]):
     Attributes
     ----------
     moments : WhitenedMoments
+        Their tensor is the one that is decomposed.
     """
 
     moments: WhitenedMoments = field(kw_only=True)
@@ -45,108 +42,6 @@ class MixtureInstance(Instance[TensorOracle]):
     def mixture(self, U: Array) -> Mixture:
         """Return the mixture that a solution (k, k) stands for: centres, weights, variance."""
         return self.moments.mixture(U)
-
-
-class MixtureJudge:
-    """Measures decompositions, and the mixtures that they stand for.
-
-    Parameters
-    ----------
-    moments : WhitenedMoments
-    X : ndarray, shape (n, d)
-        Samples to cluster; only their coordinates in the k whitened directions are kept.
-    labels : ndarray of int, shape (n,), optional
-        Their true components.
-    truth : Mixture, optional
-        The true mixture, of as many components.
-
-    Notes
-    -----
-    A call takes 2nk² + 2k⁴ flops: all estimated centres lie in the whitened directions.
-    """
-
-    def __init__(
-        self,
-        moments: WhitenedMoments,
-        X: Array,
-        labels: Labels | None = None,
-        truth: Mixture | None = None,
-    ) -> None:
-        self.moments, self.labels, self.truth = moments, labels, truth
-        self.decomposition = Judge(moments.tensor)
-        self.within = X @ moments.whitening.basis
-        self.outside = _log_likelihood_outside(X, self.within, moments.variance)
-        self.optimal_nmi: float | None = None
-        if labels is not None and truth is not None:
-            self.optimal_nmi = nmi(labels, truth.assign(X))
-
-    def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return the metrics of `Judge`, and those of the mixture.
-
-        With labels ``nmi``, the normalized mutual information (`nmi`) of the true components and
-        those of largest posterior probability under the mixture found; with the truth also
-        ``optimal_nmi``, that of the true mixture, and ``nmi_gap``, how much is missing, which
-        come first. With the truth ``centre_error``, see `centre_error`. Where the variance is
-        positive ``log_likelihood``, the mean over the samples.
-        """
-        mixture = self.moments.coordinates(solution.point)
-        metrics = self._clustering(mixture) | self.decomposition(solution)
-        if self.truth is not None:
-            found = self.moments.mixture(solution.point)
-            metrics["centre_error"] = centre_error(found.centres, self.truth.centres)
-        if mixture.variance > 0:
-            metrics["log_likelihood"] = mixture.log_likelihood(self.within) + self.outside
-        return metrics
-
-    def _clustering(self, mixture: Mixture) -> dict[str, float]:
-        if self.labels is None:
-            return {}
-        found = nmi(self.labels, mixture.assign(self.within))
-        if self.optimal_nmi is None:
-            return {"nmi": found}
-        gap = self.optimal_nmi - found
-        return {"nmi_gap": gap, "nmi": found, "optimal_nmi": self.optimal_nmi}
-
-
-def _log_likelihood_outside(X: Array, within: Array, variance: float) -> float:
-    """Return the part of the mean log-likelihood that does not depend on the mixture found."""
-    if variance <= 0:
-        return 0.0
-    squares = float(np.vdot(X, X) - np.vdot(within, within)) / len(X)
-    normalizer: float = (X.shape[1] - within.shape[1]) / 2 * math.log(2 * math.pi * variance)
-    return -squares / (2 * variance) - normalizer
-
-
-def nmi(labels: Labels, found: Labels) -> float:
-    """Return the normalized mutual information of two clusterings, I / ((H + H') / 2).
-
-    Manning, Raghavan and Schütze 2008, section 16.3: normalized by the arithmetic mean of the two
-    entropies. 1 for equal clusterings under any names, 0 for independent ones.
-
-    Parameters
-    ----------
-    labels, found : ndarray of int, shape (n,)
-    """
-    from sklearn.metrics import normalized_mutual_info_score
-
-    return float(normalized_mutual_info_score(labels, found, average_method="arithmetic"))
-
-
-def centre_error(found: Array, true: Array) -> float:
-    """Return the distance of all centres from the true ones matched to them, relative to these.
-
-    The Frobenius norm of their differences over that of the true centres; matched one to one so
-    that it is smallest.
-
-    Parameters
-    ----------
-    found, true : ndarray, shape (k, d)
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    squares = np.sum(found**2, axis=1)[:, None] + np.sum(true**2, axis=1) - 2 * found @ true.T
-    rows, columns = linear_sum_assignment(squares)
-    return float(np.linalg.norm(found[rows] - true[columns]) / np.linalg.norm(true))
 
 
 def gmm_tensor(
@@ -162,16 +57,16 @@ def gmm_tensor(
     Parameters
     ----------
     X : ndarray (N, d), memory map, or iterable of rows or blocks
-        N > d samples, as they are: not centred, which would make the centres dependent. They are
-        read three times, block by block, an array twice; a generator, which can be read once,
-        is refused.
+        N > d samples, not centred: centred samples have linearly dependent centres. An array is
+        read twice, anything else three times, block by block; a generator, which can be read only
+        once, is refused.
     n_components : int
         k, 1 <= k <= d: the centres of the mixture must be linearly independent.
     labels : array_like of int or str, shape (N,), optional
         The true components, for the judge.
     variance_estimate : {"bottom", "smallest"}
-        Noise variance from the mean of the d - k + 1 smallest eigenvalues of the covariance, or
-        the smallest, as Hsu and Kakade (2013) have it.
+        The noise variance as the mean of the d - k + 1 smallest eigenvalues of the covariance, or
+        as the smallest, as Hsu and Kakade (2013) have it.
     truth : Mixture, optional
         The true mixture, for the judge.
 
@@ -179,17 +74,18 @@ def gmm_tensor(
     -------
     MixtureInstance
         Its oracle holds the whitened third moment (k, k, k). ``instance.mixture(U)`` gives the
-        mixture that a solution stands for. Its metrics are those of `MixtureJudge`, measured on
-        every s-th sample, s the smallest that leaves at most 20,000.
+        mixture that a solution stands for. Its metrics are those of
+        `orthobench.families.orthogonal_tensor.mixture_judge.MixtureJudge`, measured on every s-th
+        sample, with the smallest s that leaves at most 20,000.
 
     Raises
     ------
     UsageError
-        On components that are no whole number from 1 to d, or a generator; before the samples
-        are read.
+        Where the number of components is not a whole number from 1 to d, or the samples are a
+        generator; before they are read.
     DataError
-        On samples that are not finite, named by their row, or no more than features; on labels
-        that do not fit; where the second moment has fewer than k positive eigenvalues.
+        Where samples are not finite, named by their row, or no more than features; where labels
+        do not fit; where the second moment has fewer than k positive eigenvalues.
 
     Notes
     -----
@@ -210,8 +106,8 @@ def gmm_tensor(
     samples = SampleMoments(source)
     moments = whitened_moments(samples, n_components, variance_estimate)
     stride = -(-samples.count // JUDGED)
-    clusters = None if labels is None else components(labels, samples.count)[::stride]
-    return mixture_instance(moments, spread(source, samples.count, stride), clusters, truth)
+    clusters = None if labels is None else _numbered(labels, samples.count)[::stride]
+    return mixture_instance(moments, strided(source, samples.count, stride), clusters, truth)
 
 
 def mixture_instance(
@@ -220,14 +116,18 @@ def mixture_instance(
     labels: Labels | None = None,
     truth: Mixture | None = None,
 ) -> MixtureInstance:
-    """Make an instance of moments that are known, exactly or from elsewhere.
+    """Make an instance of moments that are already known, such as exact ones.
 
     Parameters
     ----------
     moments : WhitenedMoments
-        Such as ``whitened_moments(mixture_moments(centres, weights, variance), k)``.
-    X, labels, truth
-        As in `MixtureJudge`.
+        Such as ``whitened_moments(PopulationMoments(mixture), k)``.
+    X : ndarray, shape (n, d)
+        Samples that the judge clusters.
+    labels : ndarray of int, shape (n,), optional
+        Their true components.
+    truth : Mixture, optional
+        The true mixture.
 
     Raises
     ------
@@ -255,7 +155,7 @@ def _source(X: NDArray[np.generic] | ArraySource | Iterable[Array]) -> SampleSou
     return IteratorSource(X)
 
 
-def spread(source: SampleSource, count: int, stride: int) -> Array:
+def strided(source: SampleSource, count: int, stride: int) -> Array:
     """Return every `stride`-th of the `count` samples of a source, from the first on."""
     rows = np.empty((-(-count // stride), source.d))
     step = stride
@@ -271,13 +171,13 @@ def spread(source: SampleSource, count: int, stride: int) -> Array:
     return rows
 
 
-def components(labels: ArrayLike, count: int) -> Labels:
-    """Return labels as the numbers 0, 1, ... of the different ones.
+def _numbered(labels: ArrayLike, count: int) -> Labels:
+    """Return labels as numbers: 0, 1, ... for the distinct ones.
 
     Raises
     ------
     DataError
-        Where they are no integers or strings, one for each of the `count` samples.
+        Where they are not integers or strings, one for each of the `count` samples.
     """
     given = np.asarray(labels)
     if given.shape != (count,) or given.dtype.kind not in "iubUS":

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract.solution import Solution
-from orthobench.families.symmetric_tensors import contracted, norm, remainder
+from orthobench.families.symmetric_tensors import contracted, norm, residual_norm
 from orthobench.tools.arrays import Array
 
 
 class Judge:
-    """Measures decompositions: their objective, their residual, and their factors where known.
+    """Measures decompositions of a tensor, and their factors where the true ones are known.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Judge:
 
     Notes
     -----
-    A call costs 4n⁴/3 flops, with the symmetry used, and memory n² beyond that of the tensor.
+    A call costs 4n⁴/3 flops, since only a third of the entries is read, and memory n².
     """
 
     def __init__(
@@ -33,17 +33,16 @@ class Judge:
         self.norm = norm(T)
 
     def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return the metrics.
+        """Return the metrics; ``residual``, the primary one, first.
 
-        ``residual`` is |T - sum_i T(u_i, u_i, u_i) u_i ⊗ u_i ⊗ u_i| / |T|, the smallest for these
-        factors, from the difference itself; ``objective`` is sum_i T(u_i, u_i, u_i). Where they
-        are known also ``objective_gap``, relative to the optimum, and ``recovery_error``, the
-        largest distance of a true factor from the factor matched to it, up to permutation and
-        sign.
+        ``residual`` is |T - sum_i T(u_i, u_i, u_i) u_i ⊗ u_i ⊗ u_i| / |T|, with the best weights
+        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i). Where the optimum is known
+        there is ``objective_gap``, relative to it; where the true factors are known,
+        ``recovery_error`` (`recovery_error`).
         """
         weights = contracted(self.T, solution.point)
         metrics = {
-            "residual": remainder(self.T, solution.point, weights) / self.norm,
+            "residual": residual_norm(self.T, solution.point, weights) / self.norm,
             "objective": float(weights.sum()),
         }
         if self.optimum is not None:
@@ -53,29 +52,21 @@ class Judge:
         return metrics
 
 
-def decomposition(U: Array, weights: Array) -> Solution:
-    """Return factors with their weights, each u flipped where its weight is negative.
-
-    Parameters
-    ----------
-    U : ndarray, shape (n, n)
-        Orthonormal columns.
-    weights : ndarray, shape (n,)
-        T(u, u, u) of each.
-    """
-    signs = np.where(weights < 0, -1.0, 1.0)
-    return Solution(U * signs, weights=weights * signs)
-
-
 def recovery_error(U: Array, factors: Array) -> float:
     """Return the largest distance of a true factor from the column matched to it, up to sign.
 
-    Columns are matched one to one so that the sum of the |inner products| is largest.
+    Columns are matched one to one so that the sum of the absolute inner products is largest.
 
     Parameters
     ----------
     U : ndarray, shape (n, k)
+        The columns found.
     factors : ndarray, shape (n, r), r <= k
+        The true factors.
+
+    Notes
+    -----
+    2nkr flops, and an assignment problem of size (r, k).
     """
     from scipy.optimize import linear_sum_assignment
 

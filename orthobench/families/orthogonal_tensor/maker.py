@@ -1,4 +1,4 @@
-"""The maker of instances of your own tensor: `orthogonal_tensor`."""
+"""Makes instances of your own tensor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orthobench.tools.arrays import Array, real
 from orthobench.tools.geometry import drift
 
 LARGEST = 1e140
-"""A tensor's largest entry lies between one over this and this, so that its norm is a number."""
+"""Bound on the largest entry of a tensor, and on its inverse, within which norms are finite."""
 
 ORTHONORMAL = 1e-8
 """Largest orthogonality defect |U'U - I|_F of true factors."""
@@ -33,23 +33,27 @@ def orthogonal_tensor(
     Parameters
     ----------
     T : ndarray, shape (n, n, n)
-        Symmetric up to rounding; it is copied, and symmetrized exactly.
+        Symmetric up to rounding; it is copied, and symmetrized to the last bit.
     factors : ndarray, shape (n, r), optional
         The true orthonormal factors, for the judge.
     weights : ndarray, shape (r,), optional
-        Their weights; the sum of their absolute values is the optimum.
+        The true weights; the sum of their absolute values is the optimum.
 
     Returns
     -------
     Instance
-        Its metrics are those of `Judge`.
+        Its metrics are those of `orthobench.families.orthogonal_tensor.judge.Judge`.
 
     Raises
     ------
     DataError
-        Where T is no finite cubic real tensor, is zero, or is not symmetric, and says by how
-        much and where; where factors are not orthonormal, or weights do not match them,
-        or either are not real numbers.
+        Where T is not a finite, real and cubic tensor, is zero, or is not symmetric; says by how
+        much, and where. Where factors or weights are not real numbers, the factors are not
+        orthonormal, or the weights do not match them.
+
+    Notes
+    -----
+    Reads T three times; memory n³ for the copy.
 
     Examples
     --------
@@ -103,7 +107,7 @@ def _checked_factors(factors: Array, n: int) -> Array:
 
 
 def _optimum(weights: Array, factors: Array | None, n: int) -> float:
-    """Return the sum of the absolute weights: a factor turns with the sign of its weight."""
+    """Return the sum of the absolute weights: -u has the negative of the weight of u."""
     known = real(weights, "the true weights")
     columns = f"at most {n}" if factors is None else str(factors.shape[1])
     fits = known.size <= n if factors is None else known.size == factors.shape[1]

@@ -14,7 +14,13 @@ class TensorOracle(Oracle):
     Parameters
     ----------
     T : ndarray, shape (n, n, n)
-        Symmetric, exactly: `symmetrized` returns it so. Do not write into it.
+        Symmetric to the last bit, as `orthobench.families.symmetric_tensors.symmetrized` makes
+        it.
+
+    Attributes
+    ----------
+    T : ndarray, shape (n, n, n)
+        A read-only view.
     """
 
     def __init__(self, T: Array) -> None:

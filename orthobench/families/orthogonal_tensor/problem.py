@@ -1,4 +1,4 @@
-"""The base class of problems with an orthogonally decomposable tensor."""
+"""The base class of orthogonal tensor problems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orthobench.families.orthogonal_tensor.oracle import TensorOracle
 
 
 class OrthogonalTensor(Problem[TensorOracle]):
-    """Base of the problems of this family: what its judge reports and what it ranks by."""
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
 
     family: ClassVar[str] = "orthogonal tensor"
     offers: ClassVar[type[TensorOracle]] = TensorOracle

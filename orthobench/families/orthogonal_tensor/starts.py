@@ -1,4 +1,4 @@
-"""The starting points that solvers of a tensor may choose from."""
+"""Starting points for solvers of orthogonal tensor decomposition."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from orthobench.tools import flops
 from orthobench.tools.arrays import Array
 
 STARTS = ("random", "identity", "contraction")
+"""The values of the parameter ``start``: see `first_point`."""
 
 
 def start_parameter(default: str = "random") -> Any:
@@ -24,20 +25,25 @@ def start_parameter(default: str = "random") -> Any:
 
 
 def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> Array:
-    """Return the orthogonal matrix that a solver begins with, a fresh array.
+    """Return the orthogonal matrix that a solver starts from, a fresh array.
 
     Parameters
     ----------
     oracle : TensorOracle
     start : {"random", "identity", "contraction"}
-        ``"contraction"``: the eigenvectors of T(I, I, w) for a random unit vector w, which
-        are the factors themselves where T has a decomposition with distinct weights u_i'w w_i.
+        ``"random"`` is the oracle's common start. ``"contraction"`` are the eigenvectors of
+        T(I, I, w) for a random unit vector w: the factors themselves where T = sum_i w_i u_i ⊗ u_i
+        ⊗ u_i and the eigenvalues w_i u_i'w differ.
     rng : numpy.random.Generator
         Draws w.
 
+    Returns
+    -------
+    ndarray, shape (n, n)
+
     Notes
     -----
-    `first_point_flops`.
+    `first_point_flops`; memory n².
     """
     if start == "random":
         return oracle.start.copy()
@@ -48,5 +54,5 @@ def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> A
 
 
 def first_point_flops(n: int, start: str) -> int:
-    """Return the flops of `first_point`: of a contraction 2n³ and an eigendecomposition, 9n³."""
+    """Return the flops of `first_point`: 2n³ + 9n³ for a contraction and its eigenvectors, or 0."""
     return flops.gemm(n**2, 1, n) + flops.eigh(n) if start == "contraction" else 0

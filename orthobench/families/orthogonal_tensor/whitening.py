@@ -1,4 +1,4 @@
-"""Whitening: moments of a latent variable model become a tensor with orthonormal factors.
+"""Whitening: the moments of a latent variable model as a tensor with orthonormal factors.
 
 Where M2 = sum_i w_i m_i ⊗ m_i and M3 = sum_i w_i m_i ⊗ m_i ⊗ m_i with linearly independent m_i,
 and W'M2W = I, the vectors u_i = w_i^(1/2) W'm_i are orthonormal and the whitened third moment is
@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from orthobench.errors import DataError
-from orthobench.families.moments import DenseMoment
+from orthobench.families.second_moments import DenseMoment
 from orthobench.tools.arrays import Array
 
 SINGULAR = 1e-12
@@ -25,7 +25,7 @@ SINGULAR = 1e-12
 
 @dataclass(frozen=True)
 class Whitening:
-    """The k leading eigenpairs of a second moment M2, and the maps that they make.
+    """The k leading eigenpairs of a second moment M2, and the maps to and from whitened vectors.
 
     Attributes
     ----------
@@ -40,24 +40,24 @@ class Whitening:
 
     @cached_property
     def matrix(self) -> Array:
-        """W = basis diag(values)^(-1/2), shape (d, k): W'M2W = I."""
+        """The whitening matrix W = basis diag(values)^(-1/2), shape (d, k): W'M2W = I."""
         W: Array = self.basis / np.sqrt(self.values)
         return W
 
     def vectors(self, U: Array, weights: Array) -> Array:
-        """Return lambda_i (W')^+ u_i in coordinates of `basis`, one a row.
+        """Return the vectors lambda_i (W')^+ u_i in the coordinates of `basis`, one in each row.
 
         Parameters
         ----------
         U : ndarray, shape (k, k)
             Columns u_i.
         weights : ndarray, shape (k,)
-            lambda_i; those of -u_i are -lambda_i, which gives the same.
+            lambda_i. Those of -u_i are -lambda_i, which gives the same vectors.
 
         Returns
         -------
         ndarray, shape (k, k)
-            ``vectors @ basis.T`` are the vectors themselves.
+            Times ``basis.T`` they are the vectors themselves.
         """
         vectors: Array = (np.sqrt(self.values)[:, None] * U * weights).T
         return vectors
@@ -69,7 +69,7 @@ def whitening(M2: Array, k: int) -> Whitening:
     Parameters
     ----------
     M2 : ndarray, shape (d, d)
-        Symmetric; with noise its other eigenvalues may differ from zero.
+        Symmetric. Where it is noisy, its other eigenvalues may differ from zero.
     k : int
         1 <= k <= d.
 
@@ -94,19 +94,19 @@ def whitening(M2: Array, k: int) -> Whitening:
     return Whitening(basis, values)
 
 
-def weights_of(values: Array) -> Array:
-    """Return the w_i of lambda_i = w_i^(-1/2), each at most 1, as the weights of a mixture are.
+def mixing_weights(values: Array) -> Array:
+    """Return the weights w_i of lambda_i = w_i^(-1/2), which are at most one.
 
     Parameters
     ----------
     values : ndarray, shape (k,)
-        lambda_i of any sign; where noise makes one smaller than 1 in size, w_i is 1.
+        lambda_i, of any sign. Where noise makes |lambda_i| less than one, w_i is one.
     """
     weights: Array = np.maximum(np.abs(values), 1.0) ** -2
     return weights
 
 
-def third_power(blocks: Iterable[Array], k: int) -> Array:
+def third_power_sum(blocks: Iterable[Array], k: int) -> Array:
     """Return the sum over all rows y of y ⊗ y ⊗ y.
 
     Parameters
@@ -120,7 +120,7 @@ def third_power(blocks: Iterable[Array], k: int) -> Array:
 
     Notes
     -----
-    k²(k + 1) flops a row: the k(k + 1)/2 products of two entries, then one matrix product.
+    k²(k + 1) flops a row: k(k + 1)/2 products of two entries, then one matrix product.
     Memory O(k³ + rows k²).
     """
     i, j = np.triu_indices(k)
@@ -131,12 +131,16 @@ def third_power(blocks: Iterable[Array], k: int) -> Array:
 
 
 def unpacked(packed: Array) -> Array:
-    """Return the tensor, symmetric in its first two indices, of which `packed` has the upper pairs.
+    """Return the tensor that is symmetric in its first two indices, from its entries a <= b.
 
     Parameters
     ----------
     packed : ndarray, shape (k (k + 1) / 2, k)
-        Its rows are the pairs of ``numpy.triu_indices(k)``.
+        Row by row the entries T[a, b], pairs (a, b) in the order of ``numpy.triu_indices(k)``.
+
+    Returns
+    -------
+    ndarray, shape (k, k, k)
     """
     k = packed.shape[1]
     i, j = np.triu_indices(k)
@@ -145,22 +149,27 @@ def unpacked(packed: Array) -> Array:
     return T
 
 
-def three_ways(T: Array) -> Array:
-    """Return T_abc + T_acb + T_bca: the third index at each place.
+def cyclic_sum(T: Array) -> Array:
+    """Return T_abc + T_acb + T_bca, the sum over the cyclic permutations of the indices.
 
     Parameters
     ----------
     T : ndarray, shape (k, k, k)
         Symmetric in its first two indices, such as S ⊗ y for a symmetric S.
+
+    Returns
+    -------
+    ndarray, shape (k, k, k)
+        Symmetric up to rounding.
     """
     total: Array = T + T.transpose(0, 2, 1) + T.transpose(2, 0, 1)
     return total
 
 
 def exactly_symmetric(T: Array) -> Array:
-    """Return a tensor that is symmetric up to rounding with equal bits at all permutations.
+    """Return a tensor that is symmetric up to rounding, made symmetric to the last bit.
 
-    Each entry is that of its sorted indices.
+    Each entry becomes the one with the same indices in ascending order.
     """
     a, b, c = np.sort(np.indices(T.shape), axis=0)
     symmetric: Array = T[a, b, c]

@@ -6,16 +6,14 @@ sum_ij [|AU|_ij - gamma]²_+ over U'U = I (equation 6). For more than one compon
 different problems: eliminating Z from the first leaves sum_j |soft(A u_j, gamma)|, not squared.
 """
 
-from orthobench.families.sparse_pca.judge import objectives, unit_columns
 from orthobench.families.sparse_pca.maker import sparse_pca
 from orthobench.families.sparse_pca.oracle import SparsePCAOracle
-from orthobench.families.sparse_pca.problem import SparsePCA, SparseSolution
+from orthobench.families.sparse_pca.problem import SparsePCA
+from orthobench.families.sparse_pca.solution import SparseSolution
 
 __all__ = [
     "SparsePCA",
     "SparsePCAOracle",
     "SparseSolution",
-    "objectives",
     "sparse_pca",
-    "unit_columns",
 ]

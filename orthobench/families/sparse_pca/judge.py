@@ -6,50 +6,59 @@ import numpy as np
 
 from orthobench.contract.solution import Solution
 from orthobench.errors import DataError
-from orthobench.families.sparse_pca.loadings import adjusted_variance, explained_variance
-from orthobench.families.sparse_pca.problem import SparseSolution
+from orthobench.families.sparse_pca.explained_variance import (
+    adjusted_variance,
+    explained_variance,
+)
+from orthobench.families.sparse_pca.solution import SparseSolution
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import polar
 
-OF_PENALIZED = ("penalized_objective", "squared_objective")
+PENALIZED_METRICS = ("penalized_objective", "squared_objective")
 """Metrics of a `SparseSolution` with a penalty only."""
 
 
 class Judge:
-    """Measures loadings on the training part, and on a test part where there is one.
+    """Measures loadings on the training data, and on test data where there are any.
 
     Parameters
     ----------
     train : ndarray, shape (d, N)
+        Features by samples.
     test : ndarray, shape (d, M), optional
+        Fresh samples of the same features; by default the training data.
 
     Raises
     ------
     DataError
-        Where the sum of squares of a part underflows or overflows.
+        Where the sum of squares of the training or test data underflows or overflows.
+
+    Notes
+    -----
+    A call costs 2dm(N + M) flops for the scores and 4m²(N + M) to orthogonalize them.
     """
 
     def __init__(self, train: Array, test: Array | None = None) -> None:
         self.train, self.test = train, train if test is None else test
-        self.total = _total(train, "the data")
-        self.test_total = self.total if test is None else _total(test, "the test part")
+        self.total = _total_variance(train, "the data")
+        self.test_total = self.total if test is None else _total_variance(test, "the test part")
 
     def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return the metrics; what is unexplained, the primary one, first.
+        """Return the metrics; ``unexplained_variance``, the primary one, first.
 
-        ``adjusted_explained_variance`` (`loadings.adjusted_variance`) and
-        ``explained_variance`` are shares of the total variance of the test part, or of the
-        training part where there is none; ``unexplained_variance`` is one minus the first.
-        ``training_unexplained_variance`` is that of the training part. ``nonzeros`` is the mean
-        over the components, ``fewest_nonzeros`` and ``most_nonzeros`` its extremes, ``density``
-        the share of non-zero loadings, ``empty`` the number of components without any. Of a
-        method with an l1 penalty also ``penalized_objective`` and ``squared_objective``,
-        equations 5 and 6 at the best U for these loadings.
+        ``adjusted_explained_variance`` and ``explained_variance``, of the functions
+        `adjusted_variance` and `explained_variance`, are shares of the total variance of the test
+        data; ``unexplained_variance`` is one minus the first, and
+        ``training_unexplained_variance`` the same on the training data. ``nonzeros`` is the mean
+        number of non-zero loadings of a component, ``fewest_nonzeros`` and ``most_nonzeros`` the
+        extremes, ``density`` the share of non-zero loadings, ``empty`` the number of components
+        without any. Solutions of methods with an l1 penalty also have ``penalized_objective`` and
+        ``squared_objective`` (`objectives`).
         """
         Z = solution.point
         adjusted = adjusted_variance(self.test, Z) / self.test_total
-        alike = self.test is self.train
-        training = adjusted if alike else adjusted_variance(self.train, Z) / self.total
+        same = self.test is self.train
+        training = adjusted if same else adjusted_variance(self.train, Z) / self.total
         nonzeros = np.count_nonzero(Z, axis=0)
         metrics = {
             "unexplained_variance": 1 - adjusted,
@@ -68,7 +77,7 @@ class Judge:
 
 
 def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
-    """Return the values of both formulations at the best U for given loadings.
+    """Return both penalized objectives at the best U for given loadings.
 
     Parameters
     ----------
@@ -76,14 +85,14 @@ def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
     Z : ndarray, shape (d, m)
         Unit columns, m <= N.
     gamma : float
-        Absolute.
+        The penalty, absolute.
 
     Returns
     -------
     dict
         ``penalized_objective``, |A'Z|_* - gamma |Z|_1: equation 5 of Shalit and Chechik (2014)
-        maximized over U; ``squared_objective``, equation 6 at that U. A column of zeros counts
-        for nothing in both: its column of U could be any, and equation 6 would depend on which.
+        maximized over U; ``squared_objective``, equation 6 at that U. Columns of zeros are left
+        out of both: their columns of U are arbitrary, and equation 6 would depend on them.
 
     Notes
     -----
@@ -99,14 +108,17 @@ def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
     }
 
 
-def unit_columns(solution: Solution) -> float:
-    """Return how far the columns of the loadings are from unit length, those of zeros excepted."""
+def violation(solution: Solution) -> float:
+    """Return the largest deviation of a column of loadings from unit length.
+
+    Columns of zeros are allowed, and left out.
+    """
     norms = np.linalg.norm(solution.point, axis=0)
     return float(np.abs(norms[norms > 0] - 1).max(initial=0.0))
 
 
-def _total(A: Array, what: str) -> float:
-    """Return |A|², the variance that shares are of; refuse zero and infinity."""
+def _total_variance(A: Array, what: str) -> float:
+    """Return |A|²; refuse data of which it is zero or infinite."""
     with np.errstate(under="ignore", over="ignore"):
         total = float(np.linalg.norm(A)) ** 2
     if total == 0:

@@ -1,4 +1,4 @@
-"""The maker of sparse PCA instances of your own data: `sparse_pca`."""
+"""Makes sparse PCA instances of your own data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract.problem import Instance
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sparse_pca.judge import OF_PENALIZED, Judge, unit_columns
+from orthobench.families.sparse_pca.judge import PENALIZED_METRICS, Judge, violation
 from orthobench.families.sparse_pca.oracle import SparsePCAOracle
 from orthobench.tools.arrays import Array, check_rows, matrix
 
@@ -25,29 +25,29 @@ def sparse_pca(
     Parameters
     ----------
     A : ndarray, shape (d, N)
-        Features by samples, centred and scaled as you want it judged: columns are samples.
+        Features by samples, already centred and scaled: columns are samples.
     m : int
         Components, 1 <= m <= min(d, N).
     test : ndarray, shape (d, M), optional
-        Samples for the judge, which otherwise judges on `A`.
+        Samples that the judge measures on; by default `A`.
     passes : int
-        How often streaming methods may go through the samples.
+        How often streaming solvers may go through the samples.
     order : ndarray of int, shape (N,), optional
-        In which order streaming methods see them.
+        The order in which streaming solvers see the samples.
 
     Returns
     -------
     Instance
-        Its metrics are those of `Judge`.
+        Its metrics are those of `orthobench.families.sparse_pca.judge.Judge`.
 
     Raises
     ------
     UsageError
-        On m < 1, m > d or m > N.
+        Where m is not a whole number from 1 to min(d, N).
     DataError
-        On data that are not a finite real matrix, features that do not vary, or numbers so small
-        or large that their sum of squares cannot be had; names them. On an order that is not one
-        of the N samples.
+        Where data are not a finite real matrix, where a feature does not vary, or where the sum
+        of squares underflows or overflows; says which. Where the order does not name all N
+        samples.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def sparse_pca(
     if held_out is not None and len(held_out) != d:
         raise DataError(f"the test part has {len(held_out)} features, the data {d}")
     oracle, judge = SparsePCAOracle(train, m, passes, order), Judge(train, held_out)
-    return Instance(oracle, judge, violation=unit_columns, conditional=OF_PENALIZED)
+    return Instance(oracle, judge, violation=violation, conditional=PENALIZED_METRICS)
 
 
 def _checked(A: NDArray[np.generic], what: str) -> Array:
@@ -83,7 +83,7 @@ def _checked(A: NDArray[np.generic], what: str) -> Array:
 
 
 def _refuse_constant(A: Array) -> None:
-    """Refuse features that do not vary: zero, or left uncentred and unscaled by mistake."""
+    """Refuse features that do not vary: they are zero, or were not centred by mistake."""
     constant = np.flatnonzero(A.min(axis=1) == A.max(axis=1))
     if not len(constant):
         return

@@ -1,4 +1,4 @@
-"""The oracle of sparse PCA: the data matrix, and its samples one after the other."""
+"""The oracle of sparse PCA: the data matrix, and a stream of its samples."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from orthobench.tools.arrays import Array
 
 
 class SparsePCAOracle(Oracle):
-    """The data matrix, and its samples one after the other.
+    """The data matrix, and a stream of its samples.
 
-    ``n`` is the number of features d, ``k`` the number of components m.
+    ``n`` is the number of features d, ``k`` the number of components m. The stream has the
+    methods of `orthobench.contract.SampleOracle`.
 
     Parameters
     ----------
@@ -24,21 +25,21 @@ class SparsePCAOracle(Oracle):
     m : int
         Components.
     passes : int
-        How often the samples can be gone through.
+        How often the stream goes through the samples.
     order : ndarray of int, shape (N,), optional
-        In which order samples come; that of the columns by default.
+        The order of the samples in the stream; by default that of the columns.
 
     Raises
     ------
     DataError
-        On an order of fewer or more samples than there are.
+        Where the order does not have as many entries as there are samples.
 
     Attributes
     ----------
     A : ndarray, shape (d, N)
         In Fortran order: each sample is contiguous. Do not write into it.
     norms : ndarray, shape (d,)
-        Norms of the rows of A. Penalties are relative to the largest.
+        Norms of the rows of A. Penalties are relative to the largest of them.
     """
 
     def __init__(

@@ -5,7 +5,8 @@ maximize tr(U'CU) subject to U'U = I, where C = E[xx'] and only samples x are se
 """
 
 from orthobench.families.stochastic_pca.maker import JUDGE_BYTES, stochastic_pca
-from orthobench.families.stochastic_pca.problem import RelaxedSolution, StochasticPCA
+from orthobench.families.stochastic_pca.problem import StochasticPCA
+from orthobench.families.stochastic_pca.solution import RelaxedSolution
 
 __all__ = [
     "JUDGE_BYTES",

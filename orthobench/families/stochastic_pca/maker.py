@@ -1,4 +1,4 @@
-"""The maker of stochastic PCA instances: `stochastic_pca`."""
+"""Makes stochastic PCA instances of your own data."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from orthobench.contract.sources import (
     SampleSource,
 )
 from orthobench.errors import DataError, UsageError
-from orthobench.families.moments import DenseMoment, SecondMoment, second_moment
-from orthobench.families.stochastic_pca.judge import OF_RELAXED, Judge
+from orthobench.families.second_moments import DenseMoment, SecondMoment, second_moment
+from orthobench.families.stochastic_pca.judge import RELAXED_METRICS, Judge
 from orthobench.tools.arrays import Array, matrix
 
 JUDGE_BYTES = 256 * 2**20
-"""Most memory that the judge takes for its rows where it picks them itself."""
+"""Most bytes of training rows that the judge measures on where it has no data of its own."""
 
 
 def stochastic_pca(
@@ -39,33 +39,38 @@ def stochastic_pca(
     Parameters
     ----------
     train : ndarray (n, d), memory map, iterable of rows or blocks, or sampler
-        What solvers see, row by row in this order. A sampler is a function
+        The samples that solvers see, row by row in this order. A sampler is a function
         ``sampler(rng, count) -> (count, d)``.
     k : int
         Dimension of the subspace, 1 <= k <= d.
     validation, test : ndarray, shape (n, d), optional
-        Data for tuning and for the judge. Without a test part the judge uses `covariance`, or
-        else rows spread evenly over the training part (at most 256 MiB of them).
+        Data for tuning and for the judge. Without a test part the judge uses `covariance`; without
+        that, rows spaced evenly over the training part, at most 256 MiB of them.
     covariance : ndarray, shape (d, d), or SecondMoment, optional
         The true second moment E[xx'], where it is known; needed for samplers and iterators
         without a test part.
     passes : int
-        How often an array is gone through; one pass is the stochastic setting. An
-        `ArraySource` says so itself.
+        How often solvers go through an array; one pass is the stochastic setting. An
+        `ArraySource` has its own number of passes.
 
     Returns
     -------
     Instance
-        Its metrics are those of `Judge`.
+        Its metrics are those of `orthobench.families.stochastic_pca.judge.Judge`.
 
     Raises
     ------
     UsageError
-        On a k that is no whole number from 1 to d, on passes over what can be read once only, or
-        where there is nothing to judge by.
+        Where k is not a whole number from 1 to d, where several passes are asked for over data
+        that can be read only once, or where there is nothing to judge by.
     DataError
-        On data that are not a finite real matrix; names the row. Training rows are checked
+        Where data are not a finite real matrix; names the row. Training rows are checked
         when they are read.
+
+    Notes
+    -----
+    The judge's second moment of n rows costs nd² flops and its leading eigenpairs about 4d³/3,
+    or n²d + 4n³/3 where n < d.
 
     Examples
     --------
@@ -85,7 +90,7 @@ def stochastic_pca(
         None if validation is None else _moment(validation, source.d, "validation part"),
     )
     best = {"suboptimality": 0.0, "subspace_error": 0.0}
-    return Instance(SampleOracle(source, k), judge, best, conditional=OF_RELAXED)
+    return Instance(SampleOracle(source, k), judge, best, conditional=RELAXED_METRICS)
 
 
 def _population(covariance: Array | SecondMoment | None) -> SecondMoment | None:
@@ -115,7 +120,7 @@ def _source(
 def _width(
     test: NDArray[np.generic] | ArraySource | None, population: SecondMoment | None
 ) -> int | None:
-    """Return the number of features that the judge's data have, where it has any."""
+    """Return the number of features of the judge's data; None where it has none."""
     if population is not None:
         return population.d
     if test is None:
@@ -134,10 +139,11 @@ def _test_moment(
         return _of_width(population, source.d, "covariance")
     if not isinstance(source, ArraySource):
         raise UsageError("an iterator of samples needs a test part or a covariance to be judged by")
-    return second_moment(_spread(source))
+    return second_moment(_evenly_spaced(source))
 
 
-def _spread(source: ArraySource) -> ArraySource:
+def _evenly_spaced(source: ArraySource) -> ArraySource:
+    """Return rows spaced evenly over a source, at most `JUDGE_BYTES` of them."""
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
     at = np.linspace(0, source.length - 1, rows).astype(np.intp)
     if isinstance(source.order, range):

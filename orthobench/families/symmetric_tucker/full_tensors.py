@@ -1,4 +1,4 @@
-"""Symmetric tensors of any order with all their n^d entries."""
+"""Symmetric tensors of any order d, held with all their n^d entries."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from orthobench.errors import DataError
-from orthobench.families.symmetric_tensors import SYMMETRIC
+from orthobench.families.symmetric_tensors import refuse_asymmetric
 from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.tools.arrays import Array
 
 SCRATCH_BYTES = 2**20
-"""Most memory that weighted samples take: they stay in the cache."""
+"""Most bytes of weighted samples that `moment_tensor` holds: few enough for the cache."""
 
 ROWS = 48
-"""Rows of a symmetric product that are computed together, from the diagonal on."""
+"""Rows of a symmetric matrix that one product computes, from the diagonal block to the right."""
 
 
 def partial_core(T: Array, Q: Array) -> Array:
@@ -29,7 +28,7 @@ def partial_core(T: Array, Q: Array) -> Array:
     Returns
     -------
     ndarray, shape (n, N)
-        As `orthobench.families.symmetric_tucker.sample_moments.partial_core` gives it.
+        Columns as in `orthobench.families.symmetric_tucker.sample_moments.partial_core`.
 
     Notes
     -----
@@ -39,7 +38,7 @@ def partial_core(T: Array, Q: Array) -> Array:
     for _ in range(T.ndim - 1):
         W = np.tensordot(W, Q, axes=([1], [0]))
     table = monomials(Q.shape[1], T.ndim - 1)
-    return np.ascontiguousarray(W.reshape(len(T), -1)[:, table.places])
+    return np.ascontiguousarray(W.reshape(len(T), -1)[:, table.positions])
 
 
 def moment_tensor(X: Array, order: int) -> Array:
@@ -57,10 +56,10 @@ def moment_tensor(X: Array, order: int) -> Array:
 
     Notes
     -----
-    Products X diag(w) X' of rows b <= c of X, w the product of the samples' entries at an
-    ascending prefix of d - 2 indices, of which none exceeds b: 2pn^d/d! flops, up to lower terms
-    and what the blocks of `ROWS` add, in place of the 2pn^d of Khatri-Rao products. Memory np and
-    `SCRATCH_BYTES` beyond the result.
+    For each ascending tuple of the first d - 2 indices, with w the product of the samples' entries
+    there, the rows b <= c of X' diag(w) X, b at least the last of these indices: 2pn^d/d! flops,
+    up to lower terms and what the blocks of `ROWS` add, in place of the 2pn^d of Khatri-Rao
+    products. Memory np and `SCRATCH_BYTES` beyond the result.
     """
     p, n = X.shape
     T = np.empty((n,) * order)
@@ -78,7 +77,7 @@ def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
 
 
 def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
-    """Set G to X diag(w) X', exactly symmetric."""
+    """Set G to X diag(w) X', symmetric to the last bit."""
     n, p = X.shape
     many = scratch.shape[1]
     for begin in range(0, p, many):
@@ -92,7 +91,7 @@ def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
 
 
 def _mirror(G: Array) -> None:
-    """Make a matrix symmetric: below its diagonal blocks, what is above; in these, the mean."""
+    """Make a matrix symmetric: mirror what is above its diagonal blocks, average within them."""
     for row in range(0, len(G), ROWS):
         end = row + ROWS
         G[end:, row:end] = G[row:end, end:].T
@@ -101,7 +100,7 @@ def _mirror(G: Array) -> None:
 
 
 def _fill(T: Array, corner: Callable[[int, Array], None]) -> None:
-    """Fill a symmetric tensor from its entries of least first index.
+    """Fill a symmetric tensor from its entries whose first index is the least.
 
     Parameters
     ----------
@@ -113,9 +112,9 @@ def _fill(T: Array, corner: Callable[[int, Array], None]) -> None:
 
     Notes
     -----
-    Slab after slab: entries T[a, b, ...] with b < a are those of T[b, a, ...], whole rows; entries
-    whose least index stands further back are those of the same slab with two indices swapped.
-    All other ways touch a cache line for every entry.
+    Slab by slab: entries T[a, b, ...] with b < a equal T[b, a, ...], and whole rows are copied;
+    entries whose least index stands further back equal entries of the same slab with two indices
+    swapped. Any other order of copying touches a cache line for every entry.
     """
     order = T.ndim
     for a, slab in enumerate(T):
@@ -137,7 +136,8 @@ def symmetrized(T: Array) -> Array:
     Returns
     -------
     ndarray, shape (n,) * d
-        A fresh array, symmetric to the last bit; where `T` is so too, equal to it.
+        A fresh array, symmetric to the last bit. Equal to `T` where that is symmetric to the last
+        bit.
 
     Raises
     ------
@@ -146,11 +146,13 @@ def symmetrized(T: Array) -> Array:
 
     Notes
     -----
-    Of the n^d / d entries of least first index alone; memory of some n^(d-1) beyond the result.
+    Only the n^d / d entries whose first index is the least are averaged, over d places of that
+    index each; memory of about n^(d-1) beyond the result.
     """
     mean = np.empty(T.shape)
     _set_mean(mean, T)
-    return _refuse_asymmetric(T, mean)
+    refuse_asymmetric(T, mean)
+    return mean
 
 
 def _set_mean(mean: Array, T: Array) -> None:
@@ -161,7 +163,7 @@ def _set_mean(mean: Array, T: Array) -> None:
         return
 
     def corner(a: int, rest: Array) -> None:
-        # differences from the first, so that equal entries are kept as they are
+        # a mean of differences, so that equal entries keep their bits
         places = [
             np.moveaxis(T, place, 0)[a][(slice(a, None),) * rest.ndim] for place in range(T.ndim)
         ]
@@ -169,17 +171,3 @@ def _set_mean(mean: Array, T: Array) -> None:
         _set_mean(rest, places[0] + off / T.ndim)
 
     _fill(mean, corner)
-
-
-def _refuse_asymmetric(T: Array, mean: Array) -> Array:
-    off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
-    largest = max(float(np.abs(slab).max()) for slab in T)
-    if off.max() > SYMMETRIC * largest:
-        a = int(off.argmax())
-        rest = np.unravel_index(int(np.abs(T[a] - mean[a]).argmax()), T[a].shape)
-        at = (a, *map(int, rest))
-        raise DataError(
-            f"the tensor is not symmetric: entry {at} is {T[at]:.6g}, and the mean over the "
-            f"permutations of its indices {mean[at]:.6g}; pass that mean"
-        )
-    return mean

@@ -1,4 +1,4 @@
-"""Symmetric powers: the distinct monomials of a degree, of which z ⊗ ... ⊗ z repeats each."""
+"""Monomials of a degree: the distinct entries of the symmetric power z ⊗ ... ⊗ z."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthobench.tools.arrays import Array
 
 @dataclass(frozen=True)
 class Monomials:
-    """The distinct monomials z_a z_b ... of one degree, indices ascending, in lexical order.
+    """The distinct monomials z_a z_b ... of one degree: ascending indices, in lexical order.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Monomials:
     --------
     >>> monomials(2, 2).indices
     ((0, 0), (0, 1), (1, 1))
-    >>> monomials(2, 2).counts
+    >>> monomials(2, 2).multiplicities
     array([1., 2., 1.])
     """
 
@@ -42,14 +42,14 @@ class Monomials:
 
     @cached_property
     def indices(self) -> tuple[tuple[int, ...], ...]:
-        """The variables of each."""
+        """The variables of each monomial."""
         return tuple(combinations_with_replacement(range(self.variables), self.degree))
 
     @cached_property
-    def counts(self) -> Array:
-        """How many entries of the symmetric power each stands for, shape (size,).
+    def multiplicities(self) -> Array:
+        """The number of entries of the symmetric power that equal each monomial, shape (size,).
 
-        m! over the factorials of the exponents.
+        m! over the product of the factorials of the exponents.
         """
         orders = factorial(self.degree)
         return np.array(
@@ -58,29 +58,30 @@ class Monomials:
 
     @cached_property
     def parents(self) -> NDArray[np.intp]:
-        """The place, among the monomials of one degree less, of each without its last variable."""
+        """The index, among the monomials of degree m - 1, of each without its last variable."""
         before = {i: at for at, i in enumerate(monomials(self.variables, self.degree - 1).indices)}
         return np.array([before[i[:-1]] for i in self.indices], dtype=np.intp)
 
     @cached_property
     def last(self) -> NDArray[np.intp]:
-        """The last variable of each, shape (size,)."""
+        """The last variable of each monomial, shape (size,)."""
         return np.array([i[-1] for i in self.indices], dtype=np.intp)
 
     @cached_property
-    def places(self) -> NDArray[np.intp]:
-        """Where each stands first in the flattened symmetric power (r,) * m, C order."""
+    def positions(self) -> NDArray[np.intp]:
+        """The first position of each in the flattened symmetric power (r,) * m, C order."""
         shape = (self.variables,) * self.degree
         return np.asarray(np.ravel_multi_index(tuple(np.array(self.indices).T), shape))
 
     @cached_property
     def expansion(self) -> NDArray[np.intp]:
-        """For each entry of the flattened symmetric power, the monomial that it equals."""
+        """The index of the monomial that each entry of the flattened symmetric power equals."""
         shape = (self.variables,) * self.degree
         entries = np.indices(shape).reshape(self.degree, -1)
         entries.sort(axis=0)
-        # ascending, since the monomials are in lexical order
-        return np.asarray(np.searchsorted(self.places, np.ravel_multi_index(tuple(entries), shape)))
+        flat = np.ravel_multi_index(tuple(entries), shape)
+        # positions ascend, since the monomials are in lexical order
+        return np.asarray(np.searchsorted(self.positions, flat))
 
     def of(self, Z: Array) -> Array:
         """Return the monomials of each column.
@@ -95,7 +96,7 @@ class Monomials:
 
         Notes
         -----
-        One multiplication for each entry and degree; a degree at a time.
+        Degree by degree: one multiplication for each monomial of each degree from 2 to m.
         """
         if self.degree == 1:
             return Z

@@ -1,4 +1,4 @@
-"""The oracles of symmetric Tucker decomposition: a tensor, or samples that it is a moment of."""
+"""The oracles of symmetric Tucker decomposition: a tensor, or the samples whose moment it is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orthobench.tools.memory import refusal_of
 
 
 class TuckerOracle(Oracle):
-    """A symmetric tensor of some order, of which a basis of rank k = r is sought.
+    """A symmetric tensor of order d, for which a basis (n, r) is sought, r = ``k``.
 
     Attributes
     ----------
@@ -38,26 +38,27 @@ class SymmetricTensorOracle(TuckerOracle):
 
     Attributes
     ----------
-    forming : int
-        Flops that the first look at `T` in a run costs; zero where the tensor was given.
+    forming_flops : int
+        Flops of forming `T` at its first use in a run; zero where the tensor was given.
     """
 
-    forming: int = 0
+    forming_flops: int = 0
 
     @property
     @abstractmethod
     def T(self) -> Array:
-        """The tensor, shape (n,) * d, symmetric; do not write into it."""
+        """The symmetric tensor, shape (n,) * d; do not write into it."""
 
 
 class GivenTensorOracle(SymmetricTensorOracle):
-    """A tensor that was given.
+    """A tensor that is given with all its entries.
 
     Parameters
     ----------
     T : ndarray, shape (n,) * d
         C order, symmetric.
     rank : int
+        r.
     """
 
     def __init__(self, T: Array, rank: int) -> None:
@@ -72,12 +73,13 @@ class GivenTensorOracle(SymmetricTensorOracle):
 
 
 class MomentStream(TuckerOracle, SampleOracle):
-    """Samples, one after the other; the tensor is their moment E[x ⊗ ... ⊗ x].
+    """A stream of samples; the tensor is their moment E[x ⊗ ... ⊗ x].
 
     Parameters
     ----------
     source : SampleSource
     order, rank : int
+        d and r.
     """
 
     def __init__(self, source: SampleSource, order: int, rank: int) -> None:
@@ -86,19 +88,20 @@ class MomentStream(TuckerOracle, SampleOracle):
 
 
 class MomentOracle(MomentStream, SymmetricTensorOracle):
-    """p samples: all of them at once, as a stream, or as the tensor of their moment.
+    """The moment of p samples: as the samples `X`, as a stream of them, or as a tensor `T`.
 
     Parameters
     ----------
     X : ndarray, shape (p, n)
         C order: a sample is contiguous. Do not write into it.
     order, rank : int
+        d and r.
     passes : int
-        How often the stream goes through them.
+        How often the stream goes through the samples.
 
     Notes
     -----
-    The tensor is formed at the first look at `T` in a run, on the clock of whoever looks.
+    The tensor is formed at its first use in a run, on the clock of the solver that uses it.
     """
 
     def __init__(self, X: Array, order: int, rank: int, passes: int = 1) -> None:
@@ -106,16 +109,16 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         self.X.flags.writeable = False
         self._tensor: Array | None = None
         super().__init__(ArraySource(self.X, passes=passes), order, rank)
-        self.forming = 2 * len(X) * comb(self.n + order - 1, order)
+        self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample, and let go of the tensor."""
+        """Go back to the first sample, and drop the tensor."""
         self._tensor = None
         super().rewind(rng)
 
     @property
     def T(self) -> Array:
-        """The moment, formed where it is not there yet; 2p C(n + d - 1, d) flops.
+        """The moment as a tensor, formed at the first use; 2p C(n + d - 1, d) flops.
 
         Raises
         ------
@@ -131,9 +134,9 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
 
 
 def tensor_refusal(n: int, order: int) -> str | None:
-    """Return why a tensor with all its n^d entries cannot be worked on here, or None.
+    """Return why a tensor of n^d entries and work arrays of its size do not fit into memory.
 
-    It, and work arrays of the same size, must fit into memory.
+    None where they do.
     """
     what = f"the explicit tensor of {n}^{order} entries, with as much to work on it,"
     why = refusal_of(2 * 8 * n**order, what)

@@ -6,14 +6,11 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from orthobench.contract.problem import Problem
-from orthobench.families.symmetric_tucker.oracle import (
-    MomentOracle,
-    TuckerOracle,
-)
+from orthobench.families.symmetric_tucker.oracle import MomentOracle, TuckerOracle
 
 
 class SymmetricTucker(Problem[TuckerOracle]):
-    """Base of the problems of this family: what its judge reports and what it ranks by."""
+    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
 
     family: ClassVar[str] = "symmetric Tucker"
     offers: ClassVar[type[TuckerOracle]] = MomentOracle
@@ -23,9 +20,9 @@ class SymmetricTucker(Problem[TuckerOracle]):
     @property
     @abstractmethod
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """The shape of the tensor, (n,) * d; None where only reading the data would tell."""
+        """The shape of the tensor, (n,) * d; None where it is known only once data are read."""
 
     @property
-    def endless(self) -> bool:
-        """Whether samples only stream: the oracle is a `MomentStream` and no more."""
+    def streamed(self) -> bool:
+        """Whether solvers get samples only as a stream: the oracle is a plain `MomentStream`."""
         return False

@@ -1,4 +1,4 @@
-"""Problems on the orthogonal group."""
+"""Problems over the orthogonal group."""
 
 from orthobench_problems.orthogonal_group.brockett import Brockett
 from orthobench_problems.orthogonal_group.ica import ICA

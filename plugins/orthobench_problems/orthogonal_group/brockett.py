@@ -1,4 +1,4 @@
-"""Brockett's function: the symmetric eigenvalue problem as an objective."""
+"""Brockett's function: the symmetric eigenvalue problem on the orthogonal group."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from orthobench.tools.flops import gemm
 
 
 class BrockettOracle(OrthogonalGroupOracle):
-    """-tr(U'AUN).
+    """The oracle of -tr(U'AUN).
 
-    Carries S = U'AU. In the plane (i, j) the objective is, up to a constant, a harmonic of twice
-    the angle, -(N_i - N_j)/2 times S_ii - S_jj and 2 S_ij: O(1) for a restriction, 12n flops for
-    a rotation.
+    It carries S = U'AU. Along rotations of columns i and j the objective is, up to a constant, one
+    harmonic of twice the angle, whose cosine and sine coefficients are -(N_i - N_j)/2 times
+    S_ii - S_jj and 2 S_ij: O(1) flops for a restriction, 12n for a rotation.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class BrockettOracle(OrthogonalGroupOracle):
         return Trigonometric((0.0, 0.0, cosine), (0.0, 0.0, sine))
 
     def rotate(self, carried: Array, i: int, j: int, angle: float) -> None:
-        """Rotate columns, then rows."""
+        """Rotate the columns of S, then its rows."""
         rotate(carried, i, j, angle)
         rotate(carried.T, i, j, angle)
 
@@ -63,8 +63,8 @@ class Brockett(OrthogonalGroup):
     """Minimize -tr(U'AUN) for a random symmetric A and N = diag(1, (n-1)/n, ..., 1/n).
 
     A is (G + G')/2 for a Gaussian G. The columns of the optimum are eigenvectors of A, by
-    decreasing eigenvalue; their signs are free, so that both components of the group have it.
-    There are no other local minima: every other arrangement of the eigenvectors is a saddle
+    decreasing eigenvalue; their signs are free, so that both components of the group contain an
+    optimum. There are no other local minima: every other order of the eigenvectors is a saddle
     point or a maximum.
 
     References
@@ -87,18 +87,23 @@ class Brockett(OrthogonalGroup):
 
 
 class Optimum:
-    """The least value of -tr(U'AUN) for decreasing weights.
+    """The minimum of -tr(U'AUN) for decreasing weights.
 
     Parameters
     ----------
     A : ndarray, shape (n, n)
         Symmetric.
     weights : ndarray, shape (n,)
-        Decreasing.
+        The diagonal of N, decreasing.
 
     Attributes
     ----------
     value : float
+        The least value.
+
+    Notes
+    -----
+    A symmetric eigendecomposition, about 9n³ flops.
     """
 
     def __init__(self, A: Array, weights: Array) -> None:
@@ -111,9 +116,9 @@ class Optimum:
     def gap(self, U: Array) -> float:
         """Return the objective minus its least value, without cancellation.
 
-        With the eigenvectors V, W = V'U and the eigenvalues v, the squares of W sum to one over
-        rows and columns, so that the gap is sum_ij W_ij² (v_i N_i + v_j N_j - 2 v_i N_j) / 2,
-        where the diagonal is zero.
+        With the eigenvalues v, the eigenvectors V and W = V'U, the squares of W sum to one over
+        rows and over columns. So the gap is sum_ij W_ij² (v_i N_i + v_j N_j - 2 v_i N_j) / 2,
+        whose terms with i = j are zero. 2n³ flops.
         """
         W = self._vectors.T @ U
         return float(np.sum(W * W * self._loss))

@@ -1,4 +1,4 @@
-"""Independent component analysis: separate whitened mixtures by their fourth moments."""
+"""Independent component analysis: whitened mixtures separated by their fourth moments."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from orthobench.families.orthogonal_group.planes import Trigonometric, minimize
 from orthobench.tools.flops import gemm
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
-"""Sign of the contrast: sources with light tails have the least fourth moments."""
+"""Sign of the objective: sources with light tails minimize the fourth moments."""
 
 SINGULAR = 1e-12
-"""Largest ratio of the smallest eigenvalue of a covariance to its largest that is put down to
-rounding."""
+"""Least eigenvalue of a covariance, relative to the largest, that is not rounding."""
 
 SWEEPS = 100
-"""Most sweeps of the descent from the true unmixing; it takes a handful."""
+"""Most sweeps of the descent from the true unmixing, which takes about five."""
 
 
 class KurtosisOracle(OrthogonalGroupOracle):
-    """sign sum_j mean(y_j⁴) for Y = ZU, of whitened samples Z.
+    """The oracle of sign · sum_j mean(y_j⁴), with Y = ZU for whitened samples Z.
 
-    Carries Y. For y_i + iy_j = r exp(i phi) the two columns rotated by an angle t have the fourth
-    powers r⁴ (3 + cos(4 phi - 4t)) / 4: one harmonic, of four times the angle, whose coefficients
-    are fourth-order cross moments of the columns (Comon 1994). 10 flops a sample for a
-    restriction, 6 for a rotation.
+    It carries Y. With a sample's two columns written as r exp(i phi), rotation by an angle t makes
+    the sum of their fourth powers r⁴ (3 + cos(4 phi - 4t)) / 4: one harmonic, of four times the
+    angle, whose coefficients are fourth-order cross moments of the columns (Comon 1994). 10 flops
+    for each sample of a restriction, 6 for each of a rotation.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class KurtosisOracle(OrthogonalGroupOracle):
         self.gradient_flops = 2 * gemm(len(Z), n, n) + 2 * Z.size + n * n
 
     def carry(self, U: Array) -> Array:
-        """Return ZU, in Fortran order; 2n² flops a sample."""
+        """Return ZU, in Fortran order; 2n² flops for each sample."""
         return np.asfortranarray(self.Z @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
@@ -76,16 +75,15 @@ class ICA(OrthogonalGroup):
 
     The samples are X = SM' for independent sources S of unit variance and a random square mixing
     matrix M, then centred and whitened by C^(-1/2), C their covariance. The objective is
-    sum_j mean(y_j⁴) for Y = ZU, negated where the sources have heavy tails; the kurtosis contrast,
-    since the second moments are fixed.
+    sum_j mean(y_j⁴) for Y = ZU, negated where the sources have heavy tails. It is the kurtosis
+    contrast, since the second moments are fixed.
 
-    The optimum for finitely many samples is not known. What counts as the best is the local
-    minimum that rotations reach from the true unmixing: all methods that find the sources end
-    there, up to signs and order. With few samples there may be a lower one; ``objective_gap`` is
-    negative then.
+    The optimum for finitely many samples is not known. The local minimum that rotations reach from
+    the true unmixing is taken for it: all methods that find the sources end there, up to signs and
+    order. With few samples there may be a lower minimum; then ``objective_gap`` is negative.
 
-    The judge also reports ``amari_distance`` of U from the true unmixing, which does not go to
-    zero with the gap: the sources are known up to the error of finitely many samples.
+    The judge also reports ``amari_distance``, of U from the true unmixing. It does not vanish with
+    the gap: finitely many samples determine the sources only up to an error.
 
     References
     ----------
@@ -112,9 +110,9 @@ class ICA(OrthogonalGroup):
         Raises
         ------
         DataError
-            Where the sources drawn are linearly dependent, as few binary ones may be.
+            Where the sources drawn are linearly dependent, as few binary samples may be.
         """
-        S = _drawn(self.sources, (self.samples, self.n), rng)
+        S = _draw_sources(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T
         X -= X.mean(axis=0)
@@ -126,19 +124,19 @@ class ICA(OrthogonalGroup):
             )
         oracle = KurtosisOracle(X @ whitening, SIGNS[self.sources])
         truth = Truth(whitening @ mixing)
-        best = oracle.cost(_descended(oracle, truth.unmixing))
+        best = oracle.cost(_local_minimizer(oracle, truth.unmixing))
         judge = Judge(oracle.cost, lambda U: oracle.cost(U) - best, oracle.gradient, truth)
         return Instance(oracle, judge, {"objective_gap": 0.0, "objective": best})
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What mixed the sources, for the judge.
+    """The true mixing of the sources, for the judge.
 
     Attributes
     ----------
     mixed : ndarray, shape (n, n)
-        The mixing matrix, whitened: orthogonal up to the error of finitely many samples.
+        The whitened mixing matrix: orthogonal up to the error of finitely many samples.
     """
 
     mixed: Array
@@ -149,20 +147,20 @@ class Truth:
         return polar(self.mixed)
 
     def __call__(self, U: Array) -> dict[str, float]:
-        """Return the ``amari_distance`` of U'`mixed` from a permutation."""
+        """Return ``amari_distance``, of U' times `mixed` from a permutation."""
         return {"amari_distance": amari_distance(U.T @ self.mixed)}
 
 
 def amari_distance(P: Array) -> float:
-    """Return how far a matrix is from a permutation with scales, between 0 and 1.
+    """Return the distance of a matrix from a scaled permutation, between 0 and 1.
 
-    The sum over the rows of sum_j |P_ij| / max_j |P_ij| - 1, and the same over the columns, over
-    2n(n-1), its largest value; the source does not divide. Zero where n = 1.
+    sum_j |P_ij| / max_j |P_ij| - 1, summed over the rows, plus the same for the columns, divided
+    by the largest value, 2n(n-1); the reference does not divide. Zero where n = 1.
 
     Parameters
     ----------
     P : ndarray, shape (n, n)
-        The unmixing matrix times the mixing matrix: what is left of the mixture.
+        The unmixing matrix times the mixing matrix.
 
     References
     ----------
@@ -178,7 +176,7 @@ def amari_distance(P: Array) -> float:
     return float(rows + columns) / (2 * n * (n - 1))
 
 
-def _drawn(kind: str, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+def _draw_sources(kind: str, shape: tuple[int, int], rng: np.random.Generator) -> Array:
     """Draw independent entries of mean zero and unit variance."""
     if kind == "uniform":
         return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), shape)
@@ -190,7 +188,7 @@ def _drawn(kind: str, shape: tuple[int, int], rng: np.random.Generator) -> Array
 
 
 def _inverse_root(C: Array) -> Array | None:
-    """Return C^(-1/2), None where C is singular up to rounding."""
+    """Return C^(-1/2); None where C is singular up to rounding."""
     values, V = np.linalg.eigh(C)
     if values[0] <= SINGULAR * values[-1]:
         return None
@@ -198,8 +196,8 @@ def _inverse_root(C: Array) -> Array | None:
     return root
 
 
-def _descended(oracle: KurtosisOracle, U: Array) -> Array:
-    """Return the local minimum below U, by cyclic sweeps over all planes."""
+def _local_minimizer(oracle: KurtosisOracle, U: Array) -> Array:
+    """Return the local minimizer that cyclic sweeps of rotations reach from U."""
     U = U.copy(order="F")
     carried = oracle.carry(U)
     n, largest = len(U), 1.0

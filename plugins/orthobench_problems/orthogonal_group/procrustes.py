@@ -13,11 +13,11 @@ from orthobench.tools.flops import gemm
 
 
 class ProcrustesOracle(OrthogonalGroupOracle):
-    """|AU - B|_F², which along rotations changes as -2 tr(M'U), M = A'B.
+    """The oracle of |AU - B|_F², which along rotations changes as -2 tr(M'U) with M = A'B.
 
-    Carries C = M'U. In the plane (i, j) the trace is, up to a constant, C_ii + C_jj times the
-    cosine and C_ij - C_ji times the sine of the angle: O(1) for a restriction, 6n flops for a
-    rotation.
+    It carries C = M'U. Along rotations of columns i and j the trace is, up to a constant,
+    C_ii + C_jj times the cosine and C_ij - C_ji times the sine of the angle: O(1) flops for a
+    restriction, 6n for a rotation.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Procrustes(OrthogonalGroup):
     A is Gaussian, Q a random orthogonal matrix of either determinant. With the singular value
     decomposition A'B = P S R' the optimum is U = PR'. The best point of the other component has
     the last column of P negated, and is worse by 4 s_n, s_n the smallest singular value. There
-    are no other local minima, so that a method that keeps det U ends at one of the two: besides
+    are no other local minima, so that a method that keeps det U ends at one of the two. Besides
     ``objective_gap`` the judge reports ``component_gap``, to the best point of U's component.
 
     References
@@ -92,7 +92,7 @@ class Procrustes(OrthogonalGroup):
 
 
 class Optima:
-    """The maximizers of tr(M'U) over the two components of the orthogonal group.
+    """The maximizers of tr(M'U) over each of the two components of the orthogonal group.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Optima:
     Attributes
     ----------
     best, reflected : ndarray, shape (n, n)
-        The maximizer, and that with the other determinant.
+        The maximizer, and the one with the other determinant.
     """
 
     def __init__(self, M: Array) -> None:
@@ -114,17 +114,16 @@ class Optima:
     def gap(self, U: Array) -> float:
         """Return |AU - B|² minus its least value, without cancellation.
 
-        With M = U* H, H = R S R', it is 2 tr(H) - 2 tr(M'U) = |(U - U*) R sqrt(S)|²; for the
-        other component one of the values is negative.
+        With M = U* H, H = R S R', it is 2 tr(H) - 2 tr(M'U) = |(U - U*) R sqrt(S)|². 2n³ flops.
         """
-        return self._lost(U, self.best, self._values)
+        return self._loss(U, self.best, self._values)
 
     def component_gap(self, U: Array) -> float:
-        """Return the same over the matrices whose determinant has the sign of that of U."""
+        """Return the gap to the best matrix whose determinant has the sign of that of U."""
         if np.linalg.det(U) * np.linalg.det(self.best) > 0:
             return self.gap(U)
-        return self._lost(U, self.reflected, self._signed)
+        return self._loss(U, self.reflected, self._signed)
 
-    def _lost(self, U: Array, best: Array, values: Array) -> float:
+    def _loss(self, U: Array, best: Array, values: Array) -> float:
         missed = (U - best) @ self._Rt.T
         return float(np.einsum("ij,ij->j", missed, missed) @ values)

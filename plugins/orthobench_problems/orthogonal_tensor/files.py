@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -26,11 +25,11 @@ class NpyTensor(OrthogonalTensor):
         Raises
         ------
         DataError
-            Where the file is missing, or no finite symmetric cubic tensor of real numbers; says
-            where it is not.
+            Where the file is missing, or holds no tensor that is real, finite, cubic and
+            symmetric; says why.
         """
         del rng
-        tensor = npy.array(self._file)
+        tensor = npy.array(self.path)
         try:
             return orthogonal_tensor(tensor)
         except DataError as error:
@@ -38,8 +37,4 @@ class NpyTensor(OrthogonalTensor):
 
     def checksum(self) -> str:
         """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""
-        return npy.checksum(self._file)
-
-    @property
-    def _file(self) -> Path:
-        return Path(self.path).expanduser()
+        return npy.checksum(self.path)

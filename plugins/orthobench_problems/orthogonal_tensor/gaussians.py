@@ -17,16 +17,17 @@ from orthobench.families.orthogonal_tensor.gmm import (
     gmm_tensor,
     mixture_instance,
 )
-from orthobench.families.orthogonal_tensor.mixtures import (
+from orthobench.families.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
-    Mixture,
     PopulationMoments,
     whitened_moments,
 )
+from orthobench.families.orthogonal_tensor.mixtures import Mixture
 
 Labels: TypeAlias = NDArray[np.intp]
 
 BLOCK = 4096
+"""Samples that are moved to their centres at once."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,13 @@ class GaussianMixtureMoments(OrthogonalTensor):
 
     Shalit and Chechik (2014), section 5.3: 20 components of variance 2, centres from a Gaussian
     whose covariance has an inverse Wishart distribution. The paper leaves open its degrees of
-    freedom and its scale, here d and the identity, which gives the optimal NMI of its figures
+    freedom and its scale, here d and the identity, which give the optimal NMI of its figures
     (0.97 at d = 100), and the weights, here equal. Its d = 10 with 20 components cannot be
     recovered from third moments, which need linearly independent centres.
 
-    Ranked by ``nmi_gap``: how far the clustering by the mixture found falls short, in normalized
-    mutual information with the true components, of that by the true mixture. Both cluster the
-    samples, or at most 20,000 of them, spread evenly.
+    Ranked by ``nmi_gap``. Both the mixture found and the true one cluster the samples, or at most
+    20,000 of them, evenly spaced; the gap is the difference of the normalized mutual information
+    of the two clusterings with the true components.
     """
 
     name = "gmm-moments"
@@ -75,8 +76,8 @@ class GaussianMixtureMoments(OrthogonalTensor):
     def build(self, rng: np.random.Generator) -> MixtureInstance:
         """Return the instance; `rng` draws the centres and the samples.
 
-        8 d samples bytes while it is built, of which the judge keeps 8 components min(samples,
-        20,000).
+        The samples take 8 d `samples` bytes while it is built; the judge keeps
+        8 `components` min(`samples`, 20,000) bytes.
         """
         mixture = self.draw_mixture(rng)
         X, labels = draw(mixture, self.samples or JUDGED, rng)
@@ -95,8 +96,8 @@ class GaussianMixtureMoments(OrthogonalTensor):
     def draw_mixture(self, rng: np.random.Generator) -> Mixture:
         """Draw the mixture.
 
-        With a Gaussian matrix G (d, d), (GG')^-1 has the inverse Wishart distribution with d
-        degrees of freedom and scale I, and is the covariance of (G')^-1 z for z from N(0, I).
+        For a Gaussian matrix G (d, d), (GG')^-1 has the inverse Wishart distribution with d
+        degrees of freedom and scale I; it is the covariance of (G')^-1 z for z from N(0, I).
         """
         G = rng.standard_normal((self.d, self.d))
         z = rng.standard_normal((self.d, self.components))
@@ -106,7 +107,7 @@ class GaussianMixtureMoments(OrthogonalTensor):
 
 
 def draw(mixture: Mixture, count: int, rng: np.random.Generator) -> tuple[Array, Labels]:
-    """Draw samples (count, d) of a mixture, and the components that they come from."""
+    """Draw samples (count, d) of a mixture; return them with the components they come from."""
     labels = rng.choice(len(mixture.weights), size=count, p=mixture.weights)
     X = rng.standard_normal((count, mixture.centres.shape[1]))
     X *= math.sqrt(mixture.variance)

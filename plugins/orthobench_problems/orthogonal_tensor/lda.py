@@ -1,4 +1,4 @@
-"""Topics of documents, through the whitened third moment of their words."""
+"""The topics of documents, from the whitened third moment of their words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orthobench_problems.orthogonal_tensor.topics import (
 )
 
 CONCENTRATION = 0.1
-"""Dirichlet parameter that the words of a topic are drawn with: few words make most of a topic."""
+"""Dirichlet parameter of the words of a topic: small, so that few words make most of a topic."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class LDAMoments(OrthogonalTensor):
 
     Topics are drawn from a Dirichlet distribution with all parameters 0.1, documents from the
     model with alpha_i = alpha0 / topics. The moments are those of Anandkumar et al. (2012, "Tensor
-    decompositions for learning latent variable models", Theorem 3.5), with alpha0 known, as means
-    over all triples of words of a document.
+    decompositions for learning latent variable models", Theorem 3.5), with alpha0 known, estimated
+    by means over all triples of words of a document.
 
     Ranked by ``topic_error``, the mean total variation distance of the topics found from the true
     ones.
@@ -65,7 +65,7 @@ class LDAMoments(OrthogonalTensor):
         Raises
         ------
         DataError
-            Where the documents are too few for their second moment to have full rank.
+            Where there are too few documents for the second moment to have full rank.
         """
         topics = rng.dirichlet(np.full(self.vocabulary, CONCENTRATION), size=self.topics)
         model = TopicModel(topics, np.full(self.topics, self.alpha0 / self.topics))
@@ -86,8 +86,9 @@ class TopicJudge:
     Parameters
     ----------
     moments : WhitenedTopics
+        Their tensor is the one that is decomposed.
     topics : ndarray, shape (k, V)
-        The true ones.
+        The true topics.
     """
 
     def __init__(self, moments: WhitenedTopics, topics: Array) -> None:

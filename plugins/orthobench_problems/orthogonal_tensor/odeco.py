@@ -1,4 +1,4 @@
-"""Tensors whose orthonormal factors are known."""
+"""Synthetic tensors with known orthonormal factors."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from orthobench.families.symmetric_tensors import composed, symmetrized
 Measure: TypeAlias = Callable[[Solution], Mapping[str, float]]
 
 SPECTRA = ("geometric", "linear")
+"""How the weights fall: values of the parameter ``spectrum``."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,11 @@ class Odeco(OrthogonalTensor):
     """An orthogonally decomposable tensor with random factors, plus symmetric Gaussian noise.
 
     T = sum_i w_i u_i ⊗ u_i ⊗ u_i + E with a uniformly random orthogonal U = [u_1 ... u_d] and
-    weights that fall from `spread` to 1. The entries of E are those of a Gaussian tensor, averaged
-    over the permutations of their indices; its Frobenius norm is `noise` times that of the rest.
+    weights that fall from `spread` to 1. E is a Gaussian tensor averaged over the permutations of
+    its indices; its Frobenius norm is `noise` times that of the rest.
 
-    Ranked by ``recovery_error``, since the factors are known whatever the noise; the optimum, the
-    sum of the weights, is known without noise only.
+    Ranked by ``recovery_error``, since the factors are known whatever the noise. The optimum, the
+    sum of the weights, is known only without noise.
     """
 
     name = "odeco"
@@ -70,5 +71,6 @@ def symmetric_gaussian(d: int, rng: np.random.Generator) -> Array:
 
 
 def _recovery_first(measure: Measure, solution: Solution) -> dict[str, float]:
+    """Return the family's metrics with ``recovery_error`` first."""
     metrics = measure(solution)
     return {"recovery_error": metrics["recovery_error"], **metrics}

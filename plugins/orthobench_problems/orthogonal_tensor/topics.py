@@ -1,8 +1,8 @@
-"""Latent Dirichlet allocation and its moments: words of a document drawn from its own topics.
+"""Latent Dirichlet allocation: documents drawn from topics, their moments, and the way back.
 
 A document draws topic proportions h from a Dirichlet distribution with parameters alpha, then
-each word from the mixture of the topics with weights h. Write words as unit vectors, x_1, x_2 and
-x_3 for three of a document, a_0 = sum_i alpha_i. Anandkumar et al. 2012, Theorem 3.5:
+each word from the mixture of the topics with weights h. Let words be unit vectors, x_1, x_2 and
+x_3 three words of one document, and a_0 = sum_i alpha_i. Define
 
     M1 = E[x_1]
     M2 = E[x_1 ⊗ x_2] - a_0 / (a_0 + 1) M1 ⊗ M1
@@ -10,8 +10,9 @@ x_3 for three of a document, a_0 = sum_i alpha_i. Anandkumar et al. 2012, Theore
          - a_0 / (a_0 + 2) (E[x_1 ⊗ x_2 ⊗ M1] + E[x_1 ⊗ M1 ⊗ x_2] + E[M1 ⊗ x_1 ⊗ x_2])
          + 2 a_0² / ((a_0 + 1) (a_0 + 2)) M1 ⊗ M1 ⊗ M1
 
-are sum_i w_i m_i ⊗ m_i and 2 / (a_0 + 2) sum_i w_i m_i ⊗ m_i ⊗ m_i for the topics m_i and
-w_i = alpha_i / (a_0 (a_0 + 1)). M3 is never formed but whitened.
+Then M2 = sum_i w_i m_i ⊗ m_i and M3 = 2 / (a_0 + 2) sum_i w_i m_i ⊗ m_i ⊗ m_i, with the topics
+m_i and w_i = alpha_i / (a_0 (a_0 + 1)) (Anandkumar et al. 2012, Theorem 3.5). M3 is never formed,
+only its whitened form.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from numpy.typing import NDArray
 from orthobench.contract import Array
 from orthobench.families.orthogonal_tensor.whitening import (
     Whitening,
+    cyclic_sum,
     exactly_symmetric,
-    third_power,
-    three_ways,
+    third_power_sum,
     unpacked,
     whitening,
 )
@@ -54,7 +55,7 @@ class TopicModel:
     alpha: Array
 
     def documents(self, count: int, length: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw documents, shape (count, length): the numbers of their words, grouped by topic."""
+        """Draw documents, shape (count, length): indices of their words, grouped by topic."""
         k = len(self.topics)
         lengths = rng.multinomial(length, rng.dirichlet(self.alpha, size=count))
         topic_of = np.repeat(np.tile(np.arange(k), count), lengths.ravel())
@@ -68,7 +69,7 @@ class TopicModel:
 
 
 class TopicMoments(ABC):
-    """Moments of the words of a document, the third whitened.
+    """The first three moments of the words of a document.
 
     Attributes
     ----------
@@ -87,7 +88,12 @@ class TopicMoments(ABC):
 
 
 class PopulationTopicMoments(TopicMoments):
-    """The exact moments of a model, from those of the Dirichlet distribution."""
+    """The exact moments of a model, from those of the Dirichlet distribution.
+
+    Parameters
+    ----------
+    model : TopicModel
+    """
 
     def __init__(self, model: TopicModel) -> None:
         self.model = model
@@ -101,7 +107,7 @@ class PopulationTopicMoments(TopicMoments):
         alpha, whole = self.model.alpha, self.total * (self.total + 1) * (self.total + 2)
         k = len(alpha)
         E = alpha[:, None, None] * alpha[:, None] * alpha
-        E += three_ways(np.multiply.outer(np.diag(alpha), alpha))
+        E += cyclic_sum(np.multiply.outer(np.diag(alpha), alpha))
         E[np.arange(k), np.arange(k), np.arange(k)] += 2 * alpha
         inner = self.model.topics @ W
         T: Array = np.einsum("ijl,ia,jb,lc->abc", E / whole, inner, inner, inner, optimize=True)
@@ -114,14 +120,14 @@ class SampleTopicMoments(TopicMoments):
     Parameters
     ----------
     documents : ndarray of int, shape (count, length)
-        The numbers of the words, each below `vocabulary`; at least three a document.
+        Indices of the words, each below `vocabulary`; at least three words in each document.
     vocabulary : int
-        V.
+        V, the number of words that there are.
 
     Notes
     -----
-    V² flops a document here, and V k² + k³ in `triples`; memory O(V²) and O(k³), and the counts of
-    256 documents.
+    V² flops for each document here, and V k² + k³ in `triples`; memory O(V²) and O(k³), and the
+    word counts of 256 documents.
     """
 
     def __init__(self, documents: NDArray[np.intp], vocabulary: int) -> None:
@@ -135,7 +141,7 @@ class SampleTopicMoments(TopicMoments):
         self.pairs = pairs / (count * length * (length - 1))
 
     def _blocks(self) -> Iterator[Array]:
-        """Yield how often each word is in each document, ``(rows, V)``."""
+        """Yield the word counts of blocks of documents, ``(rows, V)``."""
         for begin in range(0, len(self.documents), BLOCK):
             part = self.documents[begin : begin + BLOCK]
             cells = part + self.vocabulary * np.arange(len(part))[:, None]
@@ -145,9 +151,9 @@ class SampleTopicMoments(TopicMoments):
     def triples(self, W: Array) -> Array:
         """Return the mean of W'x_1 ⊗ W'x_2 ⊗ W'x_3 over all triples of different words.
 
-        With the counts c of a document, y = W'c and S = W' diag(c) W, the sum over its triples
-        is y ⊗ y ⊗ y, minus S ⊗ y at the three places of y, plus twice the sum of the third powers
-        of its words' rows of W.
+        With the word counts c of a document, y = W'c and S = W' diag(c) W, the sum over its
+        triples is y ⊗ y ⊗ y, minus S ⊗ y with y at each of the three places, plus twice the sum of
+        w ⊗ w ⊗ w over the rows w of W that belong to its words.
         """
         count, length = self.documents.shape
         k = W.shape[1]
@@ -156,8 +162,8 @@ class SampleTopicMoments(TopicMoments):
         twice = np.zeros((len(i), k))
         for counts in self._blocks():
             twice += (counts @ products).T @ (counts @ W)
-        total = third_power((counts @ W for counts in self._blocks()), k)
-        total -= three_ways(unpacked(twice))
+        total = third_power_sum((counts @ W for counts in self._blocks()), k)
+        total -= cyclic_sum(unpacked(twice))
         total += 2 * unpacked((products * (self.words * count * length)[:, None]).T @ W)
         mean: Array = total / (count * length * (length - 1) * (length - 2))
         return mean
@@ -165,22 +171,23 @@ class SampleTopicMoments(TopicMoments):
 
 @dataclass(frozen=True)
 class WhitenedTopics:
-    """The whitened third moment of a topic model, and the way back.
+    """The whitened third moment of a topic model, and the map from decompositions to topics.
 
     Attributes
     ----------
     tensor : ndarray, shape (k, k, k)
-        (a_0 + 2) / 2 M3(W, W, W): sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i without sampling noise.
+        (a_0 + 2) / 2 M3(W, W, W): without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i.
     whitening : Whitening
+        Of M2.
     """
 
     tensor: Array
     whitening: Whitening
 
     def topics(self, U: Array) -> Array:
-        """Return the topics that a decomposition stands for, shape (k, V).
+        """Return the topics that a decomposition of the tensor stands for, shape (k, V).
 
-        Negative probabilities, which noise may bring, are set to zero before they are normalized.
+        Noise may make probabilities negative: these are set to zero, and all are normalized.
 
         Parameters
         ----------
@@ -189,15 +196,15 @@ class WhitenedTopics:
         """
         values = contracted(self.tensor, U)
         raw = self.whitening.vectors(U, values) @ self.whitening.basis.T
-        return on_simplex(raw)
+        return probabilities(raw)
 
 
-def on_simplex(rows: Array) -> Array:
-    """Return rows with negative entries set to zero, divided by their sums; uniform where zero."""
+def probabilities(rows: Array) -> Array:
+    """Return rows with negative entries set to zero, normalized to sum one; uniform if all zero."""
     positive = np.maximum(rows, 0.0)
     positive[~positive.any(axis=1)] = 1.0
-    probabilities: Array = positive / positive.sum(axis=1, keepdims=True)
-    return probabilities
+    normalized: Array = positive / positive.sum(axis=1, keepdims=True)
+    return normalized
 
 
 def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopics:
@@ -207,7 +214,7 @@ def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopi
     ----------
     moments : TopicMoments
     k : int
-        Topics, no more than words.
+        Number of topics, at most that of words.
     total : float
         a_0, the sum of the Dirichlet parameters.
 
@@ -215,13 +222,17 @@ def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopi
     ------
     DataError
         Where M2 has fewer than k positive eigenvalues; names the first that is not.
+
+    Notes
+    -----
+    An eigenproblem of size V, about 4V³/3 flops, and those of ``moments.triples``.
     """
     share = total / (total + 1)
     found = whitening(moments.pairs - share * np.outer(moments.words, moments.words), k)
     W = found.matrix
     m = moments.words @ W
     T = moments.triples(W)
-    T -= total / (total + 2) * three_ways(np.multiply.outer(W.T @ moments.pairs @ W, m))
+    T -= total / (total + 2) * cyclic_sum(np.multiply.outer(W.T @ moments.pairs @ W, m))
     T += 2 * total * share / (total + 2) * np.multiply.outer(np.outer(m, m), m)
     return WhitenedTopics(exactly_symmetric(T * (total + 2) / 2), found)
 
@@ -229,12 +240,16 @@ def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopi
 def total_variation(found: Array, true: Array) -> float:
     """Return the mean total variation distance of topics, matched one to one to be smallest.
 
-    Half the sum of the absolute differences of the probabilities: 0 for equal topics, 1 for
-    topics without a common word.
+    The distance is half the sum of the absolute differences of the probabilities: 0 for equal
+    topics, 1 for topics without a common word.
 
     Parameters
     ----------
     found, true : ndarray, shape (k, V)
+
+    Notes
+    -----
+    2k²V flops, and an assignment problem of size k.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -1,4 +1,4 @@
-"""Readers of gene expression: the RData file of an R package, and tables in CSV."""
+"""Reads gene expression: from the RData file of an R package, and from tables in CSV files."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, DataError, UsageError
+from orthobench_problems.data_files import csv_text
 
 
 def read_rdata(path: Path, name: str) -> Array:
-    """Return the matrix ``x`` of a list in an RData file, as the R package datamicroarray has it.
+    """Return the matrix ``x`` of a list in an RData file of the R package datamicroarray.
 
     Parameters
     ----------
     path : Path
     name : str
-        The list's name in R.
+        The name of the list in R.
 
     Returns
     -------
@@ -42,9 +43,9 @@ def read_rdata(path: Path, name: str) -> Array:
             f"reading {path} needs the package rdata ({error}): pip install 'orthobench[data]'"
         ) from None
     try:
-        # R marks strings with their encoding, or not: those here are names in ASCII
+        # R may leave the encoding of strings open: those here are names in ASCII
         found = rdata.read_rda(path, default_encoding="ascii")
-    except Exception as error:  # whatever a damaged file makes of rdata's parser
+    except Exception as error:  # a damaged file may raise anything in rdata's parser
         raise DataError(f"{path} cannot be read as an RData file: {error}") from error
     entry = found.get(name)
     if not isinstance(entry, dict) or "x" not in entry:
@@ -54,7 +55,7 @@ def read_rdata(path: Path, name: str) -> Array:
 
 
 def _numbers(x: Any, what: str) -> Array:
-    """Return a matrix or a data frame as float64; refuse what is no number."""
+    """Return a matrix or a data frame as float64; refuse entries that are not numbers."""
     values: NDArray[Any] = np.asarray(x)
     if values.ndim != 2 or 0 in values.shape:
         raise DataError(f"{what} must be a matrix (samples, genes), not of shape {values.shape}")
@@ -72,7 +73,11 @@ def _numbers(x: Any, what: str) -> Array:
 def read_csv(path: Path) -> Array:
     """Return the samples in a CSV file that has genes in lines and samples in columns.
 
-    The first line names the samples, the first column the genes; the rest are numbers.
+    The first line names the samples, the first column the genes; all else are numbers.
+
+    Parameters
+    ----------
+    path : Path
 
     Returns
     -------
@@ -84,14 +89,11 @@ def read_csv(path: Path) -> Array:
     DataError
         Names the line, and what is wrong with it.
     """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            lines = csv.reader(stream)
-            header = next(lines, [])
-            _check_header(path, header)
-            genes = list(_genes(path, lines, len(header)))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path} cannot be read as a CSV file: {error}") from error
+    with csv_text(path) as stream:
+        lines = csv.reader(stream)
+        header = next(lines, [])
+        _check_header(path, header)
+        genes = list(_genes(path, lines, len(header)))
     if not genes:
         raise DataError(f"{path} has no line of numbers after the first")
     return np.array(genes).T.copy()
@@ -124,7 +126,7 @@ def _genes(path: Path, lines: Iterable[list[str]], fields: int) -> Iterator[Arra
         if not np.isfinite(numbers).all():
             column = next(i for i, field in enumerate(line[1:], 2) if not _finite(field))
             raise DataError(
-                f"{path}, line {at}, column {column} is no finite number: {line[column - 1]!r}"
+                f"{path}, line {at}, column {column} is not a finite number: {line[column - 1]!r}"
             )
         yield numbers
 

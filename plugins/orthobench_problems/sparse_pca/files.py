@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +25,11 @@ NAMED = 5
 
 @dataclass(frozen=True)
 class NpySparse(SparsePCA):
-    """Your own matrix in a .npy file, samples in rows as `npy-pca` has them.
+    """Your own matrix in a .npy file, with samples in rows as for `npy-pca`.
 
-    The family's A, features by samples, is its transpose. Read into memory as a whole, split at
-    random where a test part is asked for, and scaled by the training part. Features that do not
-    vary there are refused, since dropping them would renumber your features.
+    Its transpose is the family's A, features by samples. It is read into memory as a whole, split
+    at random where a test part is asked for, and scaled by the training part. Features that do
+    not vary there are refused: dropping them would renumber the others.
     """
 
     name = "npy-sparse"
@@ -49,7 +48,7 @@ class NpySparse(SparsePCA):
     def samples(self) -> int | None:
         """The number of training samples, from the file's header; None where it cannot be read."""
         try:
-            n = len(npy.mapped(self._file))
+            n = len(npy.mapped(self.path))
         except DataError:
             return None
         return n - self._held_out(n)
@@ -60,12 +59,12 @@ class NpySparse(SparsePCA):
         Raises
         ------
         DataError
-            Where the file is missing, or no matrix of finite real numbers; where a feature does
-            not vary in the training part; names it.
+            Where the file is missing, or holds no matrix of finite real numbers; where a feature
+            does not vary in the training part; names it.
         UsageError
             On more components than features or training samples.
         """
-        rows = npy.mapped(self._file)
+        rows = npy.mapped(self.path)
         n, d = rows.shape
         held_out = self._held_out(n)
         if self.test and not held_out:
@@ -77,11 +76,7 @@ class NpySparse(SparsePCA):
 
     def checksum(self) -> str:
         """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""
-        return npy.checksum(self._file)
-
-    @property
-    def _file(self) -> Path:
-        return Path(self.path).expanduser()
+        return npy.checksum(self.path)
 
     def _held_out(self, n: int) -> int:
         return round(n * self.test)

@@ -1,4 +1,4 @@
-"""Handwritten digits, in few pixels."""
+"""Handwritten digits, explained by few pixels."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from orthobench_problems.sparse_pca.parts import (
 )
 
 IMAGES, VARYING = 1797, 61
-"""The images, and the pixels that are not the same in all of them."""
+"""The number of images, and of pixels that differ between images."""
 
 
 @dataclass(frozen=True)
 class DigitsSparse(SparsePCA):
     """Sparse components of scikit-learn's 1,797 digits of 8 x 8 pixels; needs no download.
 
-    Split at random into a training and a test part, and scaled by the training part; pixels that
-    do not vary there, three or a few more, are dropped.
+    Split at random into a training and a test part, and scaled by the training part. Pixels that
+    do not vary there are dropped: three, or a few more.
     """
 
     name = "digits-sparse"
@@ -51,7 +51,7 @@ class DigitsSparse(SparsePCA):
         Raises
         ------
         DataError
-            Where this scikit-learn brings other digits than those known.
+            Where the installed scikit-learn has other digits.
         UsageError
             Where fewer than m pixels vary in the training part.
         """
@@ -59,5 +59,5 @@ class DigitsSparse(SparsePCA):
         return parts.instance(self.m, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return the digest of the pixels, which `build` insists on."""
+        """Return the digest of the pixels, which `build` verifies."""
         return digits.CHECKSUM

@@ -1,4 +1,4 @@
-"""What the problems of this family share: parts, scalings, and what fits in them."""
+"""Helpers of the sparse PCA problems: random splits, scaling, checks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from orthobench.contract import Array, DataError, Instance, UsageError, check_ro
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
 
 SCALINGS = ("standardized", "centred")
+"""Values of the parameter ``scaling``: see `scaled`."""
+
 SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"
-PASSES_HELP = "how often streaming methods go through the training samples"
+PASSES_HELP = "passes of streaming methods over the training samples"
 
 Rows: TypeAlias = NDArray[np.intp]
+"""Indices of rows or columns."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Parts:
         Samples in rows.
     test : ndarray, shape (M, d), optional
     features : ndarray of int, shape (d,)
-        Which columns of the data the d features are: those that vary in the training part.
+        The columns of the data that the features are: those that vary in the training part.
     """
 
     train: Array
@@ -36,7 +39,7 @@ class Parts:
     features: Rows
 
     def instance(self, m: int, passes: int, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the order in which streaming methods see samples."""
+        """Return the instance; `rng` draws the order in which streaming solvers see samples."""
         test = None if self.test is None else self.test.T
         order = rng.permutation(len(self.train))
         return sparse_pca(self.train.T, m, test, passes=passes, order=order)
@@ -48,7 +51,7 @@ def check_components(m: int, d: int, samples: int) -> None:
     Raises
     ------
     UsageError
-        Names both; also where no sample is left to train on.
+        Where there are more, or where no sample is left to train on.
     """
     if samples < 1:
         raise UsageError("the test part takes all samples: nothing is left to train on")
@@ -60,14 +63,14 @@ def check_components(m: int, d: int, samples: int) -> None:
 
 
 def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Return the rows of the training part and of the test part, drawn at random.
+    """Return the rows of a random training part and test part.
 
     Each in increasing order, so that the columns of A keep the order of the data.
 
     Parameters
     ----------
     n : int
-        All rows.
+        Number of all rows.
     held_out : int
         Rows of the test part, fewer than `n`.
     rng : numpy.random.Generator
@@ -79,14 +82,14 @@ def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
 def split_parts(
     X: NDArray[np.generic], held_out: int, scaling: str, rng: np.random.Generator
 ) -> Parts:
-    """Split samples at random, and scale both parts by what the training part says.
+    """Split samples at random, and scale both parts by the training part.
 
     Parameters
     ----------
     X : ndarray, shape (n, d)
         Samples in rows, of any real dtype.
     held_out : int
-        Samples of the test part; 0 for none.
+        Number of samples of the test part; 0 for none.
     scaling : str
         As in `scaled`.
     rng : numpy.random.Generator
@@ -95,7 +98,7 @@ def split_parts(
     Raises
     ------
     DataError
-        On a sample that is not finite, named by its row in X; where no feature varies.
+        Where a sample is not finite, named by its row in X; where no feature varies.
     """
     check_rows(X.astype(np.float64, copy=False))
     train, test = split(len(X), held_out, rng)
@@ -103,17 +106,17 @@ def split_parts(
 
 
 def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
-    """Centre and scale two parts by the training part, and drop what does not vary there.
+    """Centre and scale both parts by the training part, and drop features constant there.
 
     Parameters
     ----------
     train : ndarray, shape (N, d)
         Samples in rows; finite.
     test : ndarray, shape (M, d), optional
-        Likewise.
+        Samples of the same features.
     scaling : {"standardized", "centred", "none"}
-        Mean 0 and variance 1 (the mean of N squares) of every feature of the training part;
-        mean 0; or as they are.
+        Every feature of the training part to mean 0 and variance 1 (the mean of N squares); to
+        mean 0; or as it is.
 
     Raises
     ------
@@ -122,7 +125,7 @@ def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
     """
     centre = train.mean(axis=0)
     deviation = np.sqrt(np.mean((train - centre) ** 2, axis=0))
-    # the mean of a constant may be rounded, which leaves it a deviation; squares may underflow
+    # a constant whose mean is rounded has a deviation; that of tiny values may underflow
     features = np.flatnonzero((train.min(axis=0) < train.max(axis=0)) & (deviation > 0))
     if not len(features):
         raise DataError(f"no feature varies over the {len(train)} training samples")

@@ -1,4 +1,4 @@
-"""Sparse loadings that are known: what a method finds can be held against the truth."""
+"""Synthetic samples with known sparse loadings."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class PlantedSparse(SparsePCA):
     """Gaussian samples with covariance V diag(v) V' + noise I, V with sparse orthonormal columns.
 
     Every column of V has `nonzeros` entries of equal size and random sign, in features drawn at
-    random; columns that follow each other share `overlap` of them. The variances v fall
-    geometrically from `spread` to 1, which is that of the last. The test part is drawn afresh, and
-    the mean of the training part is subtracted from both.
+    random; neighbouring columns share `overlap` of them. The variances v fall geometrically from
+    `spread` to 1, which is that of the last. The test part is drawn afresh, and the mean of the
+    training part is subtracted from both.
 
     The judge adds ``support_f1``. For a component with support S and a planted one with support
-    T, F1 = 2 |S & T| / (|S| + |T|), the harmonic mean of precision and recall;
-    ``support_f1`` is its mean over the components, matched one to one so that it is largest.
+    T, F1 = 2 |S & T| / (|S| + |T|) is the harmonic mean of precision and recall; ``support_f1``
+    is its mean over the components, matched one to one so that it is largest.
     """
 
     name = "planted-sparse"
@@ -71,10 +71,10 @@ class PlantedSparse(SparsePCA):
         return variances
 
     def loadings(self, rng: np.random.Generator) -> Array:
-        """Draw V, shape (d, m): orthonormal columns, with the supports asked for.
+        """Draw V, shape (d, m): orthonormal columns with the supports asked for.
 
         Where two columns share features, half of the products of their entries are positive and
-        half negative.
+        half are negative, so that they are orthogonal.
         """
         V = np.zeros((self.d, self.m))
         order = rng.permutation(self.d)
@@ -108,14 +108,14 @@ class PlantedSparse(SparsePCA):
 
 @dataclass(frozen=True)
 class SupportJudge:
-    """A judge that also compares supports with the true ones.
+    """The family's judge, which also compares supports with the true ones.
 
     Attributes
     ----------
     measure : callable
-        The judge that it adds to.
+        The judge of the family.
     loadings : ndarray, shape (d, m)
-        The truth.
+        The true loadings.
     """
 
     measure: Measure
@@ -128,7 +128,7 @@ class SupportJudge:
 
 
 def support_f1(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> float:
-    """Return the mean F1 of supports under the best one-to-one matching of components.
+    """Return the mean F1 score of supports under the best one-to-one matching of components.
 
     F1 = 2 |S & T| / (|S| + |T|); that of an empty support is zero.
 
@@ -136,6 +136,10 @@ def support_f1(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> float:
     ----------
     found, true : ndarray of bool, shape (d, m)
         No column of `true` is empty.
+
+    Notes
+    -----
+    2dm² operations, and an assignment problem of size m.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from orthobench.contract import Array, Instance, parameter
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle
-from orthobench.tools import datasets
 from orthobench.tools.datasets import DataFile
-from orthobench_problems import own
+from orthobench_problems import data_files
 from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 from orthobench_problems.sparse_pca.parts import (
     PASSES_HELP,
@@ -43,8 +42,8 @@ class Prostate(SparsePCA):
 
     The data of Figure 1 of Shalit and Chechik (2014, section 4.3), which judges on all 102
     samples. Standardized genes give the density that the figure shows. ``test=20`` gives the
-    setting of its Figure 2, whose own data are of brains: samples held out at random, the mean and
-    the scale of each gene those of the training part.
+    setting of their Figure 2, though not its data, which are of brains: samples held out at
+    random, and the mean and the scale of each gene from the training part.
 
     Genes that do not vary in the training part are dropped and the others renumbered; every gene
     of the published data varies. Reading them takes the package rdata (the extra ``data``).
@@ -79,7 +78,7 @@ class Prostate(SparsePCA):
         Raises
         ------
         DataError
-            Where the file is missing, cannot be downloaded, or is no table of finite numbers.
+            Where the file is missing, cannot be downloaded, or holds no table of finite numbers.
         UsageError
             On more components than genes or training samples; where the package rdata is missing.
         """
@@ -88,15 +87,13 @@ class Prostate(SparsePCA):
         return split_parts(X, self.test, self.scaling, rng).instance(self.m, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file; `build` insists on that of the published one."""
-        return SINGH.sha256 if self.path is None else own.digest(Path(self.path).expanduser())
+        """Return the SHA-256 of the file; `build` verifies that of the published one."""
+        return data_files.checksum(self.path, SINGH)
 
     def _read(self) -> Array:
         """Return the samples, shape (samples, genes)."""
-        if self.path is None:
-            return _published(datasets.fetch(SINGH), SINGH.sha256)
-        path = Path(self.path).expanduser()
-        return _table(path, own.digest(path))
+        file, checksum = data_files.located(self.path, SINGH)
+        return (_published if self.path is None else _table)(file, checksum)
 
 
 @lru_cache(maxsize=1)
@@ -112,6 +109,6 @@ def _table(path: Path, checksum: str) -> Array:
 
 
 def _frozen(X: Array) -> Array:
-    """Return an array that no caller of a cache can change."""
+    """Make an array read-only, since callers share it through a cache."""
     X.flags.writeable = False
     return X

@@ -13,7 +13,7 @@ from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.tools.datasets import DataFile, fetch
 from orthobench_problems import digits, idx
 from orthobench_problems.normalization import NORMALIZATION_HELP, NORMALIZATIONS
-from orthobench_problems.stochastic_pca.parts import normalized_split
+from orthobench_problems.stochastic_pca.parts import PASSES_HELP, normalized_split
 
 _SOURCE = "the MNIST database of handwritten digits (LeCun, Cortes and Burges; CC BY-SA 3.0)"
 _MIRRORS = (
@@ -41,7 +41,7 @@ FILES = {
     "test": (TEST_IMAGES,),
     "all": (TRAIN_IMAGES, TEST_IMAGES),
 }
-"""The files of each part of MNIST."""
+"""The files of MNIST by the value of the parameter ``part``."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ class Digits(StochasticPCA):
     """The 1,797 digits of 8 x 8 pixels that come with scikit-learn; needs no download.
 
     The test part of the UCI data set "Optical Recognition of Handwritten Digits" (Alpaydin and
-    Kaynak 1998). Centred and normalized over all images as `MNIST` is, then split at random
-    40/20/40 into training, validation and test parts.
+    Kaynak 1998). Centred and normalized over all images, then split at random 40/20/40 into
+    training, validation and test parts, as `mnist`.
     """
 
     name = "digits"
 
     k: int = parameter(4, help="dimension of the subspace", low=1, high=64)
     normalization: str = parameter("common", help=NORMALIZATION_HELP, choices=NORMALIZATIONS)
-    passes: int = parameter(1, help="how often the training part is gone through", low=1)
+    passes: int = parameter(1, help=PASSES_HELP, low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
         """Return the instance; `rng` draws the split.
@@ -65,12 +65,12 @@ class Digits(StochasticPCA):
         Raises
         ------
         DataError
-            Where this scikit-learn brings other digits than those known.
+            Where the installed scikit-learn has other digits.
         """
         return normalized_split(digits.pixels(), self.k, self.normalization, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return the digest of the pixels, which `build` insists on."""
+        """Return the digest of the pixels, which `build` verifies."""
         return digits.CHECKSUM
 
 
@@ -81,13 +81,13 @@ class MNIST(StochasticPCA):
     Section 6: centred and normalized to E|x|² = 1, then split at random 40/20/40 into
     training, validation and test parts; one pass. Mean and scale are those of the whole data
     set, as in the paper. Its "zero mean and unit norm in expectation" has two readings: one
-    common factor, the default, gives the paper's ordering of the methods; a factor a feature
-    makes the data heavy-tailed and turns the ordering over. Scaling each feature "by the
+    common factor, the default, gives the paper's ordering of the methods; one factor for each
+    feature makes the data heavy-tailed and reverses the ordering. Scaling each feature "by the
     product of its standard deviation and the data dimension" is a slip: unit norm takes the
-    root of the dimension, 784; the pixels that are constant leave E|x|² = 0.85 in that reading.
+    root of the dimension, 784; since some pixels are constant, E|x|² = 0.85 in that reading.
 
-    The paper takes all 70,000 images (``part="all"``); the default, the 10,000 of the test
-    part, is a small download. Pixels stay bytes in memory: 784 a sample.
+    The paper takes all 70,000 images (``part="all"``); the default, the 10,000 test images, is
+    a small download. Pixels stay bytes in memory: 784 for each sample.
     """
 
     name = "mnist"
@@ -97,7 +97,7 @@ class MNIST(StochasticPCA):
         "test", help="10,000 test images, 60,000 training images, or all", choices=tuple(FILES)
     )
     normalization: str = parameter("common", help=NORMALIZATION_HELP, choices=NORMALIZATIONS)
-    passes: int = parameter(1, help="how often the training part is gone through", low=1)
+    passes: int = parameter(1, help=PASSES_HELP, low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
         """Return the instance; `rng` draws the split.
@@ -105,14 +105,14 @@ class MNIST(StochasticPCA):
         Raises
         ------
         DataError
-            Where a file is missing and cannot be downloaded, or is not what it should be.
+            Where a file is missing and cannot be downloaded, or is not the published one.
         """
         images = [_images(file) for file in FILES[self.part]]
         X = images[0] if len(images) == 1 else np.concatenate(images)
         return normalized_split(X, self.k, self.normalization, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return a digest of the checksums of the files, which `build` insists on."""
+        """Return a digest of the checksums of the files, which `build` verifies."""
         checksums = " ".join(file.sha256 for file in FILES[self.part])
         return sha256(checksums.encode()).hexdigest()
 

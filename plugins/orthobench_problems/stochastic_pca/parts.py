@@ -1,4 +1,4 @@
-"""What the problems of this family share: splits, and a generator of one's own."""
+"""Helpers of the stochastic PCA problems: checks, random splits, independent generators."""
 
 from __future__ import annotations
 
@@ -12,30 +12,34 @@ from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench_problems.normalization import normalization_of
 
 Rows: TypeAlias = NDArray[np.intp]
+"""Indices of rows."""
+
+PASSES_HELP = "passes over the training part"
 
 
 def check_dimension(k: int, d: int) -> None:
-    """Refuse a subspace that does not fit in its space.
+    """Refuse a subspace of more dimensions than its space.
 
     Raises
     ------
     UsageError
-        On k > d.
+        Where k > d.
     """
     if k > d:
         raise UsageError(f"k = {k} is more than the data's dimension d = {d}")
 
 
-def apart(rng: np.random.Generator) -> np.random.Generator:
-    """Return a generator seeded from `rng`, whose numbers are not those that `rng` gives next.
+def independent(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator seeded from `rng` that is independent of the next numbers of `rng`.
 
-    Who draws samples from an equal `rng` later does not meet again what made the instance.
+    The harness may draw samples from a generator that is seeded like `rng`: they must not repeat
+    the numbers that the instance was made from.
     """
     return np.random.default_rng(rng.integers(2**32, size=8))
 
 
 def split(n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
-    """Return the rows of the training, validation and test parts: a random 40/20/40 split.
+    """Return a random 40/20/40 split: the rows of the training, validation and test parts.
 
     Raises
     ------
@@ -54,15 +58,19 @@ def normalized_split(
 ) -> Instance[SampleOracle]:
     """Return the instance of a data set: normalized as a whole, then split 40/20/40 at random.
 
-    Section 6 of Arora, Cotter and Srebro (2013): the normalization uses all rows, as "we
-    pre-normalized the data" says, those of the test part too; it sees no direction.
+    Section 6 of Arora, Cotter and Srebro (2013). "We pre-normalized the data" means by all rows,
+    those of the test part too; centre and scale say nothing about directions.
 
     Parameters
     ----------
     X : ndarray, shape (n, d)
         Kept in its own dtype; rows are converted when they are read.
-    k, normalization, passes
-        As in the problems.
+    k : int
+        Dimension of the subspace.
+    normalization : str
+        As in `orthobench_problems.normalization.normalization_of`.
+    passes : int
+        Passes over the training part.
     rng : numpy.random.Generator
         Draws the split.
     """

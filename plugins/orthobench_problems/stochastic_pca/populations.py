@@ -1,15 +1,15 @@
-"""Second moments with a structure, which a (d, d) matrix would hide."""
+"""Second moments of known distributions, in forms cheaper than a (d, d) matrix."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.families.moments import SecondMoment
+from orthobench.families.second_moments import SecondMoment
 
 
 class DiagonalMoment(SecondMoment):
-    """C = diag(values).
+    """The diagonal second moment C = diag(values).
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class DiagonalMoment(SecondMoment):
         return float(self.values.sum())
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k largest values and their unit vectors, exactly; ties by index."""
+        """Return the k largest values and their unit vectors, exact; ties by index."""
         which = np.argsort(-self.values, kind="stable")[:k]
         vectors = np.zeros((self.d, k))
         vectors[which, np.arange(k)] = 1.0
@@ -38,12 +38,12 @@ class DiagonalMoment(SecondMoment):
 
 
 class SpikedMoment(SecondMoment):
-    """C = gap VV' + noise I.
+    """The second moment C = gap VV' + noise I of a spiked covariance model.
 
     Parameters
     ----------
     V : ndarray, shape (d, k)
-        Orthonormal: the spikes.
+        Orthonormal columns: the directions of the spikes.
     gap, noise : float
         Not negative.
     """
@@ -64,5 +64,5 @@ class SpikedMoment(SecondMoment):
         return float(self.gap * self.V.shape[1] + self.noise * self.d)
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the spikes; `k` is at most their number."""
+        """Return the first k spikes; there must be that many."""
         return np.full(k, self.gap + self.noise), self.V[:, :k]

@@ -1,4 +1,4 @@
-"""Distributions whose second moment is known: the judge measures on the population itself."""
+"""Synthetic distributions with a known second moment: the judge measures on the population."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.contract import Array, Instance, SampleOracle, Sampler, parameter, random_point
-from orthobench.families.moments import SecondMoment
+from orthobench.families.second_moments import SecondMoment
 from orthobench.families.stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
-from orthobench_problems.stochastic_pca.parts import apart, check_dimension
+from orthobench_problems.stochastic_pca.parts import check_dimension, independent
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 
 VALIDATION = 2000
-"""Independent samples that parameters are tuned on, so that tuning never sees the population."""
+"""Independent samples that parameters are tuned on: tuning never sees the population."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class OrthogonalDistribution(StochasticPCA):
     """Unit vectors e_i with probability p_i proportional to tau^-i, hard for incremental PCA.
 
     Arora, Cotter and Srebro (2013), section 4. The second moment is diag(p), the best
-    subspace is that of the first k unit vectors. A printed slip: the paper draws e_i with
-    probability ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one; with p = σ, whose
-    entries do, the second moment is diag(σ), as the text before it has it up to the factor.
+    subspace is that of the first k unit vectors. Misprint corrected: the paper draws e_i with
+    probability ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one. With p = σ, whose
+    entries do, the second moment is diag(σ), as in the text before it up to a factor.
 
     Parameters are tuned on 2,000 independent draws.
     """
@@ -40,7 +40,7 @@ class OrthogonalDistribution(StochasticPCA):
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
         """Return the instance; `rng` draws the validation sample."""
-        return _known(self.draw, self.k, DiagonalMoment(self.probabilities), rng)
+        return _known_population(self.draw, self.k, DiagonalMoment(self.probabilities), rng)
 
     @property
     def probabilities(self) -> Array:
@@ -51,12 +51,12 @@ class OrthogonalDistribution(StochasticPCA):
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
         """Draw ``(count, n)`` samples."""
-        return _drawn(np.eye(self.n), self.probabilities, rng, count)
+        return _draw_rows(np.eye(self.n), self.probabilities, rng, count)
 
 
 @dataclass(frozen=True)
 class IncrementalTrap(StochasticPCA):
-    """(√3, 0) with probability 1/3 and (0, √2) with 2/3: incremental PCA ends at the wrong one.
+    """(√3, 0) with probability 1/3, (0, √2) with 2/3: incremental PCA may end at the wrong one.
 
     Arora, Cotter and Srebro (2013), section 5.2, k = 1. The second moment is diag(1, 4/3), the
     best direction e_2; incremental PCA from zero converges to e_1 with probability 5/9.
@@ -69,12 +69,12 @@ class IncrementalTrap(StochasticPCA):
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
         """Return the instance; `rng` draws the validation sample."""
-        return _known(self.draw, 1, DiagonalMoment(np.array([1.0, 4.0 / 3.0])), rng)
+        return _known_population(self.draw, 1, DiagonalMoment(np.array([1.0, 4.0 / 3.0])), rng)
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
         """Draw ``(count, 2)`` samples."""
         support = np.diag(np.sqrt([3.0, 2.0]))
-        return _drawn(support, np.array([1.0, 2.0]) / 3.0, rng, count)
+        return _draw_rows(support, np.array([1.0, 2.0]) / 3.0, rng, count)
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class SpikedCovariance(StochasticPCA):
     """Gaussian samples with covariance gap VV' + noise I, V random with k orthonormal columns.
 
     The k leading eigenvalues are gap + noise, all others noise, so that `gap` is the eigengap
-    and V the only best subspace; E|x|² = k gap + n noise, 1 with the default values. The spiked
-    covariance model of Johnstone (2001, "On the distribution of the largest eigenvalue in
-    principal components analysis", Annals of Statistics 29) with equal spikes.
+    and the span of V the only best subspace; E|x|² = k gap + n noise, 1 with the default values.
+    The spiked covariance model of Johnstone (2001, "On the distribution of the largest eigenvalue
+    in principal components analysis", Annals of Statistics 29) with equal spikes.
 
     Parameters are tuned on 2,000 independent draws, fewer where they take more than 256 MiB.
     """
@@ -106,7 +106,7 @@ class SpikedCovariance(StochasticPCA):
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
         """Return the instance; `rng` draws the spikes and the validation sample."""
-        rng = apart(rng)
+        rng = independent(rng)
         V = random_point(self.n, self.k, rng)
 
         def draw(rng: np.random.Generator, count: int) -> Array:
@@ -115,18 +115,18 @@ class SpikedCovariance(StochasticPCA):
             samples: Array = spikes @ V.T + noise
             return samples
 
-        return _known(draw, self.k, SpikedMoment(V, self.gap, self.noise), rng)
+        return _known_population(draw, self.k, SpikedMoment(V, self.gap, self.noise), rng)
 
 
-def _known(
+def _known_population(
     draw: Sampler, k: int, population: SecondMoment, rng: np.random.Generator
 ) -> Instance[SampleOracle]:
-    """Return the instance of a sampler, judged by its population, tuned on a sample of it."""
+    """Return the instance of a sampler: judged on its population, tuned on a sample of it."""
     count = max(1, min(VALIDATION, JUDGE_BYTES // (8 * population.d)))
-    return stochastic_pca(draw, k, validation=draw(apart(rng), count), covariance=population)
+    return stochastic_pca(draw, k, validation=draw(independent(rng), count), covariance=population)
 
 
-def _drawn(support: Array, probabilities: Array, rng: np.random.Generator, count: int) -> Array:
+def _draw_rows(support: Array, probabilities: Array, rng: np.random.Generator, count: int) -> Array:
     """Draw `count` rows of `support`, shape (m, d), with the given probabilities."""
     edges = np.cumsum(probabilities)
     which = np.searchsorted(edges / edges[-1], rng.random(count), side="right")

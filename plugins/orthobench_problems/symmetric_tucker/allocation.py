@@ -1,4 +1,4 @@
-"""Portfolios: the weights of largest expected utility, and how a portfolio performed."""
+"""Portfolios: the weights of largest expected utility, and the performance of a portfolio."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GAP = 1e-6
 """Largest optimality gap of weights, relative to the utility of equal weights."""
 
 UNITS = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-"""In which the optimizer sees utilities, relative to that of equal weights."""
+"""Units of utility, relative to that of equal weights, in which the optimizer is run in turn."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Utility:
     """The expected utility of a portfolio w, from moments of orders 2 to 4 of centred returns.
 
     -mu/2 <M2, w²> + mu(mu+1)/6 <M3, w³> - mu(mu+1)(mu+2)/24 <M4, w⁴>, where w^d stands for
-    w ⊗ ... ⊗ w (Jin, Kileel, Kolda and Ward 2022, equation 19). Moments of samples are never
-    formed, since <M_d, w^d> is the mean of (w'x)^d; those of rank r with a basis Q,
-    M_d ·(QQ', ..., QQ'), are the moments of the samples QQ'x.
+    w ⊗ ... ⊗ w (Jin, Kileel, Kolda and Ward 2022, equation 19). No moment is formed: <M_d, w^d>
+    is the mean of (w'x)^d, and the low-rank moments M_d ·(QQ', ..., QQ') of a basis Q are those
+    of the samples QQ'x.
 
     The utility is the mean of a quartic of w'x, whose second derivative
     -mu (1 - (mu+1) y + (mu+1)(mu+2) y²/2) has no root (its discriminant is -(mu+1)(mu+3)) and is
@@ -33,14 +33,14 @@ class Utility:
     X : ndarray, shape (p, n)
         Centred returns in rows.
     aversion : float
-        mu, the aversion to risk; it goes with the unit of the returns.
+        mu, the aversion to risk; its meaning depends on the unit of the returns.
     """
 
     X: Array
     aversion: float = 1.0
 
     def of_rank(self, Q: Array) -> Utility:
-        """Return the utility from low-rank moments, all of them through the basis Q (n, r)."""
+        """Return the utility from low-rank moments, all with the basis Q (n, r)."""
         return Utility((self.X @ Q) @ Q.T, self.aversion)
 
     def __call__(self, w: Array) -> float:
@@ -56,9 +56,9 @@ class Utility:
         return value, np.asarray(self.X.T @ slopes / len(y))
 
     def gap(self, w: Array) -> float:
-        """Return max_i g_i - w'g with the gradient g: at most so much is lost by `w`.
+        """Return max_i g_i - w'g with the gradient g, a bound on the utility that `w` loses.
 
-        A bound for concave functions over the simplex (Frank and Wolfe 1956); it is zero where
+        It holds for concave functions over the simplex (Frank and Wolfe 1956), and is zero where
         the Karush-Kuhn-Tucker conditions hold, and nowhere else.
         """
         _, g = self.with_gradient(w)
@@ -67,14 +67,18 @@ class Utility:
     def best_weights(self) -> Array:
         """Return the weights w >= 0, sum w = 1, of largest expected utility.
 
-        By sequential least squares (SciPy's SLSQP) from equal weights, again from where it ended,
-        with the utility in smaller units, as long as it ends early. Where several weights are
-        best, as for moments of low rank may happen, one that this leads to.
+        By sequential least squares (SciPy's SLSQP) from equal weights. Where it ends too early,
+        it is run again from there, with the utility in smaller units. Low-rank moments may have
+        several best weights: one of them is returned.
 
         Raises
         ------
         OrthobenchError
             Where the result is not optimal: `gap` above 1e-6 of the utility of equal weights.
+
+        Notes
+        -----
+        4pn flops for each evaluation of the utility and its gradient.
         """
         n = self.X.shape[1]
         weights = np.full(n, 1 / n)
@@ -124,7 +128,7 @@ def performance(y: Array, years: float) -> dict[str, float]:
     y : ndarray, shape (days,)
         Daily returns in percent.
     years : float
-        How long the days are.
+        The length of the period, weekends included.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How anomalies stand out of the scores Z = XQ of samples: ROC, and the sparsest mixture."""
+"""Detection of anomalies from the projections Z = XQ of pixels: scores, ROC, sparse images."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ from numpy.typing import NDArray
 from orthobench.contract import Array, Curve
 
 SINGULAR = 1e-12
-"""Least variance of a direction of scores, relative to the largest, that can be whitened."""
+"""Least variance of a direction of Z, relative to the largest, that is whitened."""
 
 DIRECTIONS = 512
-"""Directions among which descents start, besides those of the columns."""
+"""Random directions from which starts of descents are chosen, besides the unit vectors."""
 
 DESCENTS = 8
+"""Number of descents, from the best directions."""
+
 STEPS = 300
+"""Most steps of a descent."""
 
 GAIN = 1e-12
 """Relative gain below which a descent ends."""
 
 SMALL = 1e-6
-"""Entries below this share of the mean weigh no more than it."""
+"""Share of the mean entry at which weights of small entries are capped."""
 
 
 def anomaly_scores(Z: Array) -> Array:
     """Return the norms of the rows of `Z`, whitened by its second moment Z'Z / p.
 
     The anomaly score of Jin, Kileel, Kolda and Ward (2022, section 5.1) for centred Z. It
-    depends on the span of the columns only; directions of no variance count for nothing.
+    depends only on the span of the columns; directions without variance are left out.
 
     Parameters
     ----------
@@ -47,7 +50,9 @@ def anomaly_scores(Z: Array) -> Array:
 
 
 def area_under_roc(scores: Array, anomalies: NDArray[np.bool_]) -> float:
-    """Return the probability that an anomaly scores higher than what is none; ties count half.
+    """Return the area under the ROC curve.
+
+    The probability that an anomaly scores higher than another pixel; ties count half.
 
     Parameters
     ----------
@@ -60,7 +65,7 @@ def area_under_roc(scores: Array, anomalies: NDArray[np.bool_]) -> float:
 
 
 def roc(scores: Array, anomalies: NDArray[np.bool_], reference: bool = False) -> Curve:
-    """Return the ROC curve of scores: its corners.
+    """Return the ROC curve of scores, as its corners.
 
     Parameters
     ----------
@@ -77,13 +82,13 @@ def roc(scores: Array, anomalies: NDArray[np.bool_], reference: bool = False) ->
 
 
 def random_classifier() -> Curve:
-    """Return the ROC curve of scores that say nothing."""
+    """Return the ROC curve of random scores, the diagonal."""
     ends = np.array([0.0, 1.0])
     return _rates(ends, ends, reference=True)
 
 
 def _repeated(rates: Array) -> NDArray[np.bool_]:
-    """Return where a value equals both its neighbours."""
+    """Return where a value equals both of its neighbours."""
     inside = (rates[1:-1] == rates[:-2]) & (rates[1:-1] == rates[2:])
     return np.concatenate([[False], inside, [False]])
 
@@ -95,11 +100,11 @@ def _rates(false: Array, true: Array, reference: bool) -> Curve:
 def sparsest(Z: Array) -> Array:
     """Return a unit vector w that makes Zw sparse: a minimizer of |Zw|_1 over |w|_2 = 1.
 
-    The program that gives the sparse detection image of Jin et al. (2022, section 5.1), who leave
-    it to MATLAB's fmincon. It is not convex. Descents start from the best of `DIRECTIONS` fixed
-    directions; each step minimizes the weighted squares sum_i (z_i'w)² / |z_i'v| of the last
-    vector v, an eigenproblem of size r, and never increases the sum (up to `SMALL`). On whitened
-    images of 10,000 pixels the value is within 1e-6 of itself of the best of 40 descents.
+    The problem that gives the sparse detection image of Jin et al. (2022, section 5.1), who solve
+    it by MATLAB's fmincon. It is not convex. Descents start from the best of `DIRECTIONS` fixed
+    directions. Each step minimizes the weighted squares sum_i (z_i'w)² / |z_i'v|, with the last
+    vector v: an eigenproblem of size r, which never increases |Zw|_1 (up to `SMALL`). On whitened
+    images of 10,000 pixels the value is within 1e-6, relative, of the best of 40 descents.
 
     Parameters
     ----------
@@ -108,7 +113,7 @@ def sparsest(Z: Array) -> Array:
     Returns
     -------
     ndarray, shape (r,)
-        The entry of Zw that is largest in modulus is positive.
+        With the sign that makes the entry of Zw of largest modulus positive.
 
     Notes
     -----
@@ -130,7 +135,7 @@ def sparsest(Z: Array) -> Array:
 
 
 def _descent(Z: Array, w: Array) -> tuple[float, Array]:
-    """Return the best value that reweighted least squares comes to from `w`, and where."""
+    """Return the least value that reweighted least squares reaches from `w`, and its vector."""
     best, at = np.inf, w
     for _ in range(STEPS):
         sizes = np.abs(Z @ w)

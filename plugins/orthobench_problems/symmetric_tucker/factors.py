@@ -1,4 +1,4 @@
-"""The linear factor model x = Bf + ε, whose moments have almost low multilinear rank."""
+"""Moments of the linear factor model x = Bf + ε, of almost low multilinear rank."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import numpy as np
 from orthobench.contract import Array, ParameterError, UsageError, orthonormalize, parameter
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
 from orthobench_problems.symmetric_tucker.nig import NormalInverseGaussian, least_kurtosis
+from orthobench_problems.symmetric_tucker.ranks import check_ranks
 
 HEAVIEST = 1e4
-"""Largest kurtosis: heavier draws of the mixing variance lose digits."""
+"""Largest kurtosis: with more, draws of the mixing variance lose digits."""
 
 
 @dataclass(frozen=True)
 class FactorModel(SymmetricTucker):
-    """Base of the problems with samples x = Bf + ε of a linear factor model (equation 15).
+    """Base of the problems with samples x = Bf + ε of a linear factor model.
 
-    The moment of the samples is decomposed; the judge measures it on fresh ones, and knows the
-    range of B, of which the Q factor is the true basis Q*.
+    Equation 15 of Jin, Kileel, Kolda and Ward (2022). The moment of the samples is decomposed.
+    The judge measures on fresh samples, and knows the true basis Q*, the Q factor of B.
     """
 
     tuned_by: ClassVar[str] = "validation_relative_error"
@@ -46,13 +47,10 @@ class FactorModel(SymmetricTucker):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("rank", "true_rank"):
-            value = getattr(self, name)
-            if value > self.n:
-                raise ParameterError(name, f"{name} = {value} is more than n = {self.n}")
-        if self.endless and not self.test:
+        check_ranks(self.n, rank=self.rank, true_rank=self.true_rank)
+        if self.streamed and not self.test:
             raise UsageError("samples = 0 and test = 0: an endless stream needs a test part")
-        if self.endless and self.passes > 1:
+        if self.streamed and self.passes > 1:
             raise ParameterError("passes", "an endless stream has one pass")
 
     @property
@@ -61,8 +59,8 @@ class FactorModel(SymmetricTucker):
         return (self.n,) * self.order
 
     @property
-    def endless(self) -> bool:
-        """Whether solvers draw samples for ever."""
+    def streamed(self) -> bool:
+        """Whether solvers draw their samples from an endless stream."""
         return self.samples == 0
 
     @abstractmethod
@@ -104,13 +102,13 @@ class NIGFactor(FactorModel):
     normal-inverse Gaussian entries of mean 0 and variance 1, B (n, true_rank) is standard normal,
     drawn anew for each seed, where the paper fixes it, and ε from N(0, σ² I) with
     σ = `inverse_snr` |B|_F / √n. Equation 16 prints a ratio of norms of means, which are zero;
-    what it equates them to, σ√n / |B|, is the ratio of root mean square norms.
+    the right-hand side, σ√n / |B|, is the ratio of root mean square norms.
 
-    The paper gives no parameters of the distribution. Mean and variance leave two, the `skewness`
-    and the `kurtosis`, the fourth moment: 1.5 and 9, the default values, are those of
-    alpha = 4/3, beta = 2/3, delta = √3/2, mu = -1/2. Figure 4's ordering at high noise needs
-    heavier tails, as ``skewness=3 kurtosis=27``. Without skewness odd moments are zero but for
-    sampling noise.
+    The paper does not give the parameters of the distribution. Mean and variance leave two: the
+    `skewness` and the `kurtosis`, the third and fourth moments. The default values, 1.5 and 9, are
+    those of alpha = 4/3, beta = 2/3, delta = √3/2, mu = -1/2. The ordering of Figure 4 at high
+    noise needs heavier tails, such as ``skewness=3 kurtosis=27``. Without skewness odd moments are
+    zero up to sampling noise.
     """
 
     name = "nig-factor"
@@ -140,9 +138,9 @@ class NIGFactor(FactorModel):
 class GaussianFactor(FactorModel):
     """Moments of a linear factor model with Gaussian factors.
 
-    As `nig-factor`, with standard normal f: the setting of Table 2 of Jin, Kileel, Kolda and Ward
-    (2022), section 4.5, whose relative errors are measured on the samples that solvers see:
-    ``n=500 samples=10000 test=0``. Odd moments are zero but for sampling noise.
+    As `nig-factor`, with standard normal f. Table 2 of Jin, Kileel, Kolda and Ward (2022), section
+    4.5, measures relative errors on the samples that solvers see:
+    ``n=500 samples=10000 test=0``. Odd moments are zero up to sampling noise.
     """
 
     name = "gaussian-factor"

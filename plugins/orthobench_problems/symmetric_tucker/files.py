@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
-from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -15,26 +14,29 @@ from orthobench.contract import Array, ArraySource, DataError, UsageError, param
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
 from orthobench.tools.memory import refusal_of
 from orthobench_problems import npy
-from orthobench_problems.normalization import NORMALIZATIONS, normalization_of
+from orthobench_problems.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
+from orthobench_problems.shares import check_shares, part_sizes
 
 Rows: TypeAlias = "NDArray[np.intp] | range"
+"""Indices of rows."""
 
 
 @dataclass(frozen=True)
 class NpyMoment(SymmetricTucker):
     """The moments of your own samples, a matrix (samples, features) in a .npy file.
 
-    Samples are rows, as `npy-pca` has them: save ``X.T`` of the paper's X (n, p). They are
-    centred over all rows, so that the moments are those about the mean (``centre=false``: about
-    the origin), and scaled: by one factor that makes the mean variance of a feature 1, which
-    changes no basis but lets step sizes that suit one data set suit others; or each feature to
-    variance 1 (``normalization="per-feature"``: coskewness, cokurtosis); or not at all
-    (``"none"``). All rows are checked and measured first, which reads the file twice.
+    Samples are rows, as for `npy-pca`: save ``X.T`` of the paper's X (n, p). They are centred over
+    all rows, so that the moments are those about the mean (``centre=false``: about the origin).
+    They are scaled by one factor that makes the mean variance of a feature 1: this changes no
+    basis, but lets step sizes that suit one data set suit others. Or each feature is scaled to
+    variance 1 (``normalization="per-feature"``: coskewness, cokurtosis), or none
+    (``normalization="none"``). All rows are checked and measured first, which reads the file
+    twice.
 
     The rows are drawn into the parts at random, or with ``shuffle=false`` cut in file order:
-    training, validation, test. They are read into memory, 8 bytes a number; with ``stream=true``
-    those of the training part are not, and may be larger than memory, but only streaming solvers
-    can take the problem then.
+    training, validation, test. They are read into memory, 8 bytes for each number. With
+    ``stream=true`` the training rows stay in the file, and may be larger than memory; but then
+    only streaming solvers take the problem.
     """
 
     name = "npy-moment"
@@ -53,7 +55,7 @@ class NpyMoment(SymmetricTucker):
     centre: bool = parameter(True, help="moments about the mean rather than about the origin")
     normalization: str = parameter(
         "common",
-        help="one common factor, or every feature by its standard deviation, or none",
+        help=f"{NORMALIZATION_HELP}, or none",
         choices=(*NORMALIZATIONS, "none"),
     )
     shuffle: bool = parameter(True, help="draw the parts at random rather than in file order")
@@ -62,11 +64,7 @@ class NpyMoment(SymmetricTucker):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.validation + self.test >= 1:
-            share = self.validation + self.test
-            raise UsageError(
-                f"validation and test take {share:g} of the rows: nothing is left to train on"
-            )
+        check_shares(self.validation, self.test)
         if self.stream and not self.test:
             raise UsageError("stream = true and test = 0: a stream needs a test part")
 
@@ -74,13 +72,13 @@ class NpyMoment(SymmetricTucker):
     def tensor_shape(self) -> tuple[int, ...] | None:
         """(n,) * order, from the file's header; None where it cannot be read."""
         try:
-            return (npy.mapped(self._file).shape[1],) * self.order
+            return (npy.mapped(self.path).shape[1],) * self.order
         except DataError:
             return None
 
     @property
-    def endless(self) -> bool:
-        """Whether the training part only streams."""
+    def streamed(self) -> bool:
+        """Whether solvers get the training part only as a stream."""
         return self.stream
 
     def build(self, rng: np.random.Generator) -> TuckerInstance:
@@ -89,18 +87,20 @@ class NpyMoment(SymmetricTucker):
         Raises
         ------
         DataError
-            Where the file is missing, or no matrix of finite real numbers, or is to stream and
-            not in C order; where it has too few rows for its parts, or their moment is zero.
+            Where the file is missing, holds no matrix of finite real numbers, or one to stream
+            that is not in C order; where it has too few rows for its parts, or their moment is
+            zero.
         UsageError
-            On a rank larger than the number of features, or rows that do not fit into memory.
+            Where the rank is larger than the number of features, or the rows do not fit into
+            memory.
         """
-        rows = npy.ordered(self._file) if self.stream else _rows(self._file)
+        rows = npy.row_major(self.path) if self.stream else _rows(self.path)
         if self.rank > rows.shape[1]:
             raise UsageError(
                 f"rank = {self.rank} is more than the {rows.shape[1]} features in {self.path}"
             )
-        train, held = self._sizes(len(rows))
-        self._check_memory(held + (0 if self.stream else train), rows.shape[1])
+        train, *held = part_sizes(len(rows), self.validation, self.test, self.path)
+        self._check_memory(sum(held) + (0 if self.stream else train), rows.shape[1])
         order = rng.permutation(len(rows)) if self.shuffle else range(len(rows))
         try:
             return self._instance(rows, order[:train], order[train:])
@@ -109,19 +109,7 @@ class NpyMoment(SymmetricTucker):
 
     def checksum(self) -> str:
         """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""
-        return npy.checksum(self._file)
-
-    @property
-    def _file(self) -> Path:
-        return Path(self.path).expanduser()
-
-    def _sizes(self, count: int) -> tuple[int, int]:
-        """Return how many rows are to train on, and how many are held out."""
-        test, validation = round(count * self.test), round(count * self.validation)
-        train = count - test - validation
-        if train < 1 or not validation or (self.test and not test):
-            raise DataError(f"{self.path} has {count} rows: too few for the parts asked for")
-        return train, test + validation
+        return npy.checksum(self.path)
 
     def _check_memory(self, rows: int, n: int) -> None:
         refusal = refusal_of(8 * rows * n, f"{self.path}: {rows:,} rows of {n} numbers")
@@ -147,14 +135,14 @@ class NpyMoment(SymmetricTucker):
         )
 
 
-def _rows(path: Path) -> NDArray[np.generic]:
-    """Return the matrix in a file: as a memory map, or read where its order is Fortran's."""
+def _rows(path: str) -> NDArray[np.generic]:
+    """Return the matrix in a file: as a memory map, or read into memory from Fortran order."""
     rows = npy.mapped(path)
     return rows if rows.flags.c_contiguous else np.ascontiguousarray(rows)
 
 
 def _columns(source: ArraySource) -> Array:
-    """Return the rows of a source as columns, in Fortran order."""
+    """Return the rows of a source as columns of an array in Fortran order."""
     X = np.empty((source.length, source.d))
     begin = 0
     for block in source.one_pass():
@@ -167,8 +155,8 @@ def _columns(source: ArraySource) -> Array:
 def _normalization(
     path: str, checksum: str, normalization: str, centred: bool
 ) -> tuple[Array, Array]:
-    """Return the centre and the scale; refuse rows that are not finite. Once for each file."""
+    """Return the centre and the scale, and refuse rows that are not finite; once for each file."""
     del checksum
-    rows = _rows(Path(path).expanduser())
+    rows = _rows(path)
     centre, scale = normalization_of(rows, normalization, centred)
     return centre, scale if normalization == "none" else scale * sqrt(len(scale))

@@ -1,4 +1,4 @@
-"""Anomalies in a hyperspectral image, found in its third moment."""
+"""Anomaly detection in a hyperspectral image, through the third moment of its pixels."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from orthobench.contract import (
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,
-    MeasuredMoment,
+    SampleMoment,
     SymmetricTucker,
     TuckerOracle,
     symmetric_tucker,
 )
-from orthobench.tools import datasets
 from orthobench.tools.datasets import DataFile
-from orthobench_problems import own
+from orthobench_problems import data_files
 from orthobench_problems.symmetric_tucker.detection import (
     anomaly_scores,
     area_under_roc,
@@ -40,7 +39,7 @@ from orthobench_problems.symmetric_tucker.detection import (
     roc,
     sparsest,
 )
-from orthobench_problems.symmetric_tucker.scenes import Scene, read_scene, whitened
+from orthobench_problems.symmetric_tucker.scenes import Scene, read_scene, whitened_pixels
 
 _COPY = "https://raw.githubusercontent.com/HSIYJND/HDnAL/bca675d31ef768fd40f2b3e15f093614634f8db5/"
 
@@ -54,8 +53,10 @@ GULFPORT = DataFile(
 )
 
 BANDS = 191
+"""Spectral bands of the published scene."""
 
 PIXELS = ("column-major", "random", "row-major")
+"""Orders of the pixels in a stream: see `pixel_order`."""
 
 
 @dataclass(frozen=True)
@@ -63,22 +64,23 @@ class HyperspectralAnomaly(SymmetricTucker):
     """Aircraft at Gulfport in 191 spectral bands: 60 anomalous pixels of 10,000 (Kang et al. 2017).
 
     Section 5.1 of Jin, Kileel, Kolda and Ward (2022): the third moment of the whitened pixels is
-    decomposed, and a pixel x is the more anomalous the longer its whitened Q'x. The primary
-    metric, ``auc_gap``, is one minus the area under the ROC curve, of the pixels that solvers
-    see; parameters are tuned on the relative error, since they may not look at the anomalies.
+    decomposed, and the anomaly score of a pixel x is the length of its whitened Q'x. The primary
+    metric, ``auc_gap``, is one minus the area under the ROC curve, on the pixels that solvers
+    see. Parameters are tuned on the relative error: tuning may not use the known anomalies.
 
     The pixels are centred and whitened by all principal components; directions without variance
-    (eigenvalues below n eps of the largest) are left out, none here. So the covariance is the
-    identity, and says nothing about directions: the paper's principal component analysis takes
-    the r leading components before whitening, and reaches 0.8893 as printed. Exact methods: the
-    eigenvectors of the flattened third moment reach 0.9526, gradient ascent from there 0.9646,
-    and from random starts 0.953 to 0.993. Small relative error is no small gap.
+    (eigenvalues below n eps of the largest) would be left out, but there are none here. So the
+    covariance is the identity, and says nothing about directions. The paper's principal component
+    analysis takes the r leading components before whitening, and reaches an area of 0.8893, as
+    printed. Exact methods reach more: the eigenvectors of the flattened third moment 0.9526,
+    gradient ascent from there 0.9646, and from random starts 0.953 to 0.993. A small relative
+    error does not imply a small gap.
 
     Streams go `passes` times through the pixels, each time in the same order: column by column of
-    the image, as MATLAB has them; drawn at random; or row by row. The paper's 500 batches of 100
-    for shoevd, and 1500 more for spgd, take 20 passes. Over 10 seeds the medians of the area are
-    0.993 and 0.995 by columns (the paper prints 0.9900 and 0.9947), 0.97 and 0.98 at random, and
-    0.89 and 0.70 by rows, where both fail: the aircraft then are in a few batches.
+    the image, as in MATLAB; drawn at random; or row by row. The paper's 500 batches of 100
+    for shoevd, and 1500 more for spgd, take 20 passes. Over 10 seeds the median areas of the two
+    are 0.993 and 0.995 by columns (the paper prints 0.9900 and 0.9947), 0.97 and 0.98 at random,
+    and 0.89 and 0.70 by rows: there both fail, since the aircraft are in a few batches only.
 
     A scene of your own is read from a MAT-file (`path`) with ``data`` (height, width, bands) and
     ``map`` (height, width).
@@ -114,44 +116,35 @@ class HyperspectralAnomaly(SymmetricTucker):
         DataError
             Where the file is missing, cannot be downloaded, or holds no such scene.
         UsageError
-            On a rank larger than the number of bands that vary on their own.
+            Where the rank is larger than the number of linearly independent bands.
         """
-        white = self._read()
-        order = pixel_order(self.pixels, white.scene.shape, rng)
-        samples = np.ascontiguousarray(white.X[order]).T
+        whitened = _whitened_scene(*data_files.located(self.path, GULFPORT), self.order)
+        order = pixel_order(self.pixels, whitened.scene.shape, rng)
+        samples = np.ascontiguousarray(whitened.X[order]).T
         instance = symmetric_tucker(
             samples=samples, order=self.order, rank=self.rank, passes=self.passes
         )
-        detector = Detector(white, self.rank)
-        return replace(instance, measure=detector.measure, exhibits=detector.exhibits)
+        judge = SceneJudge(whitened, self.rank)
+        return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file; `build` insists on that of the published one."""
-        return GULFPORT.sha256 if self.path is None else own.digest(self._file)
-
-    @property
-    def _file(self) -> Path:
-        return Path(self.path or "").expanduser()
-
-    def _read(self) -> WhiteScene:
-        if self.path is None:
-            return _white(datasets.fetch(GULFPORT), GULFPORT.sha256, self.order)
-        return _white(self._file, own.digest(self._file), self.order)
+        """Return the SHA-256 of the file; `build` verifies that of the published one."""
+        return data_files.checksum(self.path, GULFPORT)
 
 
 @dataclass(frozen=True, eq=False)
-class WhiteScene:
-    """A scene, its whitened pixels, and their moment, which many instances share.
+class WhitenedScene:
+    """A scene and the moment of its whitened pixels, which instances share.
 
     Attributes
     ----------
     scene : Scene
-    moment : MeasuredMoment
-        Of the pixels in the order of the rows of the image.
+    moment : SampleMoment
+        Of the whitened pixels, row by row of the image.
     """
 
     scene: Scene
-    moment: MeasuredMoment
+    moment: SampleMoment
 
     @property
     def X(self) -> Array:
@@ -160,99 +153,103 @@ class WhiteScene:
 
     @property
     def anomalies(self) -> NDArray[np.bool_]:
-        """Which pixels are anomalous, shape (p,)."""
+        """The anomalous pixels, shape (p,), bool."""
         return self.scene.anomalies.ravel()
 
     def area(self, V: Array) -> float:
-        """Return the area under the ROC curve of the scores in the span of `V` (n, m)."""
+        """Return the area under the ROC curve of the anomaly scores in the span of `V` (n, m)."""
         return area_under_roc(anomaly_scores(self.X @ V), self.anomalies)
 
     def image(self, values: Array) -> Array:
-        """Return values of the pixels as an image (height, width)."""
+        """Return one value for each pixel as an image (height, width)."""
         return values.reshape(self.scene.shape)
 
     def sparse_image(self, Q: Array) -> Array:
-        """Return the sparsest mixture of the images that are the columns of XQ."""
+        """Return the sparsest linear combination of the columns of XQ, as an image."""
         Z = self.X @ Q
         return self.image(Z @ sparsest(Z))
 
     def principal(self, rank: int) -> Array:
-        """Return the basis (n, rank) of principal component analysis in whitened coordinates."""
+        """Return the leading principal components (n, rank), in whitened coordinates."""
         return np.eye(self.X.shape[1], rank)
 
 
 @dataclass(frozen=True, eq=False)
-class Detector:
-    """The judge of a scene.
+class SceneJudge:
+    """The judge of a scene: measures detection, and the family's metrics.
 
     Attributes
     ----------
-    white : WhiteScene
+    whitened : WhitenedScene
     rank : int
-        Columns of the bases that it exhibits.
+        Number of columns of the bases that are exhibited.
     """
 
-    white: WhiteScene
+    whitened: WhitenedScene
     rank: int
 
     @cached_property
-    def judge(self) -> Judge:
+    def family(self) -> Judge:
         """The judge of the family, on the pixels that solvers see."""
-        return Judge(self.white.moment, self.white.moment)
+        return Judge(self.whitened.moment, self.whitened.moment)
 
     def measure(self, solution: Solution) -> dict[str, float]:
-        """Return the family's metrics, after ``auc_gap``, one minus ``roc_auc``.
+        """Return ``auc_gap``, which is one minus ``roc_auc``, and the family's metrics.
 
-        ``roc_auc`` is the area under the ROC curve of `anomaly_scores`, which depends on the
-        span of the basis alone; so that of components is of their span.
+        ``roc_auc`` is the area under the ROC curve of `anomaly_scores`. It depends only on the span
+        of the basis; that of components is the area of their span.
         """
-        area = self.white.area(solution.point)
-        return {"auc_gap": 1 - area, "roc_auc": area, **self.judge(solution)}
+        area = self.whitened.area(solution.point)
+        return {"auc_gap": 1 - area, "roc_auc": area, **self.family(solution)}
 
     def exhibits(self, solution: Solution) -> dict[str, Exhibit]:
         """Return the images of Figure 7 and the curves of Figure 8.
 
-        Bands are the columns of XQ as images. Components, of any number, are shown through the
-        `rank` leading left singular vectors of theirs.
+        Bands are the columns of XQ as images. Components, of which there may be any number, are
+        shown through the `rank` leading left singular vectors of their matrix.
         """
         Q = solution.point
         if isinstance(solution, ComponentSolution):
             Q = np.linalg.svd(Q, full_matrices=False)[0][:, : self.rank]
-        Z = self.white.X @ Q
-        bands = {f"band {j}": Image(self.white.image(z), signed=True) for j, z in enumerate(Z.T, 1)}
-        sparse = Image(self.white.sparse_image(Q), signed=True)
-        curve = roc(anomaly_scores(self.white.X @ solution.point), self.white.anomalies)
+        images = [self.whitened.image(z) for z in (self.whitened.X @ Q).T]
+        bands = {f"band {j}": Image(image, signed=True) for j, image in enumerate(images, 1)}
+        sparse = Image(self.whitened.sparse_image(Q), signed=True)
+        curve = roc(anomaly_scores(self.whitened.X @ solution.point), self.whitened.anomalies)
         return {**bands, "sparse detection image": sparse, "ROC": curve, **self.references}
 
     @cached_property
     def references(self) -> Mapping[str, Exhibit]:
-        """What is the same for every solver."""
-        scene, Q = self.white.scene, self.white.principal(self.rank)
+        """The exhibits that are the same for every solver."""
+        scene, Q = self.whitened.scene, self.whitened.principal(self.rank)
         images = {
             "mean of the bands": Image(scene.data.mean(axis=2), reference=True),
             "anomalies": Image(scene.anomalies.astype(np.float64), reference=True),
             "sparse detection image of PCA": Image(
-                self.white.sparse_image(Q), signed=True, reference=True
+                self.whitened.sparse_image(Q), signed=True, reference=True
             ),
         }
-        scores = anomaly_scores(self.white.X @ Q)
+        scores = anomaly_scores(self.whitened.X @ Q)
         curves: dict[str, Curve] = {
-            "PCA of the covariance": roc(scores, self.white.anomalies, reference=True),
+            "PCA of the covariance": roc(scores, self.whitened.anomalies, reference=True),
             "random classifier": random_classifier(),
         }
         return {**images, **curves}
 
 
 def pixel_order(pixels: str, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return in which order to go through the pixels of an image, numbered row by row.
+    """Return the order of the pixels in a stream, numbered row by row of the image.
 
     Parameters
     ----------
     pixels : {"random", "column-major", "row-major"}
-    shape : tuple
+    shape : tuple of int
         Height and width.
     rng : numpy.random.Generator
-        Draws a random order, and nothing else.
+        Draws a random order; not used otherwise.
+
+    Returns
+    -------
+    ndarray of int, shape (height * width,)
     """
     numbers = np.arange(shape[0] * shape[1])
     if pixels == "random":
@@ -261,12 +258,12 @@ def pixel_order(pixels: str, shape: tuple[int, int], rng: np.random.Generator) -
 
 
 @lru_cache(maxsize=2)
-def _white(path: Path, checksum: str, order: int) -> WhiteScene:
+def _whitened_scene(path: Path, checksum: str, order: int) -> WhitenedScene:
     del checksum
     scene = read_scene(path)
     try:
-        X = whitened(scene.pixels)
+        X = whitened_pixels(scene.pixels)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     X.flags.writeable = False
-    return WhiteScene(scene, MeasuredMoment(X, order))
+    return WhitenedScene(scene, SampleMoment(X, order))

@@ -37,17 +37,18 @@ class NormalInverseGaussian:
 
     @classmethod
     def standardized(cls, skewness: float, kurtosis: float) -> NormalInverseGaussian:
-        """Return the one with mean 0, variance 1 and these third and fourth moments.
+        """Return the distribution with mean 0, variance 1 and these third and fourth moments.
 
         With delta gamma = z and beta / alpha = b, the skewness s is 3b / √z and the kurtosis
-        3 + 3 (1 + 4b²) / z. So z = 9/q and b² = s²/q for q = 3 (kurtosis - 3) - 4s², and variance
-        1, delta alpha² / gamma³, and mean 0, mu + delta beta / gamma, give the rest.
+        3 + 3 (1 + 4b²) / z. So z = 9/q and b² = s²/q for q = 3 (kurtosis - 3) - 4s². The rest
+        follows from the variance, delta alpha² / gamma³ = 1, and the mean,
+        mu + delta beta / gamma = 0.
 
         Parameters
         ----------
         skewness : float
         kurtosis : float
-            More than `least_kurtosis(skewness)`, where b = 1.
+            More than ``least_kurtosis(skewness)``, at which b = 1.
 
         Examples
         --------
@@ -67,7 +68,7 @@ class NormalInverseGaussian:
         )
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """Draw independent values."""
+        """Draw independent values in an array of a shape."""
         gamma = sqrt((self.alpha - self.beta) * (self.alpha + self.beta))
         V = rng.wald(self.delta / gamma, self.delta**2, shape)
         values: Array = rng.standard_normal(shape)
@@ -79,5 +80,5 @@ class NormalInverseGaussian:
 
 
 def least_kurtosis(skewness: float) -> float:
-    """Return the bound 3 + 5/3 skewness² that the kurtosis of this family stays above."""
+    """Return 3 + 5/3 skewness², the bound that the kurtosis of this family exceeds."""
     return 3 + 5 / 3 * skewness**2

@@ -1,4 +1,4 @@
-"""Random symmetric tensors of a multilinear rank that is planted in them."""
+"""Random symmetric tensors with a planted low multilinear rank."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, ParameterError, UsageError, parameter, random_point
+from orthobench.contract import Array, UsageError, parameter, random_point
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,
     SymmetricTucker,
@@ -16,6 +16,7 @@ from orthobench.families.symmetric_tucker import (
     symmetric_tucker,
     tensor_refusal,
 )
+from orthobench_problems.symmetric_tucker.ranks import check_ranks
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,13 @@ class RandomSymmetric(SymmetricTucker):
     """A random symmetric tensor of low multilinear rank, plus symmetric Gaussian noise.
 
     T = C ·(Q*', ..., Q*') + E: Q* (n, true_rank) is uniformly random with orthonormal columns,
-    the entries of C those of a Gaussian tensor averaged over the permutations of their indices.
-    E is such a tensor of its own; its Frobenius norm is `noise` times that of the rest. With
-    ``true_rank`` = n all of T is of that kind, whatever the noise: nothing is planted, and a
-    basis of rank r < n can capture little of it.
+    C a Gaussian tensor averaged over the permutations of its indices. E is another such tensor;
+    its Frobenius norm is `noise` times that of the rest. With ``true_rank`` = n all of T is such
+    a Gaussian tensor, whatever the noise: nothing is planted, and a basis of rank r < n can
+    capture little of it.
 
-    ``subspace_error`` and ``objective_ratio`` compare with Q*, near the best basis only where the
-    noise is small and `rank` is `true_rank`.
+    ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis only
+    where the noise is small and `rank` is `true_rank`.
     """
 
     name = "random-symmetric"
@@ -45,10 +46,7 @@ class RandomSymmetric(SymmetricTucker):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("rank", "true_rank"):
-            value = getattr(self, name)
-            if value > self.n:
-                raise ParameterError(name, f"{name} = {value} is more than n = {self.n}")
+        check_ranks(self.n, rank=self.rank, true_rank=self.true_rank)
 
     @property
     def tensor_shape(self) -> tuple[int, ...]:
@@ -82,7 +80,7 @@ class RandomSymmetric(SymmetricTucker):
 def symmetric_gaussian(n: int, order: int, rng: np.random.Generator) -> Array:
     """Return a Gaussian tensor averaged over all permutations of its indices.
 
-    Its distribution does not change with the orthonormal basis.
+    Its distribution is the same in every orthonormal basis.
 
     Parameters
     ----------
@@ -92,9 +90,9 @@ def symmetric_gaussian(n: int, order: int, rng: np.random.Generator) -> Array:
 
     Notes
     -----
-    A tensor symmetric in its first k indices is symmetric in one more once it is averaged over
-    what swaps that one with each of them, or nothing: d (d + 1) / 2 - 1 additions of tensors,
-    where all permutations are d!.
+    Index by index: a tensor that is symmetric in its first k indices becomes symmetric in one more
+    when it is averaged over the k swaps of that index with them, and itself. That takes
+    d (d + 1) / 2 - 1 additions of tensors, in place of d! for all permutations.
     """
     T: Array = rng.standard_normal((n,) * order)
     for last in range(1, order):

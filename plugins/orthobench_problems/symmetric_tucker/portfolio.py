@@ -1,4 +1,4 @@
-"""Daily returns of industries, and the portfolios that low-rank moments of them lead to."""
+"""Portfolios chosen by low-rank moments of the daily returns of industries."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from orthobench.contract import (
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,
-    MeasuredMoment,
+    SampleMoment,
     SymmetricTucker,
     TuckerOracle,
     symmetric_tucker,
 )
-from orthobench.tools import datasets
 from orthobench.tools.datasets import DataFile
-from orthobench_problems import own
+from orthobench_problems import data_files
 from orthobench_problems.symmetric_tucker.allocation import Utility, cumulative, performance
 from orthobench_problems.symmetric_tucker.returns import Returns, read_returns
 
@@ -50,9 +49,10 @@ INDUSTRIES = DataFile(
 )
 
 ASSETS = 30
+"""Industries in the published file."""
 
 YEAR = 365.25
-"""Days of a year."""
+"""Mean length of a year, in days."""
 
 PERIOD_HELP = "a year, or a day as 2013-01-02"
 
@@ -61,21 +61,20 @@ PERIOD_HELP = "a year, or a day as 2013-01-02"
 class Portfolio(SymmetricTucker):
     """Daily returns of 30 US industries; their low-rank moments choose a portfolio (French).
 
-    They stand in for the hedge-fund indices (HFRX) of section 5.2 of Jin, Kileel, Kolda and Ward
-    (2022), which are not free; of them there are 30 too. The moment of order `order` of the
-    centred in-sample returns, in percent, is decomposed, and the primary metric is its relative
-    error: what a portfolio earned later is a fact of the market, and one draw. It is reported
-    beside, as is ``utility_gap``, the in-sample loss of expected utility by low-rank moments.
+    They replace the hedge-fund indices (HFRX) of section 5.2 of Jin, Kileel, Kolda and Ward
+    (2022), which are not free; there are 30 of either. The moment of order `order` of the centred
+    in-sample returns, in percent, is decomposed, and the primary metric is its relative error.
+    What the portfolio earned out of sample is reported as well, but ranks nothing: it is a single
+    draw of the market. So is ``utility_gap``, the loss of expected utility in-sample.
 
-    The paper decomposes the moments of orders 2, 3 and 4 one after the other, each from the
-    basis of the one before, and chooses weights by all three. A solver here decomposes one
-    moment, from a start like any other, and its basis stands for all three orders: the utility
-    is that of the returns QQ'x.
+    The paper decomposes the moments of orders 2, 3 and 4 in turn, each from the basis of the one
+    before, and chooses weights by all three. Here a solver decomposes one moment, from any of its
+    starts, and its basis is used for all three orders: the utility is that of the returns QQ'x.
 
     Weights of largest expected utility by sample moments earn 15.9 % a year from 2013 to 2017,
     equal weights 14.0 %.
 
-    Streams go `passes` times through the days in one random order; the default serves the
+    Streams go `passes` times through the days in one random order; the default is enough for the
     paper's 1000 batches of 500. Another file of the library, or a newer one, is read by `path`.
     """
 
@@ -114,13 +113,14 @@ class Portfolio(SymmetricTucker):
         Raises
         ------
         DataError
-            Where the file is missing, cannot be downloaded, is no table of daily returns, or
-            does not have all of the period; says where.
+            Where the file is missing, cannot be downloaded, holds no table of daily returns, or
+            does not cover the period; says where.
         UsageError
-            On a rank larger than the number of assets.
+            Where the rank is larger than the number of assets.
         """
         begin, split, end = self._days
-        returns, path = self._read()
+        path, checksum = data_files.located(self.path, INDUSTRIES)
+        returns = _returns(path, checksum)
         try:
             inside = returns.between(begin, split - timedelta(days=1))
             outside = returns.between(split, end)
@@ -132,16 +132,12 @@ class Portfolio(SymmetricTucker):
             samples=X[order].T, order=self.order, rank=self.rank, passes=self.passes
         )
         years = ((end - split).days + 1) / YEAR
-        investor = Investor(MeasuredMoment(X, self.order), outside, years)
-        return replace(instance, measure=investor.measure, exhibits=investor.exhibits)
+        judge = PortfolioJudge(SampleMoment(X, self.order), outside, years)
+        return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file; `build` insists on that of the published one."""
-        return INDUSTRIES.sha256 if self.path is None else own.digest(self._file)
-
-    @property
-    def _file(self) -> Path:
-        return Path(self.path or "").expanduser()
+        """Return the SHA-256 of the file; `build` verifies that of the published one."""
+        return data_files.checksum(self.path, INDUSTRIES)
 
     @property
     def _days(self) -> tuple[date, date, date]:
@@ -152,61 +148,55 @@ class Portfolio(SymmetricTucker):
             _day("last", str(self.last), "12-31"),
         )
 
-    def _read(self) -> tuple[Returns, Path]:
-        if self.path is None:
-            path = datasets.fetch(INDUSTRIES)
-            return _returns(path, INDUSTRIES.sha256), path
-        return _returns(self._file, own.digest(self._file)), self._file
-
 
 @dataclass(frozen=True, eq=False)
-class Investor:
-    """The judge: chooses a portfolio in-sample by moments of low rank, and holds it.
+class PortfolioJudge:
+    """The judge: chooses a portfolio in-sample by low-rank moments, and holds it out-of-sample.
 
     Attributes
     ----------
-    moment : MeasuredMoment
+    moment : SampleMoment
         Of the centred in-sample returns.
     outside : ndarray, shape (days, n)
         Out-of-sample returns, in percent.
     years : float
-        Length of that period.
+        Length of the out-of-sample period.
     """
 
-    moment: MeasuredMoment
+    moment: SampleMoment
     outside: Array
     years: float
 
     @cached_property
-    def judge(self) -> Judge:
+    def family(self) -> Judge:
         """The judge of the family, on the in-sample moment."""
         return Judge(self.moment, self.moment)
 
     @cached_property
     def utility(self) -> Utility:
-        """The expected utility by sample moments."""
+        """The expected utility from sample moments."""
         return Utility(self.moment.X)
 
     @cached_property
     def sample_weights(self) -> Array:
-        """The weights of largest expected utility by sample moments."""
+        """The weights of largest expected utility from sample moments."""
         return self.utility.best_weights()
 
     def weights(self, Q: Array) -> Array:
-        """Return the weights of largest expected utility by moments of low rank."""
+        """Return the weights of largest expected utility from low-rank moments."""
         return self.utility.of_rank(Q).best_weights()
 
     def performance(self, w: Array) -> dict[str, float]:
-        """Return how a portfolio did out-of-sample, as `allocation.performance` measures it."""
+        """Return the out-of-sample performance of a portfolio (`allocation.performance`)."""
         return performance(self.outside @ w, self.years)
 
     def measure(self, solution: Solution) -> dict[str, float]:
-        """Return the family's metrics and, of a basis, what its portfolio comes to.
+        """Return the family's metrics and, for a basis, those of its portfolio.
 
-        ``utility_gap`` is the expected utility lost, by sample moments, to their own weights,
-        relative to it. Then those of `performance`.
+        ``utility_gap`` is how much less expected utility, from sample moments, its weights have
+        than the best ones, relative to the latter. Then follow those of `performance`.
         """
-        metrics = self.judge(solution)
+        metrics = self.family(solution)
         if isinstance(solution, ComponentSolution):
             return metrics
         w, most = self.weights(solution.point), self.utility(self.sample_weights)

@@ -1,4 +1,4 @@
-"""Daily returns as Kenneth French's data library publishes them, and periods of them."""
+"""Reads daily returns as Kenneth French's data library publishes them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, DataError
+from orthobench_problems.data_files import csv_text
 
 MISSING = (-99.99, -999.0)
-"""What stands for a return that is not known."""
+"""Numbers that stand for missing returns."""
 
 DAY = "as 20130102 or 2013-01-02"
+"""How messages describe a day."""
 
 HOLIDAYS = timedelta(days=10)
 """Longest time without trading at either end of a period."""
 
 Line: TypeAlias = tuple[int, list[str]]
+"""The number of a line, and its fields."""
 
 
 @dataclass(frozen=True, eq=False)
 class Returns:
-    """Returns of some assets on some days.
+    """Daily returns of assets.
 
     Attributes
     ----------
@@ -37,7 +40,7 @@ class Returns:
     names : tuple of str
         The n assets.
     values : ndarray, shape (p, n)
-        In percent; NaN where not known.
+        Returns in percent; NaN where missing.
     """
 
     days: NDArray[np.datetime64]
@@ -50,7 +53,7 @@ class Returns:
         Raises
         ------
         DataError
-            Where the file does not span the period, or a return in it is not known.
+            Where the file does not span the period, or a return in it is missing.
         """
         begin, end = self.days[0].astype(date), self.days[-1].astype(date)
         if begin > first + HOLIDAYS or end < last - HOLIDAYS:
@@ -64,7 +67,7 @@ class Returns:
         if np.isnan(values).any():
             day, asset = np.argwhere(np.isnan(values))[0]
             raise DataError(
-                f"the return of {self.names[asset]!r} on {self.days[inside][day]} is not known; "
+                f"the return of {self.names[asset]!r} on {self.days[inside][day]} is missing; "
                 "choose another period"
             )
         return values
@@ -75,19 +78,20 @@ def read_returns(path: Path) -> Returns:
 
     The first table is that of value-weighted portfolios; one of equally weighted portfolios may
     follow after an empty line, and is not read. Text before the table is skipped. The line before
-    the first day names the assets; the first field of a line is its day, ``20130102`` or
-    ``2013-01-02``, and the others are returns in percent, -99.99 or -999 where not known.
+    the first day names the assets. The first field of a line is its day, ``20130102`` or
+    ``2013-01-02``; the others are returns in percent, -99.99 or -999 where missing.
+
+    Parameters
+    ----------
+    path : Path
 
     Raises
     ------
     DataError
         Names the line, and what is wrong with it.
     """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            header, rows = _table(path, _lines(stream))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path} cannot be read as a CSV file: {error}") from error
+    with csv_text(path) as stream:
+        header, rows = _table(path, _lines(stream))
     values = np.array([_numbers(path, line, header) for line in rows])
     days = np.array([_day(row[0]) for _, row in rows], dtype="datetime64[D]")
     late = np.flatnonzero(np.diff(days) <= np.timedelta64(0, "D"))
@@ -98,14 +102,14 @@ def read_returns(path: Path) -> Returns:
 
 
 def _lines(stream: Iterator[str]) -> Iterator[Line]:
-    """Yield lines with their numbers, from 1, and fields without spaces around them."""
+    """Yield the numbers of lines, from 1, and their fields, stripped of spaces."""
     reader = csv.reader(stream)
     for row in reader:
         yield reader.line_num, [field.strip() for field in row]
 
 
 def _table(path: Path, lines: Iterator[Line]) -> tuple[list[str], list[Line]]:
-    """Return the names and the lines of the first table, which an empty line ends."""
+    """Return the header and the lines of the first table, which an empty line ends."""
     header: list[str] = []
     rows: list[Line] = []
     for at, row in lines:
@@ -143,19 +147,19 @@ def _check_length(path: Path, at: int, row: list[str], header: list[str]) -> Non
 
 
 def _numbers(path: Path, line: Line, header: list[str]) -> list[float]:
-    """Return the returns of a line, NaN where not known."""
+    """Return the returns of a line, NaN where missing."""
     at, row = line
     values = []
     for name, field in zip(header[1:], row[1:], strict=True):
         value = _number(field)
         if value is None:
-            raise DataError(f"{path}, line {at}: {field!r} is no return in percent ({name!r})")
+            raise DataError(f"{path}, line {at}: {field!r} is not a return in percent ({name!r})")
         values.append(value)
     return values
 
 
 def _number(field: str) -> float | None:
-    """Return a number that can be a return in percent, NaN for an unknown one, or None."""
+    """Return a return in percent, NaN for a missing one; None where the field is neither."""
     try:
         value = float(field)
     except ValueError:

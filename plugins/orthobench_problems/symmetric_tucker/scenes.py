@@ -1,4 +1,4 @@
-"""Hyperspectral scenes with known anomalies: read from MATLAB files, and whitened."""
+"""Reads hyperspectral scenes with known anomalies from MATLAB files, and whitens them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from orthobench.contract import Array, DataError
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """An image of many bands, and where its anomalies are.
+    """An image of many bands, and its anomalous pixels.
 
     Attributes
     ----------
     data : ndarray, shape (height, width, bands)
-        Finite.
+        Finite real numbers.
     anomalies : ndarray of bool, shape (height, width)
-        Some are true and some are not.
+        True where a pixel is anomalous: at some pixels, and not at all.
     """
 
     data: NDArray[np.generic]
@@ -35,12 +35,12 @@ class Scene:
 
     @property
     def pixels(self) -> Array:
-        """The pixels in rows, shape (height * width, bands), the first row of the image first."""
+        """The pixels row by row of the image, shape (height * width, bands)."""
         return self.data.reshape(-1, self.data.shape[2]).astype(np.float64)
 
 
 def read_scene(path: Path) -> Scene:
-    """Return the scene in a MATLAB file, as the Airport-Beach-Urban data sets have it.
+    """Return the scene in a MATLAB file, in the form of the Airport-Beach-Urban data sets.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def read_scene(path: Path) -> Scene:
     Raises
     ------
     DataError
-        Where the file is foreign or damaged, lacks one of the two, or has them of a wrong
-        shape or with other numbers; says which.
+        Where the file is damaged or of another format, lacks one of the two variables, or has one
+        of a wrong shape or with invalid numbers; says which.
     """
     found = _variables(path)
     for name in ("data", "map"):
@@ -68,13 +68,13 @@ def read_scene(path: Path) -> Scene:
     return Scene(data, _anomalies(path, marks))
 
 
-def whitened(X: Array) -> Array:
-    """Return samples centred and whitened by principal components, leading components first.
+def whitened_pixels(X: Array) -> Array:
+    """Return pixels centred and whitened by principal components, leading components first.
 
     Z = (X - mean) U diag(v)^(-1/2) with the eigenpairs (v, U) of the covariance, so that
-    Z'Z / p = I. The basis of the first r coordinates is that of principal component analysis.
-    Directions without variance, v <= n eps max(v) (a band that is constant, or the sum of
-    others), are left out: Z has a column less for each.
+    Z'Z / p = I. The first r coordinates are those of principal component analysis. Directions
+    without variance, v <= n eps max(v), are left out: a band that is constant, or a combination
+    of others, takes a column of Z away.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def whitened(X: Array) -> Array:
     Raises
     ------
     DataError
-        Where the samples are all equal.
+        Where all pixels are equal.
 
     Notes
     -----
@@ -114,7 +114,7 @@ def _variables(path: Path) -> dict[str, Any]:
         raise DataError(
             f"{path} is a MAT-file of version 7.3; save it with the option -v7"
         ) from None
-    except Exception as error:  # a foreign or damaged file fails in as many ways as there are bytes
+    except Exception as error:  # a file that is damaged or no MAT-file may raise anything
         raise DataError(f"{path} cannot be read as a MAT-file: {error}") from error
     return {name: value for name, value in found.items() if not name.startswith("__")}
 

@@ -14,12 +14,13 @@ from orthobench.contract.solution import Solution
 from orthobench.contract.sources import ArraySource, IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor import Judge, gmm
-from orthobench.families.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, spread
-from orthobench.families.orthogonal_tensor.mixtures import (
-    Mixture,
-    mixture_moments,
+from orthobench.families.orthogonal_tensor.gmm import mixture_instance, strided
+from orthobench.families.orthogonal_tensor.mixture_judge import centre_error, nmi
+from orthobench.families.orthogonal_tensor.mixture_moments import (
+    PopulationMoments,
     whitened_moments,
 )
+from orthobench.families.orthogonal_tensor.mixtures import Mixture
 from orthobench.tools.geometry import random_point
 
 
@@ -92,7 +93,9 @@ class TestMetrics:
 
     def test_without_noise_there_is_no_likelihood(self):
         centres = np.array([[2.0, 0, 0], [0, 3, 0]])
-        moments = whitened_moments(mixture_moments(centres, np.array([0.5, 0.5]), 0.0), 2)
+        moments = whitened_moments(
+            PopulationMoments(Mixture(centres, np.array([0.5, 0.5]), 0.0)), 2
+        )
         assert moments.variance == 0
         instance = mixture_instance(moments, centres, np.arange(2))
         metrics = instance.measure(Solution(factors(instance)))
@@ -145,10 +148,10 @@ class TestRows:
         order = rng(1).permutation(1000)
         shuffled = ArraySource(self.X, order, scale=2.0, centre=1.0)
         blocks = IteratorSource(np.split(self.X, [3, 10, 800]))
-        assert np.array_equal(spread(ArraySource(self.X), 1000, stride), self.X[::stride])
-        assert np.array_equal(spread(blocks, 1000, stride), self.X[::stride])
+        assert np.array_equal(strided(ArraySource(self.X), 1000, stride), self.X[::stride])
+        assert np.array_equal(strided(blocks, 1000, stride), self.X[::stride])
         expected = 2 * (self.X[order] - 1)[::stride]
-        assert np.array_equal(spread(shuffled, 1000, stride), expected)
+        assert np.array_equal(strided(shuffled, 1000, stride), expected)
 
     def test_the_judge_takes_few_rows_and_their_labels(self, monkeypatch):
         whole = ob.gmm_tensor(self.X, 3, self.labels, truth=self.truth)

@@ -15,18 +15,18 @@ from scipy.stats import multivariate_normal
 from orthobench.contract import sources
 from orthobench.contract.sources import ArraySource, IteratorSource
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_tensor.mixtures import (
+from orthobench.families.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
-    Mixture,
+    PopulationMoments,
     SampleMoments,
-    mixture_moments,
     noise_variance,
     whitened_moments,
 )
+from orthobench.families.orthogonal_tensor.mixtures import Mixture
 from orthobench.families.orthogonal_tensor.whitening import (
-    third_power,
-    three_ways,
-    weights_of,
+    cyclic_sum,
+    mixing_weights,
+    third_power_sum,
     whitening,
 )
 from orthobench.tools.geometry import drift, polar, random_point
@@ -103,13 +103,13 @@ def assert_same_mixture(found, true, atol=1e-10):
 def test_third_powers_are_summed_over_all_rows(n, k, seed):
     Y = rng(seed).standard_normal((n, k))
     explicit = np.einsum("na,nb,nc->abc", Y, Y, Y)
-    found = third_power(np.array_split(Y, 3), k)
+    found = third_power_sum(np.array_split(Y, 3), k)
     np.testing.assert_allclose(found, explicit, rtol=0, atol=1e-12 * n)
 
 
 def test_the_third_index_is_put_at_each_place():
     S, y = np.array([[1.0, 2.0], [2.0, 5.0]]), np.array([3.0, 7.0])
-    found = three_ways(np.multiply.outer(S, y))
+    found = cyclic_sum(np.multiply.outer(S, y))
     for a, b, c in itertools.product(range(2), repeat=3):
         assert found[a, b, c] == S[a, b] * y[c] + S[a, c] * y[b] + S[b, c] * y[a]
 
@@ -183,7 +183,7 @@ class TestGaussHermite:
 
     def test_the_exact_moments_are_the_integrals(self, k, d, shares):
         mixture, integrated = self.moments(k, d, shares)
-        exact = mixture_moments(mixture.centres, mixture.weights, mixture.variance)
+        exact = PopulationMoments(mixture)
         W = rng(1).standard_normal((d, k))
         np.testing.assert_allclose(exact.mean, integrated.mean, rtol=0, atol=1e-13)
         np.testing.assert_allclose(exact.covariance, integrated.covariance, rtol=0, atol=1e-12)
@@ -200,7 +200,7 @@ class TestGaussHermite:
 @settings(max_examples=60)
 def test_exact_moments_give_back_the_mixture(k, more, seed, estimate):
     true = some_mixture(k, k + more, seed, variance=2.0)
-    moments = mixture_moments(true.centres, true.weights, true.variance)
+    moments = PopulationMoments(true)
     found = whitened_moments(moments, k, estimate)
     U = decomposed(found.tensor)
     assert_same_mixture(found.mixture(U), true)
@@ -211,7 +211,7 @@ def test_exact_moments_give_back_the_mixture(k, more, seed, estimate):
 @settings(max_examples=40)
 def test_exact_moments_are_orthogonally_decomposable(k, more, seed):
     true = some_mixture(k, k + more, seed)
-    found = whitened_moments(mixture_moments(true.centres, true.weights, true.variance), k)
+    found = whitened_moments(PopulationMoments(true), k)
     factors = np.sqrt(true.weights) * (found.whitening.matrix.T @ true.centres.T)
     assert drift(factors) < 1e-10
     weights = true.weights**-0.5
@@ -232,7 +232,9 @@ def test_the_bottom_eigenvalues_hold_the_variance():
 
 
 def test_weights_are_at_most_one():
-    assert np.array_equal(weights_of(np.array([2.0, -4.0, 1.0, 0.5, 0.0])), [0.25, 1 / 16, 1, 1, 1])
+    assert np.array_equal(
+        mixing_weights(np.array([2.0, -4.0, 1.0, 0.5, 0.0])), [0.25, 1 / 16, 1, 1, 1]
+    )
 
 
 def test_any_orthogonal_matrix_stands_for_a_mixture():
@@ -287,7 +289,7 @@ class TestMixture:
     )
     def test_what_is_no_mixture_is_refused(self, centres, weights, variance, said):
         with pytest.raises(UsageError, match=said):
-            mixture_moments(centres, weights, variance)
+            Mixture(centres, weights, variance)
 
     @pytest.mark.parametrize(
         ("centres", "weights", "said"),
@@ -307,7 +309,7 @@ class TestMixture:
 class TestRefusals:
     def test_more_components_than_features(self):
         true = some_mixture(3, 3)
-        moments = mixture_moments(true.centres, true.weights, true.variance)
+        moments = PopulationMoments(true)
         with pytest.raises(UsageError, match=r"20 components cannot be recovered .* 3 features"):
             whitened_moments(moments, 20)
         with pytest.raises(UsageError, match="0 components"):
@@ -317,7 +319,7 @@ class TestRefusals:
 
     def test_dependent_centres_name_the_eigenvalue(self):
         centres = np.array([[1.0, 0, 0, 0], [0, 2, 0, 0], [0.5, 1, 0, 0]])
-        moments = mixture_moments(centres, np.full(3, 1 / 3), 1.0)
+        moments = PopulationMoments(Mixture(centres, np.full(3, 1 / 3), 1.0))
         with pytest.raises(DataError, match=r"eigenvalue 3 of the second moment .*at most 2 fit"):
             whitened_moments(moments, 3)
 

@@ -23,13 +23,13 @@ from orthobench.families.orthogonal_tensor import (
     decomposition,
     first_point,
     maker,
-    recovery_error,
 )
+from orthobench.families.orthogonal_tensor.judge import recovery_error
 from orthobench.families.symmetric_tensors import (
     composed,
     contracted,
     norm,
-    remainder,
+    residual_norm,
     symmetrized,
 )
 from orthobench.tools.geometry import drift, random_point
@@ -63,7 +63,7 @@ def test_slabs_give_what_the_definitions_give(n, k, seed):
     scale = max(1.0, np.abs(explicit).max()) * n**3
     np.testing.assert_allclose(composed(U, w), explicit, atol=1e-14 * scale)
     np.testing.assert_allclose(contracted(T, U), values, atol=1e-13 * scale)
-    assert remainder(T, U, w) == pytest.approx(np.linalg.norm(T - explicit), rel=1e-12)
+    assert residual_norm(T, U, w) == pytest.approx(np.linalg.norm(T - explicit), rel=1e-12)
     assert norm(T) == pytest.approx(np.linalg.norm(T), rel=1e-13)
 
 

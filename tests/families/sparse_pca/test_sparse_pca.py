@@ -14,22 +14,13 @@ import orthobench as ob
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sparse_pca import (
-    SparsePCA,
-    SparsePCAOracle,
-    SparseSolution,
-    objectives,
-    unit_columns,
-)
-from orthobench.families.sparse_pca.loadings import (
-    adjusted_variance,
-    explained_variance,
-    normalized,
-)
+from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
+from orthobench.families.sparse_pca.explained_variance import adjusted_variance, explained_variance
+from orthobench.families.sparse_pca.judge import objectives, violation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, Ending
-from orthobench.tools.geometry import polar, random_point
+from orthobench.tools.geometry import polar, random_point, unit_columns
 
 
 def rng(seed=0):
@@ -43,7 +34,7 @@ def data(d=9, n=7, seed=0):
 
 def loadings(d, m, seed=0):
     Z = rng(seed).standard_normal((d, m))
-    return normalized(np.where(np.abs(Z) > 0.7, Z, 0.0))
+    return unit_columns(np.where(np.abs(Z) > 0.7, Z, 0.0))
 
 
 def soft(x, gamma):
@@ -157,7 +148,7 @@ def squared(A, U, gamma):
 )
 @settings(max_examples=60)
 def test_the_penalized_objective_is_the_maximum_over_u(d, n, m, seed, gamma):
-    A, Z = rng(seed).standard_normal((d, n)), normalized(rng(seed + 1).standard_normal((d, m)))
+    A, Z = rng(seed).standard_normal((d, n)), unit_columns(rng(seed + 1).standard_normal((d, m)))
     found = objectives(A, Z, gamma)
     singular = np.linalg.svd(A.T @ Z, compute_uv=False)
     assert found["penalized_objective"] == pytest.approx(
@@ -189,10 +180,10 @@ def test_for_one_component_eliminating_z_gives_the_squared_form():
     A, gamma = data(), 1.5
     for seed in range(20):
         u = random_point(7, 1, rng(seed))
-        z = normalized(soft(A @ u, gamma))
+        z = unit_columns(soft(A @ u, gamma))
         assert penalized(A, u, z, gamma) ** 2 == pytest.approx(squared(A, u, gamma))
         for other in range(5):
-            w = normalized(rng(other).standard_normal((9, 1)))
+            w = unit_columns(rng(other).standard_normal((9, 1)))
             assert penalized(A, u, w, gamma) <= penalized(A, u, z, gamma)
 
 
@@ -203,7 +194,7 @@ def test_for_more_components_it_does_not():
     first, second = [], []
     for angle in angles:
         U = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        Z = normalized(soft(A @ U, gamma))
+        Z = unit_columns(soft(A @ U, gamma))
         value = penalized(A, U, Z, gamma)
         assert value == pytest.approx(np.linalg.norm(soft(A @ U, gamma), axis=0).sum())
         first.append(value)
@@ -221,13 +212,13 @@ def test_for_more_components_it_does_not():
 
 def test_columns_must_have_unit_length_or_be_zero():
     Z = loadings(9, 3)
-    assert unit_columns(Solution(Z)) < 1e-15
+    assert violation(Solution(Z)) < 1e-15
     Z[:, 0] = 0
-    assert unit_columns(Solution(Z)) < 1e-15
-    assert unit_columns(Solution(np.zeros((9, 3)))) == 0
+    assert violation(Solution(Z)) < 1e-15
+    assert violation(Solution(np.zeros((9, 3)))) == 0
     Z[:, 1] *= 1.25
     Z[:, 2] *= 0.9
-    assert unit_columns(Solution(Z)) == pytest.approx(0.25)
+    assert violation(Solution(Z)) == pytest.approx(0.25)
     assert ob.sparse_pca(data(), 3).violation(Solution(Z)) == pytest.approx(0.25)
 
 

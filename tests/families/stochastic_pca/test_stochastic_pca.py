@@ -17,7 +17,7 @@ from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError, UsageError
-from orthobench.families.moments import DenseMoment
+from orthobench.families.second_moments import DenseMoment
 from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench.families.stochastic_pca import maker as family
 from orthobench.harness import run as harness

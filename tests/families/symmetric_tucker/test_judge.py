@@ -10,14 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench.contract.solution import Solution
-from orthobench.families.symmetric_tucker import (
-    ComponentSolution,
-    Judge,
-    MeasuredMoment,
-    MeasuredTensor,
-    violation,
-)
+from orthobench.families.symmetric_tucker import ComponentSolution, Judge, SampleMoment
+from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.judge import violation
 from orthobench.tools.geometry import orthonormalize, random_point
 
 ORDERS = (2, 3, 4, 5)
@@ -41,10 +37,8 @@ def multiplied(T, A):
     return np.einsum(f"{letters},{factors}->{letters.upper()}", T, *[A] * T.ndim, optimize=True)
 
 
-def measured(form, X, order):
-    return (
-        MeasuredMoment(X, order) if form == "samples" else MeasuredTensor(moment_tensor(X, order))
-    )
+def data_tensor(form, X, order):
+    return SampleMoment(X, order) if form == "samples" else FullTensor(moment_tensor(X, order))
 
 
 def components(n, count, seed=0):
@@ -58,12 +52,12 @@ def components(n, count, seed=0):
 def test_the_error_is_that_of_the_explicit_approximation(form, order, n, p, seed):
     X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
     Q, T = random_point(n, r, rng(seed)), moment_tensor(X, order)
-    judge = measured(form, X, order)
+    judge = data_tensor(form, X, order)
     approximation = multiplied(T, Q @ Q.T)
     square = np.sum(T**2)
     expected = np.sum((approximation - T) ** 2) / square
-    assert judge.square == pytest.approx(square, rel=1e-9)
-    assert judge.error(Solution(Q)) == pytest.approx(expected, rel=1e-8, abs=1e-12)
+    assert judge.norm_squared == pytest.approx(square, rel=1e-9)
+    assert judge.relative_error(Solution(Q)) == pytest.approx(expected, rel=1e-8, abs=1e-12)
     # remark 1: |X - X(P, ..., P)|² = |X|² - F(Q), with the core X(Q, ..., Q)
     core = multiplied(T, Q)
     assert expected * square == pytest.approx(
@@ -81,7 +75,7 @@ def test_the_error_of_components_is_that_of_their_explicit_sum(form, order, n, c
     T = moment_tensor(X, order)
     terms = zip(solution.weights, solution.point.T, strict=True)
     explicit = sum(w * reduce(np.multiply.outer, [v] * order) for w, v in terms)
-    error = measured(form, X, order).error(solution)
+    error = data_tensor(form, X, order).relative_error(solution)
     square = np.sum(T**2)
     expected = np.sum((explicit - T) ** 2) / square
     assert error == pytest.approx(expected, rel=1e-8, abs=1e-10 * (1 + count**2 / square))
@@ -101,7 +95,7 @@ def test_the_relative_gradient_is_the_slope_along_the_manifold_over_the_objectiv
         E = np.zeros_like(Q)
         E[at] = h
         G[at] = (F(Q + E) - F(Q - E)) / (2 * h)
-    found = measured(form, X, order).relative_gradient(Q)
+    found = data_tensor(form, X, order).relative_gradient(Q)
     assert found == pytest.approx(np.linalg.norm(G) / F(Q), rel=1e-6)
 
 
@@ -109,12 +103,12 @@ def test_the_relative_gradient_is_the_slope_along_the_manifold_over_the_objectiv
 def test_the_relative_gradient_vanishes_where_it_must(form):
     X = skewed(50, 6)
     X[:, 3:] = 0.0
-    judge, eye = measured(form, X, 3), np.eye(6)
+    judge, eye = data_tensor(form, X, 3), np.eye(6)
     assert judge.relative_gradient(eye[:, :3]) < 1e-15
     assert judge.relative_gradient(eye[:, 3:]) == 0.0  # F = 0: a minimum
     assert judge.relative_gradient(eye) < 1e-15
     # for d = 2 eigenvectors are critical
-    C = measured(form, skewed(50, 6), 2)
+    C = data_tensor(form, skewed(50, 6), 2)
     vectors = np.linalg.eigh(skewed(50, 6).T @ skewed(50, 6))[1]
     assert C.relative_gradient(vectors[:, [1, 4]]) < 1e-13
 
@@ -126,39 +120,41 @@ def test_the_relative_gradient_vanishes_where_it_must(form):
 def test_invariances(order, n, p, seed, scale):
     X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
     Q = random_point(n, r, rng(seed))
-    judge = MeasuredMoment(X, order)
-    error = judge.error(Solution(Q))
+    judge = SampleMoment(X, order)
+    error = judge.relative_error(Solution(Q))
     assert 0 <= error <= 1 + 1e-12
     other = random_point(r, r, rng(seed + 1))
     turned = Q @ other
-    near = {"rel": 1e-9, "abs": 1e-12 * judge.square}
+    near = {"rel": 1e-9, "abs": 1e-12 * judge.norm_squared}
     assert judge.objective(turned) == pytest.approx(judge.objective(Q), **near)
-    shuffled = MeasuredMoment(X[rng(seed).permutation(p)], order)
+    shuffled = SampleMoment(X[rng(seed).permutation(p)], order)
     assert shuffled.objective(Q) == pytest.approx(judge.objective(Q), **near)
-    assert shuffled.square == pytest.approx(judge.square, rel=1e-12)
+    assert shuffled.norm_squared == pytest.approx(judge.norm_squared, rel=1e-12)
     # one basis within another captures less
-    assert judge.objective(Q[:, :1]) <= judge.objective(Q) * (1 + 1e-12) + 1e-15 * judge.square
-    scaled = MeasuredMoment(X * 10.0**scale, order)
-    assert scaled.error(Solution(Q)) == pytest.approx(error, abs=1e-12)
+    assert (
+        judge.objective(Q[:, :1]) <= judge.objective(Q) * (1 + 1e-12) + 1e-15 * judge.norm_squared
+    )
+    scaled = SampleMoment(X * 10.0**scale, order)
+    assert scaled.relative_error(Solution(Q)) == pytest.approx(error, abs=1e-12)
     frame = random_point(n, n, rng(seed + 2))
-    moved = MeasuredMoment(X @ frame.T, order)
-    assert moved.error(Solution(frame @ Q)) == pytest.approx(error, abs=1e-11)
+    moved = SampleMoment(X @ frame.T, order)
+    assert moved.relative_error(Solution(frame @ Q)) == pytest.approx(error, abs=1e-11)
 
 
 def test_an_error_is_never_negative_by_rounding():
     for seed in range(50):
-        judge = MeasuredMoment(skewed(20, 5, seed), 3)
-        assert 0 <= judge.error(Solution(random_point(5, 5, rng(seed)))) < 1e-14
+        judge = SampleMoment(skewed(20, 5, seed), 3)
+        assert 0 <= judge.relative_error(Solution(random_point(5, 5, rng(seed)))) < 1e-14
         v = random_point(5, 1, rng(seed))
-        power = MeasuredTensor(reduce(np.multiply.outer, [v[:, 0]] * 3))
-        assert 0 <= power.error(ComponentSolution(v, np.ones(1))) < 1e-14
+        power = FullTensor(reduce(np.multiply.outer, [v[:, 0]] * 3))
+        assert 0 <= power.relative_error(ComponentSolution(v, np.ones(1))) < 1e-14
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_metrics_are_those_that_are_documented(order):
     seen, test, validation = skewed(60, 7), skewed(80, 7, 1), skewed(30, 7, 2)
     known, Q = random_point(7, 3, rng(3)), random_point(7, 3, rng(4))
-    judge = Judge(*(MeasuredMoment(X, order) for X in (test, seen, validation)), known)
+    judge = Judge(*(SampleMoment(X, order) for X in (test, seen, validation)), known)
     metrics = judge(Solution(Q))
     assert next(iter(metrics)) == "relative_error"
     T = {name: moment_tensor(X, order) for name, X in [("test", test), ("held", validation)]}
@@ -174,7 +170,7 @@ def test_the_metrics_are_those_that_are_documented(order):
             "objective": F("test", Q),
             "objective_ratio": F("test", Q) / F("test", known),
             "subspace_error": np.linalg.norm(projectors) / np.sqrt(2),
-            "relative_gradient": MeasuredMoment(seen, order).relative_gradient(Q),
+            "relative_gradient": SampleMoment(seen, order).relative_gradient(Q),
         },
         rel=1e-9,
     )
@@ -184,7 +180,7 @@ def test_the_metrics_are_those_that_are_documented(order):
 
 
 def test_what_is_not_known_is_not_reported():
-    test, Q = MeasuredMoment(skewed(20, 4), 3), Solution(random_point(4, 2, rng()))
+    test, Q = SampleMoment(skewed(20, 4), 3), Solution(random_point(4, 2, rng()))
     assert list(Judge(test)(Q)) == ["relative_error", "objective"]
     solution = components(4, 3)
     everything = Judge(test, test, test, np.eye(4)[:, :2])(solution)
@@ -194,13 +190,13 @@ def test_what_is_not_known_is_not_reported():
 def test_the_objective_keeps_its_digits_where_it_is_small():
     X = skewed(50, 4) * [1.0, 1.0, 1.0, 1e-4]
     Q = np.eye(4)[:, 3:]
-    objective = Judge(MeasuredMoment(X, 3))(Solution(Q))["objective"]
+    objective = Judge(SampleMoment(X, 3))(Solution(Q))["objective"]
     assert objective == pytest.approx(np.mean(X[:, 3] ** 3) ** 2, rel=1e-12)
     assert objective < 1e-20
 
 
 def test_a_basis_with_fewer_columns_than_the_true_one():
-    judge = Judge(MeasuredMoment(skewed(20, 5), 3), basis=np.eye(5)[:, :3])
+    judge = Judge(SampleMoment(skewed(20, 5), 3), basis=np.eye(5)[:, :3])
     metrics = judge(Solution(np.eye(5)[:, :2]))
     assert metrics["subspace_error"] == 1
     assert metrics["objective_ratio"] < 1

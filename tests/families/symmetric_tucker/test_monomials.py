@@ -38,8 +38,8 @@ def test_monomials_and_their_expansion_are_the_symmetric_power(r, m, seed):
     for column, values in zip(z.T, found.T, strict=True):
         full = power(column, m)
         np.testing.assert_allclose(values[table.expansion].reshape(full.shape), full, rtol=1e-13)
-        np.testing.assert_allclose(values, full.ravel()[table.places], rtol=1e-13)
-        assert table.counts @ values**2 == pytest.approx(np.vdot(full, full), rel=1e-13)
+        np.testing.assert_allclose(values, full.ravel()[table.positions], rtol=1e-13)
+        assert table.multiplicities @ values**2 == pytest.approx(np.vdot(full, full), rel=1e-13)
 
 
 @given(**sizes)
@@ -48,9 +48,9 @@ def test_every_entry_is_counted_once(r, m):
     table = monomials(r, m)
     assert table.size == len(table.indices) == comb(r + m - 1, m)
     assert list(table.indices) == sorted({tuple(sorted(i)) for i in product(range(r), repeat=m)})
-    assert np.array_equal(np.bincount(table.expansion, minlength=table.size), table.counts)
-    assert np.array_equal(table.expansion[table.places], np.arange(table.size))
-    assert np.all(np.diff(table.places) > 0)
+    assert np.array_equal(np.bincount(table.expansion, minlength=table.size), table.multiplicities)
+    assert np.array_equal(table.expansion[table.positions], np.arange(table.size))
+    assert np.all(np.diff(table.positions) > 0)
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
@@ -68,5 +68,5 @@ def test_the_monomials_of_degree_one_are_the_variables_themselves():
 
 def test_equal_arguments_share_their_tables():
     assert monomials(3, 4) is monomials(3, 4)
-    assert monomials(3, 4).counts is monomials(3, 4).counts
+    assert monomials(3, 4).multiplicities is monomials(3, 4).multiplicities
     assert monomials(3, 4) != monomials(4, 3)

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from orthobench.families.symmetric_tucker import full_tensors, sample_moments
 from orthobench.families.symmetric_tucker.sample_moments import (
-    core_square,
-    expanded,
+    core_norm_squared,
+    full_core,
     gradient,
-    inner_core,
     integer_power,
-    moment_square,
+    moment_norm_squared,
     partial_core,
     vanishes,
 )
@@ -62,14 +61,14 @@ def test_the_core_and_the_objective_are_those_of_the_tensor(order, n, p, seed):
     X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
     Q, T = rng(seed + 1).standard_normal((n, r)), moment(X, order)
     W = partial_core(X, Q, order)
-    S = inner_core(W, Q)
+    S = Q.T @ W
     core = multiplied(T, *[Q] * order)
     scale = np.abs(T).max() * max(1, np.abs(Q).max()) ** order * n**order
-    np.testing.assert_allclose(expanded(S, order), core, atol=1e-13 * scale)
+    np.testing.assert_allclose(full_core(S, order), core, atol=1e-13 * scale)
     np.testing.assert_allclose(
         full_tensors.partial_core(full_tensors.moment_tensor(X, order), Q), W, atol=1e-13 * scale
     )
-    assert core_square(S, order) == pytest.approx(np.sum(core**2), rel=1e-10, abs=1e-20)
+    assert core_norm_squared(S, order) == pytest.approx(np.sum(core**2), rel=1e-10, abs=1e-20)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -77,8 +76,8 @@ def test_the_objective_is_the_sum_of_the_entries_of_powers_of_the_gram_matrix(or
     # section 4.4 prints the norm of this matrix in place of the sum of its entries
     X, Q = skewed(40, 6), random_point(6, 3, rng(1))
     gram = (X @ Q @ Q.T @ X.T) ** order
-    S = inner_core(partial_core(X, Q, order), Q)
-    assert core_square(S, order) == pytest.approx(gram.sum() / 40**2, rel=1e-11)
+    S = Q.T @ partial_core(X, Q, order)
+    assert core_norm_squared(S, order) == pytest.approx(gram.sum() / 40**2, rel=1e-11)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -86,7 +85,7 @@ def test_the_gradient_agrees_with_finite_differences(order):
     X, Q = skewed(30, 5), random_point(5, 2, rng(1))
     T = moment(X, order)
     W = partial_core(X, Q, order)
-    found = gradient(W, inner_core(W, Q), order)
+    found = gradient(W, Q.T @ W, order)
     h = 1e-5
     for at in np.ndindex(*Q.shape):
         step = np.zeros_like(Q)
@@ -101,7 +100,7 @@ def test_the_gradient_is_that_of_equation_13(order):
     W = partial_core(X, Q, order)
     gram = (X @ Q @ Q.T @ X.T) ** (order - 1)
     expected = 2 * order / 30**2 * X.T @ gram @ (X @ Q)
-    np.testing.assert_allclose(gradient(W, inner_core(W, Q), order), expected, rtol=1e-11)
+    np.testing.assert_allclose(gradient(W, Q.T @ W, order), expected, rtol=1e-11)
 
 
 @given(**shapes)
@@ -110,8 +109,8 @@ def test_the_square_of_the_moment_is_the_same_either_way(order, n, p, seed):
     X = skewed(p, n, seed)
     square = np.sum(moment(X, order) ** 2)
     many = np.tile(X, (500, 1))  # the same moment, from more samples than the tensor has entries
-    assert moment_square(X, order) == pytest.approx(square, rel=1e-9)
-    assert moment_square(many, order) == pytest.approx(square, rel=1e-9)
+    assert moment_norm_squared(X, order) == pytest.approx(square, rel=1e-9)
+    assert moment_norm_squared(many, order) == pytest.approx(square, rel=1e-9)
 
 
 def test_each_way_to_the_square_is_taken_where_it_is_cheaper(monkeypatch):
@@ -120,18 +119,18 @@ def test_each_way_to_the_square_is_taken_where_it_is_cheaper(monkeypatch):
     monkeypatch.setattr(
         sample_moments, "partial_core", lambda *a: taken.append(len(a[0])) or honest(*a)
     )
-    moment_square(skewed(12, 3), 3)  # 6 columns: as dear as 12 samples
-    moment_square(skewed(13, 3), 3)
+    moment_norm_squared(skewed(12, 3), 3)  # 6 columns: as dear as 12 samples
+    moment_norm_squared(skewed(13, 3), 3)
     assert taken == [13]
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_blocks_change_nothing(order, monkeypatch):
     X, Q = skewed(100, 7), random_point(7, 3, rng(1))
-    W, square = partial_core(X, Q, order), moment_square(X, order)
+    W, square = partial_core(X, Q, order), moment_norm_squared(X, order)
     monkeypatch.setattr(sample_moments, "BLOCK_BYTES", 8 * 700)
     np.testing.assert_allclose(partial_core(X, Q, order), W, rtol=1e-11, atol=1e-14)
-    assert moment_square(X, order) == pytest.approx(square, rel=1e-12)
+    assert moment_norm_squared(X, order) == pytest.approx(square, rel=1e-12)
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -20,7 +20,6 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     GivenTensorOracle,
-    MeasuredTensor,
     MomentOracle,
     MomentStream,
     SymmetricTensorOracle,
@@ -28,6 +27,7 @@ from orthobench.families.symmetric_tucker import (
     tensor_refusal,
 )
 from orthobench.families.symmetric_tucker import maker as family
+from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
@@ -76,7 +76,7 @@ class TestTensor:
         oracle = instance.oracle
         assert type(oracle) is GivenTensorOracle
         assert (oracle.n, oracle.k, oracle.order, oracle.sizes) == (5, 2, 3, (5, 2, 3))
-        assert oracle.forming == 0
+        assert oracle.forming_flops == 0
         for axes in permutations(range(3)):
             np.testing.assert_allclose(oracle.T.transpose(axes), oracle.T, rtol=1e-15)
         np.testing.assert_allclose(oracle.T, T, rtol=1e-12)
@@ -111,7 +111,7 @@ class TestSamples:
         assert np.array_equal(oracle.X, X.T)
         assert oracle.X.flags.c_contiguous
         np.testing.assert_allclose(oracle.T, moment(X, 3), rtol=1e-12, atol=1e-15)
-        assert oracle.forming == 2 * 60 * (5 * 6 * 7 // 6)
+        assert oracle.forming_flops == 2 * 60 * (5 * 6 * 7 // 6)
         with pytest.raises(ValueError, match="read-only"):
             oracle.X[0, 0] = 1
 
@@ -424,4 +424,4 @@ def test_the_measured_form_of_one_vector_is_that_of_its_power():
     T = moment(skewed(4, 30), 4)
     v = rng(1).standard_normal((4, 2))
     expected = np.einsum("abcd,ak,bk,ck,dk->k", T, v, v, v, v)
-    np.testing.assert_allclose(MeasuredTensor(T).at(v), expected, rtol=1e-11)
+    np.testing.assert_allclose(FullTensor(T).contracted(v), expected, rtol=1e-11)

@@ -18,8 +18,7 @@ import orthobench as ob
 from orthobench.contract.solver import Status
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, sparse_pca
-from orthobench.families.sparse_pca.loadings import normalized
-from orthobench.tools.geometry import rotate
+from orthobench.tools.geometry import rotate, unit_columns
 
 
 def data(d=40, n=7, seed=0, heavy=True):
@@ -269,7 +268,7 @@ def test_thresholded_loadings_are_the_best_for_equation_5():
     at_best = np.vdot(Z, AU) - gamma * np.abs(Z).sum()
     rng = np.random.default_rng(0)
     for _ in range(100):
-        other = normalized(Z + 0.1 * rng.standard_normal(Z.shape) * (np.abs(AU) > gamma))
+        other = unit_columns(Z + 0.1 * rng.standard_normal(Z.shape) * (np.abs(AU) > gamma))
         assert np.vdot(other, AU) - gamma * np.abs(other).sum() <= at_best
 
 

@@ -171,10 +171,10 @@ class TestBreaks:
         assert self.red("implicit-objective", tmp_path)
 
     def test_a_core_of_the_wrong_samples(self, tmp_path, monkeypatch):
-        from orthobench.families.symmetric_tucker import Measured
+        from orthobench.families.symmetric_tucker.data_tensors import DataTensor
 
-        core = Measured.core
-        monkeypatch.setattr(Measured, "core", lambda own, Q: 1.01 * core(own, Q))
+        core = DataTensor.core
+        monkeypatch.setattr(DataTensor, "core", lambda own, Q: 1.01 * core(own, Q))
         assert self.red("core-of-samples", tmp_path)
 
 

@@ -20,9 +20,9 @@ from orthobench.contract.solution import Solution
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,
-    MeasuredMoment,
     MomentOracle,
     MomentStream,
+    SampleMoment,
 )
 from orthobench.families.symmetric_tucker.full_tensors import partial_core
 from orthobench.families.symmetric_tucker.monomials import monomials
@@ -156,7 +156,7 @@ class TestEvery:
         assert type(oracle) is problem.offers
         assert problem.tensor_shape == oracle.T.shape == (problem.n,) * problem.order
         assert oracle.k == problem.rank
-        assert problem.endless is False
+        assert problem.streamed is False
         assert problem.checksum() == ""
 
     def test_the_flattening_has_the_true_basis_nearby(self, problem):
@@ -218,19 +218,19 @@ class TestFactors:
         assert [X.shape for X in parts] == [(5000, 40), (5000, 40), (2000, 40)]
         for i, j in [(0, 1), (0, 2), (1, 2)]:
             assert not np.isin(parts[i], parts[j]).any()
-        assert np.shares_memory(instance.measure.seen.X, instance.oracle.X)
+        assert np.shares_memory(instance.measure.train.X, instance.oracle.X)
 
     def test_the_judge_may_measure_on_the_samples_themselves(self, problem):
         instance = built(type(problem)(**{**vars(problem), "test": 0}))
         judge = instance.measure
-        assert judge.test is judge.seen
+        assert judge.test is judge.train
         Q = random_point(40, 4, rng(1))
-        error = MeasuredMoment(instance.oracle.X, problem.order).error(Solution(Q))
+        error = SampleMoment(instance.oracle.X, problem.order).relative_error(Solution(Q))
         assert judge(Solution(Q))["relative_error"] == error
 
     def test_an_endless_stream_does_not_depend_on_chunks(self, problem):
         endless = type(problem)(**{**vars(problem), "samples": 0})
-        assert endless.endless
+        assert endless.streamed
         first = seen(endless, 1200)
         assert np.array_equal(first, seen(endless, 1200, chunks=8))
         assert not np.array_equal(first, seen(endless, 1200, seed=1))
@@ -306,9 +306,11 @@ class TestRandomSymmetric:
     def test_their_entries_have_the_variance_of_such_a_mean(self):
         table = monomials(3, 3)
         drawn = np.array(
-            [symmetric_gaussian(3, 3, rng(s)).ravel()[table.places] for s in range(4000)]
+            [symmetric_gaussian(3, 3, rng(s)).ravel()[table.positions] for s in range(4000)]
         )
-        np.testing.assert_allclose(drawn.var(axis=0) * table.counts, 1, atol=5 * sqrt(2 / 4000))
+        np.testing.assert_allclose(
+            drawn.var(axis=0) * table.multiplicities, 1, atol=5 * sqrt(2 / 4000)
+        )
 
     @pytest.mark.parametrize("order", [2, 3, 4])
     def test_without_noise_the_planted_basis_is_exact(self, order):

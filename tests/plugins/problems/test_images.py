@@ -16,20 +16,8 @@ from orthobench.errors import DataError, UsageError
 from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point
 
-
-def have(file):
-    try:
-        return datasets.cached(file) is not None
-    except DataError:
-        return False
-
-
-needs_test_images = pytest.mark.skipif(
-    not have(images.TEST_IMAGES), reason=f"{images.TEST_IMAGES.name} is not in $ORTHOBENCH_DATA"
-)
-needs_train_images = pytest.mark.skipif(
-    not have(images.TRAIN_IMAGES), reason=f"{images.TRAIN_IMAGES.name} is not in $ORTHOBENCH_DATA"
-)
+needs_test_images = pytest.mark.needs_data(images.TEST_IMAGES)
+needs_train_images = pytest.mark.needs_data(images.TRAIN_IMAGES)
 
 
 def built(problem, seed=0):
@@ -93,7 +81,7 @@ def test_equal_seeds_give_equal_digits_and_passes_repeat_them():
 
 def test_other_digits_than_those_known_are_refused(monkeypatch):
     monkeypatch.setattr(digits, "CHECKSUM", "0" * 64)
-    with pytest.raises(DataError, match="not those known"):
+    with pytest.raises(DataError, match="not those expected"):
         built(Digits())
 
 

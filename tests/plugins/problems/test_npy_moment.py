@@ -43,7 +43,7 @@ def raw(path, **parameters):
 
 def parts(instance):
     judge = instance.measure
-    return [m.X for m in (judge.seen, judge.validation, judge.test)]
+    return [m.X for m in (judge.train, judge.validation, judge.test)]
 
 
 def test_in_file_order_the_parts_are_contiguous(path, X):
@@ -64,7 +64,7 @@ def test_shuffled_parts_are_disjoint_and_cover_the_file(path, X):
 
 def test_the_judge_may_measure_on_the_training_part(path):
     instance = raw(path, test=0.0)
-    assert instance.measure.test is instance.measure.seen
+    assert instance.measure.test is instance.measure.train
     assert [len(part) for part in parts(instance)] == [800, 200, 800]
 
 
@@ -117,7 +117,7 @@ def test_constant_features_become_zero_or_stay(path, X):
 
 def test_a_stream_leaves_the_training_part_in_the_file(path, X):
     problem = recipe(path, stream=True, passes=2, shuffle=False, normalization="none")
-    assert problem.endless
+    assert problem.streamed
     assert "only stream" in refusal(problem, "auto")
     instance = problem.build(np.random.default_rng(0))
     oracle = instance.oracle

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_problems.normalization import normalization_of
-from orthobench_problems.stochastic_pca.parts import apart, split
+from orthobench_problems.stochastic_pca.parts import independent, split
 
 from orthobench.errors import DataError
 
@@ -67,6 +67,6 @@ def test_equal_rows_are_refused():
 
 def test_a_generator_apart_repeats_nothing_and_is_reproducible():
     draws = np.random.default_rng(3).random(1000)
-    inner = apart(np.random.default_rng(3)).random(1000)
+    inner = independent(np.random.default_rng(3)).random(1000)
     assert not np.isin(inner, draws).any()
-    assert np.array_equal(inner, apart(np.random.default_rng(3)).random(1000))
+    assert np.array_equal(inner, independent(np.random.default_rng(3)).random(1000))

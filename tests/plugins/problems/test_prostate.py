@@ -14,21 +14,11 @@ from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 from orthobench.contract.solution import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparseSolution
-from orthobench.families.sparse_pca.loadings import normalized, solve_for_z
+from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.tools import datasets
-from orthobench.tools.geometry import polar, random_point
+from orthobench.tools.geometry import polar, random_point, unit_columns
 
-
-def have(file):
-    try:
-        return datasets.cached(file) is not None
-    except DataError:
-        return False
-
-
-needs_singh = pytest.mark.skipif(
-    not have(prostate.SINGH), reason=f"{prostate.SINGH.name} is not in $ORTHOBENCH_DATA"
-)
+needs_singh = pytest.mark.needs_data(prostate.SINGH)
 
 
 def rng(seed=0):
@@ -245,7 +235,7 @@ def test_standardized_genes_give_the_density_and_the_variance_of_figure_1():
         AX = A @ X
         Z = np.sign(AX) * np.maximum(np.abs(AX) - gamma, 0)
         X = polar(A.T @ Z)
-    metrics = instance.measure(SparseSolution(normalized(Z), gamma=gamma))
+    metrics = instance.measure(SparseSolution(unit_columns(Z), gamma=gamma))
     assert metrics["nonzeros"] == pytest.approx(323, abs=4)
     assert metrics["adjusted_explained_variance"] == pytest.approx(0.601, abs=0.003)
     assert metrics["empty"] < 20
@@ -301,11 +291,11 @@ def test_a_byte_order_mark_and_empty_lines_are_no_part_of_the_table(csv_path):
         ("gene,s1,s2\n", "no line of numbers"),
         ("gene,s1,s2\na,1,2\nb,3\n", "line 3 has 2 fields, the first line 3"),
         ("gene,s1,s2\na,1,2\nb,3,4,5\n", "line 3 has 4 fields"),
-        ("gene,s1,s2\na,1,2\nb,3,NA\n", "line 3, column 3 is no finite number: 'NA'"),
-        ("gene,s1,s2\na,1,2\nb,,4\n", "line 3, column 2 is no finite number: ''"),
-        ("gene,s1,s2\na,nan,2\nb,3,4\n", "line 2, column 2 is no finite number: 'nan'"),
-        ("gene,s1,s2\na,1,inf\nb,3,4\n", "line 2, column 3 is no finite number: 'inf'"),
-        ('gene,s1,s2\na,"1,5",2\n', "line 2, column 2 is no finite number: '1,5'"),
+        ("gene,s1,s2\na,1,2\nb,3,NA\n", "line 3, column 3 is not a finite number: 'NA'"),
+        ("gene,s1,s2\na,1,2\nb,,4\n", "line 3, column 2 is not a finite number: ''"),
+        ("gene,s1,s2\na,nan,2\nb,3,4\n", "line 2, column 2 is not a finite number: 'nan'"),
+        ("gene,s1,s2\na,1,inf\nb,3,4\n", "line 2, column 3 is not a finite number: 'inf'"),
+        ('gene,s1,s2\na,"1,5",2\n', "line 2, column 2 is not a finite number: '1,5'"),
     ],
 )
 def test_malformed_tables_are_refused_by_line_and_column(csv_path, content, message):

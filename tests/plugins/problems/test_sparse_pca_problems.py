@@ -11,7 +11,7 @@ from orthobench_problems.sparse_pca import DigitsSparse, NpySparse
 
 from orthobench.contract.solution import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sparse_pca.loadings import normalized
+from orthobench.tools.geometry import unit_columns
 
 
 def rng(seed=0):
@@ -76,7 +76,7 @@ def test_the_digits_streamed_are_those_of_the_matrix_in_a_random_order():
 def test_other_digits_than_those_known_are_refused(monkeypatch):
     assert DigitsSparse().checksum() == digits.CHECKSUM
     monkeypatch.setattr(digits, "CHECKSUM", "0" * 64)
-    with pytest.raises(DataError, match="not those known"):
+    with pytest.raises(DataError, match="not those expected"):
         built(DigitsSparse())
 
 
@@ -257,5 +257,5 @@ def test_a_home_folder_is_expanded(monkeypatch, path, X):
     assert own("~/x.npy").samples == 50
     assert own("~/x.npy").checksum() == own(path).checksum()
     instance = built(own("~/x.npy", m=2))
-    metrics = instance.measure(Solution(normalized(rng(1).standard_normal((8, 2)))))
+    metrics = instance.measure(Solution(unit_columns(rng(1).standard_normal((8, 2)))))
     assert 0 < metrics["unexplained_variance"] < 1

@@ -14,7 +14,7 @@ from orthobench_problems.orthogonal_tensor.topics import (
     PopulationTopicMoments,
     SampleTopicMoments,
     TopicModel,
-    on_simplex,
+    probabilities,
     total_variation,
     whitened_topics,
 )
@@ -124,7 +124,7 @@ def test_documents_draw_only_words_of_their_topics():
 
 def test_probabilities_are_made_of_what_noise_left():
     rows = np.array([[0.5, -0.1, 1.5], [-1.0, -2.0, 0.0]])
-    np.testing.assert_allclose(on_simplex(rows), [[0.25, 0, 0.75], [1 / 3, 1 / 3, 1 / 3]])
+    np.testing.assert_allclose(probabilities(rows), [[0.25, 0, 0.75], [1 / 3, 1 / 3, 1 / 3]])
 
 
 def test_topics_are_matched_one_to_one():

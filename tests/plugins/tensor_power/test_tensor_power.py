@@ -13,7 +13,8 @@ from orthobench_tensor_power.contractions import norm
 
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.families.orthogonal_tensor import STARTS, recovery_error
+from orthobench.families.orthogonal_tensor import STARTS
+from orthobench.families.orthogonal_tensor.judge import recovery_error
 from orthobench.tools.geometry import drift
 
 seeds = st.integers(0, 2**32 - 1)

@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_tucker import CPAdam
 from orthobench_tucker.cp_adam import step_flops
-from orthobench_tucker.cp_iterates import Iterate, begun, objective, objective_flops, solution
-from orthobench_tucker.cp_steps import Settings, adam, descend, gradient
+from orthobench_tucker.cp_iterates import (
+    CPIterate,
+    first_iterate,
+    objective,
+    objective_flops,
+    solution,
+)
+from orthobench_tucker.cp_kernels import Settings, adam, descend, gradient
 
 from orthobench import Budget
 from orthobench.contract.problem import Instance
@@ -20,13 +26,14 @@ from orthobench.contract.solver import Status
 from orthobench.contract.sources import SamplerSource
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
-    MeasuredMoment,
     MomentOracle,
     MomentStream,
+    SampleMoment,
+    sample_moments,
     symmetric_tucker,
-    violation,
 )
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.judge import violation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Ending
@@ -73,7 +80,7 @@ def stacked_gradient(X, rows, weights, order):
 
 def distance(point, X, order):
     """|M̂ - M|² by tensors with all their entries."""
-    iterate = Iterate(point, point, point, 0)
+    iterate = CPIterate(point, point, point, 0)
     n = X.shape[1]
     w = iterate.weights(n)
     return np.sum((full(iterate.components(n).T, w / len(w), order) - moment_tensor(X, order)) ** 2)
@@ -84,7 +91,7 @@ def test_the_gradient_is_that_of_the_distance_of_tensors(order):
     rng = np.random.default_rng(order)
     X, rows, weights = unit(skewed(4, 7)), rng.standard_normal((3, 4)), rng.standard_normal(3)
     slope = stacked_gradient(X, rows, weights, order)
-    point, h = Iterate.at(rows, weights).point, 1e-5
+    point, h = CPIterate.at(rows, weights).point, 1e-5
     steps = h * np.eye(len(point))
     differences = [
         (distance(point + e, X, order) - distance(point - e, X, order)) / (2 * h) for e in steps
@@ -94,9 +101,9 @@ def test_the_gradient_is_that_of_the_distance_of_tensors(order):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_objective_is_the_distance_less_a_constant(order, monkeypatch):
-    monkeypatch.setattr("orthobench_tucker.cp_iterates.BLOCK_BYTES", 8 * 3 * 5)
+    monkeypatch.setattr(sample_moments, "BLOCK_BYTES", 8 * 3 * 5)
     rng, X = np.random.default_rng(0), unit(skewed(4, 17))
-    iterate = Iterate.at(rng.standard_normal((3, 4)), rng.standard_normal(3))
+    iterate = CPIterate.at(rng.standard_normal((3, 4)), rng.standard_normal(3))
     square = np.sum(moment_tensor(X, order) ** 2)
     expected = distance(iterate.point, X, order) - square
     rounding = 1e-13 * (square + abs(expected))
@@ -130,10 +137,10 @@ def test_adam_is_the_algorithm(size, beta1, beta2, t):
 def test_descending_is_adam_along_the_gradient(order):
     b, n, r, inverse = 5, 4, 3, 0.7
     X, rng = skewed(n, 6 * b), np.random.default_rng(1)
-    iterate = Iterate.at(rng.standard_normal((r, n)), rng.standard_normal(r))
+    iterate = CPIterate.at(rng.standard_normal((r, n)), rng.standard_normal(r))
     x, m, v = iterate.point.copy(), iterate.mean.copy(), iterate.square.copy()
     for t in range(1, 7):
-        own = Iterate(x, m, v, 0)
+        own = CPIterate(x, m, v, 0)
         batch = inverse * X[(t - 1) * b : t * b]
         g = stacked_gradient(batch, own.components(n), own.weights(n), order)
         x, m, v = literal_adam(x, g, m, v, 0.01, t, 0.9, 0.999, 1e-8)
@@ -147,7 +154,7 @@ def test_descending_is_adam_along_the_gradient(order):
 def test_the_solution_is_the_model_in_the_units_of_the_data(order, components):
     rng = np.random.default_rng(components)
     rows, weights = rng.standard_normal((components, 5)), rng.standard_normal(components)
-    found = solution(Iterate.at(rows, weights), 5, order, 3.0)
+    found = solution(CPIterate.at(rows, weights), 5, order, 3.0)
     expected = 3.0**order * full(rows.T, weights / components, order)
     off = full(found.point, found.weights, order) - expected
     assert np.abs(off).max() < 1e-13 * np.abs(expected).max()
@@ -157,7 +164,7 @@ def test_the_solution_is_the_model_in_the_units_of_the_data(order, components):
 
 def test_a_column_of_zeros_has_unit_length_and_no_weight():
     rows = np.array([[0.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
-    found = solution(Iterate.at(rows, np.ones(2)), 3, 3, 1.0)
+    found = solution(CPIterate.at(rows, np.ones(2)), 3, 3, 1.0)
     np.testing.assert_array_equal(found.point, [[1, 0], [0, 1], [0, 0]])
     np.testing.assert_array_equal(found.weights, [0, 4])
 
@@ -167,7 +174,7 @@ def test_before_any_sample_the_model_is_zero():
     found = CPAdam().solution(state)
     assert found.point.shape == (6, 2)
     assert violation(found) == 0
-    assert MeasuredMoment(oracle.X, 3).error(found) == 1.0
+    assert SampleMoment(oracle.X, 3).relative_error(found) == 1.0
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -179,7 +186,7 @@ def test_the_judges_error_is_that_of_the_tensors(order):
     assert isinstance(found, ComponentSolution)
     assert violation(found) < 1e-12
     explicit = np.sum((full(found.point, found.weights, order) - M) ** 2) / np.sum(M**2)
-    assert MeasuredMoment(X, order).error(found) == pytest.approx(explicit, rel=1e-9)
+    assert SampleMoment(X, order).relative_error(found) == pytest.approx(explicit, rel=1e-9)
     assert explicit < 0.9
 
 
@@ -205,7 +212,7 @@ def test_planted_components_are_recovered(orthogonal, seed):
     assert sorted(match) == [0, 1]
     np.testing.assert_allclose(found.point[:, match], A, atol=5e-3)
     np.testing.assert_allclose(found.weights[match], weights, rtol=1e-2)
-    assert MeasuredMoment(X, 3).error(found) < 5e-5
+    assert SampleMoment(X, 3).relative_error(found) < 5e-5
 
 
 @pytest.mark.parametrize("order", [3, 4])
@@ -224,7 +231,7 @@ def test_the_units_of_the_data_are_those_of_the_solution(order, unit):
 def test_the_start_is_combinations_of_the_first_batch():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3, 40))
-    start = begun(X, 6, np.random.default_rng(1))
+    start = first_iterate(X, 6, np.random.default_rng(1))
     rows = start.components(40)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 40**0.5, rtol=2e-3)
     assert np.linalg.norm(rows - rows @ np.linalg.pinv(X) @ X, axis=1).max() < 1.5e-3 * 40**0.5
@@ -235,7 +242,7 @@ def test_the_start_is_combinations_of_the_first_batch():
 
 def test_components_differ_also_where_all_samples_are_alike():
     X = np.tile([1.0, 2.0, 3.0], (5, 1))
-    rows = begun(X, 2, np.random.default_rng(0)).components(3)
+    rows = first_iterate(X, 2, np.random.default_rng(0)).components(3)
     assert np.linalg.norm(np.abs(rows[0]) - np.abs(rows[1])) > 1e-5
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker.endings import next_numbers
 from orthobench_tucker.geodesics import Geodesic
 from orthobench_tucker.objective import (
     evaluate,
@@ -20,9 +19,10 @@ from orthobench_tucker.objective import (
 from orthobench_tucker.pair_cores import core_along, core_of_pairs, pair_core
 from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.second_order import core_metric
+from orthobench_tucker.stopping import perturbed
 from orthobench_tucker.tensor_cores import TensorCores
 
-from orthobench.families.symmetric_tucker import MeasuredTensor
+from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core
 from orthobench.tools.geometry import orthonormalize, random_point
 
@@ -77,7 +77,7 @@ def test_value_and_gradient_are_those_of_equations_6_and_27(order, pairs):
     projected = euclidean - Q @ (Q.T @ euclidean)
     np.testing.assert_allclose(point.gradient * square, projected, atol=1e-14)
     np.testing.assert_allclose(point.B * square, Q.T @ euclidean, atol=1e-14)
-    relative = MeasuredTensor(T).relative_gradient(Q)
+    relative = FullTensor(T).relative_gradient(Q)
     assert point.relative_gradient == pytest.approx(relative, rel=1e-12)
 
 
@@ -248,7 +248,7 @@ def test_the_core_metric_inverts_the_core_where_it_is_not_weak(r, weak, seed):
 
 def test_next_numbers_are_the_next_ones():
     Q, _ = place(5, 3)
-    moved = next_numbers(Q)
+    moved = perturbed(Q)
     assert np.all(moved != Q)
     np.testing.assert_array_equal(np.nextafter(moved, Q), Q)
     assert 0 < np.count_nonzero(moved > Q) < Q.size

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_tucker import PGD
-from orthobench_tucker.monotone import slopes
+from orthobench_tucker.ascending import end_slopes
 from orthobench_tucker.pgd import _Evaluation, step_flops
 from orthobench_tucker.pgd_kernels import evaluated
 from orthobench_tucker.tensor_cores import TensorCores
@@ -17,15 +17,15 @@ from orthobench_tucker.tensor_cores import TensorCores
 from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,
-    MeasuredTensor,
     MomentOracle,
     MomentStream,
     SymmetricTucker,
     TuckerOracle,
 )
+from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import core_square, gradient, inner_core
+from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared, gradient
 from orthobench.tools.geometry import drift, orthonormalize, subspace_error
 
 ORDERS = [2, 3, 4, 5]
@@ -60,7 +60,7 @@ class Tensors(Recipe):
 
 class Endless(Recipe):
     offers: ClassVar[type[TuckerOracle]] = MomentStream
-    endless = True
+    streamed = True
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -87,11 +87,11 @@ def test_a_step_is_that_of_the_paper(tucker, order):
     T = tucker.symmetric(5, order)
     made = tucker.of_tensor(T, 2)
     solver = PGD(start="random", rule="adagrad", step_size=0.7)
-    Q, measured = made.oracle.start, MeasuredTensor(made.oracle.T)
+    Q, measured = made.oracle.start, FullTensor(made.oracle.T)
     state, sums = tucker.begun(solver, made), None
     for _ in range(4):
         W = measured.partial_core(Q)
-        G = gradient(W, inner_core(W, Q), order)
+        G = gradient(W, Q.T @ W, order)
         sums = 1e-10 * np.sum(G**2) if sums is None else sums
         sums = sums + np.sum(G**2, axis=0)
         Q = orthonormalize(Q + 0.7 * G / np.sqrt(sums))
@@ -122,7 +122,7 @@ def test_curvature_is_within_the_bound(tucker, seed):
     order, n, r = 2 + seed % 4, 4, 2
     T = tucker.symmetric(n, order, seed)
     sigma = np.linalg.norm(T.reshape(n, -1), 2)
-    measured = MeasuredTensor(T)
+    measured = FullTensor(T)
     for _ in range(50):
         Q, V = orthonormalize(rng.standard_normal((n, r))), rng.standard_normal((n, r))
         Q *= rng.uniform(0, 1)
@@ -260,10 +260,10 @@ def ascent(solver, made, most=20_000):
     state = begun(solver, made)
     values = [state.objective]
     while state.status is Status.RUNNING and state.work.steps < most:
-        place = state.place
+        iterate = state.iterate
         solver.step(made.oracle, state)
         assert state.objective >= values[-1] * (1 - 1e-13)
-        assert (state.place is place) or not np.array_equal(state.basis, place.basis)
+        assert (state.iterate is iterate) or not np.array_equal(state.basis, iterate.basis)
         values.append(state.objective)
     return state, values
 
@@ -317,18 +317,18 @@ def test_a_step_that_is_taken_back_counts_and_shortens_the_next(tucker):
     made.oracle.start = np.array([[0.8], [0.6]])
     solver = PGD(start="random")
     state = tucker.begun(solver, made)
-    first, flops = state.place, state.work.flops
+    first, flops = state.iterate, state.work.flops
     solver.step(made.oracle, state)
-    assert state.place is first
+    assert state.iterate is first
     assert (state.work.steps, state.work.flops) == (1, 2 * flops)
-    assert state.length == 100.0
+    assert state.step_size == 100.0
     solver.advance(made.oracle, state, 3)
-    assert state.place is not first
-    assert state.length < 100.0
+    assert state.iterate is not first
+    assert state.step_size < 100.0
     lengths = []
     for _ in range(8):
         solver.step(made.oracle, state)
-        lengths.append(state.length)
+        lengths.append(state.step_size)
     assert max(lengths) > min(lengths)
 
 
@@ -337,7 +337,7 @@ def test_steps_that_all_raise_f_are_of_the_power_iteration(tucker):
     made = tucker.of_samples(X, 3, 3)
     state = tucker.converged(PGD(), made)
     power = tucker.converged(PGD(rule="adagrad"), made)
-    assert state.length == 1000.0
+    assert state.step_size == 1000.0
     assert state.work.steps == power.work.steps
     assert away(state.basis, power.basis) < 1e-10
 
@@ -359,7 +359,7 @@ def test_it_fails_where_no_step_is_left_though_there_is_a_gradient(tucker):
     for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
         solver = PGD(start="random", tolerance=tolerance)
         state = tucker.begun(solver, made)
-        state.length = 1e-17
+        state.step_size = 1e-17
         solver.step(made.oracle, state)
         assert state.status is status
         assert ("is not rounding" in state.reason) == (tolerance > 0)
@@ -386,7 +386,7 @@ def test_the_slopes_of_a_way_are_its_derivatives(tucker, order):
     for t in (1e-3, 1e-4):
         ends = [Q @ turns[0], orthonormalize(Q + t * V) @ turns[1]]
         one, two = (evaluate(np.ascontiguousarray(end.T)) for end in ends)
-        first, last = slopes(one, two)
+        first, last = end_slopes(one, two)
         gained = two.objective - one.objective
         assert (first + last) / 2 == pytest.approx(gained, rel=20 * t)
         assert first == pytest.approx(gained, rel=100 * t)
@@ -447,14 +447,14 @@ def test_the_gradient_in_two_parts_is_the_gradient(tucker, order):
     rng = np.random.default_rng(order)
     Q = orthonormalize(rng.standard_normal((6, 2)))
     table = monomials(2, order - 1)
-    W = MeasuredTensor(tucker.symmetric(6, order)).partial_core(Q)
-    S = inner_core(W, Q)
+    W = FullTensor(tucker.symmetric(6, order)).partial_core(Q)
+    S = Q.T @ W
     inner, tangent, objective, relative = evaluated(
-        np.ascontiguousarray(W.T), np.ascontiguousarray(Q.T), table.counts, order
+        np.ascontiguousarray(W.T), np.ascontiguousarray(Q.T), table.multiplicities, order
     )
     np.testing.assert_allclose(Q @ inner + tangent.T, gradient(W, S, order), rtol=1e-10, atol=1e-9)
     assert np.abs(tangent @ Q).max() < 1e-12 * np.abs(tangent).max()
-    assert objective == pytest.approx(core_square(S, order), rel=1e-13)
+    assert objective == pytest.approx(core_norm_squared(S, order), rel=1e-13)
     assert relative == pytest.approx(np.linalg.norm(tangent) / objective, rel=1e-13)
 
 

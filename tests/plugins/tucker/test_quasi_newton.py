@@ -310,7 +310,7 @@ class Sized(SymmetricTucker):
         return (self.n,) * 3
 
     @property
-    def endless(self):
+    def streamed(self):
         return self.stream
 
     def build(self, rng):

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orthobench_tucker.recipes import recipe
+from orthobench_tucker.monomial_products import monomial_products
 from orthobench_tucker.sample_cores import SampleCores, block_rows
 from orthobench_tucker.tensor_cores import TensorCores
 
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.families.symmetric_tucker.sample_moments import (
-    core_square,
+    core_norm_squared,
     gradient,
-    inner_core,
     partial_core,
 )
 
@@ -72,10 +71,10 @@ def test_the_gradient_is_that_of_finite_differences(order):
     cores = SampleCores(X, order)
 
     def objective(Q):
-        return core_square(inner_core(cores.at(Q), Q), order)
+        return core_norm_squared(Q.T @ cores.at(Q), order)
 
     W = cores.at(Q)
-    exact = np.vdot(gradient(W, inner_core(W, Q), order), V)
+    exact = np.vdot(gradient(W, Q.T @ W, order), V)
     step = 1e-5
     differences = (objective(Q + step * V) - objective(Q - step * V)) / (2 * step)
     assert exact == pytest.approx(differences, rel=1e-6)
@@ -91,8 +90,9 @@ def test_any_memory_order_gives_the_same_bits():
 
 
 @pytest.mark.parametrize(("variables", "degree"), [(1, 4), (3, 1), (4, 3), (2, 4)])
-def test_the_recipe_makes_the_monomials_in_their_order(variables, degree):
-    made, Z = recipe(variables, degree), np.random.default_rng(0).standard_normal((variables, 5))
+def test_the_products_make_the_monomials_in_their_order(variables, degree):
+    made = monomial_products(variables, degree)
+    Z = np.random.default_rng(0).standard_normal((variables, 5))
     rows = list(Z)
     for parent, last in zip(made.parents[variables:], made.last[variables:], strict=True):
         rows.append(rows[parent] * rows[last])

@@ -29,13 +29,13 @@ def contracted(T, factors):
 
 
 def at(T, Q):
-    return contracted(T, [Q] * (T.ndim - 1))[:, monomials(Q.shape[1], T.ndim - 1).places]
+    return contracted(T, [Q] * (T.ndim - 1))[:, monomials(Q.shape[1], T.ndim - 1).positions]
 
 
 def along(T, Q, V):
     places = range(T.ndim - 1)
     total = sum(contracted(T, [V if p == place else Q for p in places]) for place in places)
-    return total[:, monomials(Q.shape[1], T.ndim - 1).places]
+    return total[:, monomials(Q.shape[1], T.ndim - 1).positions]
 
 
 @pytest.mark.parametrize(("order", "size"), zip(ORDERS, SIZES, strict=True))

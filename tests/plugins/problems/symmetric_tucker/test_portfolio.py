@@ -10,29 +10,19 @@ import numpy as np
 import pytest
 from orthobench_problems.symmetric_tucker import Portfolio, portfolio
 from orthobench_problems.symmetric_tucker.allocation import Utility, performance
+from orthobench_problems.symmetric_tucker.returns import read_returns
 
 from orthobench.cli.adhoc import changed
 from orthobench.contract.solution import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import ComponentSolution
-from orthobench.families.symmetric_tucker.sample_moments import gradient, inner_core, partial_core
+from orthobench.families.symmetric_tucker.sample_moments import gradient, partial_core
 from orthobench.registry.installed import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point
 
-
-def have(file):
-    try:
-        return datasets.cached(file) is not None
-    except DataError:
-        return False
-
-
-needs_industries = pytest.mark.skipif(
-    not have(portfolio.INDUSTRIES),
-    reason=f"{portfolio.INDUSTRIES.name} is not in $ORTHOBENCH_DATA",
-)
+needs_industries = pytest.mark.needs_data(portfolio.INDUSTRIES)
 
 
 def rng(seed=0):
@@ -234,7 +224,7 @@ def test_the_published_returns_are_what_they_are_known_to_be():
     assert instance.oracle.X.shape == (3269, 30)
     assert instance.oracle.remaining() == 160 * 3269
     assert np.abs(instance.oracle.X.mean(axis=0)).max() < 1e-12
-    returns, _ = Portfolio()._read()
+    returns = read_returns(datasets.fetch(portfolio.INDUSTRIES))
     worst = returns.values.mean(axis=1).argmin()
     assert returns.days[worst] == np.datetime64("1987-10-19")
     assert returns.values[worst].mean() == pytest.approx(-17.3, abs=0.1)
@@ -246,7 +236,7 @@ def test_what_low_rank_moments_came_to():
     Q, X = random_point(30, 15, rng()), instance.oracle.X
     for _ in range(150):
         W = partial_core(X, Q, 3)
-        Q = orthonormalize(gradient(W, inner_core(W, Q), 3))
+        Q = orthonormalize(gradient(W, Q.T @ W, 3))
     metrics = instance.measure(Solution(Q))
     assert metrics["relative_error"] == pytest.approx(0.0064, abs=2e-4)
     assert metrics["utility_gap"] == pytest.approx(0.145, abs=5e-3)

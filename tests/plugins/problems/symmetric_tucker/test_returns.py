@@ -74,12 +74,12 @@ def test_the_first_table_is_read_whatever_is_around_it(file, content):
         (TABLE.replace("20130103", "Total"), "line 3 begins with 'Total', not with a day"),
         (TABLE.replace("20130103", "20130102"), "line 3: day 20130102 is not after"),
         (TABLE.replace("20130107", "20121231"), "line 4: day 20121231 is not after"),
-        (TABLE.replace("0.75", "NA"), r"line 3: 'NA' is no return in percent \('Beer'\)"),
-        (TABLE.replace("0.75", ""), r"line 3: '' is no return in percent \('Beer'\)"),
-        (TABLE.replace("0.75", "nan"), "line 3: 'nan' is no return"),
-        (TABLE.replace("0.75", "inf"), "line 3: 'inf' is no return"),
-        (TABLE.replace("0.75", "-100.01"), "line 3: '-100.01' is no return"),
-        (PREFACE + TABLE.replace("0.75", "x"), "line 8: 'x' is no return"),
+        (TABLE.replace("0.75", "NA"), r"line 3: 'NA' is not a return in percent \('Beer'\)"),
+        (TABLE.replace("0.75", ""), r"line 3: '' is not a return in percent \('Beer'\)"),
+        (TABLE.replace("0.75", "nan"), "line 3: 'nan' is not a return"),
+        (TABLE.replace("0.75", "inf"), "line 3: 'inf' is not a return"),
+        (TABLE.replace("0.75", "-100.01"), "line 3: '-100.01' is not a return"),
+        (PREFACE + TABLE.replace("0.75", "x"), "line 8: 'x' is not a return"),
         (b"\xff\xfe\x00,Food\n", "cannot be read as a CSV file"),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_period_includes_its_ends(file):
         ("2012-12-01", "2013-01-03", "no returns from 2012-12-01 to 2013-01-03, only from 2013-01"),
         ("2013-01-02", "2013-01-18", "only from 2013-01-02 to 2013-01-07"),
         ("2013-01-04", "2013-01-07", "there are 1 days of returns"),
-        ("2013-01-03", "2013-01-07", "the return of 'Smoke' on 2013-01-07 is not known"),
+        ("2013-01-03", "2013-01-07", "the return of 'Smoke' on 2013-01-07 is missing"),
     ],
 )
 def test_a_period_that_cannot_be_had_is_refused(file, first, last, message):

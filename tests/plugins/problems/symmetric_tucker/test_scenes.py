@@ -7,7 +7,7 @@ import pytest
 import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_problems.symmetric_tucker.scenes import read_scene, whitened
+from orthobench_problems.symmetric_tucker.scenes import read_scene, whitened_pixels
 
 from orthobench.errors import DataError
 
@@ -106,7 +106,7 @@ def covariance(X):
 
 def test_the_covariance_becomes_the_identity_in_the_order_of_principal_components():
     X = samples()
-    Z = whitened(X)
+    Z = whitened_pixels(X)
     assert Z.flags.c_contiguous
     assert np.abs(Z.mean(axis=0)).max() < 1e-10
     assert np.abs(covariance(Z) - np.eye(6)).max() < 1e-9
@@ -119,20 +119,22 @@ def test_the_covariance_becomes_the_identity_in_the_order_of_principal_component
 @given(st.integers(-120, 120), st.integers(0, 5))
 def test_units_do_not_matter(exponent, seed):
     X = rng(seed).exponential(size=(40, 3))
-    assert np.allclose(np.abs(whitened(X * 10.0**exponent)), np.abs(whitened(X)), atol=1e-8)
+    assert np.allclose(
+        np.abs(whitened_pixels(X * 10.0**exponent)), np.abs(whitened_pixels(X)), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("more", [1, 3])
 def test_directions_without_variance_are_left_out(more):
     X = samples()
     extra = [X[:, :1] * 0 + 7, X[:, :1] + X[:, 1:2], X[:, 2:3]]
-    Z = whitened(np.hstack([X, *extra[:more]]))
+    Z = whitened_pixels(np.hstack([X, *extra[:more]]))
     assert Z.shape == (300, 6)
     assert np.abs(covariance(Z) - np.eye(6)).max() < 1e-8
 
 
 def test_fewer_pixels_than_bands_leave_one_direction_less_than_pixels():
-    Z = whitened(rng(4).standard_normal((5, 9)))
+    Z = whitened_pixels(rng(4).standard_normal((5, 9)))
     assert Z.shape == (5, 4)
     assert np.abs(covariance(Z) - np.eye(4)).max() < 1e-10
 
@@ -140,4 +142,4 @@ def test_fewer_pixels_than_bands_leave_one_direction_less_than_pixels():
 @pytest.mark.parametrize("value", [0.0, 0.1, 3e7])
 def test_pixels_that_are_all_equal_are_refused(value):
     with pytest.raises(DataError, match="all pixels are equal"):
-        whitened(np.full((7, 3), value))
+        whitened_pixels(np.full((7, 3), value))

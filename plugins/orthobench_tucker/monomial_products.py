@@ -1,4 +1,4 @@
-"""How monomials of all degrees follow from each other, for the kernels that make them."""
+"""Tables of the products by which kernels make the monomials of all degrees."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from orthobench.families.symmetric_tucker.monomials import monomials
 
 
-class Recipe(NamedTuple):
-    """How to make monomials of all degrees in one table, the variables in its first rows.
+class MonomialProducts(NamedTuple):
+    """Each monomial of degree 1 to m as a product of two others, in one list of R monomials.
+
+    The list begins with the r variables; the degrees follow each other.
 
     Attributes
     ----------
     parents, last : ndarray of int64, shape (R,)
-        Row i, i >= r, is row ``parents[i]`` times row ``last[i]``. Read-only.
+        Monomial i, i >= r, is monomial ``parents[i]`` times variable ``last[i]``. Read-only.
     size : int
-        Rows of the highest degree, the last ones, ordered as in the module `monomials`.
+        Number of monomials of degree m, the last ones, in the order of the module `monomials`.
     """
 
     parents: NDArray[np.int64]
@@ -28,8 +30,8 @@ class Recipe(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def recipe(variables: int, degree: int) -> Recipe:
-    """Return the recipe of the monomials of degrees 1 to `degree`."""
+def monomial_products(variables: int, degree: int) -> MonomialProducts:
+    """Return the products that make the monomials of degrees 1 to `degree`."""
     parents, last = [np.zeros(variables, np.int64)], [np.zeros(variables, np.int64)]
     above = 0
     for m in range(2, degree + 1):
@@ -37,6 +39,8 @@ def recipe(variables: int, degree: int) -> Recipe:
         parents.append(table.parents + above)
         last.append(table.last)
         above += monomials(variables, m - 1).size
-    made = Recipe(np.concatenate(parents), np.concatenate(last), monomials(variables, degree).size)
+    made = MonomialProducts(
+        np.concatenate(parents), np.concatenate(last), monomials(variables, degree).size
+    )
     made.parents.flags.writeable = made.last.flags.writeable = False
     return made

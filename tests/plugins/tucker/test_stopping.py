@@ -1,15 +1,15 @@
-"""How rounding, and cycles, end runs."""
+"""Stopping rules: rounding, objectives that vanish, cycles."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from orthobench_tucker.endings import (
+from orthobench_tucker.stopping import (
     count_returns,
-    end_in_rounding,
-    fail_where_it_cycles,
-    fail_where_it_vanishes,
+    fail_if_cycling,
+    fail_if_vanishing,
     relative_gradient,
+    stop_at_rounding,
 )
 
 from orthobench.contract.solver import State, Status
@@ -30,7 +30,7 @@ def test_a_gradient_is_rounding_unless_it_is_ten_times_its_noise(
     noise, slope, stuck, status, reason
 ):
     state = State()
-    end_in_rounding(state, noise, slope, 1.0, stuck=stuck)
+    stop_at_rounding(state, noise, slope, 1.0, stuck=stuck)
     assert state.status is status
     assert state.reason.endswith(reason)
 
@@ -52,9 +52,9 @@ def test_returns_are_counted_by_subspaces_and_begin_anew():
         returns = count_returns(returns, bases, 1e-6)
         assert returns == step
     state = State()
-    fail_where_it_cycles(state, returns - 1, "")
+    fail_if_cycling(state, returns - 1, "")
     assert state.status is Status.RUNNING
-    fail_where_it_cycles(state, returns, "stop")
+    fail_if_cycling(state, returns, "stop")
     assert state.reason.startswith("oscillates between two subspaces since step")
     assert count_returns(returns, (there, back, turned(1e-3)), 1e-6) == 0
     assert count_returns(returns, (there, turned(1e-7), there), 1e-6) == 0
@@ -72,5 +72,5 @@ def test_a_core_vanishes_next_to_what_it_would_be_without_cancellation(order, sc
             for factor, status in ((2.0, Status.RUNNING), (0.5, Status.FAILED)):
                 state = State()
                 least = factor * size if unit else factor - 0.5
-                fail_where_it_vanishes(state, oracle, Q, least, m)
+                fail_if_vanishing(state, oracle, Q, least, m)
                 assert state.status is status

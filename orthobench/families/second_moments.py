@@ -1,4 +1,4 @@
-"""Second-moment matrices C = E[xx'] that the judge of stochastic PCA measures by."""
+"""Second-moment matrices C = E[xx']: variances along directions, and leading eigenvectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from orthobench.tools.geometry import orthonormalize
 
 
 class SecondMoment(ABC):
-    """A second-moment matrix C = E[xx'] that the judge can ask for variances."""
+    """A second-moment matrix C = E[xx'], which need not be formed.
+
+    Attributes
+    ----------
+    d : int
+        Length of a sample x.
+    """
 
     d: int
 
@@ -33,7 +39,18 @@ class SecondMoment(ABC):
 
 
 class DenseMoment(SecondMoment):
-    """C given as a (d, d) matrix."""
+    """A second moment given as a matrix.
+
+    Parameters
+    ----------
+    C : ndarray, shape (d, d)
+        Symmetric, to 1e-10 of its largest entry.
+
+    Raises
+    ------
+    DataError
+        Where C is not a finite, real, square and symmetric matrix.
+    """
 
     def __init__(self, C: Array) -> None:
         C = matrix(np.asarray(C), "the covariance").astype(np.float64, copy=False)
@@ -60,7 +77,14 @@ class DenseMoment(SecondMoment):
 
 
 class RowMoment(SecondMoment):
-    """C = X'X / n of fewer rows than features, never formed."""
+    """The second moment X'X / n of samples in rows, never formed.
+
+    The cheaper form where there are fewer samples than features.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+    """
 
     def __init__(self, X: Array) -> None:
         self.X, self.d = X, X.shape[1]
@@ -77,11 +101,11 @@ class RowMoment(SecondMoment):
         return float(np.einsum("ij,ij->", self.X, self.X)) / len(self.X)
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k leading eigenpairs, from the (n, n) Gram matrix.
+        """Return the k leading eigenpairs, from the Gram matrix XX'.
 
-        A Rayleigh-Ritz step on the span of X'W, for the leading eigenvectors W of XX', gives
-        back the accuracy that the squared condition number of XX' took. Beyond the rank the values
-        are zero and the vectors any orthonormal ones. n²d + 4n³/3 + 8ndk flops.
+        Forming XX' squares the condition number. A Rayleigh-Ritz step on the span of X'W, with W
+        the leading eigenvectors of XX', recovers the accuracy lost. Beyond the rank of X the
+        values are zero and the vectors arbitrary, but orthonormal. n²d + 4n³/3 + 8ndk flops.
         """
         _, W = _leading(self.X @ self.X.T, min(k, len(self.X)))
         directions = np.zeros((self.d, k))
@@ -101,9 +125,23 @@ def _leading(C: Array, k: int) -> tuple[Array, Array]:
 
 
 def second_moment(source: ArraySource) -> SecondMoment:
-    """Return the second moment of all rows of a source, in the cheaper of two forms.
+    """Return the second moment of all rows of a source: `RowMoment` or `DenseMoment`.
 
-    Reads the rows once, block by block. Keeps min(n, d) d numbers; nd² flops.
+    The cheaper of the two: `RowMoment` where there are fewer rows than features.
+
+    Parameters
+    ----------
+    source : ArraySource
+        Read once, block by block.
+
+    Raises
+    ------
+    DataError
+        On a row that is not finite; names it.
+
+    Notes
+    -----
+    nd² flops; keeps min(n, d) d numbers.
     """
     if source.length < source.d:
         X = np.concatenate(list(source.checked_pass()))
@@ -112,34 +150,3 @@ def second_moment(source: ArraySource) -> SecondMoment:
     for block in source.checked_pass():
         C += block.T @ block
     return DenseMoment(C / source.length)
-
-
-class Optimum:
-    """The k-dimensional subspace of largest variance.
-
-    Attributes
-    ----------
-    value : float
-        The largest tr(U'CU), the sum of the k largest eigenvalues of C.
-    subspace : ndarray, shape (d, k)
-        Their eigenvectors.
-    """
-
-    def __init__(self, moment: SecondMoment, k: int) -> None:
-        self.moment = moment
-        self.values, self.subspace = moment.leading(k)
-        self.value = float(self.values.sum())
-
-    def gap(self, U: Array) -> float:
-        """Return the suboptimality of an orthonormal `U`, without cancellation.
-
-        With the leading eigenpairs (Λ, S) the difference tr Λ - tr(U'CU) is
-        ``sum_i λ_i |(I - UU')s_i|² - tr(W'CW)``, W = (I - SS')U. Both terms vanish with the
-        square of the angle to the optimum, so that a gap far below the rounding of tr Λ is
-        still a number rather than noise of either sign. 8dk² flops and those of `variances`.
-        """
-        S = self.subspace
-        missed = S - U @ (U.T @ S)
-        gained = U - S @ (S.T @ U)
-        lost = float(self.values @ np.einsum("ij,ij->j", missed, missed))
-        return lost - float(self.moment.variances(gained).sum())

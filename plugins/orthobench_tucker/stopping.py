@@ -1,4 +1,4 @@
-"""How runs end: where the gradient is small, or rounding; where F vanishes; where they cycle."""
+"""Stopping rules: small or rounded gradients, objectives that vanish, cycles."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from orthobench.contract import Array, State, Status, parameter, subspace_error
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 
 VANISHING = 1e-13
-"""A core this small, relative to what it would be without cancellation, is rounding."""
+"""A core smaller than this, relative to its size without cancellation, is rounding."""
 
 LOOKED_AT = 64
-"""Samples, at least, that say what a core would be without cancellation."""
+"""Least number of samples by which the size of a core without cancellation is estimated."""
 
 TRUSTED = 10.0
-"""A gradient is rounding unless it is so many times what the last bit of Q makes of it."""
+"""Least ratio of a gradient to its change by the last bits of Q at which it is not rounding."""
 
 VOID = 0.01
-"""F is rounding where the last bit of Q changes its gradient by more than this share of F."""
+"""Change of the gradient by the last bits of Q, relative to F, above which F is rounding."""
 
 MOVED = 1e-6
-"""Least distance of two subspaces that is a step, not the end of convergence."""
+"""Least distance between two subspaces that counts as a step."""
 
 RETURNS = 8
-"""So many returns in a row are a cycle."""
+"""Number of returns in a row that make a cycle."""
 
 
 def tolerance_parameter() -> Any:
-    """Declare the parameter ``tolerance`` of a solver that sees the whole tensor."""
+    """Declare the parameter ``tolerance`` of a solver that uses the whole tensor."""
     return parameter(
         1e-12, low=0.0, help="relative gradient |grad F| / F to end at; 0 never ends there"
     )
 
 
 def relative_gradient(slope: float, value: float) -> float:
-    """Return |grad F| / F (section 4.2 of Jin et al. 2022); infinite where F vanishes.
+    """Return |grad F| / F (section 4.2 of Jin et al. 2022); infinite where F is zero.
 
-    Where F does, its gradient does too: there F is least, and a method must not end.
+    There F is least and its gradient is zero as well, but a method must not stop.
     """
     return slope / value if value > 0 else inf
 
 
-def fail_where_it_vanishes(
+def fail_if_vanishing(
     state: State, oracle: SymmetricTensorOracle, Q: Array, size: float, inside: int
 ) -> None:
-    """Fail the run where a core is zero at the first basis, but for rounding, or not finite.
+    """Fail the run where a core at the first basis is not finite, or zero up to rounding.
 
-    Of samples x, |M ·(I, ..., Q, ...)| is rounding where it is at most 1e-13 of the mean of
-    |x|^(d - m) |Q'x|^m, with m times Q.
+    For samples x, a core with m factors Q and d - m factors I is rounding where its norm is at
+    most 1e-13 of the mean of |x|^(d - m) |Q'x|^m.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def fail_where_it_vanishes(
     Q : ndarray, shape (n, r)
         The first basis.
     size : float
-        |X ·(Q, ..., Q)| of methods that follow the gradient of F, which vanishes with it; or
+        |X ·(Q, ..., Q)| for methods that follow the gradient of F, which vanishes with it; or
         |X ·(I, Q, ..., Q)|.
     inside : int
-        m, d or d - 1.
+        m: d for the former, d - 1 for the latter.
     """
     if not np.isfinite(size):
         state.status, state.reason = Status.FAILED, "the objective is not finite at the first basis"
@@ -86,27 +86,30 @@ def _lengths(rows: Array) -> Array:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
-def next_numbers(Q: Array) -> Array:
-    """Return `Q` with its entries moved to the next numbers up and down, by turns."""
+def perturbed(Q: Array) -> Array:
+    """Return `Q` with every entry moved to the next floating-point number, up and down in turn."""
     toward = np.where(np.arange(Q.size) % 2, np.inf, -np.inf).reshape(Q.shape)
     return np.nextafter(Q, toward)
 
 
-def end_in_rounding(state: State, noise: float, slope: float, value: float, *, stuck: bool) -> None:
-    """Set the status where a step has gained nothing that counts, by what rounding does here.
+def stop_at_rounding(
+    state: State, noise: float, slope: float, value: float, *, stuck: bool
+) -> None:
+    """Set the status after a step without a significant gain, by the rounding of the gradient.
 
-    The gradient is computed anew with every entry of Q moved to the next number up or down. If
-    that changes it by a hundredth of F, all of F is rounding, and the run has failed. If it changes
-    it by a tenth of itself, the gradient is rounding, and the run has converged. Else there is more
-    to gain, and to be `stuck` is to fail.
+    The gradient is computed again at `perturbed`, with the last bit of every entry of Q changed.
+    If that changes it by more than a hundredth of F, all of F is rounding, and the run has failed.
+    If it changes it by a tenth of itself, the gradient is rounding, and the run has converged.
+    Else there is more to gain: where the method is `stuck` the run has failed, otherwise it goes
+    on.
 
     Parameters
     ----------
     state : State
     noise : float
-        By how much the gradient has changed at `next_numbers`.
+        Norm of the change of the gradient.
     slope, value : float
-        |grad F| and F, in the same unit.
+        |grad F| and F, in the same unit as `noise`.
     stuck : bool
         Whether no step was found at all.
     """
@@ -124,20 +127,20 @@ def end_in_rounding(state: State, noise: float, slope: float, value: float, *, s
 
 
 def count_returns(returns: int, bases: tuple[Array, Array, Array], least: float) -> int:
-    """Return how many steps in a row have led back to where the step before began.
+    """Return the number of steps in a row that have led back to the subspace before the last.
 
     Parameters
     ----------
     returns : int
-        How many had before this one.
+        The number before this step.
     bases : tuple of ndarray, shape (n, r)
         Before the last step, before this one, and now.
     least : float
-        A step that ends closer to the subspace before the last than this times its length returns.
+        A step returns where it ends closer to the first of them than this times its length.
 
     Notes
     -----
-    8nr² flops, which are not counted: they are no part of a method.
+    8nr² flops, which are not counted: they are not part of a method.
     """
     before, last, now = bases
     step = subspace_error(last, now)
@@ -145,16 +148,16 @@ def count_returns(returns: int, bases: tuple[Array, Array, Array], least: float)
     return returns + 1 if back else 0
 
 
-def fail_where_it_cycles(state: State, returns: int, advice: str) -> None:
-    """Fail the run where eight steps in a row have returned.
+def fail_if_cycling(state: State, returns: int, advice: str) -> None:
+    """Fail the run after eight steps in a row that have returned.
 
     Parameters
     ----------
     state : State
     returns : int
-        Of `count_returns`.
+        From `count_returns`.
     advice : str
-        What to do about it.
+        What the message tells the user to do.
     """
     if returns >= RETURNS and state.status is Status.RUNNING:
         state.status = Status.FAILED

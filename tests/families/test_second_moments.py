@@ -1,4 +1,4 @@
-"""Second moments and optima against the explicit d x d matrix."""
+"""Second moments against the explicit d x d matrix."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
-from orthobench.families.moments import DenseMoment, Optimum, RowMoment, second_moment
-from orthobench.tools.geometry import drift, orthonormalize, random_point, subspace_error
+from orthobench.families.second_moments import DenseMoment, RowMoment, second_moment
+from orthobench.tools.geometry import drift, random_point, subspace_error
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -64,53 +64,6 @@ def test_beyond_the_rank_the_values_are_zero_and_the_vectors_orthonormal():
     assert np.all(values >= 0)
     assert np.all(values[3:] < 1e-15)
     assert drift(vectors) < 1e-12
-
-
-@given(d=st.integers(1, 25), seed=seeds, exponent=st.integers(-12, 12))
-@settings(max_examples=80)
-def test_the_gap_is_the_difference_of_the_objectives_and_never_negative(d, seed, exponent):
-    C = rows(2 * d, d, seed)
-    C = 10.0**exponent * (C.T @ C)
-    k = int(rng(seed).integers(1, d + 1))
-    optimum = Optimum(DenseMoment(C), k)
-    U = random_point(d, k, rng(seed + 1))
-    explicit = np.linalg.eigvalsh(C)[::-1][:k].sum() - np.trace(U.T @ C @ U)
-    assert optimum.gap(U) == pytest.approx(explicit, abs=1e-12 * np.trace(C))
-    assert optimum.gap(U) >= -1e-15 * optimum.value
-
-
-@pytest.mark.parametrize("angle", [1e-2, 1e-5, 1e-8, 1e-11])
-@pytest.mark.parametrize("kind", [DenseMoment, RowMoment])
-def test_a_gap_far_below_rounding_is_exact(angle, kind):
-    d = 12
-    values = 0.7 ** np.arange(d)
-    turned = random_point(d, d, rng(3))
-    if kind is DenseMoment:
-        moment = DenseMoment((turned * values) @ turned.T)
-    else:
-        moment = RowMoment(np.sqrt(values * d)[:, None] * turned.T)
-    U = turned[:, :3].copy()
-    U[:, 2] = np.cos(angle) * turned[:, 2] + np.sin(angle) * turned[:, 3]
-    expected = np.sin(angle) ** 2 * (values[2] - values[3])
-    assert Optimum(moment, 3).gap(U) == pytest.approx(expected, rel=1e-3)
-
-
-def test_the_gap_does_not_depend_on_the_basis():
-    optimum = Optimum(second_moment(ArraySource(rows(50, 9))), 4)
-    U = random_point(9, 4, rng(1))
-    assert optimum.gap(U @ random_point(4, 4, rng(2))) == pytest.approx(optimum.gap(U))
-    assert optimum.gap(optimum.subspace @ random_point(4, 4, rng(3))) < 1e-28
-
-
-def test_equal_eigenvalues_leave_no_gap_between_their_subspaces():
-    optimum = Optimum(DenseMoment(np.eye(6)), 2)
-    assert optimum.gap(random_point(6, 2, rng(1))) == pytest.approx(0, abs=1e-14)
-
-
-def test_an_eigenvector_basis_need_not_be_in_order():
-    optimum = Optimum(DenseMoment(np.diag([1.0, 5.0, 3.0])), 2)
-    assert optimum.value == pytest.approx(8)
-    assert subspace_error(optimum.subspace, orthonormalize(np.eye(3)[:, 1:])) < 1e-15
 
 
 @pytest.mark.parametrize(

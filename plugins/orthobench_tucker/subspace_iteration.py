@@ -1,4 +1,4 @@
-"""Subspace iteration."""
+"""Subspace iteration for leading eigenpairs, compiled."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from orthobench.tools.compiled import kernel
 from orthobench_tucker.orthonormal_rows import orthonormalize
 
 ROUNDS = 8
-"""Iterations, of two products each, before it is given up."""
+"""Most iterations, of two products each."""
 
 PROMISING = 3
-"""Iterations after which the gap must have shown."""
+"""Iterations after which it is given up unless a gap has shown."""
 
 
 @kernel
-def iterated(A: Array, first: Array, count: int, accuracy: float) -> tuple[Array, Array, bool]:
-    """Return `count` eigenvalues, eigenvectors, and whether they are proven to be the leading ones.
+def subspace_iteration(
+    A: Array, first: Array, count: int, accuracy: float
+) -> tuple[Array, Array, bool]:
+    """Return eigenvalues, eigenvectors, and whether they are proven to be the leading ones.
 
     Parameters
     ----------
     A : ndarray, shape (n, n)
         Symmetric, positive semidefinite.
     first : ndarray, shape (m, n)
-        Rows to begin with, m > count.
+        Vectors to start from, in rows; m > count.
     count : int
+        Number of eigenpairs.
     accuracy : float
-        Largest residual, in units of the largest eigenvalue.
+        Largest residual that is accepted, relative to the largest eigenvalue.
 
     Returns
     -------
@@ -35,6 +38,10 @@ def iterated(A: Array, first: Array, count: int, accuracy: float) -> tuple[Array
         Descending.
     vectors : ndarray, shape (n, count)
     proven : bool
+
+    Notes
+    -----
+    4n²m flops an iteration, two products; at most 8 iterations.
     """
     square = np.sum(A * A)
     V, image = np.empty_like(first), np.dot(first, A)

@@ -1,7 +1,6 @@
 """Kernels of stochastic symmetric CP: the implicit gradient, and Adam's update.
 
-Samples and components lie in one array, one above the other, so that the gradient takes two
-matrix products.
+Samples and components are stacked in one array, so that the gradient takes two matrix products.
 """
 
 from __future__ import annotations
@@ -12,18 +11,18 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel, summed
-from orthobench_tucker.cp_iterates import Iterate
+from orthobench_tucker.cp_iterates import CPIterate
 
 
 class Settings(NamedTuple):
-    """What does not change from one iteration to the next.
+    """Settings that all iterations share.
 
     Attributes
     ----------
     order, batch : int
         d and b.
     beta1, beta2, epsilon : float
-        Of Adam.
+        Adam's decay rates and its regularization.
     """
 
     order: int
@@ -35,17 +34,17 @@ class Settings(NamedTuple):
 
 @kernel
 def descend(
-    iterate: Iterate, samples: Array, inverse: float, rate: float, settings: Settings
+    iterate: CPIterate, samples: Array, inverse: float, rate: float, settings: Settings
 ) -> tuple[int, bool]:
     """Do an iteration of Adam with each batch of samples, in place.
 
     Parameters
     ----------
-    iterate : Iterate
+    iterate : CPIterate
         Its arrays are overwritten.
     samples : ndarray, shape (count * b, n), C order
     inverse : float
-        What samples are multiplied by.
+        Factor of the samples.
     rate : float
         The learning rate.
     settings : Settings
@@ -53,10 +52,13 @@ def descend(
     Returns
     -------
     done : int
-        The iterations done; the last one is the first to meet a gradient whose square is not
-        finite.
+        Number of iterations done; it ends after the first whose squared gradient is not finite.
     finite : bool
-        Whether none did.
+        Whether all gradients were finite.
+
+    Notes
+    -----
+    `orthobench_tucker.cp_adam.step_flops` for each iteration.
     """
     point, mean, square, before = iterate
     n, b = samples.shape[1], settings.batch
@@ -86,13 +88,14 @@ def descend(
 def gradient(stacked: Array, weights: Array, order: int, work: Array, slope: Array) -> None:
     """Set the gradient of |M̂|² - 2<M̂, M>, where M̂ = sum_i l_i v_i ⊗ ... ⊗ v_i and l = w/r'.
 
-    In v_i it is 2d l_i (sum_k l_k (v_k'v_i)^(d-1) v_k - (1/b) sum_j (x_j'v_i)^(d-1) x_j), in w_i
+    With respect to v_i it is
+    2d l_i (sum_k l_k (v_k'v_i)^(d-1) v_k - (1/b) sum_j (x_j'v_i)^(d-1) x_j), with respect to w_i
     (2/r') (sum_k l_k (v_k'v_i)^d - (1/b) sum_j (x_j'v_i)^d).
 
     Parameters
     ----------
     stacked : ndarray, shape (b + r', n), C order
-        b samples, of which M is the moment, then the components.
+        b samples, whose moment is M, then the components.
     weights : ndarray, shape (r',)
         w.
     order : int
@@ -100,7 +103,7 @@ def gradient(stacked: Array, weights: Array, order: int, work: Array, slope: Arr
     work : ndarray, shape (2, b + r', r')
         Scratch.
     slope : ndarray, shape (r'(n + 1),)
-        Overwritten with the gradient in the components, one after the other, then the weights.
+        Overwritten with the gradient: with respect to the components in turn, then the weights.
 
     Notes
     -----
@@ -138,13 +141,13 @@ def adam(
     rate : float
         The learning rate.
     t : int
-        Number of the iteration, from 1.
+        Number of the iteration, counted from 1.
     settings : Settings
 
     Returns
     -------
     float
-        The sum of the mean squares, not finite where anything went wrong.
+        The sum of the running mean squares; not finite where the gradient is not.
     """
     beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
     rate /= 1.0 - beta1**t
@@ -162,7 +165,7 @@ def adam(
 
 @inner
 def _power(A: Array, exponent: int, out: Array) -> None:
-    """Set out to A^exponent, entry by entry; the exponent is at least one."""
+    """Set `out` to the entrywise power of `A`; the exponent is at least one."""
     for i in range(len(A)):
         out[i] = A[i]
     for _ in range(exponent - 1):
@@ -172,6 +175,6 @@ def _power(A: Array, exponent: int, out: Array) -> None:
 
 @inner
 def _scaled(source: Array, factor: float, target: Array) -> None:
-    """Set target = factor * source."""
+    """Set `target` to `factor` times `source`."""
     for i in range(len(target)):
         target[i] = factor * source[i]

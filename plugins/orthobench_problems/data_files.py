@@ -1,0 +1,77 @@
+"""Files of published data, and files of your own that a problem reads in their place."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from orthobench.contract import DataError
+from orthobench.tools import datasets
+from orthobench.tools.datasets import DataFile
+
+
+def located(path: str | None, published: DataFile) -> tuple[Path, str]:
+    """Return the file that a problem reads, and its checksum.
+
+    Parameters
+    ----------
+    path : str, optional
+        A file of your own; without one the published file, downloaded where it is missing.
+    published : DataFile
+
+    Raises
+    ------
+    DataError
+        Where there is no such file, or it cannot be read, downloaded or is not the published one.
+    """
+    if path is None:
+        return datasets.fetch(published), published.sha256
+    own = Path(path).expanduser()
+    return own, checksum(path, published)
+
+
+def checksum(path: str | None, published: DataFile) -> str:
+    """Return the SHA-256, in hexadecimal, of the file that a problem reads.
+
+    That of the published file is known beforehand. A file of your own is read once in a process
+    while it does not change.
+
+    Parameters
+    ----------
+    path : str, optional
+        A file of your own.
+    published : DataFile
+
+    Raises
+    ------
+    DataError
+        Where there is no such file, or it cannot be read.
+    """
+    if path is None:
+        return published.sha256
+    own = Path(path).expanduser()
+    try:
+        return datasets.checksum(own)
+    except FileNotFoundError:
+        raise DataError(f"there is no file {own}") from None
+    except OSError as error:
+        raise DataError(f"{own} cannot be read: {error}") from error
+
+
+@contextmanager
+def csv_text(path: Path) -> Iterator[TextIO]:
+    """Open a CSV file as text, whether or not it begins with a byte order mark.
+
+    Raises
+    ------
+    DataError
+        Where it cannot be read, is not UTF-8, or turns out to be malformed CSV while it is read.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            yield stream
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} cannot be read as a CSV file: {error}") from error

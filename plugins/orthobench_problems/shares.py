@@ -1,0 +1,49 @@
+"""Training, validation and test parts of your own rows, sized by shares."""
+
+from __future__ import annotations
+
+from orthobench.contract import DataError, UsageError
+
+
+def check_shares(validation: float, test: float) -> None:
+    """Refuse shares that leave no rows to train on.
+
+    Parameters
+    ----------
+    validation, test : float
+        Shares of the rows.
+
+    Raises
+    ------
+    UsageError
+        Where they add up to one or more.
+    """
+    if validation + test >= 1:
+        share = f"{validation + test:g}"
+        raise UsageError(
+            f"validation and test take {share} of the rows: nothing is left to train on"
+        )
+
+
+def part_sizes(rows: int, validation: float, test: float, path: str) -> tuple[int, int, int]:
+    """Return the number of training, validation and test rows.
+
+    Parameters
+    ----------
+    rows : int
+        All rows.
+    validation, test : float
+        Shares of them; zero for no such part.
+    path : str
+        The file that the message names.
+
+    Raises
+    ------
+    DataError
+        Where a part that is asked for would be empty.
+    """
+    tested, validated = round(rows * test), round(rows * validation)
+    train = rows - tested - validated
+    if train < 1 or (validation and not validated) or (test and not tested):
+        raise DataError(f"{path} has {rows} rows: too few for the parts asked for")
+    return train, validated, tested

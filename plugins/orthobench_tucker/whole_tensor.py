@@ -1,0 +1,40 @@
+"""The base of the solvers that use the whole tensor, from samples or with all its entries."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orthobench.contract import AnyProblem, Array, S, Solver
+from orthobench.families.symmetric_tucker import SymmetricTensorOracle
+from orthobench_tucker.partial_cores import forming_flops, refusal
+from orthobench_tucker.starts import first_basis, first_basis_flops
+
+
+class WholeTensorSolver(Solver[SymmetricTensorOracle, S]):
+    """Base of the solvers that use the whole tensor.
+
+    Attributes
+    ----------
+    form : str
+        One of `orthobench_tucker.partial_cores.FORMS`.
+    start : str
+        One of `orthobench_tucker.starts.STARTS`.
+    """
+
+    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
+
+    form: str = "explicit"
+    start: str = "random"
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
+        return super().refuses(problem) or refusal(problem, self.form, self.start)
+
+    def first_basis(self, oracle: SymmetricTensorOracle) -> Array:
+        """Return the basis (n, r) that the solver starts from, a fresh array."""
+        return first_basis(oracle, self.start, self.form)
+
+    def start_flops(self, oracle: SymmetricTensorOracle) -> int:
+        """Return the flops of forming the tensor, where the form needs it, and of the start."""
+        formed = forming_flops(oracle, self.form)
+        return formed + first_basis_flops(oracle, self.start, self.form)
