@@ -24,7 +24,8 @@ HERE = Side("BASE", "environment", "here", Path(sys.executable))
 SUITE = """
     seeds = 1
     [[problem]]
-    name = "digits"
+    name = "spiked-covariance"
+    n = 20
     k = 2
     budget = { samples = 200 }
     [[solver]]
@@ -33,6 +34,7 @@ SUITE = """
     [[solver]]
     name = "incremental-pca"
 """
+"""Made-up data: for those of scikit-learn each process would import it, in a second."""
 
 
 @pytest.fixture

@@ -1,6 +1,0 @@
-import pytest
-
-
-@pytest.mark.conformance("peers")
-def test_conformance(conformance):
-    conformance()

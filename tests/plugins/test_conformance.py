@@ -1,0 +1,74 @@
+"""What is built in keeps to the contract: a table of solvers and problems.
+
+The solvers of a plugin are checked with their defaults. Each row below adds a variant whose code
+differs; each problem is checked in the size that its row gives it, and needs none where its
+defaults are small.
+"""
+
+import pytest
+from orthobench_givens.coordinate_descent import Givens
+from orthobench_givens.sparse_pca import GivensSparsePCA
+from orthobench_gpower.gpower import GPower
+from orthobench_problems import orthobench_problems
+from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
+from orthobench_stochastic_pca.incremental import IncrementalPCA
+from orthobench_stochastic_pca.msg import MSG, CappedMSG
+from orthobench_tensor_power import PolarPower, TensorPower
+from orthobench_tucker.hooi import HOOI
+from orthobench_tucker.pgd import PGD
+from orthobench_tucker.quasi_newton import QuasiNewton
+from orthobench_tucker.trust_region import TrustRegion
+
+from orthobench.families.orthogonal_tensor import STARTS
+
+PLUGINS = ("givens", "gpower", "peers", "stochastic-pca", "tensor-power", "tucker")
+
+VARIANTS = (
+    Givens(sampling="without-replacement"),
+    GivensSparsePCA(loadings="thresholded"),
+    GPower(penalty="l0"),
+    GPower(block=True),
+    GPower(penalty="l0", block=True, mu="distinct"),
+    MSG(start="random", average=True, schedule="constant", step_size=0.1),
+    MSG(rounding="sampled", average=True),
+    CappedMSG(K=3, start="random", schedule="1/t"),
+    CappedMSG(average=True, rounding="sampled"),
+    IncrementalPCA(ties="new"),
+    WarmuthKuzmin(start="random", rounding="sampled", average=True),
+    MEG(rounding="sampled"),
+    *(cls(start=start) for cls in (TensorPower, PolarPower) for start in STARTS[1:]),
+    TensorPower(restarts=4, iterations=6, tolerance=0.0),
+    *(cls(form="explicit") for cls in (PGD, HOOI, QuasiNewton, TrustRegion)),
+    PGD(start="random"),
+)
+
+SIZES = {
+    "gmm-moments": {"d": 8, "components": 3, "samples": 400},
+    "lda-moments": {"topics": 3, "vocabulary": 20, "documents": 300},
+    "planted-sparse": {"d": 30, "samples": 20, "m": 2, "nonzeros": 5, "test": 20},
+    "nig-factor": {"n": 8, "rank": 2, "true_rank": 2, "samples": 80, "test": 80, "validation": 50},
+    "gaussian-factor": {
+        "n": 6, "rank": 2, "true_rank": 2, "samples": 80, "test": 80, "validation": 50,
+    },
+    "random-symmetric": {"n": 6, "rank": 2, "true_rank": 2},
+}  # fmt: skip
+
+NEED_FILES = {
+    "mnist", "prostate", "hsi-anomaly", "portfolio", "npy-pca", "npy-sparse", "npy-tensor",
+    "npy-moment",
+}  # fmt: skip
+
+PROBLEMS = [
+    cls(**SIZES.get(cls.name, {})) for cls in orthobench_problems() if cls.name not in NEED_FILES
+]
+
+
+@pytest.mark.conformance(*PLUGINS, *PROBLEMS)
+def test_conformance(conformance):
+    conformance()
+
+
+@pytest.mark.slow
+@pytest.mark.conformance(*VARIANTS)
+def test_conformance_of_variants(conformance):
+    conformance()
