@@ -16,7 +16,7 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
 from orthobench.contract import Parameter, parameters_of
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 
 SECTIONS = ("Parameters", "References")
 

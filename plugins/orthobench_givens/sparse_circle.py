@@ -12,7 +12,7 @@ gamma. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ , and 1(u) for whe
     f''' = -6 sum (1(u) - 1(v)) u v - f' .
 
 Rows are given without those inside the circle of radius gamma, which never count, and filled up
-with zeros to a multiple of `orthobench.tools.lanes.COUNT`. Angles are pairs (cos t, sin t).
+with zeros to a multiple of `orthobench.tools.simd.COUNT`. Angles are pairs (cos t, sin t).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner
-from orthobench.tools.lanes import COUNT, Lanes, fill, largest, load, magnitude, total, where
+from orthobench.tools.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 GRID = 4
 """Angles that one pass over the rows evaluates: two, and both 45 degrees on."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel
-from orthobench.tools.lanes import (
+from orthobench.tools.simd import (
     COUNT,
     Lanes,
     every,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from orthobench_givens import sparse_circle
 from orthobench_givens.sparse_angle import SCRATCH, best_angle
 
-from orthobench.tools.lanes import COUNT
+from orthobench.tools.simd import COUNT
 
 FINE = np.linspace(0.0, np.pi / 2, 20_001)
 NEAR = np.array([-1e-3, -1e-5, 1e-5, 1e-3])

@@ -25,11 +25,11 @@ from orthobench_tensor_power.tensor_power import TensorPower
 from orthobench.contract.solution import Solution
 from orthobench.harness.cell import instance_of
 from orthobench.registry.claims import Verdict
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.evidence import Runs
-from orthobench.tools.datasets import cache_folder
+from orthobench.tools.datasets import data_folder
 from orthobench.tools.geometry import drift, rotate
 
 NAMES = {claim.name: claim for claim in GIVENS_2014.claims}
@@ -37,7 +37,7 @@ SUITES = sorted(path.stem for path in GIVENS_2014.suites.glob("*.toml"))
 SINGH = "singh.RData"
 
 prostate = pytest.mark.skipif(
-    not (cache_folder() / SINGH).exists(), reason=f"{SINGH} is not in $ORTHOBENCH_DATA"
+    not (data_folder() / SINGH).exists(), reason=f"{SINGH} is not in $ORTHOBENCH_DATA"
 )
 
 

@@ -14,12 +14,12 @@ from records import record
 from orthobench.contract.solver import Work
 from orthobench.harness.trace import Mark
 from orthobench.registry.claims import Verdict
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.evidence import Runs
 from orthobench.stats.seeds import quantiles
-from orthobench.tools.datasets import cache_folder
+from orthobench.tools.datasets import data_folder
 
 IMAGES = "t10k-images-idx3-ubyte.gz"
 SUITES = sorted(path.stem for path in MSG_2013.suites.glob("*.toml"))
@@ -119,7 +119,7 @@ def test_no_claim_is_red(name, evidence):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (cache_folder() / IMAGES).exists(), reason=f"needs {IMAGES}")
+@pytest.mark.skipif(not (data_folder() / IMAGES).exists(), reason=f"needs {IMAGES}")
 @pytest.mark.parametrize("k", [1, 4, 8])
 class TestMNIST:
     """What else a correct implementation shows, which the paper does not say."""

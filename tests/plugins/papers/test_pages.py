@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.reproduce.publish import SIGNS
 
 REPORTS = Path(__file__).parents[3] / "reports"

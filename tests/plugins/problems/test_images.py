@@ -19,7 +19,7 @@ from orthobench.tools.geometry import random_point
 
 def have(file):
     try:
-        return datasets.cached(file) is not None
+        return datasets.find(file) is not None
     except DataError:
         return False
 

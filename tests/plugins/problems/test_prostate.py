@@ -21,7 +21,7 @@ from orthobench.tools.geometry import polar, random_point
 
 def have(file):
     try:
-        return datasets.cached(file) is not None
+        return datasets.find(file) is not None
     except DataError:
         return False
 

@@ -21,7 +21,7 @@ from orthobench.tools.geometry import orthonormalize, random_point, subspace_err
 
 def have(file):
     try:
-        return datasets.cached(file) is not None
+        return datasets.find(file) is not None
     except DataError:
         return False
 

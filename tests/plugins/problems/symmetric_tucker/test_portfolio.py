@@ -16,7 +16,7 @@ from orthobench.contract.solution import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import ComponentSolution
 from orthobench.families.symmetric_tucker.sample_moments import gradient, inner_core, partial_core
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point
@@ -24,7 +24,7 @@ from orthobench.tools.geometry import orthonormalize, random_point
 
 def have(file):
     try:
-        return datasets.cached(file) is not None
+        return datasets.find(file) is not None
     except DataError:
         return False
 
