@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from orthobench.tools.arrays import Array
-from orthobench.tools.datasets import cache_folder
+from orthobench.tools.datasets import data_folder
 
 FEATURES, SAMPLES = 12_600, 102
 
@@ -16,7 +16,7 @@ FEATURES, SAMPLES = 12_600, 102
 @cache
 def prostate() -> Array:
     """The data of Singh et al. (2002), (12600, 102); skips where they or rdata are not there."""
-    path = cache_folder() / "singh.RData"
+    path = data_folder() / "singh.RData"
     if not path.is_file():
         pytest.skip("needs singh.RData in $ORTHOBENCH_DATA")
     rdata = pytest.importorskip("rdata")

@@ -35,7 +35,7 @@ SLOWER = """
 import os
 import time
 
-from orthobench.registry.installed import Registry
+from orthobench.registry.plugins import Registry
 
 name, part = os.environ["ORTHOBENCH_SLOWER"].split()
 known = Registry.installed

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from orthobench.families.symmetric_tucker import symmetric_tucker
     from orthobench.harness.stopping import Budget, Target
     from orthobench.harness.trace import Outcome
-    from orthobench.registry.installed import catalogue
+    from orthobench.registry.plugins import catalogue
     from orthobench.report import notebook as plots
     from orthobench.results.results import Results
 
@@ -64,7 +64,7 @@ _HOMES = {
     "StoreError": "errors",
     "Target": "harness.stopping",
     "UsageError": "errors",
-    "catalogue": "registry.installed",
+    "catalogue": "registry.plugins",
     "orthogonal_group": "families.orthogonal_group",
     "gmm_tensor": "families.orthogonal_tensor",
     "orthogonal_tensor": "families.orthogonal_tensor",

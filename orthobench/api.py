@@ -23,7 +23,7 @@ from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.explain import explain

@@ -1,4 +1,4 @@
-"""The errors that are the user's to mend; the command line prints them and exits with code 2."""
+"""Errors that users can correct; the command line prints them and exits with code 2."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Iterable
 
 
 class OrthobenchError(Exception):
-    """What went wrong, where, and what to do about it."""
+    """An error whose message says what is wrong, where, and what to do about it."""
 
 
 class UsageError(OrthobenchError, ValueError):
-    """A name, a parameter or a suite that cannot be run as it stands."""
+    """A name, a parameter or a suite that cannot be used as it is."""
 
 
 class DataError(OrthobenchError, ValueError):
-    """Data that no solver should see: not finite, of a wrong shape, truncated, foreign."""
+    """Data that are missing or unfit: not finite, of a wrong shape, truncated."""
 
 
 class StoreError(OrthobenchError):
-    """A store that cannot be opened or written."""
+    """A store that cannot be opened, read or written."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error for a name that nobody has, with the nearest ones that exist.
+    """Return the error for an unknown name, with the nearest names that exist.
 
     Parameters
     ----------
     kind : str
-        What the name should have been: ``"solver"``, ``"parameter of msg"``.
+        What it should be the name of: ``"solver"``, ``"parameter of msg"``.
     name : str
-        The name as the user wrote it.
+        The name that the user wrote.
     known : iterable of str
         The names that exist.
     """

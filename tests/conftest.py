@@ -16,9 +16,9 @@ from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Instance, Oracle, Problem
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State, Status
-from orthobench.registry.installed import Plugin, Registry
+from orthobench.registry.plugins import Plugin, Registry
 from orthobench.testing import check_flops
-from orthobench.testing.runs import Bench
+from orthobench.testing.short_runs import Runner
 from orthobench.tools.geometry import orthonormalize
 from orthobench.tools.threads import limited
 
@@ -163,9 +163,8 @@ def flops_agree():
         check_flops(solver, instance, plain)
         found = []
         for method, look in zip((plain, solver), seen[::-1], strict=True):
-            bench = Bench(method, instance, streams_of=solver)
-            run = bench.begin()
-            run.advance(found[0][1] if found else bench.steps)
+            runner = Runner(method, instance, streams_of=solver)
+            run = runner.run(found[0][1] if found else runner.steps)
             found.append((np.abs(look(run)), run.state.work.steps))
         (theirs, _), (ours, _) = found
         np.testing.assert_allclose(ours, theirs, atol=1e-8)

@@ -12,7 +12,7 @@ from orthobench.contract.problem import AnyProblem, Problem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError
 from orthobench.harness.identity import label
-from orthobench.registry.installed import Registry
+from orthobench.registry.plugins import Registry
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 from plain import LITERAL
 
 from orthobench.contract import Parameter, parameters_of
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 
 PAGES = Path(__file__).parents[1] / "methods"
 COST = re.compile(r"^## Cost\n(.*?)^## ", re.DOTALL | re.MULTILINE)

@@ -11,7 +11,7 @@ from orthobench.api import find_path
 from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
 from orthobench.harness.suite import Suite
-from orthobench.registry.installed import Registry, catalogue
+from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.suite_file import from_table, load
 
 DEFAULT = "quickstart"

@@ -174,7 +174,7 @@ def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
 def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
     """Refuse, before all that takes minutes, what could not be written after it."""
     from orthobench.errors import UsageError
-    from orthobench.tools.files import beside
+    from orthobench.tools.files import partial_path
 
     for option, path in files.items():
         if path is None:
@@ -182,7 +182,7 @@ def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
         if path.exists() and not path.is_file():
             raise UsageError(f"cannot write {path}: not a regular file; name another --{option}")
         try:
-            part = beside(path)
+            part = partial_path(path)
             part.touch()
             part.unlink()
         except OSError as error:

@@ -11,9 +11,9 @@ import click
 
 from orthobench.cli import import_time
 from orthobench.errors import UsageError
-from orthobench.registry.installed import CHOICE, Plugin, Registry, catalogue
+from orthobench.registry.plugins import CHOICE, Plugin, Registry, catalogue
 from orthobench.tools import environment
-from orthobench.tools.datasets import cache_folder
+from orthobench.tools.datasets import data_folder
 
 EXTRAS = {
     "report": ("jinja2", "plotly"),
@@ -32,7 +32,7 @@ def examine() -> dict[str, Any]:
     """Return the environment, the plugins and the data cache, and the problems found."""
     snapshot = environment.snapshot()
     registry, choice = _registry()
-    cache = cache_folder()
+    cache = data_folder()
     return {
         "environment": snapshot,
         "extras": {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 _READY = "orthobench is imported"
 _CODE = """
-import sys, orthobench.registry.installed
+import sys, orthobench.registry.plugins
 print({ready!r}, file=sys.stderr)
 import {module}
 """

@@ -173,7 +173,7 @@ def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet
 @AS_JSON
 def list_(kind: str | None, as_json: bool) -> None:
     """List the solvers, problems, suites and plugins that are installed."""
-    from orthobench.registry.installed import catalogue
+    from orthobench.registry.plugins import catalogue
     from orthobench.report.terminal import listing
 
     facts = listing.facts(catalogue())
@@ -198,7 +198,7 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
     elif suite:
         raise click.UsageError(f"--suite is one of a store, and there is no store {name!r}")
     else:
-        from orthobench.registry.installed import catalogue
+        from orthobench.registry.plugins import catalogue
         from orthobench.report.terminal import listing
 
         print_facts(listing.details(catalogue(), name), as_json, listing.page)

@@ -22,7 +22,7 @@ def new(name: str, folder: Path | None, author: str | None) -> None:
 
     It passes its tests as written; then replace the method by your own.
     """
-    from orthobench.registry.installed import catalogue
+    from orthobench.registry.plugins import catalogue
     from orthobench.registry.scaffold import Names, refuse_taken, write
 
     names = Names.of(name)

@@ -59,7 +59,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
     from orthobench.results.results import Results
-    from orthobench.tools.files import made
+    from orthobench.tools.files import make_folder
 
     if formats and not style:
         raise click.UsageError("--format is that of figures, which --style asks for")
@@ -67,7 +67,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
         say("reading the store")
         results = Results.read(store, suite)
         beside = results.path.parent / "report"
-        folder = made(out or beside, "the report", "name another with --out")
+        folder = make_folder(out or beside, "the report", "name another with --out")
         say("comparing the solvers")
         ranked = rank(results.entries)
         found = families(ranked)

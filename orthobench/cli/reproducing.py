@@ -55,9 +55,9 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     Finished runs are kept, and a second call goes on where the first one ended.
     """
     from orthobench.errors import UsageError
-    from orthobench.registry.installed import catalogue
+    from orthobench.registry.plugins import catalogue
     from orthobench.reproduce.evidence import Runs
-    from orthobench.tools.files import made
+    from orthobench.tools.files import make_folder
 
     if paper is None:
         if publish or quick or names:
@@ -71,7 +71,7 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     known = catalogue().paper(paper)
     page = out or Path("reports") / paper
     if publish:
-        made(page, "the page", "name another with --out")
+        make_folder(page, "the page", "name another with --out")
     folder = store or Path("orthobench-results") / paper
     runs = Runs(known, folder, quick, first_seed, workers, quiet or as_json)
     checked = _check(known, names, runs, as_json)
@@ -104,7 +104,7 @@ def _publish(paper: Paper, checked: list[Checked], runs: Runs, folder: Path, as_
 
 
 def _list(as_json: bool) -> None:
-    from orthobench.registry.installed import catalogue
+    from orthobench.registry.plugins import catalogue
 
     papers = [provided.item for provided in catalogue().papers.values()]
     if as_json:

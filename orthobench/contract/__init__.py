@@ -1,9 +1,18 @@
-"""What a plugin derives from and calls.
+"""All that a plugin derives from and calls.
 
-Most plugins import this module and `orthobench.families`, and nothing else of orthobench: a solver
-derives from `Solver` and keeps what changes in a `State`, a problem derives from `Problem` and
-builds an `Instance` with an `Oracle`; `hookimpl` marks the hooks that return them. Kernels are
-compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
+Most plugins import this module and `orthobench.families`, and nothing else of orthobench.
+
+- A **solver** derives from `Solver`, keeps what changes during a run in a `State`, and returns a
+  `Solution`.
+- A **problem** derives from `Problem`, or from the base class of its family, and builds an
+  `Instance` with an `Oracle`, such as `SampleOracle`.
+- Both declare their parameters with `parameter`. Functions marked with `hookimpl` return them.
+- Errors for users are a `UsageError` or a `DataError`, with what is wrong and what to do.
+- `flops` has closed formulae to count work by; `orthonormalize`, `polar` and the other functions
+  are the geometry that most solvers need.
+- Papers draw figures as a `Plot` of `Panel`s.
+
+Kernels are compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
 """
 
 from orthobench.contract.exhibits import Curve, Exhibit, Image
@@ -13,14 +22,16 @@ from orthobench.contract.parameters import Parameter, ParameterError, parameter,
 from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Oracle, Problem
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solution import Solution
-from orthobench.contract.solver import AnySolver, O_contra, S, Solver, State, Status, Work
-from orthobench.contract.sources import (
-    ArraySource,
-    IteratorSource,
-    Sampler,
-    SamplerSource,
-    SampleSource,
+from orthobench.contract.solver import (
+    AnySolver,
+    OracleT_contra,
+    Solver,
+    State,
+    StateT,
+    Status,
+    Work,
 )
+from orthobench.contract.sources import ArraySource, Sampler
 from orthobench.errors import DataError, OrthobenchError, UsageError
 from orthobench.tools import flops
 from orthobench.tools.arrays import Array, check_rows, matrix
@@ -47,25 +58,22 @@ __all__ = [
     "Exhibit",
     "Image",
     "Instance",
-    "IteratorSource",
     "Key",
-    "O_contra",
     "Oracle",
+    "OracleT_contra",
     "OrthobenchError",
     "Panel",
     "Parameter",
     "ParameterError",
     "Plot",
     "Problem",
-    "S",
     "SampleOracle",
-    "SampleSource",
     "Sampler",
-    "SamplerSource",
     "Series",
     "Solution",
     "Solver",
     "State",
+    "StateT",
     "Status",
     "UsageError",
     "Work",

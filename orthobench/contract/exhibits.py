@@ -1,9 +1,8 @@
-"""Exhibits: what a solution looks like, for people who would rather look than read.
+"""Exhibits: images and curves that show what a solution looks like.
 
-A problem may show its solutions (`Instance.exhibits`): bands of an image, a
-detection map, an ROC curve, the returns of a portfolio. They are made once a run, off the clock,
-and kept for every run that did not fail: 4 bytes an entry before compression, times solvers,
-trials and seeds. Few and small is the way to keep a store small.
+`Instance.exhibits` makes them of the last solution of a run, off the clock: bands of an image, a
+detection map, an ROC curve, the returns of a portfolio. The store keeps them for every run that did
+not fail, at 4 bytes an entry before compression, so make them few and small.
 """
 
 from __future__ import annotations
@@ -21,31 +20,32 @@ from numpy.typing import NDArray
 from orthobench.errors import StoreError
 
 LARGEST = 2**22
-"""Most entries of an image, most points of a curve."""
+"""The most entries of an image, and the most points of a curve."""
 
 _MOST_BYTES = 2 * 4 * LARGEST + 2**12
-"""Of a curve that large, with its header: nothing that was packed here unpacks to more."""
+"""Bytes of the largest curve with its header; no packed exhibit is larger when decompressed."""
 
 Values: TypeAlias = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Image:
-    """A picture, one number a pixel.
+    """An image: a number for each pixel.
 
     Parameters
     ----------
     values : array_like, shape (height, width)
-        Real, NaN where there is nothing; the first row is on top. Kept in single precision.
+        Real numbers, NaN for pixels that are left blank; the first row is on top. Copied to
+        float32.
     signed : bool
-        Whether zero is special: shown white, with one colour below it and another above.
+        Whether zero has a meaning: it is drawn white, with one colour below and another above.
     reference : bool
-        Whether it is the same for every solver on the same instance: the true map.
+        Whether the image is the same for every solver on the instance, as the true map is.
 
     Raises
     ------
     ValueError
-        On values of another shape or kind, infinite ones, none at all, or more than `LARGEST`.
+        On values of another shape or kind, infinite values, none at all, or more than `LARGEST`.
     """
 
     values: Values
@@ -53,28 +53,29 @@ class Image:
     reference: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _kept(self.values, 2, "the values of an image"))
+        object.__setattr__(self, "values", _float32(self.values, 2, "the values of an image"))
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A curve through points, in their order.
+    """A curve through points, in the order given.
 
-    Curves with the same labels share an axis.
+    Curves with the same labels are drawn in the same axes.
 
     Parameters
     ----------
     x, y : array_like, shape (m,)
-        Real, y NaN where the curve has a gap. Kept in single precision.
+        Real numbers; y is NaN where the curve has a gap. Copied to float32.
     x_label, y_label : str
-        What the axes say.
+        The labels of the axes, with units.
     reference : bool
-        Whether it is the same for every solver on the same instance: the diagonal of an ROC.
+        Whether the curve is the same for every solver on the instance, as the diagonal of an ROC
+        is.
 
     Raises
     ------
     ValueError
-        On points of another shape or kind, infinite ones, none at all, or more than `LARGEST`.
+        On x and y of another shape or kind, infinite values, none at all, or more than `LARGEST`.
     """
 
     x: Values
@@ -84,11 +85,11 @@ class Curve:
     reference: bool = False
 
     def __post_init__(self) -> None:
-        x, y = _kept(self.x, 1, "x of a curve"), _kept(self.y, 1, "y of a curve")
+        x, y = _float32(self.x, 1, "x of a curve"), _float32(self.y, 1, "y of a curve")
         if x.shape != y.shape:
             raise ValueError(f"a curve has {len(x)} values of x and {len(y)} of y")
         if np.isnan(x).any():
-            raise ValueError("x of a curve is NaN; a gap is where y is")
+            raise ValueError("x of a curve is NaN; make y NaN where the curve has a gap")
         labels: tuple[object, ...] = (self.x_label, self.y_label)
         if not all(isinstance(label, str) for label in labels):
             raise ValueError(f"the labels of a curve must be texts, not {labels}")
@@ -99,30 +100,30 @@ class Curve:
 Exhibit: TypeAlias = Image | Curve
 
 
-def checked(found: object) -> dict[str, Exhibit]:
-    """Return what a problem exhibits, where it is exhibits by name.
+def checked_exhibits(returned: object) -> dict[str, Exhibit]:
+    """Return what `Instance.exhibits` returned, as a dictionary.
 
     Raises
     ------
     TypeError
-        Where it is anything else.
+        Where it is anything else than a mapping of names to exhibits.
     """
-    if not isinstance(found, Mapping):
-        raise TypeError(f"exhibits must be a mapping of names to Image or Curve, not {found!r}")
-    for name, exhibit in found.items():
+    if not isinstance(returned, Mapping):
+        raise TypeError(f"exhibits must be a mapping of names to Image or Curve, not {returned!r}")
+    for name, exhibit in returned.items():
         if not isinstance(name, str) or not name or not name.isprintable():
             raise TypeError(f"the name of an exhibit must be a line of text, not {name!r}")
         if not isinstance(exhibit, Exhibit):
             kind = type(exhibit).__name__
             raise TypeError(f"exhibit {name!r} is a {kind}, neither an Image nor a Curve")
-    return dict(found)
+    return dict(returned)
 
 
 def packed(exhibit: Exhibit) -> tuple[str, str, bytes]:
-    """Return an exhibit as the store keeps it: kind, JSON of all but the data, and the data.
+    """Return an exhibit as the store keeps it: its kind, its labels and flags in JSON, its data.
 
-    The data are an array in the .npy format, of little-endian 32-bit floats, zlib-compressed:
-    the values of an image, or x and y of a curve as two rows.
+    The data are an array of little-endian float32 in the .npy format, compressed by zlib: the
+    values of an image, or x and y of a curve as two rows.
     """
     meta: dict[str, Any] = {"reference": exhibit.reference}
     if isinstance(exhibit, Image):
@@ -137,15 +138,15 @@ def packed(exhibit: Exhibit) -> tuple[str, str, bytes]:
 
 
 def unpacked(kind: str, meta: str, data: bytes) -> Exhibit:
-    """Return the exhibit that `packed` made these of, bit for bit.
+    """Return the exhibit that `packed` was given, bit for bit.
 
-    Nothing in them is trusted: no object is unpickled, and no more is unpacked than an exhibit
-    can be.
+    The input is not trusted: nothing is unpickled, and nothing larger than an exhibit is
+    decompressed.
 
     Raises
     ------
     StoreError
-        Where they are anything else.
+        Where it is not what `packed` returns.
     """
     try:
         labels, array = json.loads(meta), _array(data)
@@ -164,12 +165,12 @@ def _array(data: bytes) -> NDArray[Any]:
     stream = zlib.decompressobj()
     raw = stream.decompress(data, _MOST_BYTES)
     if not stream.eof:
-        raise ValueError("the data are cut off, or larger than any exhibit")
+        raise ValueError("the data are truncated, or larger than any exhibit")
     array: NDArray[Any] = np.lib.format.read_array(BytesIO(raw), allow_pickle=False)
     return array
 
 
-def _kept(values: object, dimensions: int, what: str) -> Values:
+def _float32(values: object, dimensions: int, what: str) -> Values:
     """Return a read-only copy in single precision."""
     given = np.asarray(values)
     if given.dtype.kind not in "fiub":
@@ -180,9 +181,9 @@ def _kept(values: object, dimensions: int, what: str) -> Values:
             f"{what} must have {axes} and between 1 and {LARGEST} entries, not shape {given.shape}"
         )
     with np.errstate(over="ignore"):
-        kept: Values = given.astype(np.float32)
-    if np.isinf(kept).any():
-        at = tuple(int(i) for i in np.argwhere(np.isinf(kept))[0])
+        copied: Values = given.astype(np.float32)
+    if np.isinf(copied).any():
+        at = tuple(int(i) for i in np.argwhere(np.isinf(copied))[0])
         raise ValueError(f"{what} must fit single precision; at {at} is {given[at]!r}")
-    kept.flags.writeable = False
-    return kept
+    copied.flags.writeable = False
+    return copied

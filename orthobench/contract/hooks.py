@@ -1,10 +1,19 @@
-"""The marker of a plugin's hooks; `orthobench.registry.hookspecs` says what each hook returns."""
+"""The marker of hooks: functions of a plugin that return what it brings.
+
+`orthobench.registry.hookspecs` lists the hooks and what each returns.
+"""
 
 from __future__ import annotations
 
 import pluggy
 
 PROJECT = "orthobench"
-"""What pluggy calls this project; the names of all hooks begin with it."""
+"""The name of this project for pluggy; the names of all hooks begin with it."""
 
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Decorator that marks a function as a hook::
+
+    @hookimpl
+    def orthobench_solvers():
+        return [MySolver]
+"""

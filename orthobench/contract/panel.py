@@ -1,7 +1,7 @@
-"""Panels and plots: all that a drawing shows, as plain data.
+"""Plots as plain data: a `Plot` has `Panel`s, a panel has axes and series of points.
 
-Every plot of a report is made of these, so that what a browser draws, what matplotlib draws and
-what a CSV file has are the same numbers.
+Reports are made of them, so that a browser, matplotlib and a CSV file show the same numbers.
+Plugins of papers make them for their figures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from orthobench.tools.arrays import Array
 
 Key: TypeAlias = tuple[str, ...]
-"""One option of each choice of a plot, in their order: ``("seconds", "suboptimality")``."""
+"""One option for each choice of a plot, in order: ``("seconds", "suboptimality")``."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class Axis:
     Attributes
     ----------
     key : str
-        What it measures; the name of its column in a CSV file.
+        The quantity: the name of its column in a CSV file.
     label : str
-        The same for people, with the unit.
+        The quantity for people, with the unit.
     log : bool
-        Whether it is logarithmic as long as the reader chooses nothing else.
+        Whether the axis is logarithmic, unless the reader switches it.
     categories : tuple of str
-        Names of the positions 0, 1, ... of an axis that has no numbers.
+        The names of positions 0, 1, ... on an axis without numbers.
     ticks : tuple of float
-        Where it has its labels; wherever they fit, where there are none.
+        The positions of tick labels; chosen by whatever draws the axis where there are none.
     """
 
     key: str
@@ -44,26 +44,26 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a panel, with its points.
+    """A line of a panel: points, with a band around them.
 
     Attributes
     ----------
     label : str
-        As the legend calls it.
+        Its name in the legend.
     x, y : ndarray, shape (m,)
-        A point whose y is not finite is not drawn: failed runs count as infinite.
+        The points. Those whose y is not finite are not drawn; failed runs count as infinite.
     low, high : ndarray, shape (m,), optional
-        The band around y, or a bar where the x axis has categories.
+        The band around y; drawn as error bars where the x axis has categories.
     solver : str
-        In whose style it is drawn; a reference, which is of no solver, is drawn in grey.
+        The solver whose colour and marker it has; grey where there is none.
     crosses : tuple of (float, float)
-        Where failed runs ended.
+        The points where failed runs ended.
     chosen : int, optional
-        Index of the point that tuning chose.
+        The index of the point that tuning chose.
     notes : tuple of str
-        What each point is, where its coordinates do not say so: ``"step=2"``.
+        A description of each point beyond its coordinates: ``"step=2"``.
     runs : tuple of (ndarray, ndarray)
-        The single runs behind it, x and y of each, as measured.
+        x and y of each single run that the line summarizes.
     """
 
     label: str
@@ -80,20 +80,20 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """What stands in one pair of axes.
+    """The contents of one pair of axes.
 
     Attributes
     ----------
     x, y : Axis
     series : tuple of Series
     stepped : bool
-        Whether y keeps its value up to the next point.
+        Whether lines are steps: y keeps its value up to the next point.
     rules : tuple of float
-        Where vertical lines stand.
+        x of vertical lines.
     band : str
-        What the bands are, in words: ``"25 to 75 %"``; empty where there are none.
+        The meaning of the bands: ``"25 to 75 %"``; empty where there are none.
     title : str
-        What stands above it, where its axes do not say all.
+        A title, where the axes do not say all.
     """
 
     x: Axis
@@ -105,7 +105,7 @@ class Panel:
     title: str = ""
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one row for each point, as a CSV file has them."""
+        """Yield a row of the CSV file for each point."""
         for one in self.series:
             for i, (x, y) in enumerate(zip(one.x.tolist(), one.y.tolist(), strict=True)):
                 named = self.x.categories[int(x)] if self.x.categories else x
@@ -121,23 +121,24 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """A named plot: one panel for each combination of what its reader can choose.
+    """A plot whose reader can choose among panels.
 
     Attributes
     ----------
     name : str
-        Its title, and the stem of its files: ``"digits k=4"``.
+        The title, and the stem of file names: ``"digits k=4"``.
     kind : str
-        What sort of plot it is: ``"convergence"``.
+        The kind of plot: ``"convergence"``.
     choices : mapping
-        What can be chosen, with the options, the first of which is shown first:
+        The options of each choice; the first of each is shown first:
         ``{"x": ("samples", "seconds"), "metric": ("suboptimality",)}``.
     draw : callable
-        Returns the panel of one option of each choice; called when it is needed only.
+        ``draw(key)`` returns the panel for one option of each choice. It is called only when the
+        panel is shown.
     sheet : sequence of Key
-        The panels that stand side by side on paper.
+        The panels that a figure on paper shows side by side.
     about : tuple of str
-        What a reader must know: budget, seeds, what the bands are.
+        Notes for readers: budget, seeds, the meaning of bands.
     """
 
     name: str
@@ -148,7 +149,7 @@ class Plot:
     about: tuple[str, ...] = ()
 
     def panel(self, *options: str) -> Panel:
-        """Return the panel of these options; of the first ones where none is given."""
+        """Return the panel for these options, or for the first of each where none is given."""
         return self.draw(options or next(self.keys()))
 
     def keys(self) -> Iterator[Key]:

@@ -1,9 +1,8 @@
-"""Parameters of solvers and problems: declared once as dataclass fields, checked everywhere."""
+"""Parameters of solvers and problems: dataclass fields, declared by `parameter` and checked."""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 import types
 import typing
@@ -21,10 +20,11 @@ T = TypeVar("T")
 class ParameterError(UsageError):
     """An unknown or missing parameter, or a value of a wrong type or range.
 
-    Attributes
+    Parameters
     ----------
     parameter : str
-        Which one.
+        Its name.
+    message : str
     """
 
     def __init__(self, parameter: str, message: str) -> None:
@@ -47,25 +47,43 @@ def parameter(
 ) -> Any:
     """Declare a field of a solver or a problem as a parameter that users set.
 
+    Its type is the annotation of the field: ``bool``, ``int``, ``float`` or ``str``, or one of
+    them ``| None``. Values are checked when the solver or problem is made; an ``int`` is taken for
+    a ``float``, and nothing else is converted.
+
     Parameters
     ----------
     default : object
-        Its value when nobody says otherwise; without one the parameter is required.
+        The value where the user gives none; without a default the parameter is required.
     help : str
-        One line for ``orthobench show``.
+        What it is, in one line, for ``orthobench show``.
     name : str, optional
-        What users call it, where the field itself cannot have that name: the field
-        ``step_size`` of a solver is the parameter ``step``, since ``step`` is a method.
+        The name for users, where the field cannot have it: the field ``step_size`` of a solver is
+        the parameter ``step``, because ``step`` is a method. By default the name of the field.
     unit : str
         The unit of the value, where it has one.
     low, high : float
-        Smallest and largest value allowed.
+        The smallest and the largest value allowed.
     above, below : float
-        Bounds that the value itself may not reach.
+        Bounds that a value must not reach: ``above=0`` allows positive numbers only.
     choices : tuple of str
-        The only values allowed, for strings.
+        All values allowed, for a ``str``.
     grid : tuple
-        Values worth trying where a suite says ``{ tune = true }``.
+        The values that are tried where a suite says ``{ tune = true }``.
+
+    Returns
+    -------
+    object
+        A dataclass field; typed as `Any`, so that it can stand after any annotation.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from orthobench.contract import parameter
+    >>> @dataclass(frozen=True)
+    ... class Settings:
+    ...     rate: float = parameter(0.1, help="step size", above=0, grid=(0.01, 0.1, 1.0))
+    ...     order: str = parameter("cyclic", help="order of pairs", choices=("cyclic", "random"))
     """
     settings = {
         "help": help, "name": name, "unit": unit, "low": low, "high": high,
@@ -76,16 +94,16 @@ def parameter(
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a solver or a problem, as declared.
+    """The declaration of one parameter; what is not listed here is as in `parameter`.
 
     Attributes
     ----------
     name : str
-        What users call it.
+        The name for users.
     field : str
-        The dataclass field that holds it.
+        The name of the dataclass field.
     type : object
-        Its annotation, resolved.
+        The annotation of the field, resolved.
     default : object
         ``dataclasses.MISSING`` where the parameter is required.
     """
@@ -110,7 +128,7 @@ class Parameter:
 
     @property
     def type_name(self) -> str:
-        """The type as users read it: ``float``, ``int or none``, ``a | b``."""
+        """The type, for users: ``float``, ``int or none``, ``a | b``."""
         if self.choices:
             return " | ".join(self.choices)
         names = [t.__name__ for t in _alternatives(self.type) if t is not types.NoneType]
@@ -118,12 +136,12 @@ class Parameter:
 
     @property
     def optional(self) -> bool:
-        """Whether ``None`` is a value of it."""
+        """Whether its value may be ``None``."""
         return types.NoneType in _alternatives(self.type)
 
     @property
     def bounds(self) -> str:
-        """The range allowed, as an inequality; empty where everything is."""
+        """The range allowed, as inequalities; empty where every value is allowed."""
         lower = [f">= {self.low:g}"] if self.low > -math.inf else []
         lower += [f"> {self.above:g}"] if self.above > -math.inf else []
         upper = [f"<= {self.high:g}"] if self.high < math.inf else []
@@ -131,12 +149,12 @@ class Parameter:
         return " and ".join(lower + upper)
 
     def convert(self, value: Any) -> Any:
-        """Return `value` in the type declared.
+        """Return a value in the type declared.
 
         Raises
         ------
         ParameterError
-            Where the type, the range or the choice is wrong.
+            Where it is of another type, out of range, or none of the choices.
         """
         if value is None and self.optional:
             return None
@@ -175,27 +193,27 @@ class Parameter:
 
 
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
-    """Return the parameters that a solver or problem class declares, in their order."""
+    """Return the parameters that a solver or problem class declares, in order."""
     return _parameters_of(cls)
 
 
-@cache
+@cache  # apart, since mypy does not know that types can be hashed
 def _parameters_of(cls: Any) -> tuple[Parameter, ...]:
     hints = typing.get_type_hints(cls)
     return tuple(_declared(field, hints[field.name]) for field in dataclasses.fields(cls))
 
 
 def make(cls: type[T], settings: Mapping[str, Any], what: str) -> T:
-    """Build a solver or a problem from parameters by name.
+    """Make a solver or a problem.
 
     Parameters
     ----------
     cls : type
-        The frozen dataclass.
+        Its class, a frozen dataclass.
     settings : mapping
-        Parameter values by the names that users know.
+        Values of parameters, by their names for users.
     what : str
-        How messages call it, such as ``"solver msg"``.
+        The name in messages: ``"solver msg"``.
 
     Raises
     ------
@@ -217,26 +235,21 @@ def make(cls: type[T], settings: Mapping[str, Any], what: str) -> T:
         raise ParameterError(error.parameter, f"{what}: {error}") from None
 
 
-def values_of(instance: Any) -> dict[str, Any]:
-    """Return the parameter values of a solver or a problem, by the names that users know."""
-    return {p.name: getattr(instance, p.field) for p in parameters_of(type(instance))}
+def values_of(item: Any) -> dict[str, Any]:
+    """Return the values of all parameters of a solver or a problem, by their names for users."""
+    return {p.name: getattr(item, p.field) for p in parameters_of(type(item))}
 
 
-def check(instance: Any) -> None:
-    """Convert and check all parameters of a frozen dataclass in place.
+def check_parameters(item: Any) -> None:
+    """Check all parameters of a frozen dataclass, and convert them to their types in place.
 
     Raises
     ------
     ParameterError
         On the first value of a wrong type, range or choice.
     """
-    for p in parameters_of(type(instance)):
-        object.__setattr__(instance, p.field, p.convert(getattr(instance, p.field)))
-
-
-def summary(obj: object) -> str:
-    """Return the first line of a docstring."""
-    return (inspect.getdoc(obj) or "").partition("\n")[0]
+    for p in parameters_of(type(item)):
+        object.__setattr__(item, p.field, p.convert(getattr(item, p.field)))
 
 
 def _declared(field: dataclasses.Field[Any], kind: Any) -> Parameter:

@@ -1,4 +1,4 @@
-"""What is solved: a recipe (Problem) builds an Instance, of which a solver sees the Oracle only."""
+"""Problems: a `Problem` builds an `Instance`, which has an `Oracle` for solvers and a judge."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from orthobench.contract.exhibits import Exhibit
-from orthobench.contract.parameters import check
+from orthobench.contract.parameters import check_parameters
 from orthobench.contract.solution import Solution
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import drift
 
 
 class Oracle(ABC):
-    """What a solver may see of an instance; each subclass is a capability.
+    """All that a solver sees of an instance.
 
-    An oracle may have several capabilities: derive it from several classes. A new
-    capability is a new class, no list anywhere names them all.
+    A subclass is a capability: the data and functions that some solvers need, such as samples or
+    a gradient. An oracle may have several capabilities, by deriving from several classes. To add
+    a capability, write a new class; solvers name it in `Solver.needs`.
 
     Attributes
     ----------
     n, k : int
-        The point sought is ``(n, k)`` with orthonormal columns.
+        Rows and columns of the point sought, a matrix with orthonormal columns.
     start : ndarray, shape (n, k)
-        A random orthonormal point, the same for all solvers of a comparison. The harness
-        sets it before ``init``; a solver may use it or not, and must not write into it.
+        A random point with orthonormal columns, float64 and read-only. The harness sets it before
+        ``init``, the same for all solvers of a comparison; solvers may begin there.
     window : int
-        The most samples that `prepare` holds at once; the harness asks for no more.
+        The most samples that the harness asks `prepare` for at once.
     """
 
     n: int
@@ -41,94 +42,112 @@ class Oracle(ABC):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The sizes that kernels and tables depend on: solvers are warmed up once for each."""
+        """The sizes that compiled code depends on; each solver is warmed up once for each."""
         return (self.n, self.k)
 
     def rewind(self, rng: np.random.Generator) -> None:  # noqa: B027 - most need nothing
-        """Begin anew: what is random from here on is drawn from `rng`, a stream of its own.
+        """Go back to the beginning of the data; the harness calls this before each run.
 
-        An oracle whose data are fixed ignores `rng`.
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Draws whatever is random during the run. Ignore it where the data are fixed.
         """
 
     def prepare(self, samples: int) -> None:  # noqa: B027 - most need nothing
-        """Get the next `samples` samples ready; called by the harness off the clock."""
+        """Make the next samples ready; the harness calls this before each chunk, off the clock.
+
+        Parameters
+        ----------
+        samples : int
+            How many to have ready, those included that are ready and not taken yet; at most
+            `window`.
+        """
 
     def remaining(self) -> float:
-        """Return how many samples are left; infinite where they never end."""
+        """Return how many samples are left in this run; infinite where they never end."""
         return float("inf")
 
 
-O_co = TypeVar("O_co", bound=Oracle, covariant=True)
+OracleT_co = TypeVar("OracleT_co", bound=Oracle, covariant=True)
 
 
-def as_it_is(solution: Solution) -> Solution:
-    """Return the solution."""
+def _unchanged(solution: Solution) -> Solution:
     return solution
 
 
-def no_exhibits(solution: Solution) -> Mapping[str, Exhibit]:
-    """Return nothing to look at."""
+def _no_exhibits(solution: Solution) -> Mapping[str, Exhibit]:
     del solution
     return {}
 
 
-def orthogonality(solution: Solution) -> float:
-    """Return the orthogonality defect of a solution's point, |U'U - I|_F."""
+def _orthogonality_defect(solution: Solution) -> float:
     return drift(solution.point)
 
 
 @dataclass(frozen=True)
-class Instance(Generic[O_co]):
-    """A problem with its data: the oracle for the solver, the judge for the harness.
+class Instance(Generic[OracleT_co]):
+    """A problem with its data: an oracle, which solvers see, and a judge, which they never see.
+
+    The harness calls the functions below off the clock, and all but `measure` and `violation`
+    only when the run is over.
 
     Attributes
     ----------
     oracle : Oracle
-        All that the solver gets.
+        All that solvers see.
     measure : callable
-        The judge: maps a `Solution` to metrics by name. The first is the primary one.
+        The judge: ``measure(solution)`` returns metrics by name, finite floats. It is called for
+        every recorded `Solution`, must not change it, and returns the same for the same solution.
     best : mapping
-        Optimal values of the metrics, where they are known.
+        The optimal values of those metrics for which they are known.
     violation : callable
-        How far a `Solution` is from the constraint; by default |U'U - I|_F of its point.
+        ``violation(solution)`` returns how far a solution is from the constraint. Above 1e-8 the
+        run is infeasible. By default |U'U - I|_F of the point U.
     finish : callable
-        Completes the last `Solution` of a run, off the clock, with what no solver computes: the
-        core of a basis, on request.
+        ``finish(solution)`` returns the last solution of a run completed by what solvers do not
+        compute, such as the core of a Tucker basis. By default the solution as it is.
     exhibits : callable
-        What the finished `Solution` of a run looks like, by name, for people
-        (`orthobench.contract.exhibits`); called once, off the clock, where the run did not fail.
+        ``exhibits(solution)`` returns pictures of the finished solution by name, each an `Image`
+        or a `Curve`. Called once a run, unless it failed. By default there are none.
     conditional : tuple of str
-        Metrics that the judge reports of some solutions only: a suite may ask for them, although
-        a bare point has none.
+        Metrics that `measure` reports of some solutions only, such as the rank of a relaxed one.
+        A suite may name them, although a plain `Solution` does not have them.
     """
 
-    oracle: O_co
+    oracle: OracleT_co
     measure: Callable[[Solution], Mapping[str, float]]
     best: Mapping[str, float] = field(default_factory=dict)
-    violation: Callable[[Solution], float] = orthogonality
-    finish: Callable[[Solution], Solution] = as_it_is
-    exhibits: Callable[[Solution], Mapping[str, Exhibit]] = no_exhibits
+    violation: Callable[[Solution], float] = _orthogonality_defect
+    finish: Callable[[Solution], Solution] = _unchanged
+    exhibits: Callable[[Solution], Mapping[str, Exhibit]] = _no_exhibits
     conditional: tuple[str, ...] = ()
 
 
-class Problem(ABC, Generic[O_co]):
-    """A cheap, hashable recipe for an instance; subclasses are frozen dataclasses.
+class Problem(ABC, Generic[OracleT_co]):
+    """A recipe for instances: parameters and a name, no data.
+
+    Subclasses are frozen dataclasses whose fields are declared with `parameter`; they are cheap to
+    make, compare by value, and can be hashed and pickled. Most derive from the base class of a
+    family, which sets all class attributes but the name (`orthobench.families`).
 
     Class attributes
     ----------------
     name : str
-        What users call it.
+        One word, unique among all that is installed: ``"digits"``.
     family : str
-        The family whose metrics its judge reports: ``"stochastic PCA"``.
+        The family whose metrics the judge reports: ``"stochastic PCA"``.
     offers : type of Oracle
-        The type of the oracle that `build` returns.
+        The type of the oracle of its instances; a solver whose `Solver.needs` is another type
+        refuses the problem.
     primary : str
         The metric that comparisons rank by; smaller is better.
     tuned_by : str
-        The metric that tuned parameters are chosen by: on validation data, where there are any.
+        The metric that tuned parameters are chosen by; measured on validation data, where the
+        problem has any.
     at : mapping
-        Where the primary metric is bought with another: values of that other metric at which
-        solvers are compared, as ``{"density": (0.05, 0.1)}``, unless a suite says otherwise.
+        Levels of another metric that solvers are compared at, where the primary metric can be
+        improved at its expense: ``{"density": (0.05, 0.1)}``. A suite may say otherwise.
     """
 
     name: ClassVar[str]
@@ -139,20 +158,33 @@ class Problem(ABC, Generic[O_co]):
     at: ClassVar[Mapping[str, tuple[float, ...]]] = {}
 
     def __post_init__(self) -> None:
-        check(self)
+        check_parameters(self)
 
     @abstractmethod
-    def build(self, rng: np.random.Generator) -> Instance[O_co]:
-        """Return the instance; everything random in it comes from `rng`.
+    def build(self, rng: np.random.Generator) -> Instance[OracleT_co]:
+        """Return an instance; called off the clock.
+
+        Solvers that are compared on the same problem and seed share one instance, or get equal
+        ones where they run in different processes.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Draws everything random in the instance.
 
         Raises
         ------
         DataError
-            Where data are missing or unfit.
+            Where the data are missing or unfit.
+        UsageError
+            Where the parameters do not fit the data.
         """
 
     def checksum(self) -> str:
-        """Return a digest of the data that the recipe refers to; empty where there are none."""
+        """Return a digest of the data files that `build` reads; empty where it reads none.
+
+        It is part of what identifies a run: where it changes, stored results no longer count.
+        """
         return ""
 
 

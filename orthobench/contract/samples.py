@@ -1,4 +1,4 @@
-"""The oracle of the streaming methods: samples, one after the other."""
+"""The oracle of streaming solvers: `SampleOracle`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from orthobench.tools.arrays import Array, check_rows
 
 
 class SampleOracle(Oracle):
-    """Samples, one after the other, each seen once.
+    """Samples, one after another, each of which a solver can take once.
+
+    The harness prepares the samples of each chunk of steps off the clock, in one contiguous array
+    of at most 32 MiB; solvers `take` them on the clock, without a copy.
 
     Parameters
     ----------
     source : SampleSource
-        Where they come from.
+        Where samples come from: an array, a memory map, an iterator or a sampler.
     k : int
-        Columns of the point sought.
+        Columns of the point sought; its rows are the features of a sample.
     """
 
     def __init__(self, source: SampleSource, k: int) -> None:
@@ -28,7 +31,18 @@ class SampleOracle(Oracle):
         self.rewind(np.random.default_rng(0))
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample; a sampler draws from `rng` from here on."""
+        """Go back to the first sample.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Draws the samples, where they are drawn.
+
+        Raises
+        ------
+        DataError
+            Where the samples come from a generator that a run has used up.
+        """
         self._blocks = self.source.blocks(rng)
         self._ready: Array = np.empty((0, self.n))
         self._at = 0
@@ -36,12 +50,17 @@ class SampleOracle(Oracle):
         self._prepared = self._exhausted = False
 
     def prepare(self, samples: int) -> None:
-        """Copy the next samples into one contiguous array, and check that they are finite.
+        """Have at least `samples` samples ready, or all that are left; check that they are finite.
+
+        Parameters
+        ----------
+        samples : int
+            How many, those included that are ready and not taken yet.
 
         Raises
         ------
         DataError
-            On a sample that is not finite or so large that its square overflows; names the row.
+            On a sample that is not finite, or so large that its square overflows; names the row.
         """
         if self._prepared:
             self.source.forget()
@@ -61,12 +80,22 @@ class SampleOracle(Oracle):
         self._ready, self._at = np.concatenate(held), 0
 
     def take(self, count: int) -> Array:
-        """Return the next `count` prepared samples, ``(count, n)``, C order; do not write into it.
+        """Return the next samples, in the place where they were prepared: do not write into them.
+
+        Parameters
+        ----------
+        count : int
+            At most `Solver.batch` for each step.
+
+        Returns
+        -------
+        ndarray, shape (count, n)
+            float64, C order.
 
         Raises
         ------
         RuntimeError
-            Where fewer samples were prepared: a solver asked for more than its `batch` says.
+            Where fewer samples were prepared: the solver takes more than its `batch` says.
         """
         end = self._at + count
         if end > len(self._ready):
@@ -80,7 +109,7 @@ class SampleOracle(Oracle):
         return taken
 
     def remaining(self) -> float:
-        """Return how many samples are left, infinite for a sampler."""
+        """Return how many samples are left; infinite where there is no end, or none known yet."""
         ready = len(self._ready) - self._at
         return float(ready) if self._exhausted else self.source.size - self._taken
 
@@ -89,4 +118,4 @@ class SampleOracle(Oracle):
             raise DataError(
                 f"samples from row {first} on have shape {block.shape}, not (rows, {self.n})"
             )
-        check_rows(block, first, self.source.number)
+        check_rows(block, first, self.source.row_number)

@@ -1,28 +1,37 @@
-"""What a solver returns when it is asked."""
+"""The `Solution` that solvers return and judges measure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import numpy as np
 
 from orthobench.tools.arrays import Array
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A solution, in arrays of its own that the solver never touches again.
+    """A solution at one point of a run, in float64 arrays that the solver never touches again.
 
-    Families that can say more derive from it (`orthobench.families`).
+    Families whose solutions say more derive from it, such as
+    `orthobench.families.stochastic_pca.RelaxedSolution`.
 
     Attributes
     ----------
     point : ndarray, shape (n, k)
-        Orthonormal columns where the family says so.
+        A matrix with orthonormal columns, or with whatever the family asks for instead.
     weights : ndarray, shape (k,), optional
-        The weights of a decomposition.
-    core : ndarray, optional
-        The core tensor.
+        The weight of each column, in a decomposition.
+    core : ndarray, shape (k, ..., k), optional
+        The core tensor of a Tucker decomposition.
     """
 
     point: Array
     weights: Array | None = None
     core: Array | None = None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether point, weights and core are finite; the harness ends a run where they are not."""
+        parts = (self.point, self.weights, self.core)
+        return all(bool(np.isfinite(part).all()) for part in parts if part is not None)

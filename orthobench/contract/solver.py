@@ -1,4 +1,4 @@
-"""How it is solved: a Solver is its parameters, its State is everything that changes."""
+"""Solvers: a `Solver` is a method with its parameters, its `State` is what changes during a run."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from orthobench.contract.parameters import check
+from orthobench.contract.parameters import check_parameters
 from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solution import Solution
 
 
 class Status(Enum):
-    """Where a solver is."""
+    """Whether a solver can go on."""
 
     RUNNING = "running"
+    """It can do more steps."""
     CONVERGED = "converged"
+    """It is done: more steps would change nothing. The run ends, and counts."""
     FAILED = "failed"
+    """It cannot go on. The run ends, and counts as a failure."""
 
 
 @dataclass(slots=True)
 class Work:
-    """What a solver has done so far, in counts that do not depend on the machine.
+    """What a solver has done since the start of the run, in counts that no machine changes.
 
     Attributes
     ----------
     steps : int
-        Steps, in the solver's own sense; they do not compare across methods.
+        Steps, in the solver's own sense; they do not compare across solvers.
     samples : int
-        Samples drawn from the oracle.
+        Samples taken from the oracle.
     flops : int
-        Additions and multiplications of the method as its paper states it, from closed
-        formulae (`orthobench.tools.flops`).
+        Additions, multiplications, divisions and square roots of the method as its paper states
+        it, by closed formulae (`orthobench.contract.flops`), not of the implementation.
     """
 
     steps: int = 0
@@ -44,15 +47,18 @@ class Work:
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """What changes while a solver runs; subclasses add their arrays. It must pickle.
+    """All that changes during a run; a run can be resumed from its pickle.
+
+    Subclasses are dataclasses that add arrays, numbers and generators.
 
     Attributes
     ----------
     work : Work
+        Counted by the solver, in ``init`` and in each step.
     status : Status
-        FAILED ends the run as diverged.
+        Set by the solver; the run ends as soon as it is no longer ``RUNNING``.
     reason : str
-        Why it failed, in a sentence for people; by default that the solution is not finite.
+        Why the solver failed, in a sentence for people. By default: the solution is not finite.
     """
 
     work: Work = field(default_factory=Work)
@@ -60,33 +66,40 @@ class State:
     reason: str = ""
 
 
-O_contra = TypeVar("O_contra", bound=Oracle, contravariant=True)
-S = TypeVar("S", bound=State)
+OracleT_contra = TypeVar("OracleT_contra", bound=Oracle, contravariant=True)
+StateT = TypeVar("StateT", bound=State)
 
 
-class Solver(ABC, Generic[O_contra, S]):
-    """A method with its parameters; subclasses are frozen dataclasses.
+class Solver(ABC, Generic[OracleT_contra, StateT]):
+    """A method with its parameters.
 
-    Write `init`, `step` and `solution`. Override `advance` where steps can be fused in one
-    kernel; ``advance(a)`` then ``advance(b)`` must leave the same bits as ``advance(a + b)``.
+    Subclasses are frozen dataclasses whose fields are declared with `parameter`. They write
+    `init`, `step` and `solution`; or `advance` in the place of `step`, where many steps are done
+    in one compiled kernel.
+
+    The harness calls `init` once and then, in turns, `advance` and `solution`. The clock runs
+    during `init` and `advance`. Equal seeds must give equal bits, and nothing may depend on how
+    many steps are asked for at once.
 
     Class attributes
     ----------------
     name : str
-        What users call it.
+        One word, unique among all that is installed: ``"oja"``.
     needs : type of Oracle
-        The capability that it works on.
+        The capability that it works on; problems that do not offer it are refused.
     source : str
         Paper, algorithm or equation.
     batch : int
-        Samples that one step draws, at most; a parameter, where users choose it.
+        The most samples that one step takes from the oracle; 0 for solvers that take none. May be
+        a parameter.
     reruns : bool
-        Whether each call of `advance` begins anew and does all steps so far once more, as it must
-        where a library cannot be stepped. The clock then shows what ``init`` and the last call
-        took: one run of so many steps, not the sum of all; so does ``work.flops``, which may fall
-        where a run on more samples ends sooner.
+        Whether each call of `advance` starts from the beginning and does all steps so far, as it
+        must where a library cannot be stepped. The seconds of a run are then those of ``init`` and
+        of the last call, and ``work.flops`` those of the last call; they may fall from one
+        checkpoint to the next.
     packages : tuple of str
-        Distributions that it calls; their versions are part of what its results depend on.
+        Distributions that it calls, as ``("scikit-learn",)``; their versions are part of what
+        identifies a run.
     """
 
     name: ClassVar[str]
@@ -97,29 +110,79 @@ class Solver(ABC, Generic[O_contra, S]):
     batch: int = 0
 
     def __post_init__(self) -> None:
-        check(self)
+        check_parameters(self)
 
     @abstractmethod
-    def init(self, oracle: O_contra, rng: np.random.Generator) -> S:
-        """Return the first state, on the clock; `rng` is the solver's own stream."""
+    def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
+        """Return the state before the first step; called once a run, on the clock.
 
-    def step(self, oracle: O_contra, state: S) -> None:
-        """Do one step, in place, and count it in ``state.work``."""
+        Parameters
+        ----------
+        oracle : Oracle
+            No samples are ready yet.
+        rng : numpy.random.Generator
+            A stream of this solver's own. Keep it in the state where steps draw from it.
+
+        Raises
+        ------
+        UsageError
+            Where the parameters do not fit the instance.
+        """
+
+    def step(self, oracle: OracleT_contra, state: StateT) -> None:
+        """Do one step: change `state` in place, and count the step in ``state.work``.
+
+        Parameters
+        ----------
+        oracle : Oracle
+            At least `batch` samples are ready. Its arrays are shared: do not write into them.
+        state : State
+            It is ``RUNNING``.
+        """
         raise NotImplementedError(f"{type(self).__name__} has neither step nor advance")
 
-    def advance(self, oracle: O_contra, state: S, count: int) -> None:
-        """Do `count` steps, in place, or fewer where the status leaves RUNNING."""
+    def advance(self, oracle: OracleT_contra, state: StateT, count: int) -> None:
+        """Do `count` steps, or fewer where the status leaves ``RUNNING``; called on the clock.
+
+        ``advance(a)`` and then ``advance(b)`` must leave the same bits as ``advance(a + b)``. By
+        default `step` is called `count` times.
+
+        Parameters
+        ----------
+        oracle : Oracle
+            At least ``count * batch`` samples are ready.
+        state : State
+            Changed in place.
+        count : int
+            At least 1.
+        """
         for _ in range(count):
             if state.status is not Status.RUNNING:
                 return
             self.step(oracle, state)
 
     @abstractmethod
-    def solution(self, state: S) -> Solution:
-        """Return the solution that `state` stands for, in fresh arrays."""
+    def solution(self, state: StateT) -> Solution:
+        """Return the solution at this point of the run, in arrays that never change again.
+
+        Called at every checkpoint and timed apart, as reading time. It must leave `state` as it
+        is, since what is done here is not on the clock of the run.
+
+        Parameters
+        ----------
+        state : State
+        """
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this solver cannot take `problem`, or None; asked before anything runs."""
+        """Return why this solver cannot take a problem, or None; asked before anything runs.
+
+        By default a solver takes the problems that offer what it `needs`. An override calls this
+        first.
+
+        Parameters
+        ----------
+        problem : Problem
+        """
         if issubclass(problem.offers, self.needs):
             return None
         return f"needs a {self.needs.__name__}, {problem.name} offers {problem.offers.__name__}"

@@ -1,7 +1,7 @@
-"""Where samples come from: arrays, memory maps, iterators, samplers.
+"""Sources of samples for `SampleOracle`: arrays, memory maps, iterators and samplers.
 
-A source yields blocks of rows of a fixed size, so that the stream never depends on how a run
-is cut into chunks. Everything here happens off the clock.
+A source yields samples in blocks whose size does not depend on how a run is cut into chunks, and
+so neither do the samples. All of this happens off the clock.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows, matrix, release
 
 BLOCK = 256
-"""Rows that a source yields at once, or fewer where they are long: see `block_rows`."""
+"""Samples in a block; fewer where they are long (`block_rows`)."""
 
 WINDOW_BYTES = 32 * 2**20
-"""Most memory that prepared samples take, unless one step draws more."""
+"""The most memory that prepared samples take, unless one step draws more."""
 
 GATHERED = 32
-"""Rows copied by index at once."""
+"""Rows of a memory map that are copied by index before its pages are given back."""
 
 Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
-"""Draws samples: ``sampler(rng, count)`` returns ``(count, d)``, from `rng` alone."""
+"""``sampler(rng, count)`` draws samples from `rng` alone, as an array ``(count, d)``."""
 
 
 def block_rows(d: int) -> int:
-    """Return how many samples of length `d` make a block: `BLOCK`, within `WINDOW_BYTES`."""
+    """Return the number of samples of length `d` in a block: `BLOCK`, within `WINDOW_BYTES`."""
     return max(1, min(BLOCK, WINDOW_BYTES // (8 * d)))
 
 
 class SampleSource(ABC):
-    """A stream of samples that can begin anew.
+    """A stream of samples that each run reads from its beginning.
 
     Attributes
     ----------
     d : int
-        Length of a sample.
+        Length of a sample: its number of features.
     size : float
-        Number of samples in one run; infinite for a sampler or an unbounded iterator.
+        Number of samples in one run; infinite for samplers, and for iterators, whose end is not
+        known.
     """
 
     d: int
@@ -51,40 +52,46 @@ class SampleSource(ABC):
 
     @abstractmethod
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield blocks ``(rows, d)``, float64, of sizes that depend on the data alone."""
+        """Yield all samples of a run in blocks, fresh float64 arrays ``(rows, d)`` in C order.
 
-    def number(self, index: int) -> int:
-        """Return the number that the user knows sample `index` of a run by, from 0."""
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Draws the samples, where they are drawn.
+        """
+
+    def row_number(self, index: int) -> int:
+        """Return the row of the user's data that sample `index` of a run is; both count from 0."""
         return index
 
     def forget(self) -> None:  # noqa: B027 - most keep nothing
-        """Drop what was kept to begin anew: the run is under way."""
+        """Drop samples that were kept for another start: the run is past its warm-up."""
 
 
 class ArraySource(SampleSource):
-    """The rows of an array or a memory map, in their order, `passes` times.
+    """The rows of an array or a memory map, one or several times.
 
-    Pages of a memory map are given back once they are copied, so that a pass over a file
-    larger than memory stays within a few blocks.
+    Pages of a memory map are given back once they are copied, so that reading a file larger than
+    memory takes the memory of a few blocks.
 
     Parameters
     ----------
     rows : ndarray, shape (n, d)
-        Any real dtype.
+        Of any real dtype; a memory map stays on disk.
     order : array_like of int, shape (m,), or range, optional
-        Visit these rows in this order instead; a permutation of a part of them gives a split.
+        The numbers of the rows to read, in this order; by default all. Parts of a permutation
+        split the data.
     passes : int
-        How often the data are gone through.
-    scale, centre
-        Each row x becomes ``(x - centre) * scale``: a number, or one value a feature.
+        How many times the rows are read.
+    scale, centre : float or ndarray, shape (d,)
+        Each row x becomes ``(x - centre) * scale``.
 
     Raises
     ------
     DataError
-        Where there is no row to visit or one that is not there, the order is no list of row
-        numbers, or the rows are not real numbers.
+        Where the rows are no real matrix, or the order is empty or not one of their numbers.
     UsageError
-        On less than one pass, or a part of one.
+        Where `passes` is not a whole number >= 1.
     """
 
     def __init__(
@@ -104,29 +111,29 @@ class ArraySource(SampleSource):
             raise UsageError(f"passes must be a whole number >= 1, not {passes}")
         self.size = float(self.length * passes)
 
-    def number(self, index: int) -> int:
+    def row_number(self, index: int) -> int:
         """Return the row of the array that sample `index` of a run is."""
         at = index % self.length
         return at if self.order is None else int(self.order[at])
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield the rows in order; `rng` is not used."""
+        """Yield the rows of all passes in blocks; `rng` is not used."""
         del rng
         for _ in range(self.passes):
             yield from self.one_pass()
 
     def one_pass(self) -> Iterator[Array]:
-        """Yield every row once."""
+        """Yield each row once, in blocks."""
         size = block_rows(self.d)
         for begin in range(0, self.length, size):
             end = min(begin + size, self.length)
             yield self._block(slice(begin, end))
 
     def checked_pass(self) -> Iterator[Array]:
-        """Yield every row once, and refuse those that `check_rows` refuses."""
+        """Yield each row once, in blocks, and refuse rows that `check_rows` refuses."""
         first = 0
         for block in self.one_pass():
-            check_rows(block, first, self.number)
+            check_rows(block, first, self.row_number)
             yield block
             first += len(block)
 
@@ -139,7 +146,7 @@ class ArraySource(SampleSource):
         return block
 
     def _copied(self, which: slice | range) -> Array:
-        # a descending range down to row 0 stops below it, which a slice takes for the far end
+        # a range that descends to row 0 stops at -1, which for a slice means the last row
         stop = None if which.stop < 0 else which.stop
         rows = self.rows[which.start : stop : which.step]
         block: Array = np.array(rows, dtype=np.float64, order="C")
@@ -147,7 +154,7 @@ class ArraySource(SampleSource):
         return block
 
     def _gathered(self, which: NDArray[np.intp]) -> Array:
-        """Copy rows by index, few at once: each may map megabytes of a file around it."""
+        """Copy rows by index, few at a time: each may map megabytes of the file around it."""
         block = np.empty((len(which), self.d))
         for begin in range(0, len(which), GATHERED):
             part = slice(begin, begin + GATHERED)
@@ -157,14 +164,14 @@ class ArraySource(SampleSource):
 
 
 def _row_numbers(order: ArrayLike | range, count: int) -> NDArray[np.intp] | range:
-    """Return an order of some of `count` rows, as it can be sliced; refuse any other."""
+    """Return the numbers of rows to read as a range or an array; refuse what is neither."""
     numbers = order if isinstance(order, range) else _integers(order)
     if len(numbers) == 0:
         raise DataError("there is no row in this part of the samples")
-    # NumPy would make an array of a whole range to find its ends
+    # of a range the ends are enough, without making an array of it
     ends = (numbers[0], numbers[-1]) if isinstance(numbers, range) else numbers
     if not 0 <= np.min(ends) <= np.max(ends) < count:
-        raise DataError(f"the order names rows that are not among the {count} there are")
+        raise DataError(f"the order names rows that are not among the {count} rows of the data")
     return numbers
 
 
@@ -179,12 +186,13 @@ def _integers(order: ArrayLike) -> NDArray[np.intp]:
 
 
 class SamplerSource(SampleSource):
-    """An endless stream of draws from a distribution.
+    """Samples drawn from a distribution, without end.
 
     Parameters
     ----------
     sampler : callable
-        ``sampler(rng, count)`` returns ``(count, d)``.
+        ``sampler(rng, count)`` returns `count` samples, drawn from `rng` alone, as an array
+        ``(count, d)``.
     d : int
         Length of a sample.
     """
@@ -193,12 +201,12 @@ class SamplerSource(SampleSource):
         self.sampler, self.d, self.size = sampler, d, math.inf
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield blocks drawn from `rng`.
+        """Yield blocks of samples drawn from `rng`.
 
         Raises
         ------
         DataError
-            Where the sampler returns anything but ``(count, d)`` real numbers.
+            Where the sampler returns anything but real numbers of shape ``(count, d)``.
         """
         count = block_rows(self.d)
         while True:
@@ -207,25 +215,25 @@ class SamplerSource(SampleSource):
                 raise DataError(
                     f"the sampler returned shape {block.shape} where ({count}, {self.d}) was asked"
                 )
-            yield np.array(block, dtype=np.float64, order="C")  # the sampler may reuse its own
+            yield np.array(block, dtype=np.float64, order="C")  # the sampler may reuse its array
 
 
 class IteratorSource(SampleSource):
-    """Samples from an iterable of rows or of blocks, that never need to fit in memory.
+    """Samples from an iterable of rows or blocks, which need not fit in memory together.
 
-    A list gives a fresh iterator for every run. A generator can be run once; what the first
-    `SampleOracle.prepare` takes from it is kept until the second, so that a warm-up costs no
-    sample.
+    What can be iterated several times, such as a list, serves several runs. A generator serves
+    one: the samples that the first `SampleOracle.prepare` reads, for the warm-up, are kept and
+    read again by the run.
 
     Parameters
     ----------
     rows : iterable of ndarray
-        Each item is a sample ``(d,)`` or a block ``(rows, d)``; it is copied at once.
+        Each item is a sample ``(d,)`` or a block of samples ``(rows, d)``; it is copied at once.
 
     Raises
     ------
     DataError
-        Where there is none, or the first is not a row or a block of real numbers.
+        Where there is no item, or the first is not a row or a block of real numbers.
     """
 
     def __init__(self, rows: Iterable[Array]) -> None:
@@ -241,22 +249,22 @@ class IteratorSource(SampleSource):
         self._failure: Exception | None = None
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield the samples regrouped into blocks; `rng` is not used.
+        """Yield the samples in blocks; `rng` is not used.
 
         Raises
         ------
         DataError
-            Where a generator is asked for a second run.
+            On a second run of a generator.
         """
         del rng
         if not self._once:
             return _regrouped(iter(self.rows))
         if not self._keeps:
-            raise DataError("the sample iterator is spent; pass a list or an array to run again")
+            raise DataError("the sample iterator is used up; pass a list or an array to run again")
         return self._only_run(tuple(self._kept))
 
     def forget(self) -> None:
-        """Drop the samples kept: from here on a generator cannot begin anew."""
+        """Drop the samples kept for the warm-up: from here on a generator cannot restart."""
         self._keeps = not self._once
         self._kept.clear()
 
@@ -275,7 +283,7 @@ class IteratorSource(SampleSource):
 
 
 def _regrouped(items: Iterator[Array]) -> Iterator[Array]:
-    """Copy rows and blocks of any lengths into fresh blocks of one size."""
+    """Yield rows and blocks of any length as fresh blocks of one length."""
     block: Array = np.empty((0, 0))
     filled = count = 0
     for item in items:

@@ -1,1 +1,1 @@
-"""How a run happens: one loop, one clock, what ends it, how it is judged, and who runs many."""
+"""How one run happens, what identifies it, and how many are executed."""

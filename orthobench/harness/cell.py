@@ -1,4 +1,4 @@
-"""A cell: one solver on one problem with one seed under one budget, and how to execute it."""
+"""A `Cell`, one solver on one problem with one seed under one budget, and how it is executed."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ import numpy as np
 
 from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import OrthobenchError
-from orthobench.harness.code import digests
 from orthobench.harness.identity import Streams, canonical, describe, digest
-from orthobench.harness.judging import judged
+from orthobench.harness.judging import judged, stop_of
 from orthobench.harness.run import run
+from orthobench.harness.source_digests import digests
 from orthobench.harness.stopping import Budget, Ending, Stop, Target
 from orthobench.harness.trace import Journal, Outcome, Recording
-from orthobench.tools.threads import blas, limited
+from orthobench.tools.threads import blas_libraries, limited
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is run once and never again while nothing of it changes.
+    """The unit of a comparison: a run that is stored, and never repeated while nothing changes.
 
     Attributes
     ----------
-    problem, solver, seed, budget
-        The run itself.
+    problem : Problem
+    solver : Solver
+    seed : int
+        Seed of all random streams.
+    budget : Budget
     until : Target, optional
-        Stop once this is met.
+        A target that ends the run.
     threads : int
         BLAS threads.
     versions : tuple of (str, str)
-        Versions of the distributions that the solver, the problem and the core come from.
+        Names and versions of the distributions of solver, problem and core.
     data : str
-        Checksum of the data that the problem refers to.
+        `Problem.checksum` of the data files.
     """
 
     problem: AnyProblem
@@ -50,7 +52,7 @@ class Cell:
 
     @cached_property
     def content(self) -> Mapping[str, Any]:
-        """Everything that the result depends on, in plain values."""
+        """All that the result depends on, as plain values."""
         return {
             "problem": describe(self.problem),
             "data": self.data,
@@ -61,13 +63,13 @@ class Cell:
             "threads": self.threads,
             "versions": dict(self.versions),
             "code": digests(type(self.problem), type(self.solver)),
-            "blas": list(blas()),
+            "blas": list(blas_libraries()),
             **({"reruns": True} if self.solver.reruns else {}),
         }
 
     @cached_property
     def key(self) -> str:
-        """The content address: equal for equal content."""
+        """The digest of the content: cells with equal keys give equal results."""
         return digest(canonical(self.content))
 
     @property
@@ -77,9 +79,13 @@ class Cell:
 
 
 def execute(cell: Cell, journal: Journal | None = None) -> Outcome:
-    """Build the instance, run, judge; whatever goes wrong is recorded in the result.
+    """Build the instance of a cell, run it and judge it; the outcome says what went wrong, if so.
 
-    The BLAS is held to ``cell.threads`` threads. `journal` is told each point as it is recorded.
+    Parameters
+    ----------
+    cell : Cell
+    journal : callable, optional
+        Called with each point as it is recorded.
     """
     refusal = cell.solver.refuses(cell.problem)
     if refusal is not None:
@@ -88,15 +94,21 @@ def execute(cell: Cell, journal: Journal | None = None) -> Outcome:
         try:
             instance = built(cell)
         except Exception as error:
-            return Outcome(_not_built(error, cell.problem))
+            return Outcome(stop_of(error, f"problem {cell.problem.name}"))
         outcome = run(instance, cell.solver, cell.budget, cell.streams, cell.until, journal)
     return outcome.stored
 
 
 def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Outcome:
-    """Judge what is left of a run whose process is gone: the points that its journal was told.
+    """Judge the points that a run had recorded before its process died or was killed.
 
-    Without the data to judge by, only how it ended is left.
+    Parameters
+    ----------
+    cell : Cell
+    recording : Recording
+        What the journal of the run was called with.
+    stop : Stop
+        How the run ended. It is all that is left where the instance cannot be built again.
     """
     with limited(cell.threads):
         try:
@@ -107,27 +119,17 @@ def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Outcome:
 
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
-    """Build the instance of a problem for a seed: the same for every solver."""
+    """Return a new instance of a problem for a seed, the same for every solver."""
     streams = Streams.of(canonical(describe(problem)), "", seed)
     return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
 
 
 def built(cell: Cell) -> AnyInstance:
-    """Return the instance of a cell; cells on the same data, one after the other, share it."""
+    """Return the instance of a cell; consecutive cells on the same data share it."""
     return _shared(cell.problem, cell.seed, cell.data)
 
 
 @lru_cache(maxsize=2)
 def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
-    del data  # a file that changed is another instance
+    del data  # part of the key: where a data file changed, the instance is another one
     return instance_of(problem, seed)
-
-
-def _not_built(error: Exception, problem: AnyProblem) -> Stop:
-    import traceback
-
-    if isinstance(error, MemoryError):
-        return Stop(Ending.MEMORY, f"problem {problem.name} does not fit into memory")
-    known = isinstance(error, OrthobenchError)
-    reason = str(error) if known else f"problem {problem.name}: {error!r}"
-    return Stop(Ending.ERROR, reason, "".join(traceback.format_exception(error)))

@@ -1,4 +1,4 @@
-"""What makes two runs the same run: canonical texts, digests, and the random streams from them."""
+"""What identifies a run: canonical texts and digests, and the random streams derived from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthobench.contract.solver import AnySolver
 
 
 def canonical(value: Mapping[str, Any]) -> str:
-    """Return one text for equal settings: JSON with sorted keys and shortest floats."""
+    """Return JSON with sorted keys and shortest floats: the same text for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=True)
 
 
@@ -32,7 +32,14 @@ def describe(item: AnyProblem | AnySolver) -> dict[str, Any]:
 
 
 def label(item: AnyProblem | AnySolver, shown: Mapping[str, Any] | None = None) -> str:
-    """Return a short text for people: the name, and parameters as ``k=4``."""
+    """Return a short text for people: the name, and parameters as ``k=4``.
+
+    Parameters
+    ----------
+    item : Problem or Solver
+    shown : mapping, optional
+        The parameters to show, with their values; by default all.
+    """
     values = values_of(item) if shown is None else shown
     return " ".join([item.name, *(f"{key}={value}" for key, value in values.items())])
 
@@ -41,9 +48,14 @@ def label(item: AnyProblem | AnySolver, shown: Mapping[str, Any] | None = None) 
 class Streams:
     """The independent random streams of a run.
 
-    Data and start depend on problem and seed alone, so that all solvers see the same; the
-    solver's stream also depends on the solver's name, but not on its parameters, so that a
-    tuning curve compares parameters on common random numbers.
+    Attributes
+    ----------
+    data, start : numpy.random.SeedSequence
+        The streams of the instance and of its starting point. They depend on problem and seed
+        alone, so that all solvers get the same.
+    solver : numpy.random.SeedSequence
+        The stream of the solver. It also depends on the solver's name, but not on its parameters,
+        so that parameters are tuned on common random numbers.
     """
 
     data: np.random.SeedSequence
@@ -52,16 +64,16 @@ class Streams:
 
     @classmethod
     def of(cls, problem: str, solver: str, seed: int) -> Streams:
-        """Derive the streams from a problem's canonical text, a solver's name and the seed."""
+        """Derive the streams from a problem's canonical text, a solver's name and a seed."""
         data, start = _sequence(seed, problem).spawn(2)
         return cls(data, start, _sequence(seed, problem, solver))
 
     @property
     def samples(self) -> np.random.SeedSequence:
-        """The stream that samples are drawn from, apart from what `Problem.build` draws.
+        """The stream that samples are drawn from during a run.
 
-        Drawn from the same stream, the first samples would repeat the random numbers that
-        made the instance: its spikes, or its validation part.
+        It is not the one that `Problem.build` draws from: the first samples would repeat the random
+        numbers that made the instance, such as its validation data.
         """
         key = int(digest("samples")[:8], 16)
         return np.random.SeedSequence(self.data.entropy, spawn_key=(*self.data.spawn_key, key))

@@ -5,78 +5,76 @@ from __future__ import annotations
 import traceback
 from dataclasses import replace
 
-from orthobench.contract.exhibits import checked
+from orthobench.contract.exhibits import checked_exhibits
 from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solution import Solution
 from orthobench.errors import OrthobenchError
-from orthobench.harness.stopping import Ending, Progress, Rule, Stop
+from orthobench.harness.stopping import Ending, Rule, Stop
 from orthobench.harness.trace import Mark, Outcome, Recording
 
 VIOLATION = "constraint_violation"
-"""The metric that the harness adds to every judge's: `Instance.violation` of the solution."""
+"""The metric that the harness adds to those of every judge: `Instance.violation`."""
 
 FEASIBLE = 1e-8
-"""Largest constraint violation of a feasible solution."""
+"""The largest constraint violation of a feasible solution."""
 
 
 def judged(
     instance: AnyInstance, recording: Recording, stop: Stop, until: Rule | None = None
 ) -> Outcome:
-    """Measure every recorded point, and end the trace where the rule is first met.
+    """Return the outcome of a run: measure its points, finish and exhibit its last solution.
 
     Parameters
     ----------
     instance : Instance
     recording : Recording
-        Of a run on it, whole or broken off.
+        What the run recorded, whether it ended or broke off.
     stop : Stop
-        How the run ended.
+        How it ended.
     until : Rule, optional
+        The trace ends at the first point where the rule says stop.
     """
     trace: list[Mark] = []
     for mark, solution in zip(recording.marks, recording.solutions, strict=True):
         try:
-            judged = replace(mark, metrics=metrics_of(instance, solution))
-            met = until(progress_of(judged)) if until else None
+            measured = replace(mark, metrics=metrics_of(instance, solution))
+            met = until(measured) if until else None
         except Exception as error:
             stop = stop_of(error, "the judge")
             recording.error = error
             break
-        trace.append(judged)
+        trace.append(measured)
         if met:
             stop = met
             break
-    final = recording.solutions[len(trace) - 1] if trace else None
-    outcome = Outcome(_feasible(trace, stop), tuple(trace), final=final, error=recording.error)
-    return outcome if final is None else _completed(instance, outcome, final)
+    last = recording.solutions[len(trace) - 1] if trace else None
+    outcome = Outcome(_feasible(trace, stop), tuple(trace), final=last, error=recording.error)
+    return outcome if last is None else _completed(instance, outcome, last)
 
 
-def _completed(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
-    """Finish the last solution and, where the run did not fail, exhibit it."""
-    try:
-        final = instance.finish(last)
-    except Exception as error:
-        return _spoilt(outcome, error, "finishing the solution")
-    outcome = replace(outcome, final=final)
-    if outcome.stop.status.failed:
-        return outcome
-    try:
-        return replace(outcome, exhibits=checked(instance.exhibits(final)))
-    except Exception as error:
-        return _spoilt(outcome, error, "exhibits")
+def metrics_of(instance: AnyInstance, solution: Solution) -> dict[str, float]:
+    """Return the judge's metrics of a solution, and its constraint violation."""
+    return {**instance.measure(solution), VIOLATION: instance.violation(solution)}
 
 
-def _spoilt(outcome: Outcome, error: Exception, what: str) -> Outcome:
-    """Record an error after the run, unless the run had failed before; the trace stays."""
-    if outcome.stop.status.failed:
-        return outcome
-    stop = stop_of(error, what)
-    if isinstance(error, OrthobenchError):
-        stop = replace(stop, reason=f"{what}: {error}")
-    return replace(outcome, stop=stop, error=error)
+def stop_of(error: Exception, culprit: str) -> Stop:
+    """Return how a run ends in which an error was raised.
+
+    Parameters
+    ----------
+    error : Exception
+    culprit : str
+        What raised it, for the reason: ``"the judge"``.
+    """
+    lines = "".join(traceback.format_exception(error))
+    if isinstance(error, MemoryError):
+        return Stop(Ending.MEMORY, f"{culprit} ran out of memory", lines)
+    reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
+    return Stop(Ending.ERROR, reason, lines)
 
 
 def _feasible(trace: list[Mark], stop: Stop) -> Stop:
+    """Return how a run ended, which is infeasible where any of its points is."""
     if stop.status.failed:
         return stop
     for mark in trace:
@@ -87,20 +85,26 @@ def _feasible(trace: list[Mark], stop: Stop) -> Stop:
     return stop
 
 
-def metrics_of(instance: AnyInstance, solution: Solution) -> dict[str, float]:
-    """Return the judge's metrics of a solution, and its constraint violation."""
-    return {**instance.measure(solution), VIOLATION: instance.violation(solution)}
+def _completed(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
+    """Finish the last solution and, where the run did not fail, exhibit it."""
+    try:
+        final = instance.finish(last)
+    except Exception as error:
+        return _failed(outcome, error, "finishing the solution")
+    outcome = replace(outcome, final=final)
+    if outcome.stop.status.failed:
+        return outcome
+    try:
+        return replace(outcome, exhibits=checked_exhibits(instance.exhibits(final)))
+    except Exception as error:
+        return _failed(outcome, error, "exhibits")
 
 
-def progress_of(mark: Mark) -> Progress:
-    """Return what a stopping rule may see of a checkpoint."""
-    return Progress(mark.seconds, mark.work, mark.metrics)
-
-
-def stop_of(error: Exception, who: str) -> Stop:
-    """Return how a run ends in which `who` raised an error."""
-    where = "".join(traceback.format_exception(error))
-    if isinstance(error, MemoryError):
-        return Stop(Ending.MEMORY, f"{who} ran out of memory", where)
-    reason = str(error) if isinstance(error, OrthobenchError) else f"{who}: {error!r}"
-    return Stop(Ending.ERROR, reason, where)
+def _failed(outcome: Outcome, error: Exception, culprit: str) -> Outcome:
+    """Return the outcome with an error from after the run, unless the run itself had failed."""
+    if outcome.stop.status.failed:
+        return outcome
+    stop = stop_of(error, culprit)
+    if isinstance(error, OrthobenchError):
+        stop = replace(stop, reason=f"{culprit}: {error}")
+    return replace(outcome, stop=stop, error=error)

@@ -1,14 +1,15 @@
-"""The run: the only loop, and the only clock of the project.
+"""The run of a solver on an instance: the only loop, and the only clock, of the project.
 
-The clock runs during `init` and `advance`; `solution` is timed apart, as ``reading``. Samples
-are prepared, solutions are checked and metrics are computed off the clock, and metrics only
-after the run, since pausing the clock for them would still evict the caches that the solver
-lives in.
+On the clock are `Solver.init` and `Solver.advance`. `Solver.solution` is timed apart, as reading
+time. All else is off the clock: samples are prepared before each chunk of steps, solutions are
+checked after it, and metrics are computed when the run is over. Computing them in between would
+evict the caches that the solver works in, even with the clock stopped.
 """
 
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import replace
@@ -18,36 +19,25 @@ from typing import TypeVar
 
 import numpy as np
 
-from orthobench.contract.parameters import values_of
 from orthobench.contract.problem import AnyInstance, Oracle
 from orthobench.contract.solution import Solution
-from orthobench.contract.solver import AnySolver, State, Status
+from orthobench.contract.solver import AnySolver, Status
 from orthobench.harness.identity import Streams
-from orthobench.harness.judging import judged, metrics_of, progress_of, stop_of
+from orthobench.harness.judging import judged, metrics_of, stop_of
+from orthobench.harness.preparation import prepare_steps, ready_oracle
 from orthobench.harness.stopping import Budget, Ending, Rule, Stop
 from orthobench.harness.trace import Journal, Mark, Outcome, Recording
-from orthobench.tools.geometry import random_point
 
 T = TypeVar("T")
 
-ONLINE_SECONDS = 0.02
-"""Least time on the clock between two looks at metrics during a run."""
-
-WARM_UP_STEPS = 40
-
 RATIO = 1.3
-"""Of the step counts of one checkpoint and the next."""
+"""Ratio of the step counts of one checkpoint and the next."""
+
+RULE_SECONDS = 0.02
+"""The least time on the clock between two evaluations of a stopping rule during a run."""
 
 CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_ns)
-"""What the clock reads, in nanoseconds: wall time, unless whoever runs a solver sets another."""
-
-
-def checkpoints(ratio: float = RATIO) -> Iterator[int]:
-    """Yield the log-spaced step counts at which a run is recorded: 1, 2, 3, 4, 5, 6, 7, 9, ..."""
-    at = 1
-    while True:
-        yield at
-        at = max(at + 1, int(at * ratio))
+"""The function that the clock reads, in nanoseconds; by default it returns wall time."""
 
 
 def run(
@@ -59,10 +49,9 @@ def run(
     journal: Journal | None = None,
     ratio: float = RATIO,
 ) -> Outcome:
-    """Run one solver on one instance, record it, then judge it.
+    """Run a solver on an instance, then judge what was recorded.
 
-    A solver that raises ends its run with ``Ending.ERROR`` and keeps its curve so far; so
-    this returns whatever a solver does.
+    Where the solver or the judge raises, the outcome says so and keeps the trace so far.
 
     Parameters
     ----------
@@ -73,30 +62,39 @@ def run(
     streams : Streams
         The random streams of the run.
     until : Rule, optional
-        Stop at the first checkpoint where the rule says so. The rule is looked at during the
-        run at most every 20 ms on the clock, and once more on the whole trace, which ends at
-        the first checkpoint that meets it, however late that was noticed.
+        A rule that stops the run. During the run it is evaluated at most every 20 ms on the clock;
+        afterwards at every checkpoint, and the trace ends at the first where it says stop.
     journal : callable, optional
-        Is told every point as it is recorded, off the clock, so that a curve outlives its process.
+        Called with every point as it is recorded, off the clock, so that a trace can outlive the
+        process of its run.
     ratio : float
-        Of the step counts of one checkpoint and the next; the iterates do not depend on it.
+        Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
     """
-    oracle = _ready(instance, solver, streams)
+    oracle = ready_oracle(instance, solver, streams)
     recording = Recording()
-    look = _journaled(_online(instance, until) if until else _never, journal)
+
+    def record(mark: Mark, solution: Solution) -> None:
+        recording.marks.append(mark)
+        recording.solutions.append(solution)
+        if journal is not None:
+            journal(mark, solution)
+
     try:
-        rng = np.random.default_rng(streams.solver)
-        stop = _drive(oracle, solver, budget, rng, recording, look, ratio)
+        execution = _Execution(oracle, solver, streams)
+        rule = _throttled(until, instance)
+        targets = checkpoints(ratio)
+        stop = _checkpoint(execution, record, rule)
+        while stop is None:
+            stop = _chunk(execution, budget, next(targets), recording.marks)
+            stop = stop or _checkpoint(execution, record, rule)
     except Exception as error:
-        stop = stop_of(error, type(solver).name)
+        stop = stop_of(error, solver.name)
         recording.error = error
     return judged(instance, recording, stop, until)
 
 
 def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float:
-    """Return the seconds of a run of `steps` steps that nobody looks at before it ends.
-
-    Those of ``init``, of the steps, all at once, and of reading the last solution.
+    """Return the seconds of a run without checkpoints: of ``init``, all steps, and one reading.
 
     Parameters
     ----------
@@ -111,143 +109,115 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
     RuntimeError
         Where the run fails or ends before its last step.
     """
-    oracle = _ready(instance, solver, streams)
-    begun, state = _timed(partial(solver.init, oracle, np.random.default_rng(streams.solver)))
-    spent = _chunk(oracle, solver, state, steps)
-    reading, _ = _timed(partial(solver.solution, state))
-    if state.status is Status.FAILED or state.work.steps != steps:
-        why = state.reason or f"it ended after {state.work.steps} of {steps} steps"
-        raise RuntimeError(f"{solver.name}: {why}")
-    return begun + spent + reading
+    execution = _Execution(ready_oracle(instance, solver, streams), solver, streams)
+    execution.advance(steps)
+    mark, _ = execution.read()
+    if execution.state.status is Status.FAILED or mark.work.steps != steps:
+        reason = execution.state.reason or f"it ended after {mark.work.steps} of {steps} steps"
+        raise RuntimeError(f"{solver.name}: {reason}")
+    return mark.seconds + mark.reading
 
 
-def _ready(instance: AnyInstance, solver: AnySolver, streams: Streams) -> Oracle:
-    """Return the oracle as a run of this solver finds it: at its start, and warm."""
-    oracle: Oracle = instance.oracle
-    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
-    oracle.start.flags.writeable = False
-    _warm_up(oracle, solver, streams)
-    oracle.rewind(np.random.default_rng(streams.samples))
-    return oracle
+def checkpoints(ratio: float = RATIO) -> Iterator[int]:
+    """Yield the log-spaced step counts at which a run is recorded: 1, 2, 3, 4, 5, 6, 7, 9, ..."""
+    steps = 1
+    while True:
+        yield steps
+        steps = max(steps + 1, int(steps * ratio))
 
 
-def _drive(
-    oracle: Oracle,
-    solver: AnySolver,
-    budget: Budget,
-    rng: np.random.Generator,
-    recording: Recording,
-    look: Callable[[Mark, Solution], Stop | None],
-    ratio: float,
-) -> Stop:
-    """Alternate timed chunks with untimed snapshots until something ends the run."""
-    begun, state = _timed(partial(solver.init, oracle, rng))
-    seconds, clipped = begun, False
-    stop = _record(solver, state, seconds, recording, look)
-    for target in checkpoints(ratio):
-        if stop is not None:
-            return stop
-        wanted = target - state.work.steps
-        # what every run from the start costs before its first step says nothing about the rate
-        first = recording.marks[solver.reruns and len(recording.marks) > 1]
-        count = budget.left(seconds, state.work, first, solver.batch)
-        if count < 1 or clipped:
-            return Stop(Ending.BUDGET, "the budget is spent")
-        before = state.work.steps
-        spent = _chunk(oracle, solver, state, int(min(wanted, count)))
-        seconds = spent + (begun if solver.reruns else seconds)
-        # what is left of an estimate is not worth one more run from the start
-        clipped = solver.reruns and count < wanted
-        if state.work.steps == before and state.status is Status.RUNNING:
-            return Stop(Ending.DONE, "the data are used up")
-        stop = _record(solver, state, seconds, recording, look)
-    raise AssertionError("checkpoints never end")
+class _Execution:
+    """A solver at work on an oracle, and its clock.
 
-
-def _chunk(oracle: Oracle, solver: AnySolver, state: State, count: int) -> float:
-    """Advance by `count` steps, or as many as there are data for; return the seconds spent.
-
-    The steps are done in pieces that fit the oracle's window; of a solver that begins anew
-    with each of them, the last one is all that counts.
+    Attributes
+    ----------
+    state : State
+    seconds : float
+        On the clock so far. Of a solver with `reruns`: of ``init`` and the last ``advance``, which
+        together are one run of all steps so far.
+    clipped : bool
+        Whether the budget cut the last chunk short.
     """
-    seconds, batch = 0.0, solver.batch
-    most = max(1, oracle.window // batch) if batch else count
-    while count > 0 and state.status is Status.RUNNING:
-        piece = min(count, most)
-        if batch:
-            oracle.prepare(piece * batch)
-            piece = int(min(piece, oracle.remaining() // batch))
-            if piece < 1:
-                break
-        before = state.work.steps
-        spent, _ = _timed(partial(solver.advance, oracle, state, piece))
-        seconds = spent + (0.0 if solver.reruns else seconds)
-        if state.work.steps != before + piece and state.status is Status.RUNNING:
-            done = state.work.steps - before
-            raise RuntimeError(f"advance({piece}) counted {done} steps in state.work.steps")
-        count -= piece
-    return seconds
+
+    def __init__(self, oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
+        self.oracle, self.solver, self.clipped = oracle, solver, False
+        rng = np.random.default_rng(streams.solver)
+        self._init_seconds, self.state = _timed(partial(solver.init, oracle, rng))
+        self.seconds = self._init_seconds
+
+    def advance(self, count: int) -> None:
+        """Do `count` steps, or as many as there are data for."""
+        while count > 0 and self.state.status is Status.RUNNING:
+            steps = prepare_steps(self.oracle, self.solver.batch, count)
+            if steps < 1:
+                return
+            before = self.state.work.steps
+            spent, _ = _timed(partial(self.solver.advance, self.oracle, self.state, steps))
+            self.seconds = spent + (self._init_seconds if self.solver.reruns else self.seconds)
+            done = self.state.work.steps - before
+            if done != steps and self.state.status is Status.RUNNING:
+                raise RuntimeError(f"advance({steps}) counted {done} steps in state.work.steps")
+            count -= steps
+
+    def read(self) -> tuple[Mark, Solution]:
+        """Return seconds and work so far, without metrics, and the solution."""
+        reading, solution = _timed(partial(self.solver.solution, self.state))
+        return Mark(self.seconds, reading, replace(self.state.work)), solution
 
 
-def _record(
-    solver: AnySolver,
-    state: State,
-    seconds: float,
-    recording: Recording,
-    look: Callable[[Mark, Solution], Stop | None],
+def _checkpoint(
+    execution: _Execution,
+    record: Callable[[Mark, Solution], None],
+    rule: Callable[[Mark, Solution], Stop | None],
 ) -> Stop | None:
-    """Append a mark, and return why the run ends here, if it does."""
-    reading, solution = _timed(partial(solver.solution, state))
-    if state.status is Status.FAILED or not _finite(solution):
-        why = state.reason or f"the solution at step {state.work.steps} is not finite"
-        return Stop(Ending.DIVERGED, why)
-    mark = Mark(seconds, reading, replace(state.work))
-    recording.marks.append(mark)
-    recording.solutions.append(solution)
+    """Read and record the solution; return why the run ends here, where it does."""
+    state = execution.state
+    mark, solution = execution.read()
+    if state.status is Status.FAILED or not solution.is_finite:
+        reason = state.reason or f"the solution at step {mark.work.steps} is not finite"
+        return Stop(Ending.DIVERGED, reason)
+    record(mark, solution)
     if state.status is Status.CONVERGED:
-        return Stop(Ending.DONE, f"converged after {state.work.steps} steps")
-    return look(mark, solution)
+        return Stop(Ending.DONE, f"converged after {mark.work.steps} steps")
+    return rule(mark, solution)
 
 
-def _journaled(
-    look: Callable[[Mark, Solution], Stop | None], journal: Journal | None
-) -> Callable[[Mark, Solution], Stop | None]:
-    if journal is None:
-        return look
-
-    def told(mark: Mark, solution: Solution) -> Stop | None:
-        journal(mark, solution)
-        return look(mark, solution)
-
-    return told
-
-
-def _never(mark: Mark, solution: Solution) -> Stop | None:
-    del mark, solution
+def _chunk(execution: _Execution, budget: Budget, target: int, marks: list[Mark]) -> Stop | None:
+    """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
+    solver, now = execution.solver, marks[-1]
+    # with reruns each run spends something before its first step, which is no part of the rate
+    start = marks[1] if solver.reruns and len(marks) > 1 else marks[0]
+    left = budget.left(now, start, solver.batch)
+    # the rest that a wrong estimate leaves is not worth another run from the start
+    if left < 1 or (solver.reruns and execution.clipped):
+        return Stop(Ending.BUDGET, "the budget is spent")
+    wanted = target - now.work.steps
+    execution.clipped = left < wanted
+    execution.advance(int(min(wanted, left)))
+    state = execution.state
+    if state.work.steps == now.work.steps and state.status is Status.RUNNING:
+        return Stop(Ending.DONE, "the data are used up")
     return None
 
 
-def _online(instance: AnyInstance, until: Rule) -> Callable[[Mark, Solution], Stop | None]:
-    """Return a look at the rule that happens at most every `ONLINE_SECONDS` on the clock."""
-    last = -ONLINE_SECONDS
+def _throttled(
+    until: Rule | None, instance: AnyInstance
+) -> Callable[[Mark, Solution], Stop | None]:
+    """Return a rule that computes metrics, but at most every `RULE_SECONDS` on the clock."""
+    last = -math.inf
 
-    def look(mark: Mark, solution: Solution) -> Stop | None:
+    def rule(mark: Mark, solution: Solution) -> Stop | None:
         nonlocal last
-        if mark.seconds - last < ONLINE_SECONDS:
+        if until is None or mark.seconds - last < RULE_SECONDS:
             return None
         last = mark.seconds
-        return until(progress_of(replace(mark, metrics=metrics_of(instance, solution))))
+        return until(replace(mark, metrics=metrics_of(instance, solution)))
 
-    return look
-
-
-def _finite(solution: Solution) -> bool:
-    parts = (solution.point, solution.weights, solution.core)
-    return all(np.isfinite(part).all() for part in parts if part is not None)
+    return rule
 
 
 def _timed(call: Callable[[], T]) -> tuple[float, T]:
-    """Call, with the garbage collector off, and return the seconds it took and its result."""
+    """Call with the garbage collector off; return the seconds that it took, and its result."""
     collecting = gc.isenabled()
     clock = CLOCK.get()
     gc.disable()
@@ -259,33 +229,3 @@ def _timed(call: Callable[[], T]) -> tuple[float, T]:
         if collecting:
             gc.enable()
     return spent * 1e-9, result
-
-
-_warm: set[tuple[object, ...]] = set()
-
-
-def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
-    """Compile and touch what the run will use: a few steps that leave no trace.
-
-    Done once a process for each class of solver and oracle, `Oracle.sizes`, and choice of
-    parameters that are not floats: a number does not choose between kernels, a word does. An
-    error here is an error of the run too, where it is recorded.
-    """
-    choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
-    key = (type(solver), type(oracle), *choices, *oracle.sizes)
-    if key in _warm:
-        return
-    _warm.add(key)
-    oracle.rewind(np.random.default_rng(streams.samples))
-    try:
-        state = solver.init(oracle, np.random.default_rng(streams.solver))
-        _chunk(oracle, solver, state, _rehearsal(oracle, solver))
-        solver.solution(state)
-    except Exception:  # noqa: S110 - the run itself meets and records it
-        pass
-
-
-def _rehearsal(oracle: Oracle, solver: AnySolver) -> int:
-    """Return the steps of a warm-up: no more than one `prepare` serves, so that streams survive."""
-    batch = solver.batch
-    return min(WARM_UP_STEPS, max(1, oracle.window // batch)) if batch else WARM_UP_STEPS

@@ -1,43 +1,42 @@
-"""When a run ends: hard budgets, composable rules, and how it ended."""
+"""What ends a run, budgets and rules, and how it ended: `Ending` and `Stop`."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 
 
 class Ending(Enum):
-    """How a cell ended; the store's column ``status``."""
+    """How a cell ended; its value is the column ``status`` of the store."""
 
     DONE = "done"
     """The solver converged, or the data were used up."""
     TARGET = "target"
-    """A rule was met."""
+    """A rule stopped it."""
     BUDGET = "budget"
     """The budget was spent."""
     DIVERGED = "diverged"
-    """A solution was not finite."""
+    """A solution was not finite, or the solver gave up."""
     ERROR = "error"
     """The solver, the problem or the judge raised."""
     REFUSED = "refused"
-    """The solver cannot take the problem, and said why."""
+    """The solver cannot take the problem."""
     INFEASIBLE = "infeasible"
-    """A solution left the constraint."""
+    """A solution violated the constraint."""
     TIMEOUT = "timeout"
-    """It took longer than the time limit, and was killed."""
+    """It was killed at its time limit."""
     MEMORY = "memory"
     """It needed more memory than there was, or than its limit."""
     CRASHED = "crashed"
     """Its process died."""
     MISSING = "missing"
-    """Planned, and not run yet."""
+    """It is planned, and has not been run yet."""
 
     @property
     def failed(self) -> bool:
@@ -55,7 +54,7 @@ class Stop:
     reason : str
         A sentence for people.
     traceback : str
-        Where something raised.
+        The traceback, where something raised.
     """
 
     status: Ending
@@ -63,42 +62,37 @@ class Stop:
     traceback: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What a rule may look at: one checkpoint."""
-
-    seconds: float
-    work: Work
-    metrics: Mapping[str, float]
-
-
-class Clock(Protocol):
-    """Anything that knows the seconds and the work up to a point of a run."""
+class Checkpoint(Protocol):
+    """What budgets and rules see of a run; a `Mark` of a trace is one."""
 
     @property
     def seconds(self) -> float:
-        """Seconds on the clock."""
+        """Seconds on the clock so far."""
 
     @property
     def work(self) -> Work:
-        """The work done."""
+        """Steps, samples and flops so far."""
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """The judge's metrics of the solution."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Hard limits of a run; the harness clips the next chunk so that none is exceeded.
+    """Hard limits of a run, none of which is exceeded.
 
     Parameters
     ----------
     steps, samples, flops : float
         Counts of `Work`; infinite where not limited.
     seconds : float
-        Seconds on the solver's clock.
+        Seconds on the clock of the run.
 
     Notes
     -----
-    Steps and samples are kept exactly; seconds and flops, whose cost for a step may vary, are
-    clipped at the rate so far.
+    Steps and samples are limited exactly. What a step costs in seconds and flops may vary: there
+    the last chunk is cut by the average cost of the steps so far.
     """
 
     steps: float = math.inf
@@ -119,112 +113,66 @@ class Budget:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if math.isfinite(value)}
 
-    def left(self, seconds: float, work: Work, start: Clock, batch: int) -> int | float:
-        """Return how many steps still fit: counted exactly, or estimated at the rate so far.
+    def left(self, now: Checkpoint, start: Checkpoint, batch: int) -> int | float:
+        """Return how many more steps fit; infinite where nothing limits them.
 
         Parameters
         ----------
-        seconds : float
-            Seconds on the clock so far.
-        work : Work
-            Work done so far.
-        start : Clock
-            Seconds and work after ``init``, which is spent but says nothing about the rate.
+        now : Checkpoint
+        start : Checkpoint
+            The checkpoint after ``init``, whose cost is spent but says nothing about a step's.
         batch : int
-            Samples that one step draws.
+            Samples that one step takes.
         """
-        room: list[float] = [self.steps - work.steps]
+        room: list[float] = [self.steps - now.work.steps]
         if batch:
-            room.append((self.samples - work.samples) // batch)
-        steps = work.steps - start.work.steps
+            room.append((self.samples - now.work.samples) // batch)
+        steps = now.work.steps - start.work.steps
         room += [
-            _fits(self.seconds - seconds, seconds - start.seconds, steps),
-            _fits(self.flops - work.flops, work.flops - start.work.flops, steps),
+            _steps_for(self.seconds - now.seconds, now.seconds - start.seconds, steps),
+            _steps_for(self.flops - now.work.flops, now.work.flops - start.work.flops, steps),
         ]
         least = min(room)
         return least if math.isinf(least) else math.floor(least)
 
 
-def _fits(left: float, used: float, steps: int) -> float:
-    """Return how many steps fit in what is left, where `steps` of them used `used`."""
+def _steps_for(left: float, spent: float, steps: int) -> float:
+    """Return how many steps fit in what is left, where so many steps cost what is spent."""
     if left <= 0:
         return 0
-    return left * steps / used if used > 0 and steps > 0 else math.inf
+    return left * steps / spent if spent > 0 and steps > 0 else math.inf
 
 
-class Rule(ABC):
-    """A pure function of a checkpoint that says whether to stop; composes with | and &."""
-
-    @abstractmethod
-    def __call__(self, progress: Progress) -> Stop | None:
-        """Return the stop, or None to go on."""
-
-    def __or__(self, other: Rule) -> Rule:
-        return Either(self, other)
-
-    def __and__(self, other: Rule) -> Rule:
-        return Both(self, other)
+Rule: TypeAlias = "Callable[[Checkpoint], Stop | None]"
+"""A pure function of a checkpoint: returns why the run is to stop there, or None."""
 
 
 @dataclass(frozen=True)
-class Target(Rule):
-    """Stop once a metric is at most `value`."""
+class Target:
+    """A rule that stops a run once a metric is small enough.
+
+    Parameters
+    ----------
+    metric : str
+        A metric that the judge reports.
+    value : float
+        Stop once the metric is at most this.
+    """
 
     metric: str
     value: float
 
-    def __call__(self, progress: Progress) -> Stop | None:
-        """Return the stop once the metric is there.
+    def __call__(self, checkpoint: Checkpoint) -> Stop | None:
+        """Return why the run stops at a checkpoint, or None.
 
         Raises
         ------
         UsageError
-            Where the judge reports no such metric.
+            Where the judge does not report the metric.
         """
-        if self.metric not in progress.metrics:
-            known = ", ".join(progress.metrics)
+        if self.metric not in checkpoint.metrics:
+            known = ", ".join(checkpoint.metrics)
             raise UsageError(f"no metric {self.metric!r} to stop by; the judge reports {known}")
-        if progress.metrics[self.metric] <= self.value:
+        if checkpoint.metrics[self.metric] <= self.value:
             return Stop(Ending.TARGET, f"{self.metric} <= {self.value:g}")
         return None
-
-
-@dataclass(frozen=True)
-class AtLeast(Rule):
-    """Stop no earlier than after this many steps; for use with &."""
-
-    steps: int
-
-    def __call__(self, progress: Progress) -> Stop | None:
-        """Return the stop once the steps are done."""
-        if progress.work.steps >= self.steps:
-            return Stop(Ending.TARGET, f"at least {self.steps} steps")
-        return None
-
-
-@dataclass(frozen=True)
-class Either(Rule):
-    """Stop where one of two rules says so; both are always asked."""
-
-    first: Rule
-    second: Rule
-
-    def __call__(self, progress: Progress) -> Stop | None:
-        """Return the stop of the first rule that is met."""
-        first, second = self.first(progress), self.second(progress)
-        return first or second
-
-
-@dataclass(frozen=True)
-class Both(Rule):
-    """Stop where two rules say so at the same checkpoint."""
-
-    first: Rule
-    second: Rule
-
-    def __call__(self, progress: Progress) -> Stop | None:
-        """Return a stop with both reasons."""
-        first, second = self.first(progress), self.second(progress)
-        if first is None or second is None:
-            return None
-        return Stop(Ending.TARGET, f"{first.reason} and {second.reason}")

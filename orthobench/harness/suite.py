@@ -1,7 +1,7 @@
-"""Suites: which solvers meet which problems, under which budget, with which seeds.
+"""Suites: which solvers run on which problems, with which seeds, under which budget.
 
-A suite is data, never code: TOML, checked as a whole before anything runs. A list crosses, a
-``tune`` table is chosen on validation data::
+A suite is written in TOML and checked as a whole before anything runs. A list of values makes a
+problem or a solver for each; of the values in a ``tune`` table, one is chosen on validation data::
 
     seeds = 10
     [budget]
@@ -13,15 +13,15 @@ A suite is data, never code: TOML, checked as a whole before anything runs. A li
     name = "msg"
     step = { tune = [0.5, 1, 2, 4] }  # four trials, one of which is chosen
 
-Where quality is bought with something else, such as sparsity, solvers are compared at equal values
-of that: ``at = { density = [0.05, 0.1] }`` makes two comparisons of the same runs, in which only
-those trials can be chosen whose final density is at most the level. Problems may bring levels of
-their own; ``at = {}`` compares without any.
+Where the primary metric can be improved at the expense of another, such as the density of
+loadings, solvers are compared at levels of the other: ``at = { density = [0.05, 0.1] }`` makes two
+comparisons of the same runs, in which only trials can be chosen whose final density is at most the
+level. A problem may have levels of its own; ``at = {}`` compares without any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,17 +33,18 @@ from orthobench.harness.stopping import Budget, Target
 from orthobench.tools.environment import version
 
 TRIALS = 16
-"""Most trials that tuning gives one solver on one problem, where the suite says nothing."""
+"""The most trials of one solver on one problem, where the suite does not say."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """A bound that runs are compared under: the final value of a metric is at most this.
+    """A level that solvers are compared at.
 
     Attributes
     ----------
     metric : str
     most : float
+        The largest final value of the metric of a trial that can be chosen.
     """
 
     metric: str
@@ -55,7 +56,19 @@ class Level:
 
 @dataclass(frozen=True)
 class PlannedProblem:
-    """A problem of a suite, with its own budget and the levels it is compared at."""
+    """A problem of a suite.
+
+    Attributes
+    ----------
+    problem : Problem
+    label : str
+        Its name in this suite, for people.
+    budget : Budget
+    version : tuple of (str, str)
+        Name and version of the distribution that brings it.
+    levels : tuple of Level
+        The levels that solvers are compared at; empty where there are none.
+    """
 
     problem: AnyProblem
     label: str
@@ -66,7 +79,18 @@ class PlannedProblem:
 
 @dataclass(frozen=True)
 class PlannedSolver:
-    """A solver of a suite: one trial of it, where parameters are tuned."""
+    """A solver of a suite, or one trial of a solver whose parameters are tuned.
+
+    Attributes
+    ----------
+    solver : Solver
+    label : str
+        Its name in this suite, for people; all of its trials have the same.
+    tuned : mapping
+        The values of its tuned parameters.
+    version : tuple of (str, str)
+        Name and version of the distribution that brings it.
+    """
 
     solver: AnySolver
     label: str
@@ -76,7 +100,18 @@ class PlannedSolver:
 
 @dataclass(frozen=True)
 class Planned:
-    """A cell with what people call it in this suite."""
+    """A cell of a suite, with its labels there.
+
+    Attributes
+    ----------
+    cell : Cell
+    problem, solver : str
+        The labels of its problem and its solver.
+    tuned : mapping
+        The values of its tuned parameters.
+    levels : tuple of Level
+        The levels that its problem is compared at.
+    """
 
     cell: Cell
     problem: str
@@ -87,16 +122,25 @@ class Planned:
 
 @dataclass(frozen=True)
 class Suite:
-    """A comparison, valid as a whole.
+    """A comparison that has been checked.
 
     Attributes
     ----------
     name : str
-        The file's stem.
+        The stem of its file.
+    problems : tuple of PlannedProblem
+    solvers : tuple of PlannedSolver
+    seeds : tuple of int
+    description : str
+        A line for people.
     text : str
         The TOML that it was read from.
+    threads : int
+        BLAS threads of every run.
+    target : Target, optional
+        A target that ends every run.
     trials : int
-        The tuning budget: the most grid points that any solver may have.
+        The most trials that any solver may have.
     """
 
     name: str
@@ -110,28 +154,31 @@ class Suite:
     trials: int = TRIALS
 
     def plan(self) -> list[Planned]:
-        """Return the cross product: by problem and seed first, so that data are built once.
+        """Return the cells: problems times seeds times solvers, those on the same data together.
 
-        A solver that works on problems of other families of the suite only does not meet a
-        problem. Within a family it does, and says why it cannot take it.
+        A solver that can take problems of some families of the suite is planned only for these
+        families, though for all problems there: those that it cannot take, it refuses.
 
         Raises
         ------
         DataError
             Where a data file is missing or cannot be read.
         """
-        solvers = [(s, _called(s.solver)) for s in self.solvers]
-        at_home = {s.solver.needs: self._families(s.solver) for s in self.solvers}
+        packages = {s.solver.packages: _versions(s.solver.packages) for s in self.solvers}
+        families = {s.solver.needs: self._families(s.solver) for s in self.solvers}
         return [
-            Planned(self._cell(p, data, s, called, seed), p.label, s.label, s.tuned, p.levels)
+            Planned(
+                self._cell(p, data, s, packages[s.solver.packages], seed),
+                p.label, s.label, s.tuned, p.levels,
+            )
             for p, data in [(p, p.problem.checksum()) for p in self.problems]
             for seed in self.seeds
-            for s, called in solvers
-            if p.problem.family in at_home[s.solver.needs]
-        ]
+            for s in self.solvers
+            if p.problem.family in families[s.solver.needs]
+        ]  # fmt: skip
 
     def _families(self, solver: AnySolver) -> set[str]:
-        """Return the families that a solver works on here; all of them where it does on none."""
+        """Return the families of this suite that a solver can take; all where it can take none."""
         able = {
             p.problem.family for p in self.problems if issubclass(p.problem.offers, solver.needs)
         }
@@ -142,16 +189,15 @@ class Suite:
         p: PlannedProblem,
         data: str,
         s: PlannedSolver,
-        called: Mapping[str, str],
+        packages: Mapping[str, str],
         seed: int,
     ) -> Cell:
-        versions = {"orthobench": __version__, **called, **dict([p.version, s.version])}
+        versions = {"orthobench": __version__, **packages, **dict([p.version, s.version])}
         return Cell(
             p.problem, s.solver, seed, p.budget, self.target, self.threads,
             tuple(sorted(versions.items())), data,
         )  # fmt: skip
 
 
-def _called(solver: AnySolver) -> dict[str, str]:
-    """Return the versions of the distributions that a solver calls."""
-    return {name: version(name) or "none" for name in solver.packages}
+def _versions(packages: Iterable[str]) -> dict[str, str]:
+    return {name: version(name) or "none" for name in packages}

@@ -1,4 +1,4 @@
-"""What a run leaves behind: checkpoints, what was recorded at them, and the outcome."""
+"""What a run leaves behind: its checkpoints, what was recorded at them, and the outcome."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from orthobench.tools.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One checkpoint of a trace.
+    """A checkpoint of a run.
 
     Attributes
     ----------
     seconds : float
-        On the clock so far, in ``init`` and ``advance``.
+        Seconds on the clock so far, in ``init`` and ``advance``.
     reading : float
-        Seconds that `Solver.solution` took here; not part of `seconds`.
+        Seconds that `Solver.solution` took at this checkpoint; not part of `seconds`.
     work : Work
         Steps, samples and flops so far.
     metrics : mapping
-        The judge's metrics, and the constraint violation.
+        The judge's metrics of the solution, and its constraint violation; empty until it is
+        judged.
     """
 
     seconds: float
@@ -36,7 +37,7 @@ class Mark:
 
 
 Journal: TypeAlias = Callable[[Mark, Solution], None]
-"""Is told each point of a run as it is recorded."""
+"""Called with each point of a run as it is recorded."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,13 @@ class Outcome:
     stop : Stop
         How and why the run ended.
     trace : tuple of Mark
-        The checkpoints; empty where the run failed before its first.
+        The checkpoints; empty where the run failed before the first.
     exhibits : mapping
-        What the problem shows of the solution, by name, where the run did not fail.
+        Pictures of the last solution by name, where the problem has any and the run did not fail.
     final : Solution, optional
         The last solution; a store does not keep it.
     error : Exception, optional
-        What was raised; a store keeps its text, in `stop`.
+        The error that was raised; a store keeps its text, in `stop`.
     """
 
     stop: Stop
@@ -65,17 +66,17 @@ class Outcome:
 
     @property
     def solution(self) -> Array | None:
-        """The last point, ``(n, k)``; None where the solver failed before its first."""
+        """The point of the last solution, ``(n, k)``; None where there is no solution."""
         return None if self.final is None else self.final.point
 
     @property
     def weights(self) -> Array | None:
-        """The weights of a decomposition, where the method has them."""
+        """The weights of the last solution, where it has any."""
         return None if self.final is None else self.final.weights
 
     @property
     def core(self) -> Array | None:
-        """The core tensor, where the method has one."""
+        """The core tensor of the last solution, where it has one."""
         return None if self.final is None else self.final.core
 
     @property
@@ -91,16 +92,16 @@ class Outcome:
 
 @dataclass
 class Recording:
-    """What a run leaves behind, also where it breaks off: points that are not judged yet.
+    """The points of a run that are not judged yet, whether it ended or broke off.
 
     Attributes
     ----------
     marks : list of Mark
         Without metrics.
     solutions : list of Solution
-        One for each mark.
+        The solution at each mark.
     error : Exception, optional
-        What the solver raised.
+        The error that the solver raised.
     """
 
     marks: list[Mark] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""What is installed, and whether a suite makes sense before any of it runs."""
+"""What plugins are installed, and whether a suite can be run."""

@@ -1,8 +1,9 @@
-"""Claims: what a paper says, as something that can be checked.
+"""Claims of papers that can be checked.
 
-A claim is a sentence with its source, and a check that runs the paper's experiment over several
-seeds and returns what it measured, an interval, and a verdict. Plugins bring the claims of their
-papers through the hook ``orthobench_claims``; ``orthobench reproduce PAPER`` checks them.
+A `Claim` is a sentence of a paper with its source, and a check that runs the experiment over
+several seeds and returns a `Measurement`: a value, an interval and a verdict. Plugins return a
+`Paper` with its claims from the hook ``orthobench_claims``; ``orthobench reproduce PAPER`` checks
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from orthobench.tools.arrays import Array
 
 
 class Verdict(Enum):
-    """What became of a claim."""
+    """Whether a claim holds."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
@@ -30,7 +31,7 @@ class Verdict(Enum):
     UNTESTABLE = "not testable here"
 
     def counted(self, count: int) -> str:
-        """Return how many claims have this verdict, in words: ``14 do not hold``."""
+        """Return a number of claims with this verdict, in words: ``14 do not hold``."""
         return f"{count} {_COUNTED[self.value][count > 1]}"
 
 
@@ -44,17 +45,17 @@ _COUNTED = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a check found.
+    """What a check measured.
 
     Attributes
     ----------
     verdict : Verdict
     value : float
-        What was measured; NaN where nothing was.
+        The value measured; NaN where there is none.
     interval : (float, float)
-        Of the value, over the seeds; 95 % where `text` says nothing else.
+        An interval for the value over seeds, of 95 % unless `text` says otherwise.
     text : str
-        What the value is, and what else was seen: ``"MSG / incremental, median of 5 splits"``.
+        The meaning of the value, and remarks: ``"MSG / incremental, median of 5 splits"``.
     """
 
     verdict: Verdict
@@ -64,47 +65,47 @@ class Measurement:
 
 
 class Evidence(Protocol):
-    """What a check may look at: the runs of the paper's suites, made when they are asked for.
+    """The runs of a paper's suites, for checks of its claims; suites run when they are needed.
 
     Attributes
     ----------
     quick : bool
-        Whether the small size is wanted, which takes minutes for all claims of a paper.
+        Whether the experiments are to be small, so that all claims of a paper take minutes.
     seeds : sequence of int
-        The seeds of checks that run no suite, in their order; take as many as you need.
+        Seeds for checks that run no suite; take as many as you need, in order.
     """
 
     @property
     def quick(self) -> bool:
-        """Whether the small size is wanted."""
+        """Whether the experiments are to be small."""
 
     @property
     def seeds(self) -> Sequence[int]:
-        """The seeds of checks that run no suite."""
+        """Seeds for checks that run no suite."""
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Record]:
-        """Return the runs of one solver on one problem, by seed, as tuning chose them.
+        """Return the runs of a solver on a problem, by seed, with the parameters that tuning chose.
 
         Parameters
         ----------
         suite : str
-            Its file's stem.
+            The stem of its file.
         problem, solver : str
-            Their labels in the suite.
+            Labels in the suite.
 
         Raises
         ------
         UsageError
             On an unknown name.
         ClaimError
-            Where a run failed or is missing: nothing can be said then.
+            Where a run failed or is missing, so that the claim cannot be checked.
         """
 
     def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
-        """Return the final values of a metric, or of a cost (seconds, flops, ...), seed by seed."""
+        """Return the final values of a metric or a cost (seconds, flops, ...), one a seed."""
 
     def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
-        """Return what the solutions look like, by the names the problem gives, seed by seed."""
+        """Return the exhibits of the last solutions, one mapping for each seed."""
 
 
 Check: TypeAlias = Callable[[Evidence], Measurement]
@@ -112,29 +113,29 @@ Check: TypeAlias = Callable[[Evidence], Measurement]
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says.
+    """A claim of a paper.
 
     Attributes
     ----------
     name : str
-        Short, lower case, with hyphens; unique in its paper: ``"msg-costs-more"``.
+        Lower case with hyphens, unique in its paper: ``"msg-costs-more"``.
     sentence : str
-        What the paper says, in plain words.
+        The claim, in plain words.
     source : str
-        Where: ``"Figure 3"``, ``"section 5.2"``, ``"Table 2"``.
+        Its place in the paper: ``"Figure 3"``, ``"section 5.2"``, ``"Table 2"``.
     check : callable, optional
-        Measures it; without one the claim cannot be tested, and `reason` says why.
+        ``check(evidence)`` returns a `Measurement`. A claim without one cannot be tested.
     printed : str
-        The number that the paper prints, where it does: ``"about 15"``.
+        The number that the paper prints, if any: ``"about 15"``.
     known : Verdict
-        The verdict that is published; another one is a regression, of a solver or of the check.
+        The verdict published so far; any other is a regression, of a solver or of the check.
     reason : str
-        Why a verdict is what it is where that is no plain ``holds``: the parameters tried, what is
-        missing, what stands in.
+        The reason for any verdict but ``HOLDS``: which parameters were tried, what is missing, or
+        what takes its place.
     suites : tuple of str
-        The suites that the check runs; the figures of these show it.
+        The suites that the check runs, whose figures illustrate the claim.
     data : tuple of str
-        Names of files that must be in the data folder, in order to test it.
+        Names of the files that the check needs in the data folder.
     """
 
     name: str
@@ -158,20 +159,20 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the paper, drawn from what was measured here.
+    """A figure of a paper, drawn from runs made here.
 
     Attributes
     ----------
     name : str
-        Stem of its file: ``"figure-3"``.
+        The stem of its file: ``"figure-3"``.
     source : str
-        ``"Figure 3"``.
+        Its place in the paper: ``"Figure 3"``.
     caption : str
         What it shows, and what to look at.
     plot : callable
-        Returns what is drawn; runs suites where it needs them.
+        ``plot(evidence)`` returns a `Plot`.
     data : tuple of str
-        Names of files that must be in the data folder.
+        Names of the files that it needs in the data folder.
     """
 
     name: str
@@ -188,17 +189,17 @@ class Paper:
     Attributes
     ----------
     name : str
-        Short: ``"givens-2014"``.
+        A short name: ``"givens-2014"``.
     reference : str
         Authors, title, venue, year.
     claims : tuple of Claim
-        In the paper's order; every figure and table has at least one.
+        In the order of the paper; at least one for each figure and table.
     suites : Path
-        Folder with the suites of the paper's size, ``NAME.toml``, and in ``quick/`` the same at a
-        small size.
+        The folder of its suites, ``NAME.toml``, at the size of the paper; in ``quick/`` the same
+        suites at a small size.
     pictures : tuple of Picture
     notes : str
-        What a reader must know of all of it: departures, corrected misprints. Markdown.
+        Notes on the whole reproduction, in Markdown: deviations, corrected misprints.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""The hooks that a plugin may implement; a plugin is a module found through an entry point.
+"""The hooks that a plugin may implement: functions that return what it brings.
 
-Declare in your distribution::
+A plugin is a module that an entry point names. Declare in ``pyproject.toml``::
 
     [project.entry-points.orthobench]
     my-plugin = "my_package"
@@ -31,19 +31,19 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 
 @hookspec
 def orthobench_solvers() -> Iterable[type[AnySolver]]:  # type: ignore[empty-body]
-    """Return the solver classes of the plugin."""
+    """Return classes of solvers."""
 
 
 @hookspec
 def orthobench_problems() -> Iterable[type[AnyProblem]]:  # type: ignore[empty-body]
-    """Return the problem classes of the plugin."""
+    """Return classes of problems."""
 
 
 @hookspec
 def orthobench_suites() -> Iterable[Path]:  # type: ignore[empty-body]
-    """Return the paths of the suites (TOML) of the plugin; a suite's name is its file's stem."""
+    """Return paths of suites, TOML files; the name of a suite is the stem of its file."""
 
 
 @hookspec
 def orthobench_claims() -> Iterable[Paper]:  # type: ignore[empty-body]
-    """Return the papers of the plugin, with their claims."""
+    """Return papers, with their claims."""

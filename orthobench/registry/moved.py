@@ -1,12 +1,14 @@
-"""Modules that were elsewhere before version 0.1, for plugins that still import them there."""
+"""The new names of modules that were renamed before version 0.1, for plugins that import them."""
 
 from __future__ import annotations
 
 import re
 
 OLD = {
-    "contract": "exhibits hookspecs panel parameters problem samples solution solver sources",
-    "tools": "compiled datasets environment files lanes memory threads",
+    "contract": "exhibits hookspecs panel parameters problem samples solution solver",
+    "contract.sources": "sources",
+    "tools": "compiled datasets environment files memory threads",
+    "tools.simd": "lanes",
     "contract ": "arrays flops geometry",
     "families.orthogonal_group": "families.planes",
     "families.orthogonal_tensor": "families.gmm families.mixtures families.whitening",
@@ -19,15 +21,16 @@ OLD = {
     "reproduce": "claims",
     "results": "explain export merging record schema store tuning",
 }
-"""Old modules by the package that has what was in them."""
+"""Old modules, by the package that now has what was in them."""
 
 NOW = {name: home.strip() for home, names in OLD.items() for name in names.split()}
+"""The package that now has what was in an old module."""
 
 _NAMES = re.compile(r"cannot import name '(\w+)' from 'orthobench'")
 
 
 def hint(error: BaseException) -> str:
-    """Return where what an import did not find is now; empty where that is not known."""
+    """Return a hint where to import from instead; empty where none is known."""
     if not isinstance(error, ImportError):
         return ""
     found = _NAMES.match(str(error))

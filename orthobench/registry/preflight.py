@@ -1,6 +1,6 @@
-"""What is refused before anything runs, so that nobody learns of it hours later.
+"""Checks of a suite before anything runs, so that its faults are not found hours later.
 
-Suites that no solver can take part in, data that no solver should see, and metrics that a suite
+Refused are suites none of whose solvers can take any problem, unfit data, and metrics that a suite
 names and no judge reports.
 """
 
@@ -22,7 +22,7 @@ from orthobench.tools.geometry import random_point
 
 
 def refuse_idle(planned: Iterable[Planned]) -> None:
-    """Refuse a suite of which no solver can take any problem, with the reasons.
+    """Refuse a suite in which no solver can take any problem, with the reasons.
 
     Raises
     ------
@@ -38,34 +38,34 @@ def refuse_idle(planned: Iterable[Planned]) -> None:
 
 
 def check_problems(planned: Iterable[Planned], known: Collection[str]) -> None:
-    """Build each problem that has cells left, and ask its judge for what the suite names.
+    """Build each problem with cells to run, and check that its judge reports what the suite names.
 
-    What fails for another reason than its data or parameters fails in its cells, as recorded.
+    Other errors than those below are left to the cells, which record them.
 
     Parameters
     ----------
     planned : iterable of Planned
         All cells of the suite.
     known : collection of str
-        Keys of those that do not have to be run.
+        The keys of cells that need not be run.
 
     Raises
     ------
     DataError
         On unfit data.
     UsageError
-        On parameters that do not fit the data, and a target, a level or a validation metric that
-        the judge does not report.
+        Where parameters do not fit the data, or the judge does not report the metric of the
+        target, of a level, or of tuning.
     """
     problems: dict[str, list[Planned]] = {}
-    for one in planned:
-        problems.setdefault(one.problem, []).append(one)
+    for plan in planned:
+        problems.setdefault(plan.problem, []).append(plan)
     for cells in problems.values():
-        left = next((one.cell for one in cells if one.cell.key not in known), None)
-        if left is None:
+        first = next((plan.cell for plan in cells if plan.cell.key not in known), None)
+        if first is None:
             continue
         try:
-            reported = _reported(built(left))
+            reported = _reported(built(first))
         except OrthobenchError:
             raise
         except Exception:  # noqa: S112 - recorded where the cells run
@@ -74,7 +74,7 @@ def check_problems(planned: Iterable[Planned], known: Collection[str]) -> None:
 
 
 def _reported(instance: AnyInstance) -> set[str]:
-    """Return the metrics that the judge reports, of a bare point or of any other solution."""
+    """Return the metrics that the judge reports, of a plain solution or of others."""
     oracle = instance.oracle
     point = random_point(oracle.n, oracle.k, np.random.default_rng(0))
     return {*instance.measure(Solution(point)), *instance.conditional, VIOLATION}
@@ -89,8 +89,8 @@ def _refuse_unreported(cells: Sequence[Planned], reported: set[str]) -> None:
             raise unknown(f"metric of {problem} to compare at:", level.metric, reported)
     metric = cells[0].cell.problem.tuned_by
     trials: dict[str, AnySolver] = {}
-    for one in cells:
-        solver = one.cell.solver
-        other = trials.setdefault(one.solver, solver)
-        if solver != other and solver.refuses(one.cell.problem) is None and metric not in reported:
-            raise untunable(one.solver, problem, metric)
+    for plan in cells:
+        solver = plan.cell.solver
+        other = trials.setdefault(plan.solver, solver)
+        if solver != other and solver.refuses(plan.cell.problem) is None and metric not in reported:
+            raise untunable(plan.solver, problem, metric)

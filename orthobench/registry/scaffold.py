@@ -1,4 +1,4 @@
-"""A plugin's first files: a distribution of its own that passes its tests as written."""
+"""The files of a new plugin, a distribution that passes its tests as written."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pathlib import Path
 
 from orthobench._version import __version__
 from orthobench.errors import UsageError
-from orthobench.registry.installed import GROUP, Registry
+from orthobench.registry.plugins import GROUP, Registry
 
 LONGEST = 40
-"""Most characters of a name: longer ones would not fit in the lines of the templates."""
+"""The most characters of a name; longer names make lines of the templates too long."""
 
 TAKEN = {
     "AnyInstance", "AnyProblem", "AnySolver", "Array", "ClassVar", "Instance", "Iterate", "Path",
     "PowerLaw", "SampleOracle", "Solution", "Solver", "State", "StochasticPCA", "UsageError",
 }  # fmt: skip
-"""What the templates call classes themselves, or import."""
+"""Names in the templates that the solver's class cannot have."""
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+")
@@ -36,18 +36,18 @@ _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 @dataclass(frozen=True)
 class Names:
-    """What the parts of a plugin are called.
+    """The names of a plugin and its parts.
 
     Attributes
     ----------
     distribution : str
-        What pip installs.
+        The name for pip.
     package : str
-        What Python imports.
+        The name for Python's import.
     plugin : str
-        The entry point, and the solver as users call it.
+        The name of the entry point, and that of the solver for users.
     solver : str
-        The solver's class.
+        The name of the solver's class.
     """
 
     distribution: str
@@ -57,12 +57,12 @@ class Names:
 
     @classmethod
     def of(cls, name: str) -> Names:
-        """Derive all names from that of the distribution.
+        """Derive all names from the name of the distribution.
 
         Raises
         ------
         UsageError
-            Where that is no name of a distribution, or no package can have it.
+            Where no distribution can have the name, or its package would hide another.
         """
         if not _NAME.fullmatch(name) or len(name) > LONGEST:
             raise UsageError(
@@ -76,12 +76,12 @@ class Names:
 
 
 def refuse_taken(names: Names, registry: Registry) -> None:
-    """Refuse names that another plugin has already: the new one would be listed as broken.
+    """Refuse names that another plugin has already, since the new plugin would be broken.
 
     Raises
     ------
     UsageError
-        Names the other party.
+        Names the other plugin.
     """
     for other in registry.plugins:
         if other.name == names.plugin and _normal(other.distribution) != names.package:
@@ -103,19 +103,19 @@ def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
     ----------
     names : Names
     folder : Path
-        Where to; must be empty, where it is there.
+        The folder to write to; it must be empty or not exist.
     author : str, optional
-        Who wrote it; whom git knows, where nobody is named.
+        The name of the author; by default that of git's configuration.
 
     Returns
     -------
     list of Path
-        What was written, sorted.
+        The files written, sorted.
 
     Raises
     ------
     UsageError
-        Where there is something already, or nothing can be written.
+        Where the folder is not empty, or cannot be written.
     """
     _refuse_occupied(folder)
     rendered = dict(render(names, author))
@@ -127,7 +127,7 @@ def write(names: Names, folder: Path, author: str | None = None) -> list[Path]:
 
 
 def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield each file of a plugin: its path in the project, and its text."""
+    """Yield the path of each file in the plugin's folder, and its text."""
     release = ".".join(__version__.split(".")[:2])
     values = {**asdict(names), "author": _author(names, author), "orthobench": release}
 
@@ -139,15 +139,16 @@ def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]
 
 
 def _author(names: Names, author: str | None) -> str:
-    """Return the TOML table of an author: who is named, or whom git knows."""
+    """Return the TOML table of the author; by default name and address are those of git."""
     name, email = author or _git("user.name"), "" if author else _git("user.email")
-    told = f"name = {_quoted(name or f'The {names.distribution} developers')}"
-    known = name and _EMAIL.fullmatch(email)
-    return f"{{ {told}, email = {_quoted(email)} }}" if known else f"{{ {told} }}"
+    fields = [f"name = {_quoted(name or f'The {names.distribution} developers')}"]
+    if name and _EMAIL.fullmatch(email):
+        fields.append(f"email = {_quoted(email)}")
+    return f"{{ {', '.join(fields)} }}"
 
 
 def _normal(distribution: str) -> str:
-    """Return the name of a distribution as packages are called."""
+    """Return the name of a package for the name of a distribution."""
     return re.sub(r"[-_.]+", "_", distribution.lower())
 
 
@@ -159,7 +160,7 @@ def _class(plugin: str) -> str:
 
 
 def _refuse_package(name: str, package: str) -> None:
-    # only where it can be imported, since asking all distributions is slow
+    # only where the package exists, since listing all distributions is slow
     owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
     others = [owner for owner in owners if _normal(owner) != package or not _is_plugin(owner)]
     if package in sys.stdlib_module_names or keyword.iskeyword(package):
@@ -181,20 +182,20 @@ def _refuse_occupied(folder: Path) -> None:
     if folder.is_dir() and not any(folder.iterdir()):
         return
     if folder.exists() or folder.is_symlink():
-        raise UsageError(f"{folder} is there already; name another folder with --folder")
+        raise UsageError(f"{folder} exists already; name another folder with --folder")
 
 
 def _place(rendered: Mapping[str, str], folder: Path) -> None:
-    """Write files beside their place, and move them there once all are written."""
-    there = folder.is_dir()
-    home = folder if there else folder.parent
+    """Write all files to a temporary folder, then move them to their place."""
+    exists = folder.is_dir()
+    home = folder if exists else folder.parent
     home.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home, prefix=".orthobench-") as held:
-        made = Path(held, "plugin")
+    with tempfile.TemporaryDirectory(dir=home, prefix=".orthobench-") as temporary:
+        made = Path(temporary, "plugin")
         for path, text in rendered.items():
             (made / path).parent.mkdir(parents=True, exist_ok=True)
             (made / path).write_text(text, encoding="utf-8", newline="\n")
-        if not there:
+        if not exists:
             made.rename(folder)
             return
         for entry in made.iterdir():
@@ -220,5 +221,5 @@ def _git(key: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a TOML string."""
+    """Return a text as a string of TOML."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Reading suites from TOML: all is checked, with file, line and key, before anything runs."""
+"""Suites read from TOML; errors name file, line and key."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from orthobench.errors import UsageError, unknown
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import TRIALS, Level, PlannedProblem, PlannedSolver, Suite
-from orthobench.registry import toml_lines as locate
-from orthobench.registry.installed import Provided, Registry
+from orthobench.registry.plugins import Provided, Registry
+from orthobench.registry.toml_lines import KeyPath, line_numbers, line_of
 
 T = TypeVar("T")
 
 KEYS = (
     "description", "seeds", "threads", "budget", "target", "tuning", "at", "problem", "solver",
 )  # fmt: skip
+"""The keys of a suite."""
 
 
 def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = None) -> Suite:
@@ -34,15 +35,15 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     ----------
     path : Path
     registry : Registry
-        Where its solvers and problems come from.
+        The solvers and problems that it may name.
     changes : mapping, optional
-        Tables from the command line that replace those of the file; a budget replaces those of
-        its problems too.
+        Values of keys from the command line, in place of those in the file. A budget also takes
+        the place of the budgets of single problems.
 
     Raises
     ------
     UsageError
-        Where it cannot be read or run; says file, line and key.
+        Where the file cannot be read, or the suite cannot be run; names file, line and key.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -53,47 +54,61 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     try:
-        suite = parse(_changed(table, changes or {}), path.stem, registry)
-    except _AtError as error:
+        suite = _parse(_changed(table, changes or {}), path.stem, registry)
+    except _SuiteError as error:
         if error.path[:1] and error.path[0] in (changes or {}):
             raise error.as_usage_error("command line", {}) from None
-        raise error.as_usage_error(str(path), locate.lines(text)) from None
+        raise error.as_usage_error(str(path), line_numbers(text)) from None
     return replace(suite, text=text)
 
 
 def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
-    """Make a suite from the tables that a TOML file would hold.
+    """Make a suite from a table, as a TOML file has it.
+
+    Parameters
+    ----------
+    table : mapping
+    name : str
+    registry : Registry
+        The solvers and problems that it may name.
 
     Raises
     ------
     UsageError
-        Where it cannot be run; names the key.
+        Where the suite cannot be run; names the key.
     """
     try:
-        return parse(table, name, registry)
-    except _AtError as error:
+        return _parse(table, name, registry)
+    except _SuiteError as error:
         raise error.as_usage_error(name, {}) from None
 
 
-class _AtError(Exception):
-    """An error at a key of a suite."""
+class _SuiteError(Exception):
+    """An error at a key of a suite.
 
-    def __init__(self, path: locate.Path, message: str) -> None:
+    Parameters
+    ----------
+    path : tuple
+        The path of the key.
+    message : str
+    """
+
+    def __init__(self, path: KeyPath, message: str) -> None:
         super().__init__(message)
         self.path, self.message = path, message
 
-    def as_usage_error(self, source: str, lines: dict[locate.Path, int]) -> UsageError:
-        line = locate.nearest(lines, self.path)
+    def as_usage_error(self, source: str, numbers: dict[KeyPath, int]) -> UsageError:
+        """Return the error for users, with the source, the line where it is known, and the key."""
+        line = line_of(self.path, numbers)
         where = source if line is None else f"{source}, line {line}"
         key = ".".join(str(part) for part in self.path if not isinstance(part, int))
         return UsageError(f"{where}: {key}: {self.message}" if key else f"{where}: {self.message}")
 
 
-def parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
-    """Check a suite's tables and make it; errors carry the path of the key."""
+def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     for key in table:
         if key not in KEYS:
-            raise _AtError((key,), str(unknown("key", key, KEYS)))
+            raise _SuiteError((key,), str(unknown("key", key, KEYS)))
     budget = _budget(table.get("budget", {}), ("budget",))
     trials = _count(table.get("tuning", {}), "trials", ("tuning",), TRIALS)
     levels = _levels(table["at"], ("at",)) if "at" in table else None
@@ -107,7 +122,7 @@ def parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         target=_target(table.get("target")),
         trials=trials,
     )
-    _limited(suite)
+    _check_limits(suite)
     return suite
 
 
@@ -122,12 +137,12 @@ def _changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]:
     entries = table.get(kind, [])
     if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
-        raise _AtError((kind,), f"must be written as [[{kind}]]")
+        raise _SuiteError((kind,), f"must be written as [[{kind}]]")
     if not entries:
-        raise _AtError((kind,), f"a suite needs at least one [[{kind}]]")
+        raise _SuiteError((kind,), f"a suite needs at least one [[{kind}]]")
     for i, entry in enumerate(entries):
         if not isinstance(entry.get("name"), str):
-            raise _AtError((kind, i, "name"), f"every [[{kind}]] needs the name of a {kind}")
+            raise _SuiteError((kind, i, "name"), f"every [[{kind}]] needs the name of a {kind}")
     return entries
 
 
@@ -139,7 +154,7 @@ def _problems(
 ) -> Iterator[PlannedProblem]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
-        path: locate.Path = ("problem", i)
+        path: KeyPath = ("problem", i)
         settings = {k: v for k, v in entry.items() if k not in ("name", "budget", "at", "label")}
         own = _budget(entry["budget"], (*path, "budget")) if "budget" in entry else budget
         at = _levels(entry["at"], (*path, "at")) if "at" in entry else levels
@@ -156,7 +171,7 @@ def _solvers(
 ) -> Iterator[PlannedSolver]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
-        path: locate.Path = ("solver", i)
+        path: KeyPath = ("solver", i)
         settings = {k: v for k, v in entry.items() if k not in ("name", "label")}
         declared = _declared_grids(registry, entry["name"])
         grids = {
@@ -167,7 +182,7 @@ def _solvers(
         tuned = list(_crossed(grids, path))
         if len(tuned) > trials:
             message = f"{len(tuned)} trials, where tuning allows each solver {trials}"
-            raise _AtError((*path, next(iter(grids))), message)
+            raise _SuiteError((*path, next(iter(grids))), message)
         fixed = {k: v for k, v in settings.items() if k not in grids}
         for given in _crossed(fixed, path):
             trials_of_one = [
@@ -188,49 +203,49 @@ def _make(
     make: Callable[[str, Mapping[str, Any]], T],
     name: str,
     settings: Mapping[str, Any],
-    path: locate.Path,
+    path: KeyPath,
 ) -> T:
     try:
         return make(name, settings)
     except ParameterError as error:
-        raise _AtError((*path, error.parameter), str(error)) from None
+        raise _SuiteError((*path, error.parameter), str(error)) from None
     except UsageError as error:
-        raise _AtError((*path, "name"), str(error)) from None
+        raise _SuiteError((*path, "name"), str(error)) from None
 
 
-def _crossed(settings: Mapping[str, Any], path: locate.Path) -> Iterator[dict[str, Any]]:
-    """Yield the settings with each list replaced by each of its values in turn."""
+def _crossed(settings: Mapping[str, Any], path: KeyPath) -> Iterator[dict[str, Any]]:
+    """Yield the settings with one value for each list, in all combinations."""
     for key, value in settings.items():
         if isinstance(value, list) and not value:
-            raise _AtError((*path, key), "an empty list leaves nothing to run")
+            raise _SuiteError((*path, key), "an empty list leaves nothing to run")
     values = [v if isinstance(v, list) else [v] for v in settings.values()]
     for point in itertools.product(*values):
         yield dict(zip(settings, point, strict=True))
 
 
-def _grid(value: Mapping[str, Any], path: locate.Path, declared: Sequence[Any]) -> list[Any]:
+def _grid(value: Mapping[str, Any], path: KeyPath, declared: Sequence[Any]) -> list[Any]:
     match value:
         case {"tune": True, **rest} if not rest and declared:
             return list(declared)
         case {"tune": [*points], **rest} if not rest and points:
             return points
     example = "{ tune = [0.5, 1, 2] }" + (" or { tune = true }" if declared else "")
-    raise _AtError(path, f"a table must be {example}, not {dict(value)!r}")
+    raise _SuiteError(path, f"a table must be {example}, not {dict(value)!r}")
 
 
 def _label(
     entry: Mapping[str, Any],
     item: AnyProblem | AnySolver,
     given: Mapping[str, Any],
-    path: locate.Path,
+    path: KeyPath,
     taken: set[str],
 ) -> str:
-    """Return what people call it, and take that name: no other entry may have it."""
+    """Return the label of an entry, and add it to those taken; raise where it is taken already."""
     own = _typed(entry, "label", str, "", path)
     crossed = {k: v for k, v in given.items() if isinstance(entry[k], list)}
     text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)
     if text in taken:
-        raise _AtError(path, f"two entries are both called {text!r}; give one a `label`")
+        raise _SuiteError(path, f"two entries are both called {text!r}; give one a `label`")
     taken.add(text)
     return text
 
@@ -240,33 +255,33 @@ def _version(provided: Provided[Any]) -> tuple[str, str]:
     return (plugin.distribution or plugin.name, plugin.version)
 
 
-def _budget(value: Any, path: locate.Path) -> Budget:
+def _budget(value: Any, path: KeyPath) -> Budget:
     if not isinstance(value, dict):
-        raise _AtError(path, "must be a table such as { samples = 5000 }")
+        raise _SuiteError(path, "must be a table such as { samples = 5000 }")
     known = [f.name for f in fields(Budget)]
     for key in value:
         if key not in known:
-            raise _AtError((*path, key), str(unknown("kind of budget", key, known)))
+            raise _SuiteError((*path, key), str(unknown("kind of budget", key, known)))
     try:
         return Budget(**value)
     except UsageError as error:
-        raise _AtError(path, str(error)) from None
+        raise _SuiteError(path, str(error)) from None
 
 
-def _levels(value: Any, path: locate.Path) -> tuple[Level, ...]:
+def _levels(value: Any, path: KeyPath) -> tuple[Level, ...]:
     if not isinstance(value, Mapping):
-        raise _AtError(path, "must be a table such as { density = [0.05, 0.1] }")
+        raise _SuiteError(path, "must be a table such as { density = [0.05, 0.1] }")
     return tuple(
         Level(metric, most) for metric in value for most in _numbers(value[metric], (*path, metric))
     )
 
 
-def _numbers(value: Any, path: locate.Path) -> list[float]:
+def _numbers(value: Any, path: KeyPath) -> list[float]:
     numbers = list(value) if isinstance(value, (list, tuple)) else [value]
     if not numbers or not all(map(_finite, numbers)):
-        raise _AtError(path, f"must be a number or a list of numbers, not {value!r}")
+        raise _SuiteError(path, f"must be a number or a list of numbers, not {value!r}")
     if len(set(numbers)) < len(numbers):
-        raise _AtError(path, "the same level twice")
+        raise _SuiteError(path, f"a level is listed twice in {value!r}")
     return [float(n) for n in numbers]
 
 
@@ -275,12 +290,12 @@ def _target(value: Any) -> Target | None:
         return None
     right = isinstance(value, dict) and set(value) == {"metric", "value"}
     if not right or not isinstance(value["metric"], str) or not _finite(value["value"]):
-        raise _AtError(("target",), 'must be { metric = "suboptimality", value = 1e-3 }')
+        raise _SuiteError(("target",), 'must be { metric = "suboptimality", value = 1e-3 }')
     return Target(value["metric"], float(value["value"]))
 
 
 def _seeds(value: Any) -> tuple[int, ...]:
-    """Read a number of seeds, or the seeds themselves."""
+    """Return the seeds from a number of seeds, or from a list."""
     seeds = range(value) if _natural(value) else value
     good = (
         isinstance(seeds, (range, list))
@@ -288,20 +303,22 @@ def _seeds(value: Any) -> tuple[int, ...]:
         and all(_natural(s) or s == 0 for s in seeds)
     )
     if not good:
-        raise _AtError(("seeds",), f"must be a number of seeds or a list of seeds, not {value!r}")
+        raise _SuiteError(
+            ("seeds",), f"must be a number of seeds or a list of seeds, not {value!r}"
+        )
     if len(set(seeds)) < len(seeds):
-        raise _AtError(("seeds",), "the same seed twice would count one run twice")
+        raise _SuiteError(("seeds",), "a seed that is listed twice would count one run twice")
     return tuple(seeds)
 
 
-def _count(table: Any, key: str, path: locate.Path, default: int) -> int:
+def _count(table: Any, key: str, path: KeyPath, default: int) -> int:
     if not isinstance(table, dict):
-        raise _AtError(path, "must be a table")
+        raise _SuiteError(path, "must be a table")
     if path and (strange := [k for k in table if k != key]):
-        raise _AtError((*path, strange[0]), str(unknown("key", strange[0], [key])))
+        raise _SuiteError((*path, strange[0]), str(unknown("key", strange[0], [key])))
     value = table.get(key, default)
     if not _natural(value):
-        raise _AtError((*path, key), f"must be a whole number >= 1, not {value!r}")
+        raise _SuiteError((*path, key), f"must be a whole number >= 1, not {value!r}")
     return int(value)
 
 
@@ -315,17 +332,18 @@ def _natural(value: Any) -> bool:
 
 
 def _typed(
-    table: Mapping[str, Any], key: str, kind: type[str], default: str, path: locate.Path = ()
+    table: Mapping[str, Any], key: str, kind: type[str], default: str, path: KeyPath = ()
 ) -> str:
     value = table.get(key, default)
     if not isinstance(value, kind):
-        raise _AtError((*path, key), f"must be a {kind.__name__}, not {value!r}")
+        raise _SuiteError((*path, key), f"must be a {kind.__name__}, not {value!r}")
     return value
 
 
-def _limited(suite: Suite) -> None:
+def _check_limits(suite: Suite) -> None:
+    """Raise where nothing ends the runs on a problem."""
     for p in suite.problems:
         if not p.budget.limits and suite.target is None:
-            raise _AtError(
+            raise _SuiteError(
                 ("budget",), f"nothing limits {p.label!r}; set samples, steps, seconds or flops"
             )

@@ -1,19 +1,21 @@
-"""Where a key of a TOML file stands, for error messages: the parser itself forgets the lines."""
+"""The line numbers of tables and keys in a TOML file, which its parser does not keep."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import TypeAlias
 
 _TABLE = re.compile(r"^\s*\[\s*([\w.\-]+)\s*\]")
 _ARRAY = re.compile(r"^\s*\[\[\s*([\w.\-]+)\s*\]\]")
 _KEY = re.compile(r"""^\s*["']?([\w\-]+)["']?\s*(?:\.[\w\-.\s]+)?=""")
 
-Path = tuple[str | int, ...]
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""The path of a table or key: ``("solver", 0, "step")``."""
 
 
-def lines(text: str) -> dict[Path, int]:
-    """Return the line, counted from 1, of each table and key.
+def line_numbers(text: str) -> dict[KeyPath, int]:
+    """Return the number of the line, from 1, of each table and key.
 
     Parameters
     ----------
@@ -23,29 +25,29 @@ def lines(text: str) -> dict[Path, int]:
     Returns
     -------
     dict
-        Paths such as ``("solver", 0, "step")`` to lines: the first ``[[solver]]``'s key ``step``.
+        Numbers by path: ``("solver", 0, "step")`` is the key ``step`` of the first ``[[solver]]``.
     """
-    found: dict[Path, int] = {}
+    numbers: dict[KeyPath, int] = {}
     counts: Counter[str] = Counter()
-    table: Path = ()
+    table: KeyPath = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if match := _ARRAY.match(line):
             name = match[1]
             table = (name, counts[name])
             counts[name] += 1
-            found.setdefault((name,), number)
-            found[table] = number
+            numbers.setdefault((name,), number)
+            numbers[table] = number
         elif match := _TABLE.match(line):
             table = tuple(match[1].split("."))
-            found[table] = number
+            numbers[table] = number
         elif match := _KEY.match(line):
-            found.setdefault((*table, match[1]), number)
-    return found
+            numbers.setdefault((*table, match[1]), number)
+    return numbers
 
 
-def nearest(found: dict[Path, int], path: Path) -> int | None:
-    """Return the line of `path`, or of the nearest thing that encloses it."""
+def line_of(path: KeyPath, numbers: dict[KeyPath, int]) -> int | None:
+    """Return the number of a path's line, or else of the innermost table around it."""
     for length in range(len(path), 0, -1):
-        if path[:length] in found:
-            return found[path[:length]]
+        if path[:length] in numbers:
+            return numbers[path[:length]]
     return None

@@ -16,7 +16,7 @@ from orthobench.registry.claims import (
     Picture,
     Verdict,
 )
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.results.record import Record
 from orthobench.results.tuning import average
 from orthobench.stats.curves import curve

@@ -12,7 +12,7 @@ from orthobench.errors import OrthobenchError, unknown
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.report.words import number
 from orthobench.reproduce.evidence import Runs
-from orthobench.tools.datasets import cache_folder
+from orthobench.tools.datasets import data_folder
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
 def _checked(claim: Claim, runs: Runs) -> Checked:
     if claim.check is None:
         return Checked(claim, Measurement(Verdict.UNTESTABLE, text=claim.reason), runs.quick)
-    absent = [name for name in claim.data if not (cache_folder() / name).exists()]
+    absent = [name for name in claim.data if not (data_folder() / name).exists()]
     if absent:
         text = f"{', '.join(absent)} is not in the data folder (see orthobench doctor)"
         return Checked(claim, Measurement(Verdict.UNTESTABLE, text=text), runs.quick)

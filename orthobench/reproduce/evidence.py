@@ -13,7 +13,7 @@ from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import OrthobenchError, unknown
 from orthobench.harness.suite import Suite
 from orthobench.registry.claims import Paper
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.results.record import Record
 from orthobench.results.results import Results

@@ -10,8 +10,8 @@ from orthobench.report.words import listed
 from orthobench.reproduce.check import Checked, measured
 from orthobench.reproduce.evidence import Runs
 from orthobench.tools import environment
-from orthobench.tools.datasets import cache_folder
-from orthobench.tools.files import made, replacing
+from orthobench.tools.datasets import data_folder
+from orthobench.tools.files import make_folder, replacing
 
 DPI = 100
 """Of the pictures, which are to stay below 300 kB each."""
@@ -39,7 +39,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     """
     from orthobench.report.figures.save import save_plot
 
-    made(folder, "the page")
+    make_folder(folder, "the page")
     drawn = [picture for picture in paper.pictures if not _absent(picture)]
     paths = [
         path
@@ -117,7 +117,7 @@ def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
 
 
 def _absent(picture: Picture) -> bool:
-    return any(not (cache_folder() / name).exists() for name in picture.data)
+    return any(not (data_folder() / name).exists() for name in picture.data)
 
 
 def _cell(text: str) -> str:

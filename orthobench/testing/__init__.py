@@ -1,4 +1,4 @@
-"""The conformance suite: what every solver and every problem must keep to, as checks to run.
+"""The conformance suite: checks that solvers and problems keep to the contract.
 
 In the tests of a plugin::
 
@@ -10,25 +10,22 @@ In the tests of a plugin::
     def test_conformance(conformance):
         conformance()
 
-or, for one solver with parameters of its own::
+or, for a single solver::
 
     from orthobench.testing import check_solver
 
     def test_conformance():
         check_solver(MySolver(rate=0.1), my_instance())
 
-or on the command line: ``orthobench plugin check my-plugin``.
+or, on the command line: ``orthobench plugin check my-plugin``.
 """
 
 from __future__ import annotations
 
 from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.testing import of_problems, of_solvers
-from orthobench.testing.counted import counted, counting
-from orthobench.testing.counting import check_flops
-from orthobench.testing.examples import example
-from orthobench.testing.findings import (
+from orthobench.testing import checks_of_problems, checks_of_solvers
+from orthobench.testing.check import (
     Check,
     NotCheckable,
     NotConforming,
@@ -36,6 +33,9 @@ from orthobench.testing.findings import (
     Result,
     raise_failed,
 )
+from orthobench.testing.check_of_flops import check_flops
+from orthobench.testing.counting_array import counted, counting
+from orthobench.testing.examples import example
 
 __all__ = [
     "Check",
@@ -55,13 +55,13 @@ __all__ = [
 
 
 def solver_checks() -> tuple[Check, ...]:
-    """Return the checks of a solver: functions ``check(solver, instance)`` with names."""
-    return of_solvers.CHECKS
+    """Return the checks of a solver, in order; each is called as ``check(solver, instance)``."""
+    return checks_of_solvers.CHECKS
 
 
 def problem_checks() -> tuple[Check, ...]:
-    """Return the checks of a problem: functions ``check(problem)`` with names."""
-    return of_problems.CHECKS
+    """Return the checks of a problem, in order; each is called as ``check(problem)``."""
+    return checks_of_problems.CHECKS
 
 
 def check_solver(
@@ -73,22 +73,22 @@ def check_solver(
     ----------
     solver : Solver
     instance : Instance, optional
-        Small: it is run on some thirty times, for 40 steps, or 6 where
-        it has `reruns`. Without one it is `example`.
+        A small one: about thirty runs are made on it, of 40 steps, or of 6 for a solver with
+        `reruns`. By default an `example` of its family.
     plain : Solver, optional
-        The same method in plain NumPy, to count the operations of (`check_flops`).
+        The same method in plain NumPy, whose operations are counted (`check_flops`).
 
     Returns
     -------
     tuple of Result
-        What came of each check; one that is not checkable here says why, and has not passed.
+        The result of each check. A check that cannot be made here has not passed, and says why.
 
     Raises
     ------
     NotConforming
-        Where any fails: says of each what was seen, and what to do.
+        Where any check fails; says of each what was seen, and what to do.
     UsageError
-        Where no instance is given and there is no example.
+        Where no instance is given, and there is no example.
 
     Examples
     --------
@@ -100,7 +100,8 @@ def check_solver(
     """
     small = example(solver) if instance is None else instance
     return raise_failed(
-        f"solver {solver.name}", [check.result(solver, small) for check in of_solvers.checks(plain)]
+        f"solver {solver.name}",
+        [check.result(solver, small) for check in checks_of_solvers.checks(plain)],
     )
 
 
@@ -110,17 +111,17 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
     Parameters
     ----------
     problem : Problem
-        With parameters that make it small: it is built some fifteen times.
+        With parameters that make it small: it is built about fifteen times.
 
     Returns
     -------
     tuple of Result
-        What came of each check.
+        The result of each check. A check that cannot be made here has not passed, and says why.
 
     Raises
     ------
     NotConforming
-        Where any fails: says of each what was seen, and what to do.
+        Where any check fails; says of each what was seen, and what to do.
     """
     return raise_failed(
         f"problem {problem.name}", [check.result(problem) for check in problem_checks()]

@@ -1,4 +1,4 @@
-"""Small instances of every built-in family, so that a solver can be checked without a fixture."""
+"""Small instances of the built-in families, for checks of solvers: `example`."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
 from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench.families.symmetric_tensors import composed
 from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
-from orthobench.testing.runs import Bench
+from orthobench.testing.short_runs import Runner
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 
 SAMPLES = 2000
-"""Of the streams: 40 steps of batches of 50."""
+"""Samples of an instance: 40 steps of batches of 50."""
 
 
 def example(solver: AnySolver) -> AnyInstance:
-    """Return a small instance, of made-up data, that a solver can be checked on.
+    """Return a small instance of artificial data that a solver can be checked on.
 
     Parameters
     ----------
     solver : Solver
-        For one of the built-in families. Its `init` is tried; what it refuses with a
-        `UsageError` is passed over.
+        For one of the built-in families. Its `init` is tried on the instances of its family, and
+        the first that it does not refuse with a `UsageError` is returned.
 
     Raises
     ------
     UsageError
-        Where there is none.
+        Where there is no such instance.
     """
     fitting = [make for offered, make in _EXAMPLES if issubclass(offered, solver.needs)]
-    why = f"no built-in family offers the {solver.needs.__name__} that it needs"
+    reason = f"no built-in family offers the {solver.needs.__name__} that it needs"
     for make in fitting:
         instance = make()
         try:
-            Bench(solver, instance).begin()
+            Runner(solver, instance).start()
         except UsageError as error:
-            why = str(error)
+            reason = str(error)
             continue
-        except Exception:  # noqa: S110 - the checks meet and report it
+        except Exception:  # noqa: S110 - the checks report it
             pass
         return instance
     raise UsageError(
-        f"there is no example for {solver.name}: {why}; pass an instance, such as "
+        f"there is no example for {solver.name}: {reason}; pass an instance, such as "
         "MyProblem(...).build(np.random.default_rng(0))"
     )
 
@@ -90,7 +90,7 @@ def _symmetric_tucker() -> AnyInstance:
 
 
 def _rows(n: int) -> Array:
-    """Return samples of decreasing variances, skewed so that odd moments do not vanish."""
+    """Return samples with decreasing variances, and skewed: their odd moments are not zero."""
     rng = np.random.default_rng(n)
     axes = random_point(n, n, rng)
     rows: Array = (rng.exponential(size=(SAMPLES, n)) * np.linspace(2, 0.2, n)) @ axes.T

@@ -1,17 +1,16 @@
-"""The conformance suite in pytest: one test for each solver or problem and check.
+"""The conformance suite as a pytest plugin: a test for each check of each solver and problem.
 
-It is loaded where it is asked for, so that nobody else's tests pay for it: by
-``pytest_plugins = ["orthobench.testing.pytest_plugin"]`` in the top ``conftest.py``, or by
-``-p orthobench.testing.pytest_plugin``. Mark a test with what is to be checked, the names of
+Load it by ``pytest_plugins = ["orthobench.testing.pytest_plugin"]`` in the top ``conftest.py``, or
+by ``-p orthobench.testing.pytest_plugin``. Mark a test with what is to be checked, names of
 installed plugins, solvers or problems, and let it take the argument ``conformance``::
 
     @pytest.mark.conformance("my-plugin", MySolver(rate=0.5), MyProblem(n=6))
     def test_conformance(conformance):
         conformance()
 
-Test ids are ``test_conformance[my-solver-chunking]``. What is not checkable is skipped, with the
-reason. For solvers whose kernels are compiled, ``plain={"my-solver": MyPlainSolver()}`` gives the
-same method in plain NumPy, whose operations are counted in their place.
+The ids of the tests are ``test_conformance[my-solver-chunking]``. Checks that cannot be made are
+skipped, with the reason. ``plain={"my-solver": MyPlainSolver()}`` gives the same method in plain
+NumPy for a solver with compiled kernels, whose operations cannot be counted.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from orthobench.testing.package import Case
+    from orthobench.testing.cases import Case
 
 MARK = "conformance"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the mark."""
+    """Register the mark."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(*what, plain=...): check solvers, problems, or all that plugins bring",
+        f"{MARK}(*what, plain=...): check solvers, problems, or all of plugins",
     )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a test of each check."""
+    """Make a test for each check."""
     if MARK not in metafunc.fixturenames:
         return
     marks = list(metafunc.definition.iter_markers(MARK))
@@ -47,8 +46,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _cases(what: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
-    from orthobench.registry.installed import catalogue
-    from orthobench.testing.package import cases, cases_of
+    from orthobench.registry.plugins import catalogue
+    from orthobench.testing.cases import cases, cases_of
 
     for item in what:
         named = isinstance(item, str)

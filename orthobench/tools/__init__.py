@@ -1,1 +1,1 @@
-"""What any room may use and knows nothing of benchmarks: arrays, flops, kernels, files, threads."""
+"""What every room may use, and what knows of no room: arrays, flops, kernels, files, threads."""

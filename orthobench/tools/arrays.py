@@ -1,4 +1,4 @@
-"""The array type that every module speaks of, and what is refused of arrays that users hand in."""
+"""The array type of all modules, and checks of arrays that users pass in."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from orthobench.errors import DataError
 
 Array: TypeAlias = NDArray[np.float64]
+"""A NumPy array of float64."""
 
 
 def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
-    """Return `rows` where it is a real matrix with at least one row and one column.
+    """Return an array that is a real matrix with at least one row and one column.
+
+    Parameters
+    ----------
+    rows : ndarray
+    what : str
+        Its name in messages, in the plural: ``"the samples"``.
 
     Raises
     ------
@@ -32,12 +39,18 @@ def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:
 
 
 def real(values: ArrayLike, what: str) -> Array:
-    """Return `values` as float64 where they are real numbers.
+    """Return an array of real numbers as float64.
+
+    Parameters
+    ----------
+    values : array_like
+    what : str
+        Their name in messages, in the plural.
 
     Raises
     ------
     DataError
-        Where they are anything else; says what they are.
+        Where they are not real numbers; says what they are.
     """
     given = np.asarray(values)
     if given.dtype.kind not in "fiub":
@@ -48,17 +61,17 @@ def real(values: ArrayLike, what: str) -> Array:
 def check_rows(
     block: Array, first: int = 0, number: Callable[[int], int] = int, what: str = "sample"
 ) -> None:
-    """Refuse rows that hold NaN, an infinity, or entries whose squares overflow.
+    """Refuse rows with NaN, an infinity, or entries whose squares overflow.
 
     Parameters
     ----------
     block : ndarray, shape (rows, d)
     first : int
-        Index of the first row.
+        The index of the first row.
     number : callable
-        Maps the index of a row to the number that the message names.
+        ``number(index)`` returns the number of a row in messages; by default its index.
     what : str
-        What the message calls a row.
+        The name of a row in messages.
 
     Raises
     ------
@@ -85,7 +98,7 @@ def release(rows: NDArray[np.generic]) -> None:
     """Let the operating system take back the pages of a read-only or shared memory map."""
     at: object = rows
     while isinstance(at, np.ndarray):
-        # a private map (mode c) holds changes that are nowhere else
+        # a private map (mode c) has changes that are nowhere else
         if isinstance(at, np.memmap) and at.mode == "c":
             return
         at = at.base

@@ -1,8 +1,8 @@
-"""How plugins compile their kernels with numba, and where the machine code is kept.
+"""Decorators that compile kernels with numba, and the cache of the machine code.
 
-Import this only from modules that hold kernels: it loads numba, which is slow.
+Import this only in modules of kernels: it loads numba, which is slow.
 
-Division follows IEEE 754, without which loops that divide are not vectorized.
+Division follows IEEE 754: with numba's own check for zero divisors, loops are not vectorized.
 
 Numba keys its cache by the file of a kernel, and does not notice that a kernel in another file,
 which is compiled into it, has changed. So the cache of each package lies in a folder named by a
@@ -35,45 +35,45 @@ config: Any = numba.config
 
 
 def kernel(function: F) -> F:
-    """Compile a kernel."""
+    """Compile a kernel that Python calls."""
     return _compiled(function)
 
 
 def inner(function: F) -> F:
     """Compile a kernel that only kernels call; calling it from Python crashes.
 
-    Without an entry point from Python it compiles a tenth faster.
+    It has no entry point from Python, which saves a tenth of the time of compilation.
     """
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def summed(function: F) -> F:
-    """Compile a kernel whose sums may be taken in any order, so that they vectorize.
+    """Compile a kernel whose sums may be taken in any order, so that they are vectorized.
 
-    Nothing else in it may depend on the order of operations.
+    Nothing in it may depend on the order of additions.
     """
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 @cache
 def cache_folder(package: str) -> str:
-    """Return where the machine code of a package's kernels is kept.
+    """Return the folder for the machine code of a package's kernels.
 
     Parameters
     ----------
     package : str
-        The top-level package. One without a folder of sources keeps numba's own place.
+        A top-level package. For one without a folder of sources it is numba's default.
     """
     try:
         spec = find_spec(package)
-    except ValueError:  # a script, which has no spec
+    except ValueError:  # a script has no spec
         spec = None
     folders = list(spec.submodule_search_locations or ()) if spec else []
     if not folders:
         return str(config.CACHE_DIR)
     here = Path(folders[0])
     sources, core = hashlib.sha256(), Path(__file__).parent
-    shared = [core / name for name in ("compiled.py", "flops.py", "lanes.py")]
+    shared = [core / name for name in ("compiled.py", "flops.py", "simd.py")]
     for path in (*shared, *sorted(here.rglob("*.py"))):
         sources.update(path.read_bytes())
     base = Path(config.CACHE_DIR) if config.CACHE_DIR else here / "__pycache__"
@@ -81,7 +81,7 @@ def cache_folder(package: str) -> str:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    """Compile on first call; numba reads the folder of the cache when it is told to use one."""
+    """Return the kernel, compiled on first call; numba reads the cache folder in `njit` itself."""
     folder = cache_folder(function.__module__.partition(".")[0])
     others, config.CACHE_DIR = config.CACHE_DIR, folder
     try:

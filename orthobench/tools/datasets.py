@@ -1,7 +1,7 @@
-"""Real data sets: name, source, checksum, cache.
+"""Files of data sets: found in the data folder or downloaded, and checked.
 
-Files live in one folder, ``$ORTHOBENCH_DATA`` or else the platform's cache folder. A file is
-used only where its checksum is right; it is downloaded where it is absent.
+The data folder is ``$ORTHOBENCH_DATA``, or else the user's cache folder. A file is used only where
+its checksum is right, and downloaded where it is absent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VARIABLE = "ORTHOBENCH_DATA"
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a data set, as its source publishes it.
+    """A file of a data set, as its source publishes it.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class DataFile:
     sha256 : str
         The checksum of the file that the `urls` serve, in hexadecimal.
     urls : tuple of str
-        Where it can be downloaded, in order of preference; empty where only people can.
+        Addresses to download it from, in order of preference; empty where only people can.
     source : str
-        Whose data they are, and under which terms, for people.
+        Who publishes the data, and under which terms, for people.
     repackaged : tuple of str
-        Checksums of files that hold the same bytes, compressed anew.
+        Checksums of files with the same contents that were compressed again.
     """
 
     name: str
@@ -45,8 +45,8 @@ class DataFile:
     repackaged: tuple[str, ...] = ()
 
 
-def cache_folder() -> Path:
-    """Return the folder that data files are kept in; it may not exist yet."""
+def data_folder() -> Path:
+    """Return the folder of data files, which may not exist yet."""
     named = os.environ.get(VARIABLE, "")
     if named:
         return Path(named).expanduser()
@@ -56,20 +56,20 @@ def cache_folder() -> Path:
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal; read once a process while it is unchanged."""
+    """Return the SHA-256 of a file, in hexadecimal; a file that did not change is read once."""
     status = path.stat()
     return _checksum(path, status.st_mtime_ns, status.st_size)
 
 
-def cached(file: DataFile) -> Path | None:
+def find(file: DataFile) -> Path | None:
     """Return the path of a file in the data folder, or None where it is absent.
 
     Raises
     ------
     DataError
-        Where it is there with a wrong checksum, or cannot be read.
+        Where it has a wrong checksum, or cannot be read.
     """
-    path = cache_folder() / file.name
+    path = data_folder() / file.name
     try:
         if not path.exists():
             return None
@@ -89,7 +89,7 @@ _downloading = ContextVar("downloading", default=True)
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Download nothing meanwhile: a file that is absent is an error."""
+    """Make `fetch` raise meanwhile where it would download a file."""
     before = _downloading.set(False)
     try:
         yield
@@ -100,15 +100,15 @@ def offline() -> Iterator[None]:
 def fetch(file: DataFile) -> Path:
     """Return the path of a file in the data folder; download it where it is absent.
 
-    A download goes to a temporary file beside its place, and is moved there once its checksum
-    is right, so that nothing half-written is ever found. A read-only folder serves what it has.
+    A download is written to a temporary file, which is moved to its place once its checksum is
+    right. A data folder that cannot be written serves the files that it has.
 
     Raises
     ------
     DataError
-        On a wrong checksum, and where the file is absent and cannot be downloaded.
+        Where it has a wrong checksum, or is absent and cannot be downloaded.
     """
-    return cached(file) or _download(file)
+    return find(file) or _download(file)
 
 
 def _download(file: DataFile) -> Path:
@@ -120,7 +120,7 @@ def _download(file: DataFile) -> Path:
             failures.append(f"{url}: {error.strerror or type(error).__name__}")
         except ValueError as error:
             failures.append(f"{url}: {error}")
-    folder = cache_folder()
+    folder = data_folder()
     tried = "; ".join(failures) or "no address is known to download it from"
     tried = tried if _downloading.get() else "nothing is downloaded here"
     raise DataError(
@@ -134,7 +134,7 @@ def _retrieve(file: DataFile, url: str) -> Path:
     import pooch
 
     found = pooch.retrieve(
-        url, known_hash=f"sha256:{file.sha256}", fname=file.name, path=cache_folder()
+        url, known_hash=f"sha256:{file.sha256}", fname=file.name, path=data_folder()
     )
     return Path(found)
 

@@ -1,4 +1,4 @@
-"""What a run ran on: recorded with every session, shown by ``orthobench doctor``."""
+"""The environment of runs: versions, processor, BLAS, git; stores keep it, `doctor` shows it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from typing import Any
 from orthobench._version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl", "pluggy")
+"""The distributions whose versions are recorded."""
 
 
 def snapshot() -> dict[str, Any]:
-    """Return versions, processor, BLAS and its threads, load and git state, in plain values."""
+    """Return versions, processor, load, BLAS libraries and git state, as plain values."""
     return {
         "orthobench": __version__,
         "python": sys.version.split()[0],
         "platform": platform.platform(),
-        "cpu": cpu_model(),
+        "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "load": _load(),
         "packages": {name: version(name) for name in PACKAGES},
-        "blas": blas(),
-        "git": git_state(Path.cwd()),
+        "blas": _blas_libraries(),
+        "git": _git_state(Path.cwd()),
     }
 
 
@@ -38,8 +39,7 @@ def version(distribution: str) -> str | None:
         return None
 
 
-def cpu_model() -> str:
-    """Return the processor's name as the system knows it."""
+def _cpu_model() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():
@@ -48,8 +48,8 @@ def cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def blas() -> list[dict[str, Any]]:
-    """Return the BLAS libraries that are loaded, with their threads."""
+def _blas_libraries() -> list[dict[str, Any]]:
+    """Return the BLAS libraries and thread pools that are loaded, with their threads."""
     import numpy as np
     from threadpoolctl import threadpool_info
 
@@ -58,8 +58,8 @@ def blas() -> list[dict[str, Any]]:
     return [{key: pool.get(key) for key in keys} for pool in threadpool_info()]
 
 
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """Return commit and cleanliness of the git checkout that `folder` lies in, or None."""
+def _git_state(folder: Path) -> dict[str, Any] | None:
+    """Return the commit of the checkout around a folder, and whether it has changes, or None."""
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return None

@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all, and folders that are made before long work."""
+"""Files that are written completely or not at all, and folders to write them to."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ else:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give another file to write, which takes the place of `path` once it is complete.
+    """Give the path of a temporary file, which replaces `path` once the body has written it.
 
-    Where writing fails, `path` stays as it was, and nothing else is left.
+    Where that fails, `path` stays as it was, and the temporary file is removed.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def replacing(path: Path) -> Iterator[Path]:
     UsageError
         Where the file cannot be written.
     """
-    part = beside(path)
+    part = partial_path(path)
     try:
         yield part
         os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
@@ -55,26 +55,26 @@ def replacing(path: Path) -> Iterator[Path]:
             part.unlink()
 
 
-def beside(path: Path) -> Path:
-    """Return what a file is called as long as it is not complete."""
+def partial_path(path: Path) -> Path:
+    """Return the path of a file as long as it is not complete."""
     return path.with_name(f".{path.name}.part")
 
 
-def made(folder: Path, what: str, instead: str = "") -> Path:
-    """Make a folder, and what it lies in.
+def make_folder(folder: Path, what: str, instead: str = "") -> Path:
+    """Make a folder and its parents where they do not exist, and return it.
 
     Parameters
     ----------
     folder : Path
     what : str
-        What is to be written there, for the message.
+        What is to be written there, for the message of an error.
     instead : str
-        What to do where that fails, for the message.
+        What to do about the error, for its message.
 
     Raises
     ------
     UsageError
-        Where it cannot be made.
+        Where the folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,40 +1,40 @@
-"""Closed formulae for floating-point operations: additions plus multiplications.
+"""Closed formulae for floating-point operations (flops).
 
-The convention, stated once: a real addition, subtraction, multiplication, division or square
-root counts one. A product counts in full also where its result is symmetric. LAPACK's
-factorizations are counted by their leading terms (Golub and Van Loan 2013, *Matrix
-Computations*, 4th edition), iterative ones by the usual constants.
+A real addition, subtraction, multiplication, division or square root counts one. A matrix product
+counts in full, also where its result is symmetric. LAPACK's factorizations are counted by their
+leading terms (Golub and Van Loan 2013, *Matrix Computations*, 4th edition), iterative ones with
+the usual constants.
 """
 
 from __future__ import annotations
 
 
 def gemm(m: int, n: int, k: int) -> int:
-    """Flops of an (m, k) by (k, n) matrix product: 2mnk."""
+    """Return the flops of the product of an (m, k) and a (k, n) matrix: 2mnk."""
     return 2 * m * n * k
 
 
 def qr(m: int, n: int) -> int:
-    """Flops of a Householder QR of an (m, n) matrix, m >= n, with Q formed: 4mn² - 4n³/3."""
+    """Return the flops of a Householder QR of an (m, n) matrix with Q, m >= n: 4mn² - 4n³/3."""
     return 4 * m * n * n - (4 * n**3) // 3
 
 
 def eigh(n: int) -> int:
-    """Flops of a symmetric eigendecomposition with vectors, tridiagonal QR: 9n³."""
+    """Return the flops of a symmetric eigendecomposition with vectors, by tridiagonal QR: 9n³."""
     return 9 * n**3
 
 
 def svd(m: int, n: int) -> int:
-    """Flops of a thin SVD of an (m, n) matrix with both factors (R-SVD): 6mn² + 20n³, m >= n."""
+    """Return the flops of a thin SVD of an (m, n) matrix (R-SVD), m >= n: 6mn² + 20n³."""
     m, n = max(m, n), min(m, n)
     return 6 * m * n * n + 20 * n**3
 
 
 def polar(m: int, n: int) -> int:
-    """Flops of the polar factor of an (m, n) matrix, m >= n: `svd`, and a product of factors."""
+    """Return the flops of the polar factor of an (m, n) matrix, m >= n: `svd` and a product."""
     return svd(m, n) + gemm(m, n, n)
 
 
 def givens(n: int) -> int:
-    """Flops of one Givens rotation of two columns of length n: 6n."""
+    """Return the flops of a Givens rotation of two columns of length n: 6n."""
     return 6 * n

@@ -1,4 +1,4 @@
-"""Geometry of orthonormal matrices: drift, retractions, rotations, principal angles."""
+"""Geometry of matrices with orthonormal columns: defects, retractions, rotations, distances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orthobench.tools.arrays import Array
 
 
 def drift(U: Array) -> float:
-    """Return the orthogonality defect of a point, the Frobenius norm of U'U - I.
+    """Return the orthogonality defect of a matrix, the Frobenius norm of U'U - I.
 
     Parameters
     ----------
@@ -24,16 +24,17 @@ def drift(U: Array) -> float:
 
 
 def orthonormalize(A: Array) -> Array:
-    """Return the Q factor of a matrix of full rank, with a positive diagonal of R: a retraction.
+    """Return the Q factor of a matrix, with a positive diagonal of R: a retraction.
 
     Parameters
     ----------
-    A : ndarray, shape (n, k)
+    A : ndarray, shape (n, k), k <= n
+        Of full rank.
 
     Returns
     -------
     ndarray, shape (n, k)
-        The orthonormal basis that Gram-Schmidt in exact arithmetic gives: unique.
+        The orthonormal basis that Gram-Schmidt gives in exact arithmetic; it is unique.
 
     Notes
     -----
@@ -45,26 +46,30 @@ def orthonormalize(A: Array) -> Array:
 
 
 def random_point(n: int, k: int, rng: np.random.Generator) -> Array:
-    """Return an (n, k) orthonormal point drawn from the uniform (Haar) distribution.
+    """Return a random matrix with orthonormal columns, from the uniform (Haar) distribution.
 
     Parameters
     ----------
     n, k : int
         Rows and columns, k <= n.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray, shape (n, k)
     """
     return orthonormalize(rng.standard_normal((n, k)))
 
 
 def complete(U: Array, start: Array, k: int) -> Array:
-    """Return k orthonormal columns: those of `U`, then directions of `start` where `U` has fewer.
+    """Return k orthonormal columns: those of `U`, then as many of the span of `start` as it lacks.
 
     Parameters
     ----------
     U : ndarray, shape (n, m)
-        Orthonormal columns; the first k are kept.
+        Orthonormal columns; the first k are taken.
     start : ndarray, shape (n, k)
-        Orthonormal columns to fill up with, once `U` is taken out of them.
+        Orthonormal columns; their part orthogonal to `U` supplies the rest.
     k : int
 
     Returns
@@ -83,9 +88,9 @@ def complete(U: Array, start: Array, k: int) -> Array:
 def subspace_error(U: Array, V: Array) -> float:
     """Return the distance between two subspaces, |(I - UU')V|_F.
 
-    Zero where they are equal; the root of the sum of the squared sines of the principal
-    angles. Computed from the residual, so that small distances do not drown in rounding as
-    they do in ``k - |U'V|²``.
+    The root of the sum of the squared sines of their principal angles; zero where they are equal.
+    Computed from the residual, where small distances are not lost to rounding as they are in
+    ``k - |U'V|²``.
 
     Parameters
     ----------
@@ -98,7 +103,7 @@ def subspace_error(U: Array, V: Array) -> float:
 def polar(A: Array) -> Array:
     """Return the orthonormal factor of the polar decomposition: the nearest orthonormal matrix.
 
-    The maximizer of tr(U'A) over U'U = I; unique where A has full rank.
+    It maximizes tr(U'A) over U'U = I, and is unique where A has full rank.
 
     Parameters
     ----------
@@ -134,11 +139,11 @@ def unit_columns(A: Array) -> Array:
 
 
 def rotate(A: Array, i: int, j: int, angle: float) -> None:
-    """Set A <- A G(i, j, angle), in place: rotate columns i and j in the plane they span.
+    """Rotate columns i and j of a matrix in the plane that they span, in place.
 
-    ``a_i <- cos a_i + sin a_j`` and ``a_j <- cos a_j - sin a_i``: G = Expm(-angle H) with
-    H = e_i e_j' - e_j e_i', as equation 6 and Algorithms 2 and 5 of Shalit and Chechik (2014)
-    need it. Their section 2.2 calls this matrix G(i, j, -angle), a misprint.
+    A <- A G(i, j, angle), that is ``a_i <- cos a_i + sin a_j`` and ``a_j <- cos a_j - sin a_i``.
+    G = Expm(-angle H) with H = e_i e_j' - e_j e_i', as equation 6 and Algorithms 2 and 5 of Shalit
+    and Chechik (2014) need it. Their section 2.2 calls this matrix G(i, j, -angle), a misprint.
 
     Parameters
     ----------
@@ -146,7 +151,7 @@ def rotate(A: Array, i: int, j: int, angle: float) -> None:
     i, j : int
         Different columns.
     angle : float
-        Radians.
+        In radians.
 
     Notes
     -----

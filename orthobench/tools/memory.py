@@ -1,4 +1,4 @@
-"""How much memory there is, so that what cannot fit is refused before it is tried."""
+"""The memory of this machine or container, to refuse what does not fit before it is tried."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_
 
 @cache
 def total() -> int | None:
-    """Return the bytes of memory that this process may use; None where the system does not say.
+    """Return the bytes of memory of the machine, or of the container where it has less.
 
-    The machine's, or the limit of the container where that is less.
+    None where the system does not say.
     """
     limits = [limit for limit in (_physical(), *map(_container, _CGROUPS)) if limit]
     return min(limits, default=None)
 
 
 def refusal_of(needed: int, what: str) -> str | None:
-    """Return why something does not fit into memory, with both sizes, or None where it does.
+    """Return a sentence that something does not fit into memory, or None where it does.
 
     Parameters
     ----------
     needed : int
         Bytes.
     what : str
-        What needs them, as the subject of the sentence.
+        The subject of the sentence.
     """
     most = total()
     if most is None or needed <= most:

@@ -1,4 +1,4 @@
-"""How many threads the BLAS may use."""
+"""The BLAS libraries of the process, and the number of their threads."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 @contextmanager
 def limited(threads: int) -> Iterator[None]:
-    """Hold every BLAS of the process to `threads` threads.
+    """Limit every BLAS library of the process to a number of threads meanwhile.
 
-    Only a library that is loaded can be held. SciPy brings a BLAS of its own, which compiled
-    kernels call; it is loaded first, or the first run of a process would escape.
+    Only libraries that are loaded can be limited. SciPy brings a BLAS of its own, which compiled
+    kernels call; so it is loaded first.
     """
     import scipy.linalg  # noqa: F401
 
@@ -24,7 +24,7 @@ def limited(threads: int) -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _controller(modules: int) -> Any:
-    """Return a view of the loaded libraries: made anew where modules were imported since."""
+    """Return a controller of the libraries loaded; a new one once more modules are imported."""
     del modules
     from threadpoolctl import ThreadpoolController
 
@@ -32,8 +32,8 @@ def _controller(modules: int) -> Any:
 
 
 @cache
-def blas() -> tuple[str, ...]:
-    """Return the BLAS of numpy and that of scipy, with version and kernels: what sets the bits."""
+def blas_libraries() -> tuple[str, ...]:
+    """Return the BLAS libraries with versions and architectures, on which the bits depend."""
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_info
 

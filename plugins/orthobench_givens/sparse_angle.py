@@ -265,7 +265,7 @@ def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAng
 
     Parameters
     ----------
-    x, y : ndarray, shape (at least n, rounded up to a multiple of `orthobench.tools.lanes.COUNT`)
+    x, y : ndarray, shape (at least n, rounded up to a multiple of `orthobench.tools.simd.COUNT`)
         Entries of the two columns in the rows that can contribute, padded with zeros.
     n : int
         Number of these rows, at least 1.

@@ -12,7 +12,7 @@ gamma. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ and the indicator 
     f''' = -6 sum (1(u) - 1(v)) u v - f' .
 
 x and y hold only the n rows outside the circle of radius gamma, since all others contribute
-nothing, padded with zeros to a multiple of `orthobench.tools.lanes.COUNT`. Angles are given by
+nothing, padded with zeros to a multiple of `orthobench.tools.simd.COUNT`. Angles are given by
 cosine and sine.
 """
 
@@ -24,7 +24,7 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner
-from orthobench.tools.lanes import COUNT, Lanes, fill, largest, load, magnitude, total, where
+from orthobench.tools.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 GRID = 4
 """Angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""

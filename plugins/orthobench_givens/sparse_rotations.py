@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel, summed
-from orthobench.tools.lanes import COUNT, bits, count_set, load, lowest
+from orthobench.tools.simd import COUNT, bits, count_bits, load, lowest_bit
 from orthobench_givens.row_rotation import rotate_rows
 from orthobench_givens.sparse_angle import SCRATCH, best_angle
 from orthobench_givens.sparse_layout import WORD
@@ -47,10 +47,10 @@ def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
     n = 0
     for first in range(0, len(x), WORD):
         word = _outside(x, y, first, bound)
-        many = count_set(word)
+        many = count_bits(word)
         for at in range(n, n + max(many, 1), COPIED):
             for k in range(COPIED):
-                row = first + (lowest(word) & (WORD - 1))
+                row = first + (lowest_bit(word) & (WORD - 1))
                 p[at + k], q[at + k] = x[row], y[row]
                 word &= word - 1
         n += many

@@ -8,7 +8,15 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Array, DataError, O_contra, S, Solver, UsageError
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    DataError,
+    OracleT_contra,
+    Solver,
+    StateT,
+    UsageError,
+)
 from orthobench.tools.environment import version
 
 UNAVAILABLE = "unavailable: install orthobench[peers]"
@@ -51,7 +59,7 @@ def drawn_from(seed: int) -> Iterator[None]:
         np.random.set_state(before)  # noqa: NPY002
 
 
-class Peer(Solver[O_contra, S]):
+class Peer(Solver[OracleT_contra, StateT]):
     """A method of another library; subclasses name its distributions as `packages`.
 
     Write `begin` in place of `init`.
@@ -61,7 +69,7 @@ class Peer(Solver[O_contra, S]):
         """Return why not: another oracle, or a library that is not installed."""
         return super().refuses(problem) or self._missing()
 
-    def init(self, oracle: O_contra, rng: np.random.Generator) -> S:
+    def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
         """Return the first state.
 
         Raises
@@ -75,7 +83,7 @@ class Peer(Solver[O_contra, S]):
         return self.begin(oracle, rng)
 
     @abstractmethod
-    def begin(self, oracle: O_contra, rng: np.random.Generator) -> S:
+    def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
         """Return the first state; the library is there."""
 
     def _missing(self) -> str | None:

@@ -9,7 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import Array, O_contra, SampleOracle, Solution, State, Status, complete
+from orthobench.contract import (
+    Array,
+    OracleT_contra,
+    SampleOracle,
+    Solution,
+    State,
+    Status,
+    complete,
+)
 from orthobench_peers.peer import Peer, finite
 
 SEEDS = 2**31
@@ -56,7 +64,7 @@ class RerunState(State):
     beginning: int = 0
 
 
-class Rerun(Peer[O_contra, RerunState]):
+class Rerun(Peer[OracleT_contra, RerunState]):
     """Base of iterative methods that a library only runs as a whole.
 
     After s steps the solution is that of one run from the start with s iterations at most, and
@@ -66,7 +74,7 @@ class Rerun(Peer[O_contra, RerunState]):
 
     reruns: ClassVar[bool] = True
 
-    def begin(self, oracle: O_contra, rng: np.random.Generator) -> RerunState:
+    def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> RerunState:
         """Prepare the data, and draw the seed of all runs."""
         given, solution, flops = self.ready(oracle)
         seed = int(rng.integers(SEEDS))
@@ -74,11 +82,11 @@ class Rerun(Peer[O_contra, RerunState]):
         state.work.flops = flops
         return state
 
-    def step(self, oracle: O_contra, state: RerunState) -> None:
+    def step(self, oracle: OracleT_contra, state: RerunState) -> None:
         """Run from the start with one more iteration."""
         self.advance(oracle, state, 1)
 
-    def advance(self, oracle: O_contra, state: RerunState, count: int) -> None:
+    def advance(self, oracle: OracleT_contra, state: RerunState, count: int) -> None:
         """Run from the start with `count` more iterations."""
         if state.status is not Status.RUNNING:
             return
@@ -97,11 +105,11 @@ class Rerun(Peer[O_contra, RerunState]):
         return deepcopy(state.solution)
 
     @abstractmethod
-    def ready(self, oracle: O_contra) -> tuple[Any, Solution, int]:
+    def ready(self, oracle: OracleT_contra) -> tuple[Any, Solution, int]:
         """Return what every run begins with, the solution before any, and the flops of both."""
 
     @abstractmethod
-    def run(self, oracle: O_contra, state: RerunState, iterations: int) -> Run:
+    def run(self, oracle: OracleT_contra, state: RerunState, iterations: int) -> Run:
         """Run from the start with so many iterations at most."""
 
 

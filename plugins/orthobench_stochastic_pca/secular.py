@@ -6,7 +6,7 @@ and conquer (Dongarra and Sorensen 1987). Each root is then found relative to th
 the cubically convergent iteration of Borges and Gragg (1993). The eigenvectors are those of the
 nearby matrix whose exact eigenvalues are the computed roots: so they are orthogonal to working
 precision, however close the roots (Gu and Eisenstat 1994). Sixteen roots, or entries of a vector,
-are computed at once (`orthobench.tools.lanes`).
+are computed at once (`orthobench.tools.simd`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel
-from orthobench.tools.lanes import (
+from orthobench.tools.simd import (
     COUNT,
     Lanes,
     every,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.tools.compiled import inner, kernel
-from orthobench.tools.lanes import COUNT, fill, load, prefetch, store
+from orthobench.tools.simd import COUNT, fill, load, prefetch, store
 
 
 @kernel
@@ -25,7 +25,7 @@ def slab_products(
     Parameters
     ----------
     T : ndarray, shape (n^d,)
-        A symmetric tensor, flattened; n is at least `orthobench.tools.lanes.COUNT`.
+        A symmetric tensor, flattened; n is at least `orthobench.tools.simd.COUNT`.
     n : int
     slabs : ndarray of int
         Position in `T` of the slab of each ascending prefix, in lexical order.

@@ -13,7 +13,7 @@ from orthobench.families.symmetric_tucker.monomials import monomials
 Indices = NDArray[np.intp]
 
 COMPILED = 16
-"""Smallest n that the compiled first contraction takes (`orthobench.tools.lanes.COUNT`)."""
+"""Smallest n that the compiled first contraction takes (`orthobench.tools.simd.COUNT`)."""
 
 
 class TensorCores:

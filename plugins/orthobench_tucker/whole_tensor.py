@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orthobench.contract import AnyProblem, Array, S, Solver
+from orthobench.contract import AnyProblem, Array, Solver, StateT
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_tucker.partial_cores import forming_flops, refusal
 from orthobench_tucker.starts import first_basis, first_basis_flops
 
 
-class WholeTensorSolver(Solver[SymmetricTensorOracle, S]):
+class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
     """Base of the solvers that use the whole tensor.
 
     Attributes

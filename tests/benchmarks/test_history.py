@@ -14,7 +14,7 @@ from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Problem
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.stopping import Budget
-from orthobench.registry.installed import Plugin, Registry
+from orthobench.registry.plugins import Plugin, Registry
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

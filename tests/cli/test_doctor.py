@@ -10,7 +10,7 @@ import pytest
 from orthobench.cli import doctor, import_time
 from orthobench.cli.import_time import ImportTime
 from orthobench.errors import UsageError
-from orthobench.registry.installed import Plugin, Registry
+from orthobench.registry.plugins import Plugin, Registry
 from orthobench.tools import environment
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"

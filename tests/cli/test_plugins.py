@@ -44,5 +44,5 @@ def test_a_second_call_changes_nothing(call, tmp_path):
     call("orthobench-toy")
     file = tmp_path / "orthobench-toy" / "README.md"
     file.write_text("mine")
-    assert "orthobench-toy is there already" in call("orthobench-toy", code=2).stderr
+    assert "orthobench-toy exists already" in call("orthobench-toy", code=2).stderr
     assert file.read_text() == "mine"

@@ -59,7 +59,7 @@ def head(tmp_path, defect=""):
 
 
 DEFECT = """
-from orthobench.registry.installed import Registry
+from orthobench.registry.plugins import Registry
 
 known = Registry.installed
 

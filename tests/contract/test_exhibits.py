@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.contract import exhibits
-from orthobench.contract.exhibits import Curve, Image, checked, packed, unpacked
+from orthobench.contract.exhibits import Curve, Image, checked_exhibits, packed, unpacked
 from orthobench.errors import DataError, StoreError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import execute
@@ -78,7 +78,7 @@ class TestConstruction:
 
     def test_only_exhibits_by_name_are_exhibits(self):
         image = Image(np.zeros((1, 1)))
-        assert checked({"a": image}) == {"a": image}
+        assert checked_exhibits({"a": image}) == {"a": image}
         for wrong in (
             [image],
             {"a": np.zeros((1, 1))},
@@ -88,7 +88,7 @@ class TestConstruction:
             None,
         ):
             with pytest.raises(TypeError, match="exhibit"):
-                checked(wrong)
+                checked_exhibits(wrong)
 
 
 class TestPacking:
@@ -163,7 +163,7 @@ class TestPacking:
 
     def test_cut_off_data_are_refused(self):
         kind, meta, data = packed(Image(np.arange(100.0).reshape(10, 10)))
-        with pytest.raises(StoreError, match="cut off"):
+        with pytest.raises(StoreError, match="truncated"):
             unpacked(kind, meta, data[:-5])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from orthobench.contract.parameters import (
     ParameterError,
-    check,
+    check_parameters,
     make,
     parameter,
     parameters_of,
@@ -26,7 +26,7 @@ class Thing:
     flag: bool = parameter(False, help="flag")
 
     def __post_init__(self):
-        check(self)
+        check_parameters(self)
 
 
 def test_values_go_by_public_names():
@@ -76,7 +76,7 @@ class Period:
     length: int = parameter(1, help="how long")
 
     def __post_init__(self):
-        check(self)
+        check_parameters(self)
 
 
 def test_a_date_is_text_where_text_is_allowed():

@@ -115,7 +115,7 @@ def test_a_generator_survives_one_prepare_and_then_runs_once(first):
     oracle.prepare(first)
     oracle.rewind(rng())
     assert np.array_equal(drained(oracle, [300]), X)
-    with pytest.raises(DataError, match="spent"):
+    with pytest.raises(DataError, match="used up"):
         oracle.rewind(rng())
 
 
@@ -273,7 +273,7 @@ def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, dow
     part = part[::-1] if down else part
     source = ArraySource(X, part)
     assert np.array_equal(drained(SampleOracle(source, 1), counts), X[list(part)])
-    assert [source.number(index) for index in range(len(part))] == list(part)
+    assert [source.row_number(index) for index in range(len(part))] == list(part)
 
 
 @pytest.mark.parametrize("form", [list, tuple, lambda order: order.astype(np.uint8)])
@@ -281,7 +281,7 @@ def test_row_numbers_of_every_form_are_an_order(form):
     X, order = rng().standard_normal((10, 2)), rng(1).permutation(10)[:7]
     source = ArraySource(X, form(order))
     assert np.array_equal(drained(SampleOracle(source, 1), [3]), X[order])
-    assert [source.number(index) for index in range(7)] == order.tolist()
+    assert [source.row_number(index) for index in range(7)] == order.tolist()
 
 
 @pytest.mark.parametrize(

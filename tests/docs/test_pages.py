@@ -14,7 +14,7 @@ from facts import families, memory, solver_rows
 from fences import blocks, commands, environment, expect, run, texts
 
 from orthobench.cli.main import main
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from orthobench.contract.samples import SampleOracle
 from orthobench.families.orthogonal_group import maker as orthogonal_group
 from orthobench.families.sparse_pca import maker as sparse_pca
 from orthobench.families.stochastic_pca import maker as stochastic_pca
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 
 README = Path(__file__).parents[2] / "README.md"

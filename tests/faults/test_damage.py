@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from orthobench import api
 from orthobench.errors import OrthobenchError, StoreError, UsageError
 from orthobench.harness.cell import execute
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
 from orthobench.results.store import Store
 

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from orthobench.harness import preparation
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import checkpoints
 from orthobench.harness.stopping import Budget, Ending
 from orthobench.registry.suite_file import from_table
-from orthobench.tools.geometry import orthonormalize
 
 STREAMS = Streams.of("toy", "power", 0)
 SECOND = 10**9
@@ -48,7 +48,7 @@ def clock(monkeypatch, toys):
     """A clock that counts a second a step and five for init; the total of all that was spent."""
     now = [0]
     monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: now[0]))
-    monkeypatch.setattr(harness, "_warm_up", lambda *given: None)
+    monkeypatch.setattr(preparation, "_warm_up", lambda *given: None)
     step, init = toys.Solver.step, toys.Solver.init
 
     def timed_step(self, oracle, state):
@@ -126,12 +126,11 @@ def test_what_an_estimate_leaves_is_not_worth_another_run(toys, again, clock, mo
 
 
 def test_the_last_of_several_pieces_is_what_counts(toys, again, clock):
-    oracle = toys.Problem().build(np.random.default_rng(0)).oracle
-    oracle.window, oracle.start = 4, orthonormalize(np.eye(6, 2))
+    instance = toys.Problem().build(np.random.default_rng(0))
+    instance.oracle.window = 4
     solver = again()
     object.__setattr__(solver, "batch", 1)
-    state = solver.init(oracle, np.random.default_rng(0))
-    assert harness._chunk(oracle, solver, state, 10) == 10
+    assert harness.timed(instance, solver, 10, STREAMS) == BEGIN + 10
     assert clock() == BEGIN + 4 + 8 + 10
 
 

@@ -12,11 +12,13 @@ from orthobench.contract.problem import Instance
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Status
 from orthobench.errors import DataError
+from orthobench.harness import preparation
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import FEASIBLE, VIOLATION
 from orthobench.harness.run import checkpoints
-from orthobench.harness.stopping import Budget, Ending, Target
+from orthobench.harness.stopping import Budget, Ending, Stop, Target
+from orthobench.tools.geometry import random_point
 
 STREAMS = Streams.of("toy", "power", 0)
 
@@ -195,6 +197,26 @@ def test_a_target_ends_the_trace_at_the_first_checkpoint_that_meets_it(toys):
     assert [m.metrics for m in outcome.trace] == [m.metrics for m in full.trace[: first + 1]]
 
 
+def test_any_function_of_a_checkpoint_is_a_rule(toys):
+    def after_five_steps(checkpoint):
+        return Stop(Ending.TARGET, "enough") if checkpoint.work.steps >= 5 else None
+
+    outcome = run(toys, until=after_five_steps)
+    assert (outcome.stop.status, outcome.stop.reason) == (Ending.TARGET, "enough")
+    assert outcome.work.steps == 5
+
+
+def test_a_journal_gets_every_point(toys):
+    points = []
+    instance = toys.Problem().build(None)
+    solver = toys.Solver(fault="converge")
+    outcome = harness.run(
+        instance, solver, Budget(steps=50), STREAMS, journal=lambda *point: points.append(point)
+    )
+    assert [mark.work for mark, _ in points] == [mark.work for mark in outcome.trace]
+    assert np.array_equal(points[-1][1].point, outcome.solution)
+
+
 def test_a_target_on_an_unknown_metric_fails_the_run_and_no_more(toys):
     outcome = run(toys, until=Target("gup", 1.0))
     assert outcome.stop.status is Ending.ERROR
@@ -212,7 +234,7 @@ def test_equal_runs_are_equal_bit_for_bit(toys):
 def test_the_end_does_not_depend_on_the_checkpoints_before_it(toys, steps):
     short = run(toys, Budget(steps=steps))
     solver, oracle = toys.Solver(), toys.Problem().build(None).oracle
-    oracle.start = harness.random_point(6, 2, np.random.default_rng(STREAMS.start))
+    oracle.start = random_point(6, 2, np.random.default_rng(STREAMS.start))
     state = solver.init(oracle, None)
     solver.advance(oracle, state, steps)
     assert np.array_equal(short.solution, solver.solution(state).point)
@@ -302,7 +324,7 @@ def test_a_solution_that_cannot_be_finished_fails_the_run_and_keeps_its_curve(to
 
 
 def test_a_solver_is_warmed_up_once_for_each_size(toys, monkeypatch):
-    monkeypatch.setattr(harness, "_warm", set())
+    monkeypatch.setattr(preparation, "_warm", set())
     begun = []
 
     class Counting(toys.Solver):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
-from orthobench.registry.installed import Plugin, Registry, catalogue
+from orthobench.registry.plugins import Plugin, Registry, catalogue
 from orthobench.registry.scaffold import LONGEST, Names, refuse_taken, render, write
 
 NAMES = Names.of("orthobench-toy-method")
@@ -172,7 +172,7 @@ def test_what_is_there_stays_as_it_is(tmp_path, kind):
     else:
         place.symlink_to(tmp_path / "nowhere")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         write(NAMES, place, "Ada")
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from orthobench.errors import UsageError
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
 
 GOOD = """\
@@ -85,7 +85,7 @@ def test_a_problem_brings_levels_unless_the_suite_says_otherwise(read, toys, mon
         ("{ gap = [1, 'x'] }", "must be a number or a list"),
         ("{ gap = [true] }", "must be a number or a list"),
         ("{ gap = inf }", "must be a number or a list"),
-        ("{ gap = [1, 1.0] }", "the same level twice"),
+        ("{ gap = [1, 1.0] }", "a level is listed twice"),
     ],
 )
 def test_a_level_that_is_no_number_is_refused(read, at, said):

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.scaffold import Names, render
 
 PLUGIN = Path(__file__).parents[1] / "third_party_plugin"

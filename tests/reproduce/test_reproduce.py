@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
-from orthobench.registry.installed import Plugin, Provided, catalogue
+from orthobench.registry.plugins import Plugin, Provided, catalogue
 from orthobench.reproduce.check import Checked, check, measured, select
 from orthobench.reproduce.evidence import Runs
 from orthobench.results.results import Results

@@ -144,7 +144,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from orthobench.harness.cell import execute
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
 from orthobench.registry.suite_file import from_table
 

@@ -42,7 +42,7 @@ def test_a_change_in_any_source_gets_a_cache_of_its_own(tmp_path):
     assert len(list((copy / "__pycache__").glob("kernels-*"))) == 2
 
 
-@pytest.mark.parametrize("name", ["compiled.py", "flops.py", "lanes.py"])
+@pytest.mark.parametrize("name", ["compiled.py", "flops.py", "simd.py"])
 def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(tmp_path, name):
     copy = tmp_path / "orthobench"
     core = Path(orthobench.__file__).parent

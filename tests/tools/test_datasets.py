@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from orthobench.errors import DataError
-from orthobench.tools.datasets import DataFile, cache_folder, cached, checksum, fetch, offline
+from orthobench.tools.datasets import DataFile, checksum, data_folder, fetch, find, offline
 
 CONTENT = b"orthonormal columns\n" * 1000
 RIGHT = hashlib.sha256(CONTENT).hexdigest()
@@ -47,9 +47,9 @@ def data_file(*urls, sha256=RIGHT, **more):
 
 def test_the_folder_is_the_variable_else_the_platforms(monkeypatch, tmp_path):
     monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
-    assert cache_folder() == tmp_path
+    assert data_folder() == tmp_path
     monkeypatch.setenv("ORTHOBENCH_DATA", "")
-    assert cache_folder().name == "orthobench"
+    assert data_folder().name == "orthobench"
 
 
 def test_checksum_is_sha256_and_follows_changes(tmp_path):
@@ -97,7 +97,7 @@ def test_what_is_no_file_is_refused(folder):
 
 
 def test_an_absent_file_is_none_where_nothing_is_to_be_downloaded(folder):
-    assert cached(data_file()) is None
+    assert find(data_file()) is None
 
 
 @pytest.mark.parametrize("urls", [(), (OFFLINE,), (OFFLINE, OFFLINE + "mirror/")])

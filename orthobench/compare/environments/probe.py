@@ -70,7 +70,7 @@ def origin(module: str) -> str | None:
 def broken() -> dict[str, str]:
     """Return the plugins that do not load, with the reason, or ``orthobench`` itself."""
     try:
-        registry = importlib.import_module("orthobench.registry.installed")
+        registry = importlib.import_module("orthobench.registry.plugins")
         return dict(registry.catalogue().broken)
     except Exception as error:
         return {"orthobench": f"{type(error).__name__}: {error}"}

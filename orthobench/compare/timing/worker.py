@@ -36,7 +36,7 @@ class Worker:
 
     def suite(self, name: str) -> dict[str, Any]:
         """Return the text of a suite that is known here by name."""
-        from orthobench.registry.installed import catalogue
+        from orthobench.registry.plugins import catalogue
 
         return {"text": catalogue().suite(name).read_text(encoding="utf-8")}
 
@@ -44,7 +44,7 @@ class Worker:
         """Plan every cell of a suite that can be planned here, and say why the others cannot."""
         from orthobench._version import __version__
         from orthobench.harness import run as harness
-        from orthobench.registry.installed import catalogue
+        from orthobench.registry.plugins import catalogue
 
         if not hasattr(harness, "timed"):
             raise RuntimeError(f"orthobench {__version__} is too old to be compared live")
@@ -63,7 +63,7 @@ class Worker:
         return {"cells": cells, "absent": absent, "broken": broken, "orthobench": __version__}
 
     def _planned_part(self, part: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
-        from orthobench.registry.installed import catalogue
+        from orthobench.registry.plugins import catalogue
         from orthobench.registry.suite_file import from_table
 
         for planned in from_table(part, name, catalogue()).plan():

@@ -129,7 +129,7 @@ def _checked(source: SampleSource) -> Iterator[Array]:
     """Yield all samples of a source once, in blocks, and refuse those that `check_rows` refuses."""
     first = 0
     for block in one_pass(source):
-        check_rows(block, first, source.number)
+        check_rows(block, first, source.row_number)
         yield block
         first += len(block)
 

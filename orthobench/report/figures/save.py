@@ -19,7 +19,7 @@ from orthobench.report.plots.collection import across, exhibited, of_problem
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, styles
 from orthobench.results.tuning import Entry
-from orthobench.tools.files import made, replacing
+from orthobench.tools.files import make_folder, replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,7 +98,7 @@ def save_figures(
     for kind in formats:
         if kind not in FORMATS:
             raise unknown("format", kind, FORMATS)
-    directory = made(Path(directory), "the figures")
+    directory = make_folder(Path(directory), "the figures")
     looks = styles(entry.solver for entry in entries)
     ranked = kinds is None or "ranks" in kinds
     plots = [*_each(entries), *across(entries, found if ranked else ())]

@@ -17,7 +17,7 @@ from orthobench.report.page.pack import packed
 from orthobench.report.ranking import Ranked
 from orthobench.report.words import clean
 from orthobench.results.results import Results
-from orthobench.tools.files import made, replacing
+from orthobench.tools.files import make_folder, replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -57,7 +57,7 @@ def write_page(
         Where jinja2 or plotly is missing, or the file cannot be written.
     """
     text = rendered(page(results, ranked, found), _plotly())
-    path = made(folder, "the page") / "index.html"
+    path = make_folder(folder, "the page") / "index.html"
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
     return path

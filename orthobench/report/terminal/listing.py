@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from orthobench.contract.parameters import Parameter, parameters_of, summary
+from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import unknown
-from orthobench.registry.installed import CHOICE, Plugin, Provided, Registry
+from orthobench.registry.plugins import CHOICE, Plugin, Provided, Registry
 
 Facts = Mapping[str, Any]
 
@@ -147,7 +147,7 @@ def _problem(name: str, provided: Provided[Any]) -> dict[str, Any]:
 def _class(name: str, provided: Provided[Any]) -> dict[str, Any]:
     return {
         "name": name,
-        "summary": summary(provided.item),
+        "summary": (inspect.getdoc(provided.item) or "").partition("\n")[0],
         "parameters": [_parameter(p) for p in parameters_of(provided.item)],
         **_brought_by(provided.plugin),
         "documentation": inspect.getdoc(provided.item) or "",

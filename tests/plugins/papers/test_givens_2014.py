@@ -22,14 +22,14 @@ from orthobench.contract.solution import Solution
 from orthobench.registry.claims import Verdict
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.evidence import Runs
-from orthobench.tools.datasets import cache_folder
+from orthobench.tools.datasets import data_folder
 from orthobench.tools.geometry import drift, random_point, rotate
 
 NAMES = {claim.name: claim for claim in GIVENS_2014.claims}
 SINGH = "singh.RData"
 
 prostate = pytest.mark.skipif(
-    not (cache_folder() / SINGH).exists(), reason=f"{SINGH} is not in $ORTHOBENCH_DATA"
+    not (data_folder() / SINGH).exists(), reason=f"{SINGH} is not in $ORTHOBENCH_DATA"
 )
 
 

@@ -17,7 +17,7 @@ from orthobench.registry.claims import Verdict
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.evidence import Runs
 from orthobench.stats.seeds import quantiles
-from orthobench.tools.datasets import cache_folder
+from orthobench.tools.datasets import data_folder
 
 IMAGES = "t10k-images-idx3-ubyte.gz"
 
@@ -106,7 +106,7 @@ def test_no_claim_is_red(name, evidence):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (cache_folder() / IMAGES).exists(), reason=f"needs {IMAGES}")
+@pytest.mark.skipif(not (data_folder() / IMAGES).exists(), reason=f"needs {IMAGES}")
 @pytest.mark.parametrize("k", [1, 4, 8])
 class TestMNIST:
     """Results of a correct implementation that the paper does not mention."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.reproduce.publish import SIGNS
 

@@ -15,7 +15,7 @@ from orthobench_papers.tucker_2022 import (
 
 import orthobench as ob
 from orthobench.registry.claims import Verdict
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.evidence import Runs

@@ -6,7 +6,7 @@ import pytest
 import orthobench as ob
 from orthobench.families.symmetric_tensors import composed
 from orthobench.harness.stopping import Budget
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
 from orthobench.tools.geometry import drift, random_point, subspace_error
 

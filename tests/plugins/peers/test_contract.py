@@ -10,7 +10,7 @@ import orthobench as ob
 from orthobench import api
 from orthobench.harness.cell import Cell, execute, instance_of
 from orthobench.harness.stopping import Budget, Ending
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
 from orthobench.tools.geometry import random_point
 

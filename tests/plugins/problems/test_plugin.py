@@ -9,7 +9,7 @@ import orthobench_problems
 import pluggy
 import pytest
 
-from orthobench.contract.parameters import parameters_of, summary
+from orthobench.contract.parameters import parameters_of
 from orthobench.families.orthogonal_group import OrthogonalGroup
 from orthobench.families.orthogonal_tensor import OrthogonalTensor
 from orthobench.families.sparse_pca import SparsePCA
@@ -66,7 +66,7 @@ def test_the_names_are_the_pinned_ones():
 def test_problems_are_documented_frozen_recipes_of_their_family(problem):
     assert issubclass(problem, FAMILIES[problem.family])
     assert problem.__dataclass_params__.frozen
-    assert summary(problem)
+    assert problem.__doc__.strip()
     assert all(parameter.help for parameter in parameters_of(problem))
     settings = {p.field: "x.npy" for p in parameters_of(problem) if p.required}
     assert hash(problem(**settings)) == hash(problem(**settings))

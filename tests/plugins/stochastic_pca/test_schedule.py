@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from orthobench_stochastic_pca.schedule import Scheduled
 
-from orthobench.contract.parameters import check, make, parameters_of
+from orthobench.contract.parameters import check_parameters, make, parameters_of
 from orthobench.errors import UsageError
 
 
 @dataclass(frozen=True)
 class Stepping(Scheduled):
     def __post_init__(self) -> None:
-        check(self)
+        check_parameters(self)
 
 
 @pytest.mark.parametrize(("schedule", "power"), [("1/sqrt(t)", 0.5), ("constant", 0), ("1/t", 1)])

@@ -18,7 +18,7 @@ from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.harness.suite import PlannedSolver
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.report.page import write, write_page
 from orthobench.results.results import Results

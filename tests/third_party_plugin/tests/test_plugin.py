@@ -1,6 +1,6 @@
-"""The plugin keeps the contract of orthobench, which finds it where it is installed."""
+"""The plugin keeps to the contract of orthobench, which finds it where it is installed."""
 
-from orthobench.registry.installed import catalogue
+import orthobench as ob
 from orthobench.registry.suite_file import load
 from orthobench.testing import check_problem, check_solver
 
@@ -19,15 +19,14 @@ def test_the_problem_keeps_the_contract() -> None:
 
 
 def test_orthobench_finds_what_the_plugin_brings() -> None:
-    found = catalogue()
-    assert NAME not in found.broken, found.broken[NAME]
-    assert found.solvers[NAME].item is MinibatchOja
-    assert found.problems[f"{NAME}-power-law"].item is PowerLaw
+    installed = ob.catalogue()
+    assert NAME not in installed.broken, installed.broken[NAME]
+    assert installed.solvers[NAME].item is MinibatchOja
+    assert installed.problems[f"{NAME}-power-law"].item is PowerLaw
 
 
 def test_the_suite_can_be_run() -> None:
-    found = catalogue()
-    suite = load(found.suite(f"{NAME}-comparison"), found)
+    suite = load(ob.catalogue().suite(f"{NAME}-comparison"), ob.catalogue())
     assert {planned.solver.name for planned in suite.solvers} == {NAME, "oja", "incremental-pca"}
     for planned in suite.solvers:
         assert all(planned.solver.refuses(p.problem) is None for p in suite.problems)

@@ -17,7 +17,7 @@ from orthobench.contract.solution import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import ComponentSolution
 from orthobench.families.symmetric_tucker.sample_moments import gradient, partial_core
-from orthobench.registry.installed import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.tools import datasets
 from orthobench.tools.geometry import orthonormalize, random_point

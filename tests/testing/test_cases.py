@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
-from orthobench.registry.installed import Plugin, Registry, catalogue
-from orthobench.testing import package
+from orthobench.registry.plugins import Plugin, Registry, catalogue
+from orthobench.testing import cases
 
 pytest_plugins = ["pytester"]
 
@@ -17,7 +17,7 @@ pytest_plugins = ["pytester"]
 def command(monkeypatch):
     def called(*words, registry=None):
         if registry is not None:
-            monkeypatch.setattr("orthobench.registry.installed.catalogue", lambda: registry)
+            monkeypatch.setattr("orthobench.registry.plugins.catalogue", lambda: registry)
         return CliRunner().invoke(main, ["plugin", "check", *words])
 
     return called
@@ -25,12 +25,12 @@ def command(monkeypatch):
 
 @pytest.mark.parametrize("name", ["tensor-power", "orthobench_tensor_power", "Tensor_Power"])
 def test_a_package_is_meant_by_plugin_or_module(name):
-    names = {case.name for case in package.cases(name, catalogue())}
+    names = {case.name for case in cases.cases(name, catalogue())}
     assert names == {"tensor-power", "polar-power"}
 
 
 def test_a_distribution_is_all_its_plugins():
-    plugins = package.plugins_of("orthobench", catalogue())
+    plugins = cases.plugins_of("orthobench", catalogue())
     assert {"givens", "problems", "tucker"} <= {plugin.name for plugin in plugins}
 
 
@@ -44,7 +44,7 @@ def test_an_unknown_package_suggests_the_nearest(command):
 def test_a_broken_plugin_says_why():
     registry = Registry(broken={"mine": "ImportError: no module named nonsense"})
     with pytest.raises(UsageError, match="plugin 'mine' does not load: ImportError: no module"):
-        package.plugins_of("mine", registry)
+        cases.plugins_of("mine", registry)
 
 
 def test_a_package_that_passes(command):
@@ -95,8 +95,8 @@ def _hooked(cls):
 
 
 def test_required_parameters_are_named():
-    cases = {case.name: case for case in package.cases("problems", catalogue())}
-    assert "it needs path" in cases["npy-pca"].result().message
+    by_name = {case.name: case for case in cases.cases("problems", catalogue())}
+    assert "it needs path" in by_name["npy-pca"].result().message
 
 
 TEST = """
@@ -131,4 +131,4 @@ def test_a_class_is_not_a_solver():
     from orthobench_tensor_power import PolarPower
 
     with pytest.raises(UsageError, match="pass MySolver"):
-        package.cases_of(PolarPower)
+        cases.cases_of(PolarPower)

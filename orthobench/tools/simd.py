@@ -1,8 +1,8 @@
-"""Sixteen doubles at once in compiled kernels: two vector registers, or as many as it takes.
+"""SIMD in compiled kernels: vectors of sixteen doubles.
 
-Kernels that do the same to many numbers, with branches, do not vectorize by themselves. Here
-they are written for sixteen numbers as for one: arithmetic and comparisons work lane by lane,
-also with a float, and `where` takes the place of a branch. Sums of products may be fused.
+Numba does not vectorize loops with branches. Kernels that use these vectors are written for sixteen
+numbers as for one: arithmetic and comparisons work lane by lane, also with a float, and `where`
+takes the place of a branch. Multiplications and additions may be fused.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numba import extending, types
 from numba.core import cgutils
 
 COUNT = 16
-"""Lanes: two registers of 512 bits, so that one works while the other waits for its quotients."""
+"""Lanes of a vector: two registers of 512 bits, so that one works while the other divides."""
 
-_numba: Any = extending  # of which a type checker knows too little
+_numba: Any = extending  # its type annotations are incomplete
 _declared: Any = cgutils.get_or_insert_function
 
 _FUSED = ("contract",)
@@ -27,15 +27,15 @@ _BITS = ir.VectorType(ir.IntType(1), COUNT)
 
 
 Lanes = Any
-"""Sixteen doubles, to a type checker."""
+"""A vector of sixteen doubles, for type annotations."""
 
 
 class _Lanes(types.Type):
-    """The type of sixteen doubles."""
+    """Numba's type of a vector of doubles."""
 
 
 class _Bits(types.Type):
-    """The type of sixteen truth values."""
+    """Numba's type of a mask: a vector of truth values."""
 
 
 _lanes, _bits = _Lanes("Lanes"), _Bits("Bits")
@@ -43,14 +43,14 @@ _OPERANDS = (_lanes, types.float64)
 
 
 def _register(kind: Any, vector: Any) -> None:
-    """Say which LLVM type a type of numba is."""
+    """Tell numba the LLVM type of one of its types."""
     _numba.register_model(kind)(
         lambda manager, of: _numba.models.PrimitiveModel(manager, of, vector)
     )
 
 
 def _spread(builder: Any, value: Any) -> Any:
-    """Return a float in all lanes, and lanes as they are."""
+    """Return a float in all lanes, and a vector as it is."""
     if value.type == _DOUBLES:
         return value
     undefined, index = ir.Constant(_DOUBLES, ir.Undefined), ir.IntType(32)
@@ -60,7 +60,7 @@ def _spread(builder: Any, value: Any) -> Any:
 
 
 def _binary(function: Any, result: Any, emit: Callable[[Any, Any, Any], Any]) -> None:
-    """Let an operator work on lanes and lanes, and on lanes and a float."""
+    """Define an operator for two vectors, and for a vector and a float."""
 
     def typer(a: Any, b: Any) -> Any:
         return result if _lanes in (a, b) and a in _OPERANDS and b in _OPERANDS else None
@@ -74,7 +74,7 @@ def _binary(function: Any, result: Any, emit: Callable[[Any, Any, Any], Any]) ->
 
 
 def _logical(function: Any, emit: Callable[[Any, Any, Any], Any]) -> None:
-    """Let an operator work on truth values in lanes."""
+    """Define an operator for two masks."""
 
     def typer(a: Any, b: Any) -> Any:
         return _bits if a == b == _bits else None
@@ -102,7 +102,7 @@ _logical(operator.or_, lambda builder, a, b: builder.or_(a, b))
 
 
 def _emitted(typed: Callable[..., Any]) -> Any:
-    """Make a function of kernels from its typing and the instructions it emits."""
+    """Make a function for kernels from one that returns its signature and its code generator."""
     return _numba.intrinsic(typed)
 
 
@@ -139,7 +139,7 @@ def store(_typing: Any, array: Any, _first: Any, _value: Any) -> Any:
 
 @_emitted
 def prefetch(_typing: Any, array: Any, _first: Any) -> Any:
-    """Ask for the entries first, ..., first + 15 of a contiguous array, in lines of 64 bytes.
+    """Prefetch the entries first, ..., first + 15 of a contiguous array, two cache lines.
 
     They may lie outside the array: nothing is read.
     """
@@ -187,7 +187,7 @@ def every(_typing: Any, _mask: Any) -> Any:
 
 @_emitted
 def bits(_typing: Any, _mask: Any) -> Any:
-    """Return the mask as the low bits of an integer, those of the first lane lowest."""
+    """Return a mask as an integer whose lowest bit is that of the first lane."""
 
     def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.zext(builder.bitcast(args[0], ir.IntType(COUNT)), ir.IntType(64))
@@ -196,8 +196,8 @@ def bits(_typing: Any, _mask: Any) -> Any:
 
 
 @_emitted
-def lowest(_typing: Any, _integer: Any) -> Any:
-    """Return the place of the lowest bit that is set, 64 where none is."""
+def lowest_bit(_typing: Any, _integer: Any) -> Any:
+    """Return the position of the lowest bit of an integer that is set, 64 where none is."""
 
     def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
@@ -206,8 +206,8 @@ def lowest(_typing: Any, _integer: Any) -> Any:
 
 
 @_emitted
-def count_set(_typing: Any, _integer: Any) -> Any:
-    """Return how many bits of an integer are set."""
+def count_bits(_typing: Any, _integer: Any) -> Any:
+    """Return the number of bits of an integer that are set."""
 
     def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -217,7 +217,7 @@ def count_set(_typing: Any, _integer: Any) -> Any:
 
 @_emitted
 def total(_typing: Any, _a: Any) -> Any:
-    """Return the sum of the lanes, in an order of its own."""
+    """Return the sum of the lanes, in any order."""
 
     def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         function = _declared(
@@ -247,7 +247,7 @@ def largest(_typing: Any, _a: Any) -> Any:
 
 
 def _unary(name: str) -> Callable[[Any, Any], Any]:
-    """Return the typing of a function that LLVM has for vectors."""
+    """Return the definition of an intrinsic function that LLVM has for vectors."""
 
     def typed(_typing: Any, _a: Any) -> Any:
         def lower(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:

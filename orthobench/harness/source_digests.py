@@ -1,4 +1,4 @@
-"""The code that a result depends on: digests of the modules that are reached by imports."""
+"""Digests of the source code that a result depends on: the modules reached by imports."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from pathlib import Path
 
 CORE = "orthobench"
 RUN = f"{CORE}.harness.cell"
-"""The module of the core that every run goes through."""
+"""The module of the core that executes every run."""
 
-FRONT_DOOR = f"{CORE}.families"
-"""What ``import orthobench`` may lead to in a problem or a solver: makers of instances."""
+FAMILIES = f"{CORE}.families"
+"""What a problem or a solver may use of ``import orthobench``: the makers of instances."""
 
 
 @cache
 def digests(*classes: type) -> dict[str, str]:
-    """Return digests of the source code that a result of some classes depends on.
+    """Return digests of the source code that a result depends on, by module.
+
+    A module counts where it is reached by imports. So a result does not depend on other modules of
+    the same package, nor on parts of the core such as the report. A module that imports by
+    computed names (``importlib.import_module``) depends on its whole package.
 
     Parameters
     ----------
     *classes : type
-        The classes of a problem and a solver.
+        The classes of the problem and the solver.
 
     Returns
     -------
     dict
-        For the module of each class a digest of the modules of its own package that it reaches by
-        imports, itself included; and for ``"orthobench"`` one of the core's modules that these and
-        a run reach. What is next to them in the package does not count, nor does what nothing of
-        them imports, such as the report. A module that imports by computed names
-        (``importlib.import_module``) depends on its whole package.
+        Under the name of each class's module, a digest of the modules of its package that it
+        reaches, itself included. Under ``"orthobench"``, a digest of the modules of the core that
+        these modules and a run reach.
     """
     homes = {cls.__module__ for cls in classes}
     core = {m for home in (RUN, *homes) for m in reached(home) if _package(m) == CORE}
@@ -44,12 +46,12 @@ def digests(*classes: type) -> dict[str, str]:
 
 @cache
 def reached(home: str) -> frozenset[str]:
-    """Return the modules of its own package and of the core that a module reaches, and itself.
+    """Return a module and all modules of its package and of the core that it reaches by imports.
 
     Parameters
     ----------
     home : str
-        Its dotted name.
+        The dotted name of the module.
     """
     inside = {CORE, _package(home)}
     found: set[str] = set()
@@ -64,15 +66,15 @@ def reached(home: str) -> frozenset[str]:
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Return the modules that a module imports anywhere, also inside functions.
+    """Return the modules that a module imports, at its top or inside functions.
 
     Parameters
     ----------
     module : str
-        Its dotted name; it is parsed, not imported.
+        The dotted name; the module is parsed, not imported.
     """
     if module == CORE:
-        return _below(FRONT_DOOR)
+        return _modules_of(FAMILIES)
     path = file_of(module)
     if path is None:
         return frozenset()
@@ -93,7 +95,7 @@ def _imported(node: ast.AST, module: str, is_package: bool) -> Iterator[str]:
             inner = f"{base}.{alias.name}"
             yield inner if file_of(inner) else base
     elif isinstance(node, (ast.Name, ast.Attribute)) and _name(node) == "import_module":
-        yield from _below(_package(module))
+        yield from _modules_of(_package(module))
 
 
 def _name(node: ast.Name | ast.Attribute) -> str:
@@ -102,7 +104,7 @@ def _name(node: ast.Name | ast.Attribute) -> str:
 
 @cache
 def file_of(module: str) -> Path | None:
-    """Return the file of a module, of a package its ``__init__.py``; None where there is none."""
+    """Return the file of a module, or of a package its ``__init__.py``; None where it has none."""
     package, *rest = module.split(".")
     root = _root(package)
     if root is None or root.suffix == ".py":
@@ -115,10 +117,10 @@ def file_of(module: str) -> Path | None:
 
 @cache
 def _root(package: str) -> Path | None:
-    """Return the folder of a package, or the file of a module that is in none."""
+    """Return the folder of a top-level package, or the file of a top-level module."""
     try:
         spec = find_spec(package)
-    except (ValueError, ModuleNotFoundError):  # a script, which has no spec
+    except (ValueError, ModuleNotFoundError):  # a script has no spec
         spec = None
     if spec is not None and spec.submodule_search_locations:
         return Path(next(iter(spec.submodule_search_locations)))
@@ -128,7 +130,7 @@ def _root(package: str) -> Path | None:
 
 
 @cache
-def _below(package: str) -> frozenset[str]:
+def _modules_of(package: str) -> frozenset[str]:
     """Return all modules of a package."""
     init = file_of(package)
     if init is None or init.name != "__init__.py":
@@ -144,7 +146,7 @@ def _package(module: str) -> str:
 
 
 def _digest(modules: Iterable[str]) -> str:
-    """Return a digest of the sources of modules."""
+    """Return a digest of the names and sources of modules."""
     found = hashlib.sha256()
     for path in (file_of(module) for module in sorted(modules)):
         if path is not None:

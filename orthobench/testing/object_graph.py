@@ -1,4 +1,4 @@
-"""The arrays that an object holds, wherever in it they are."""
+"""The objects that an object refers to, at any depth, and the arrays among them."""
 
 from __future__ import annotations
 
@@ -12,33 +12,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 OPAQUE = (str, bytes, int, float, complex, bool, type, types.ModuleType, np.random.Generator)
-DEEP = 12
+"""Types of objects that are not looked into."""
+
+DEPTH = 12
 """Levels of nesting that are looked into."""
 
 
-def reached(root: Any) -> Iterator[tuple[str, Any]]:
-    """Yield all objects that `root` holds, itself first, each once and with where it is.
+def walk(root: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the objects that an object refers to, itself first, each once.
 
-    Looks into attributes, slots, sequences, mappings, methods, and what functions close over.
+    Attributes, slots, sequences, mappings, methods and closures are followed.
+
+    Yields
+    ------
+    path : str
+        Where the object is, from the root: ``".data['x'][0]"``.
+    item : object
     """
     seen: set[int] = set()
-    kept = [root]  # so that no id is taken twice
+    alive = [root]  # an id is only unique as long as its object lives
     todo: list[tuple[str, Any, int]] = [("", root, 0)]
     while todo:
-        where, item, depth = todo.pop()
+        path, item, depth = todo.pop()
         if item is None or isinstance(item, OPAQUE) or id(item) in seen:
             continue
         seen.add(id(item))
-        kept.append(item)
-        yield where, item
-        if depth < DEEP:
-            todo += [(where + name, part, depth + 1) for name, part in _parts(item)]
+        alive.append(item)
+        yield path, item
+        if depth < DEPTH:
+            todo += [(path + name, part, depth + 1) for name, part in _parts(item)]
 
 
 def arrays(root: Any) -> dict[str, NDArray[Any]]:
-    """Return the numeric arrays that `root` holds, by where they are."""
-    found = ((where, item) for where, item in reached(root) if isinstance(item, np.ndarray))
-    return {where: item for where, item in found if item.dtype.kind in "fiubc"}
+    """Return the numeric arrays that an object refers to, by path."""
+    items = ((path, item) for path, item in walk(root) if isinstance(item, np.ndarray))
+    return {path: item for path, item in items if item.dtype.kind in "fiubc"}
 
 
 def _parts(item: Any) -> Iterator[tuple[str, Any]]:
@@ -49,7 +57,7 @@ def _parts(item: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(item, (list, tuple, set, frozenset)):
         yield from ((f"[{i}]", value) for i, value in enumerate(item))
     elif isinstance(item, types.FunctionType):
-        yield from (("()", cell.cell_contents) for cell in item.__closure__ or () if _full(cell))
+        yield from (("()", cell.cell_contents) for cell in item.__closure__ or () if _filled(cell))
     elif isinstance(item, types.MethodType):
         yield "", item.__self__
     elif isinstance(item, functools.partial):
@@ -58,7 +66,7 @@ def _parts(item: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f".{name}", value) for name, value in _attributes(item))
 
 
-def _full(cell: types.CellType) -> bool:
+def _filled(cell: types.CellType) -> bool:
     try:
         return cell.cell_contents is not None
     except ValueError:
@@ -75,7 +83,7 @@ def _attributes(item: Any) -> Iterator[tuple[str, Any]]:
 
 
 class Snapshot:
-    """The arrays that an object holds, as they were.
+    """Copies of the arrays that an object refers to.
 
     Parameters
     ----------
@@ -83,26 +91,26 @@ class Snapshot:
     """
 
     def __init__(self, root: Any) -> None:
-        self._held = [(where, item, item.copy()) for where, item in arrays(root).items()]
+        self._copies = [(path, array, array.copy()) for path, array in arrays(root).items()]
 
     def changed(self) -> str | None:
-        """Return where an array is that has been written into since, or None."""
-        for where, item, before in self._held:
-            if item.tobytes() != before.tobytes():
-                return where.lstrip(".")
+        """Return the path of an array that has changed since, or None."""
+        for path, array, copy in self._copies:
+            if array.tobytes() != copy.tobytes():
+                return path.lstrip(".")
         return None
 
     def restore(self) -> None:
-        """Write the arrays back that have changed."""
-        for _, item, before in self._held:
-            if item.tobytes() != before.tobytes():
-                with writable(item):
-                    item[...] = before
+        """Write the copies back into the arrays that have changed."""
+        for _, array, copy in self._copies:
+            if array.tobytes() != copy.tobytes():
+                with writable(array):
+                    array[...] = copy
 
 
 @contextmanager
 def writable(array: NDArray[Any]) -> Iterator[None]:
-    """Let an array be written into, where its memory can be."""
+    """Make an array writable meanwhile, where its memory is."""
     before = array.flags.writeable
     array.flags.writeable = True
     try:

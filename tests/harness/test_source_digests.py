@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import orthobench as ob
-from orthobench.harness import code
+from orthobench.harness import source_digests
 
 FILES = {
     "__init__.py": "from somebody.alpha import Alpha\nfrom somebody.beta import Beta\n",
@@ -17,10 +17,17 @@ FILES = {
     "unused.py": "import orthobench.report\n",
 }
 BELOW = {"_version", "contract", "errors", "families", "tools"}
-CACHED = (code.digests, code.reached, code.imports, code.file_of, code._root, code._below)
+CACHED = (
+    source_digests.digests,
+    source_digests.reached,
+    source_digests.imports,
+    source_digests.file_of,
+    source_digests._root,
+    source_digests._modules_of,
+)
 
 
-def forget():
+def clear_caches():
     for function in CACHED:
         function.cache_clear()
 
@@ -36,18 +43,18 @@ def plugin(tmp_path, monkeypatch):
     made = [
         type(name, (), {"__module__": f"somebody.{name.lower()}"}) for name in ("Alpha", "Beta")
     ]
-    forget()
+    clear_caches()
 
     def touched(name):
-        before = [code.digests(cls) for cls in made]
+        before = [source_digests.digests(cls) for cls in made]
         with (folder / name).open("a") as file:
             file.write("# more\n")
-        forget()
+        clear_caches()
         pairs = zip(made, before, strict=True)
-        return {cls.__name__ for cls, old in pairs if code.digests(cls) != old}
+        return {cls.__name__ for cls, old in pairs if source_digests.digests(cls) != old}
 
     yield touched
-    forget()
+    clear_caches()
 
 
 @pytest.mark.parametrize(
@@ -69,42 +76,43 @@ def test_touching_a_file_changes_those_that_reach_it(plugin, file, changed):
 
 def test_what_imports_by_computed_names_depends_on_its_whole_package(plugin, tmp_path):
     (tmp_path / "somebody" / "alpha.py").write_text("from importlib import import_module\n")
-    forget()
+    clear_caches()
     assert plugin("unused.py") == set()
     (tmp_path / "somebody" / "alpha.py").write_text(
         "import importlib\nimportlib.import_module(x)\n"
     )
-    forget()
+    clear_caches()
     assert plugin("unused.py") == {"Alpha"}
 
 
-def test_the_front_door_leads_to_all_makers_of_instances():
-    assert {"orthobench.families.second_moments", "orthobench.tools.geometry"} <= code.reached(
-        "orthobench"
-    )
+def test_import_orthobench_reaches_all_makers_of_instances():
+    assert {
+        "orthobench.families.second_moments",
+        "orthobench.tools.geometry",
+    } <= source_digests.reached("orthobench")
 
 
 def test_no_key_depends_on_the_report_the_store_or_the_command_line():
     catalogue = ob.catalogue()
     provided = [*catalogue.solvers.values(), *catalogue.problems.values()]
     homes = {one.item.__module__ for one in provided}
-    core = {m.split(".")[1] for m in code.reached(code.RUN)}
+    core = {m.split(".")[1] for m in source_digests.reached(source_digests.RUN)}
     assert core == {"contract", "errors", "harness", "tools"}
     for home in homes:
-        found = {m for m in code.reached(home) if m.startswith("orthobench.")}
+        found = {m for m in source_digests.reached(home) if m.startswith("orthobench.")}
         assert {m.split(".")[1] for m in found} <= BELOW
-        assert home in code.reached(home)
+        assert home in source_digests.reached(home)
 
 
 def test_a_problem_does_not_depend_on_the_problem_next_door():
     problems = ob.catalogue().problems
-    digits = code.reached(problems["digits"].item.__module__)
+    digits = source_digests.reached(problems["digits"].item.__module__)
     assert problems["brockett"].item.__module__ not in digits
     assert "orthobench.families.sparse_pca" not in digits
     assert "orthobench.families.second_moments" in digits
 
 
 def test_a_class_without_a_file_is_known_by_its_module():
-    found = code.digests(int)
+    found = source_digests.digests(int)
     assert list(found) == ["orthobench", "builtins"]
-    assert found["orthobench"] == code.digests()["orthobench"]
+    assert found["orthobench"] == source_digests.digests()["orthobench"]

@@ -12,9 +12,9 @@ import pytest
 from orthobench.contract import hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
-from orthobench.registry import installed as registry_module
-from orthobench.registry import moved
-from orthobench.registry.installed import Plugin, PluginError, Registry
+from orthobench.registry import moved, plugins
+from orthobench.registry.plugin_checks import PluginError
+from orthobench.registry.plugins import Plugin, Registry
 
 
 class Point:
@@ -37,7 +37,7 @@ def brings(*solvers):
 @pytest.fixture
 def install(monkeypatch):
     def installed(*points):
-        monkeypatch.setattr("orthobench.registry.installed.entry_points", lambda **_: points)
+        monkeypatch.setattr("orthobench.registry.plugins.entry_points", lambda **_: points)
         return Registry.installed()
 
     return installed
@@ -251,10 +251,10 @@ def test_loading_is_timed(toys, install, monkeypatch):
         clock[0] += 3.0
         return toys.Plugin()
 
-    monkeypatch.setattr(registry_module, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(plugins, "perf_counter", lambda: clock[0])
     registry = install(Point("slow", slow), Point("quick", lambda: brings()))
-    told = {plugin.name: seconds for plugin, seconds in registry.seconds.items()}
-    assert told == {"slow": 3.0, "quick": 0.0}
+    seconds = {plugin.name: seconds for plugin, seconds in registry.seconds.items()}
+    assert seconds == {"slow": 3.0, "quick": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from orthobench.tools import lanes
+from orthobench.tools import simd
 from orthobench.tools.compiled import inner, kernel
-from orthobench.tools.lanes import (
+from orthobench.tools.simd import (
     bits,
-    count_set,
+    count_bits,
     every,
     fill,
     largest,
     load,
-    lowest,
+    lowest_bit,
     magnitude,
     prefetch,
     root,
@@ -19,7 +19,7 @@ from orthobench.tools.lanes import (
     where,
 )
 
-N = lanes.COUNT
+N = simd.COUNT
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal(N + 5), RNG.standard_normal(N + 5)
 
@@ -86,7 +86,7 @@ def test_nan_compares_as_false():
 @kernel
 def as_integer(x, bound):
     word = bits(load(x, 0) < bound)
-    return word, lowest(word), count_set(word)
+    return word, lowest_bit(word), count_bits(word)
 
 
 @pytest.mark.parametrize("bound", [-9.0, -1.0, 0.0, 9.0])
@@ -100,7 +100,7 @@ def test_masks_become_integers(bound):
 
 @kernel
 def of_an_integer(word):
-    return lowest(word), count_set(word)
+    return lowest_bit(word), count_bits(word)
 
 
 def test_bits_of_negative_integers():

@@ -1,4 +1,4 @@
-"""What a plugin's hooks may return: checked as it is loaded, so that no run meets it first."""
+"""Checks of a plugin, made as it is loaded: its hooks, and what each of them returns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -23,19 +23,21 @@ from orthobench.registry import hookspecs
 from orthobench.registry.claims import Paper
 
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith(f"{PROJECT}_"))
-"""The hooks, by name."""
+"""The names of all hooks."""
 
 SOLVER_METHODS = ("init", "step", "advance", "solution", "refuses")
+"""The methods of a solver that are called."""
+
 PROBLEM_METHODS = ("build", "checksum")
-"""What the harness calls of a solver and of a problem."""
+"""The methods of a problem that are called."""
 
 
-class AdmissionError(OrthobenchError, TypeError):
-    """Something that a plugin brings and that could not run; says what of it is wrong."""
+class PluginError(OrthobenchError):
+    """A plugin that cannot be used; the registry lists it as broken, and the rest works."""
 
 
 def implementations(module: object) -> dict[str, Callable[[], object]]:
-    """Return the hooks that a plugin implements, as pluggy finds and checks them.
+    """Return the hooks that a plugin implements, by name.
 
     Parameters
     ----------
@@ -44,9 +46,9 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
 
     Raises
     ------
-    AdmissionError
-        On a misspelt hook (suggests the nearest), one that takes arguments, one that is not
-        marked with ``@hookimpl``, or where there is none.
+    PluginError
+        Where there is no hook, or one is misspelt, takes arguments or is not marked with
+        ``@hookimpl``.
     """
     manager = _manager()
     _refuse_unmarked(module, manager)
@@ -58,31 +60,37 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
             for implementation in caller.get_hookimpls()
         }
     except pluggy.PluginValidationError as error:
-        raise AdmissionError(_arguments(module) or " ".join(str(error).split())) from error
+        raise PluginError(_arguments(module) or " ".join(str(error).split())) from error
     finally:
         if manager.is_registered(module):
             manager.unregister(module)
     _refuse_unknown(found)
     if not found:
-        raise AdmissionError(f"it implements no hook; the hooks are {', '.join(HOOKS)}")
+        raise PluginError(f"it implements no hook; the hooks are {', '.join(HOOKS)}")
     return found
 
 
 @cache
 def _manager() -> pluggy.PluginManager:
-    """Return pluggy's manager with the hooks of orthobench; it holds a plugin while it is read."""
+    """Return a manager that knows the hooks; it holds a plugin only while that is checked."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(hookspecs)
     return manager
 
 
 def items_of(hook: str, function: Callable[[], object]) -> list[object]:
-    """Return what a hook returns, as a list.
+    """Call a hook, and return a list of what it returns.
+
+    Parameters
+    ----------
+    hook : str
+        Its name.
+    function : callable
 
     Raises
     ------
-    AdmissionError
-        Where it raises, or returns something else than a list or another iterable.
+    PluginError
+        Where the hook raises, or does not return an iterable.
     """
     try:
         returned = function()
@@ -90,13 +98,13 @@ def items_of(hook: str, function: Callable[[], object]) -> list[object]:
             return list(returned)
     except Exception as error:
         package = getattr(function, "__module__", None) or ""
-        raise AdmissionError(f"{hook} raises {reason(error, package, hook)}") from error
+        raise PluginError(f"{hook} raises {reason(error, package, hook)}") from error
     hint = "; is a return missing?" if returned is None else ""
-    raise AdmissionError(f"{hook} must return a list, not {returned!r}{hint}")
+    raise PluginError(f"{hook} must return a list, not {returned!r}{hint}")
 
 
 def reason(error: BaseException, package: str, otherwise: str) -> str:
-    """Return what was raised, and where in a package: its innermost line that took part.
+    """Return an error as text, with file and line of the innermost frame in a package.
 
     Parameters
     ----------
@@ -104,7 +112,7 @@ def reason(error: BaseException, package: str, otherwise: str) -> str:
     package : str
         The package, or a module of it.
     otherwise : str
-        What to say where no line of the package took part.
+        The place to name where no frame is in the package.
     """
     top, where = package.partition(".")[0], otherwise
     if isinstance(error, SyntaxError):
@@ -112,8 +120,8 @@ def reason(error: BaseException, package: str, otherwise: str) -> str:
     for frame, line in traceback.walk_tb(error.__traceback__):
         if str(frame.f_globals.get("__name__")).partition(".")[0] == top:
             where = f"{frame.f_code.co_filename}, line {line}"
-    said = error.msg if isinstance(error, SyntaxError) else error
-    return f"{type(error).__name__}: {said} ({where})"
+    text = error.msg if isinstance(error, SyntaxError) else error
+    return f"{type(error).__name__}: {text} ({where})"
 
 
 def solver_name(item: object) -> str:
@@ -121,12 +129,12 @@ def solver_name(item: object) -> str:
 
     Raises
     ------
-    AdmissionError
-        Where it is no solver that could run.
+    PluginError
+        Where it is not a solver, or could not run.
     """
-    cls = _admitted(item, Solver, SOLVER_METHODS)
+    cls = _checked_class(item, Solver, SOLVER_METHODS)
     if cls.step is Solver.step and cls.advance is Solver.advance:
-        raise AdmissionError(f"{cls.__name__} has neither the method step nor advance")
+        raise PluginError(f"{cls.__name__} has neither the method step nor advance")
     _oracle_type(cls, "needs")
     return _name(cls)
 
@@ -136,10 +144,10 @@ def problem_name(item: object) -> str:
 
     Raises
     ------
-    AdmissionError
-        Where it is no problem that could run.
+    PluginError
+        Where it is not a problem, or could not be built.
     """
-    cls = _admitted(item, Problem, PROBLEM_METHODS)
+    cls = _checked_class(item, Problem, PROBLEM_METHODS)
     _oracle_type(cls, "offers")
     for attribute in ("family", "primary", "tuned_by"):
         _text(cls, attribute)
@@ -151,13 +159,13 @@ def suite_name(item: object) -> str:
 
     Raises
     ------
-    AdmissionError
-        Where it is not the path of a TOML file that is there.
+    PluginError
+        Where it is not the path of a TOML file that exists.
     """
     if not isinstance(item, Path):
-        raise AdmissionError(f"{item!r} is not the path of a suite")
+        raise PluginError(f"{item!r} is not the path of a suite")
     if item.suffix != ".toml" or not item.is_file():
-        raise AdmissionError(f"the suite {item} is no TOML file that is there")
+        raise PluginError(f"the suite {item} is no TOML file that exists")
     return item.stem
 
 
@@ -166,28 +174,28 @@ def paper_name(item: object) -> str:
 
     Raises
     ------
-    AdmissionError
-        Where it is none.
+    PluginError
+        Where it is not a `Paper`.
     """
     if not isinstance(item, Paper):
-        raise AdmissionError(f"{item!r} is not a Paper")
+        raise PluginError(f"{item!r} is not a Paper")
     return item.name
 
 
 def _refuse_unmarked(module: object, manager: pluggy.PluginManager) -> None:
-    """Refuse functions that are called as hooks are, and that nobody would ever call."""
+    """Refuse functions with the name of a hook, or nearly, that lack the marker of hooks."""
     for name in dir(module):
         near = get_close_matches(name, HOOKS, n=1, cutoff=0.8)
         unmarked = near and manager.parse_hookimpl_opts(module, name) is None
         if unmarked and inspect.isroutine(getattr(module, name)):
-            raise AdmissionError(
+            raise PluginError(
                 f"{name} is not marked as a hook: write @hookimpl above it "
                 "(from orthobench.contract import hookimpl)"
             )
 
 
 def _arguments(module: object) -> str:
-    """Return which hook takes arguments, in a sentence; empty where none does."""
+    """Return a sentence about the first hook that takes arguments; empty where none does."""
     for hook in HOOKS:
         function = getattr(module, hook, None)
         names = ", ".join(inspect.signature(function).parameters) if callable(function) else ""
@@ -201,66 +209,65 @@ def _refuse_unknown(names: Iterable[str]) -> None:
         if name not in HOOKS:
             near = get_close_matches(name, HOOKS, n=1)
             hint = f"did you mean {near[0]!r}? The" if near else "the"
-            raise AdmissionError(f"unknown hook {name!r}; {hint} hooks are {', '.join(HOOKS)}")
+            raise PluginError(f"unknown hook {name!r}; {hint} hooks are {', '.join(HOOKS)}")
 
 
-def _admitted(item: object, base: type, methods: Iterable[str]) -> Any:
-    """Return the class, where it is one that can be made and called."""
+def _checked_class(item: object, base: type, methods: Iterable[str]) -> Any:
+    """Return a class, or raise where it cannot be made, or its methods cannot be called."""
     if not (inspect.isclass(item) and issubclass(item, base)):
-        raise AdmissionError(f"{_shown(item)} is not a subclass of {base.__name__}")
+        raise PluginError(f"{_shown(item)} is not a subclass of {base.__name__}")
     if inspect.isabstract(item):
         missing = ", ".join(sorted(getattr(item, "__abstractmethods__", ())))
-        raise AdmissionError(f"{item.__name__} lacks the methods {missing}")
+        raise PluginError(f"{item.__name__} lacks the methods {missing}")
     if not dataclasses.is_dataclass(item) or not item.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        raise AdmissionError(f"{item.__name__} is not a frozen dataclass")
-    for mistake in _uncallable(item, base, methods):
-        raise AdmissionError(mistake)
+        raise PluginError(f"{item.__name__} is not a frozen dataclass")
+    for name in methods:
+        _check_signature(item, base, name)
     try:
         parameters_of(item)
     except (NameError, TypeError) as error:
-        raise AdmissionError(f"{item.__name__} has a parameter without a type: {error}") from error
+        raise PluginError(f"{item.__name__} has a parameter without a type: {error}") from error
     return item
 
 
-def _uncallable(cls: type, base: type, methods: Iterable[str]) -> Iterator[str]:
-    """Yield the methods that do not take what the harness calls them with."""
+def _check_signature(cls: type, base: type, name: str) -> None:
+    """Raise where a method does not take the arguments of the base class's."""
     instance: object = object.__new__(cls)
-    for name in methods:
-        wanted = list(inspect.signature(getattr(base, name)).parameters)[1:]
-        try:
-            inspect.signature(getattr(instance, name)).bind(*wanted)
-        except ValueError:  # compiled, without a signature
-            continue
-        except TypeError as error:
-            yield (
-                f"{cls.__name__}.{name} is called as {name}({', '.join(wanted)}), "
-                f"which it does not take: {error}"
-            )
+    arguments = list(inspect.signature(getattr(base, name)).parameters)[1:]
+    try:
+        inspect.signature(getattr(instance, name)).bind(*arguments)
+    except ValueError:  # compiled functions have no signature
+        pass
+    except TypeError as error:
+        raise PluginError(
+            f"{cls.__name__}.{name} is called as {name}({', '.join(arguments)}), "
+            f"which it does not take: {error}"
+        ) from error
 
 
 def _oracle_type(cls: Any, attribute: str) -> None:
     value = _attribute(cls, attribute)
     if not (inspect.isclass(value) and issubclass(value, Oracle)):
-        raise AdmissionError(f"{cls.__name__}.{attribute} must be a type of Oracle, not {value!r}")
+        raise PluginError(f"{cls.__name__}.{attribute} must be a type of Oracle, not {value!r}")
 
 
 def _name(cls: Any) -> str:
     name = _text(cls, "name")
     if any(character.isspace() for character in name):
-        raise AdmissionError(f"{cls.__name__}.name must be one word, not {name!r}")
+        raise PluginError(f"{cls.__name__}.name must be one word, not {name!r}")
     return name
 
 
 def _text(cls: Any, attribute: str) -> str:
     value = _attribute(cls, attribute)
     if not isinstance(value, str) or not value:
-        raise AdmissionError(f"{cls.__name__}.{attribute} must be a word, not {value!r}")
+        raise PluginError(f"{cls.__name__}.{attribute} must be a word, not {value!r}")
     return value
 
 
 def _attribute(cls: Any, attribute: str) -> Any:
     if not hasattr(cls, attribute):
-        raise AdmissionError(f"{cls.__name__} lacks the class attribute {attribute!r}")
+        raise PluginError(f"{cls.__name__} lacks the class attribute {attribute!r}")
     return getattr(cls, attribute)
 
 

@@ -21,10 +21,10 @@ from orthobench.testing import (
     Outcome,
     check_flops,
     check_solver,
-    of_solvers,
-    runs,
+    checks_of_solvers,
+    short_runs,
 )
-from orthobench.testing.findings import Check
+from orthobench.testing.check import Check
 from orthobench.tools.flops import qr
 from orthobench.tools.geometry import orthonormalize
 
@@ -295,18 +295,20 @@ def instance():
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(runs, "STEPS", 16)
-    monkeypatch.setattr(of_solvers, "SECONDS", 0.5)
+    monkeypatch.setattr(short_runs, "STEPS", 16)
+    monkeypatch.setattr(checks_of_solvers, "NAN_SECONDS", 0.5)
 
 
 def test_a_right_solver_passes_every_check(instance):
     results = check_solver(PlainOja(), instance)
-    assert [result.check for result in results] == [check.name for check in of_solvers.CHECKS]
+    assert [result.check for result in results] == [
+        check.name for check in checks_of_solvers.CHECKS
+    ]
     assert {result.outcome for result in results} == {Outcome.PASSED}
 
 
 def test_every_check_has_a_counterexample():
-    assert list(COUNTEREXAMPLES) == [check.name for check in of_solvers.CHECKS]
+    assert list(COUNTEREXAMPLES) == [check.name for check in checks_of_solvers.CHECKS]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +316,7 @@ def test_every_check_has_a_counterexample():
     [(check, cls) for check, classes in COUNTEREXAMPLES.items() for cls in classes],
 )
 def test_a_counterexample_fails_its_check_and_no_other(check, cls, instance, impatient):
-    results = {c.name: c.result(cls(), instance) for c in of_solvers.CHECKS}
+    results = {c.name: c.result(cls(), instance) for c in checks_of_solvers.CHECKS}
     failed = [name for name, result in results.items() if result.outcome is Outcome.FAILED]
     assert failed == [check], results
     others = {r.outcome for name, r in results.items() if name != check}
@@ -339,9 +341,13 @@ class StepsBackInReruns(PlainOja):
 
 
 def test_flops_of_solvers_that_begin_anew_may_fall_but_not_their_steps(instance, impatient):
-    assert of_solvers.WORK.result(CountsBackwardsInReruns(), instance).outcome is Outcome.PASSED
-    assert "work.flops falls" in of_solvers.WORK.result(CountsBackwards(), instance).message
-    assert "work.steps falls" in of_solvers.WORK.result(StepsBackInReruns(), instance).message
+    assert (
+        checks_of_solvers.WORK.result(CountsBackwardsInReruns(), instance).outcome is Outcome.PASSED
+    )
+    assert "work.flops falls" in checks_of_solvers.WORK.result(CountsBackwards(), instance).message
+    assert (
+        "work.steps falls" in checks_of_solvers.WORK.result(StepsBackInReruns(), instance).message
+    )
 
 
 class FormedOracle(Oracle):
@@ -390,7 +396,7 @@ def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
 
 
 def test_what_rests_on_a_failed_check_says_so(instance):
-    for check in of_solvers.CHECKS:
+    for check in checks_of_solvers.CHECKS:
         result = check.result(DrawsUnseeded(), instance)
         if result.outcome is Outcome.NOT_CHECKABLE:
             assert "the check 'repeats' fails" in result.message
@@ -398,7 +404,7 @@ def test_what_rests_on_a_failed_check_says_so(instance):
         check_solver(TurnsEachCall(), instance)
 
 
-def test_all_failures_are_told_at_once_with_what_to_do(instance):
+def test_all_failures_are_reported_at_once_with_what_to_do(instance):
     with pytest.raises(NotConforming) as found:
         check_solver(Twofold(), instance)
     text = str(found.value)
@@ -409,28 +415,28 @@ def test_all_failures_are_told_at_once_with_what_to_do(instance):
 
 
 def test_a_read_only_start_is_named(instance):
-    with pytest.raises(NotConforming, match="read-only: copy it before you write into it"):
-        of_solvers.RUNS(WritesIntoStart(), instance)
+    with pytest.raises(NotConforming, match="read-only: copy them before you write into them"):
+        checks_of_solvers.RUNS(WritesIntoStart(), instance)
 
 
 def test_an_instance_that_does_not_fit_is_not_checkable():
     instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)
-    results = {check.name: check.result(PlainOja(), instance) for check in of_solvers.CHECKS}
+    results = {check.name: check.result(PlainOja(), instance) for check in checks_of_solvers.CHECKS}
     assert results["runs"].outcome is Outcome.NOT_CHECKABLE
     assert "needs a SampleOracle, the instance offers OrthogonalGroupOracle" in str(results["runs"])
 
 
 def test_too_few_samples_are_not_checkable():
     instance = ob.stochastic_pca(np.eye(3), k=1)
-    assert "samples for 3 steps" in of_solvers.RUNS.result(PlainOja(), instance).message
+    assert "samples for 3 steps" in checks_of_solvers.RUNS.result(PlainOja(), instance).message
 
 
 def test_the_instance_is_left_as_it_was():
     X = np.random.default_rng(0).standard_normal((200, 6))
     before = X.copy()
     instance = ob.stochastic_pca(X, k=2)
-    Check("inputs", "", of_solvers.check_inputs).result(ScalesData(), instance)
-    of_solvers.RUNS(PlainOja(), instance)
+    Check("inputs", "", checks_of_solvers.check_inputs).result(ScalesData(), instance)
+    checks_of_solvers.RUNS(PlainOja(), instance)
     np.testing.assert_array_equal(X[:-1], before[:-1])
 
 

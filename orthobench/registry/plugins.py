@@ -1,6 +1,6 @@
-"""The registry: what is installed, who brought it, and what of it is broken.
+"""The registry of installed plugins: their solvers, problems, suites and papers, by name.
 
-Built-in methods come in through the same entry points as anyone's; the core names none.
+Built-in methods are plugins like any other, found through the same entry points.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from typing import Any, Generic, TypeVar
 from orthobench.contract.parameters import make
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import OrthobenchError, UsageError, unknown
-from orthobench.registry.admission import (
-    AdmissionError,
+from orthobench.errors import UsageError, unknown
+from orthobench.registry.claims import Paper
+from orthobench.registry.moved import hint
+from orthobench.registry.plugin_checks import (
+    PluginError,
     implementations,
     items_of,
     paper_name,
@@ -28,8 +30,6 @@ from orthobench.registry.admission import (
     solver_name,
     suite_name,
 )
-from orthobench.registry.claims import Paper
-from orthobench.registry.moved import hint
 
 GROUP = "orthobench"
 """The entry-point group."""
@@ -37,16 +37,30 @@ GROUP = "orthobench"
 CHOICE = "ORTHOBENCH_PLUGINS"
 """The environment variable that names the plugins to load, separated by commas."""
 
+KINDS: Mapping[str, tuple[str, Callable[[object], str]]] = {
+    "solver": ("orthobench_solvers", solver_name),
+    "problem": ("orthobench_problems", problem_name),
+    "suite": ("orthobench_suites", suite_name),
+    "paper": ("orthobench_claims", paper_name),
+}
+"""The hook that returns items of each kind, and the function that checks and names them."""
+
 T = TypeVar("T")
-
-
-class PluginError(OrthobenchError):
-    """A plugin that cannot be used; the registry lists it as broken and goes on."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """Who brings something: the entry point, and the distribution that declares it."""
+    """A plugin: its entry point, and the distribution that declares it.
+
+    Attributes
+    ----------
+    name : str
+        The name of the entry point.
+    distribution, version : str
+        Empty where it is not known.
+    module : str
+        The module that has its hooks.
+    """
 
     name: str
     distribution: str = ""
@@ -60,7 +74,7 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Provided(Generic[T]):
-    """A solver class, a problem class, a suite's path or a paper, and the plugin that brings it."""
+    """A class of solvers or problems, the path of a suite or a paper, with its plugin."""
 
     item: T
     plugin: Plugin
@@ -68,20 +82,21 @@ class Provided(Generic[T]):
 
 @dataclass
 class Registry:
-    """Everything that plugins bring, by name.
+    """All that plugins bring, by name.
 
     Attributes
     ----------
     solvers, problems, suites, papers : dict
-        What can be used, each with its plugin.
+        What plugins bring, by name.
     plugins : list of Plugin
-        Those that work.
+        The plugins that work.
     broken : dict
-        Those that do not, with the reason.
+        The reasons why other plugins cannot be used, by name.
     left_out : list of Plugin
-        Those that the environment variable ``ORTHOBENCH_PLUGINS`` does not name; not imported.
+        The plugins that the environment variable ``ORTHOBENCH_PLUGINS`` leaves out.
     seconds : dict
-        How long each plugin took to import and check, with what no plugin before it imported.
+        The time that importing and checking each plugin took, by plugin; a module that several
+        plugins import counts for the first of them.
     """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
@@ -95,12 +110,12 @@ class Registry:
 
     @classmethod
     def installed(cls) -> Registry:
-        """Load the installed plugins; those that fail are listed as broken, the rest works.
+        """Load all installed plugins; those that cannot be used are listed as broken.
 
         Raises
         ------
         UsageError
-            Where ``ORTHOBENCH_PLUGINS`` names a plugin that nobody has; suggests the nearest.
+            Where ``ORTHOBENCH_PLUGINS`` names an unknown plugin; suggests the nearest.
         """
         registry = cls()
         points = {_plugin(p): p for p in sorted(entry_points(group=GROUP), key=_own_first)}
@@ -115,7 +130,7 @@ class Registry:
     def _load(self, point: EntryPoint, plugin: Plugin) -> None:
         begin = perf_counter()
         name = plugin.name
-        if name in self.broken:  # another one that has this name
+        if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
         try:
             self.add(point.load(), plugin)
@@ -129,56 +144,55 @@ class Registry:
         self.seconds[plugin] = perf_counter() - begin
 
     def add(self, module: object, plugin: Plugin) -> None:
-        """Register what a plugin brings: all of it, or nothing where anything is wrong.
+        """Register all that a plugin brings, or nothing where anything of it is wrong.
+
+        Parameters
+        ----------
+        module : object
+            A module, or any object with hooks as attributes.
+        plugin : Plugin
 
         Raises
         ------
         PluginError
-            On a misspelt hook, a hook that raises, something that is no solver or problem or
-            cannot be called as one, or a name that another plugin has already; names both
-            parties.
+            On a hook that is misspelt or raises, on an item that could not run, and on a name that
+            another plugin has already, where it names both plugins.
         """
         self._refuse_namesake(plugin)
         try:
             hooks = implementations(module)
-            solvers = _named(hooks, "orthobench_solvers", solver_name)
-            problems = _named(hooks, "orthobench_problems", problem_name)
-            suites = _named(hooks, "orthobench_suites", suite_name)
-            papers = _named(hooks, "orthobench_claims", paper_name)
-        except AdmissionError as error:
+            brought = {kind: _named(hooks, *of_kind) for kind, of_kind in KINDS.items()}
+        except PluginError as error:
             raise PluginError(f"{plugin}: {error}") from error
-        self._refuse_taken("solver", self.solvers, solvers, plugin)
-        self._refuse_taken("problem", self.problems, problems, plugin)
-        self._refuse_taken("suite", self.suites, suites, plugin)
-        self._refuse_taken("paper", self.papers, papers, plugin)
-        self.solvers |= {name: Provided(item, plugin) for name, item in solvers.items()}
-        self.problems |= {name: Provided(item, plugin) for name, item in problems.items()}
-        self.suites |= {name: Provided(item, plugin) for name, item in suites.items()}
-        self.papers |= {name: Provided(item, plugin) for name, item in papers.items()}
+        for kind, items in brought.items():
+            self._refuse_taken(kind, items, plugin)
+        for kind, items in brought.items():
+            known = self._of_kind(kind)
+            known.update({name: Provided(item, plugin) for name, item in items.items()})
         self.plugins.append(plugin)
 
     def solver(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnySolver:
-        """Make the solver of this name.
+        """Make the solver with a name.
 
         Raises
         ------
         UsageError
-            On an unknown name (suggests the nearest) or a wrong parameter.
+            On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
         return make(self._find("solver", self.solvers, name), parameters or {}, f"solver {name}")
 
     def problem(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnyProblem:
-        """Make the problem of this name.
+        """Make the problem with a name.
 
         Raises
         ------
         UsageError
-            On an unknown name (suggests the nearest) or a wrong parameter.
+            On an unknown name, where it suggests the nearest, or a wrong parameter.
         """
         return make(self.problem_class(name), parameters or {}, f"problem {name}")
 
     def problem_class(self, name: str) -> type[AnyProblem]:
-        """Return the problem class of this name.
+        """Return the class of problems with a name.
 
         Raises
         ------
@@ -188,7 +202,7 @@ class Registry:
         return self._find("problem", self.problems, name)
 
     def suite(self, name: str) -> Path:
-        """Return the path of the suite of this name.
+        """Return the path of the suite with a name.
 
         Raises
         ------
@@ -198,7 +212,7 @@ class Registry:
         return self._find("suite", self.suites, name)
 
     def paper(self, name: str) -> Paper:
-        """Return the paper of this name, with its claims.
+        """Return the paper with a name.
 
         Raises
         ------
@@ -211,26 +225,28 @@ class Registry:
         if name in known:
             return known[name].item
         error = unknown(kind, name, known)
-        error.args = (f"{error}{self._absent()}",)
+        error.args = (f"{error}{self._unused_plugins()}",)
         raise error
 
-    def _absent(self) -> str:
-        """Return which plugins are not there to bring anything, in brackets."""
+    def _unused_plugins(self) -> str:
+        """Return a remark about plugins that might bring what was not found; empty without any."""
         left_out = ", ".join(plugin.name for plugin in self.left_out)
         broken = ", ".join(sorted(self.broken))
-        said = f" (plugins that failed to load: {broken}; see orthobench doctor)" if broken else ""
-        return said + (f" (plugins that {CHOICE} leaves out: {left_out})" if left_out else "")
+        text = f" (plugins that failed to load: {broken}; see orthobench doctor)" if broken else ""
+        return text + (f" (plugins that {CHOICE} leaves out: {left_out})" if left_out else "")
+
+    def _of_kind(self, kind: str) -> dict[str, Provided[Any]]:
+        known: dict[str, Provided[Any]] = getattr(self, f"{kind}s")
+        return known
 
     def _refuse_namesake(self, plugin: Plugin) -> None:
         for other in self.plugins:
             if other.name == plugin.name:
                 raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
 
-    @staticmethod
-    def _refuse_taken(
-        kind: str, known: Mapping[str, Provided[Any]], new: Iterable[str], plugin: Plugin
-    ) -> None:
-        for name in new:
+    def _refuse_taken(self, kind: str, names: Iterable[str], plugin: Plugin) -> None:
+        known = self._of_kind(kind)
+        for name in names:
             if name in known:
                 other = known[name].plugin
                 raise PluginError(f"{plugin} brings {kind} {name!r}, which {other} brings already")
@@ -238,7 +254,10 @@ class Registry:
 
 @cache
 def catalogue() -> Registry:
-    """Return what is installed: ``solvers``, ``problems``, ``suites``, and what is ``broken``."""
+    """Return all that is installed: ``solvers``, ``problems``, ``suites`` and ``papers`` by name.
+
+    Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
+    """
     return Registry.installed()
 
 
@@ -253,7 +272,7 @@ def _plugin(point: EntryPoint) -> Plugin:
 
 
 def _chosen(plugins: Iterable[Plugin]) -> set[str]:
-    """Return the names of the plugins to load: all, unless the environment chooses some."""
+    """Return the names of the plugins to load: all, or those that the environment names."""
     known = {plugin.name for plugin in plugins}
     text = os.environ.get(CHOICE)
     if text is None:
@@ -267,11 +286,11 @@ def _chosen(plugins: Iterable[Plugin]) -> set[str]:
 def _named(
     hooks: Mapping[str, Callable[[], object]], hook: str, name_of: Callable[[object], str]
 ) -> dict[str, Any]:
-    """Return what a hook brings, by name; nothing where it is not implemented."""
+    """Return the items that a hook returns, by name; none where it is not implemented."""
     found: dict[str, Any] = {}
     for item in items_of(hook, hooks[hook]) if hook in hooks else ():
         name = name_of(item)
         if name in found:
-            raise AdmissionError(f"{hook} brings {name!r} twice")
+            raise PluginError(f"{hook} brings {name!r} twice")
         found[name] = item
     return found

@@ -13,8 +13,8 @@ from orthobench.contract.problem import Problem
 from orthobench.contract.samples import SampleOracle
 from orthobench.errors import DataError
 from orthobench.families.stochastic_pca import StochasticPCA
-from orthobench.testing import NotConforming, Outcome, check_problem, of_problems
-from orthobench.testing.package import cases_of
+from orthobench.testing import NotConforming, Outcome, check_problem, checks_of_problems
+from orthobench.testing.cases import cases_of
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def test_a_right_problem_passes_every_check():
 
 
 def test_every_check_has_a_counterexample():
-    assert list(COUNTEREXAMPLES) == [check.name for check in of_problems.CHECKS]
+    assert list(COUNTEREXAMPLES) == [check.name for check in checks_of_problems.CHECKS]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_every_check_has_a_counterexample():
     [(check, cls) for check, classes in COUNTEREXAMPLES.items() for cls in classes],
 )
 def test_a_counterexample_fails_its_check_and_no_other(check, cls):
-    results = {c.name: c.result(cls()) for c in of_problems.CHECKS}
+    results = {c.name: c.result(cls()) for c in checks_of_problems.CHECKS}
     failed = [name for name, result in results.items() if result.outcome is Outcome.FAILED]
     assert failed == [check], results
 
@@ -222,7 +222,7 @@ def test_what_failed_is_said_with_what_to_do():
     with pytest.raises(NotConforming) as found:
         check_problem(ShowsJudge())
     assert "hidden: solvers can reach the judge, by oracle.hints['truth'][0]" in str(found.value)
-    assert "Keep the truth, the test part and the metrics out of the oracle" in str(found.value)
+    assert "Keep the truth, the test data and the metrics out of the oracle" in str(found.value)
 
 
 def test_absent_data_are_not_checkable_and_nothing_is_downloaded(monkeypatch, tmp_path):
@@ -238,5 +238,5 @@ def test_data_that_are_unfit_are_not_checkable():
         def build(self, rng):
             raise DataError("row 3 is not finite")
 
-    assert of_problems.BUILDS.result(Unfit()).outcome is Outcome.NOT_CHECKABLE
+    assert checks_of_problems.BUILDS.result(Unfit()).outcome is Outcome.NOT_CHECKABLE
     assert isinstance(Unfit(), Problem)

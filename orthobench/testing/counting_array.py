@@ -1,8 +1,8 @@
-"""An array that counts what is done with it, by the convention of `orthobench.tools.flops`.
+"""A NumPy array that counts the operations done with it, as `orthobench.tools.flops` does.
 
-Operations of NumPy on such arrays are counted, and give such arrays. What NumPy does not see
-cannot be: while counting, kernels of numba, and functions of scipy.linalg and scipy.sparse.linalg
-(LAPACK, ARPACK) that are given such an array, raise `Escaped`, whichever library calls them.
+NumPy's operations on such arrays are counted, and give such arrays. Operations that NumPy does not
+see cannot be counted: kernels of numba, and functions of scipy.linalg and scipy.sparse.linalg
+(LAPACK, ARPACK) given such an array, raise `UncountableError`, whichever library calls them.
 """
 
 from __future__ import annotations
@@ -25,36 +25,38 @@ FREE = (
     "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",
     "fmin", "floor", "ceil", "rint", "trunc", "conjugate", "ldexp", "frexp", "nextafter", "spacing",
 )  # fmt: skip
-"""Universal functions that take no addition, multiplication, division or square root."""
+"""Universal functions without an addition, multiplication, division or square root."""
 
 PRODUCTS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
+"""Universal functions that are products of matrices and vectors."""
 
 MAKERS = (
     "zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray",
     "ascontiguousarray", "asfortranarray", "linspace", "arange",
 )  # fmt: skip
-"""Functions of NumPy that make arrays of anything: while counting they make arrays that count."""
+"""Functions of NumPy that make arrays; while counting, they make arrays that count."""
 
 DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
+"""Methods of random generators; while counting, they return arrays that count."""
 
 
-class Escaped(BaseException):
-    """Arithmetic that cannot be counted; says where it is done.
+class UncountableError(BaseException):
+    """Operations that cannot be counted; the message says where they are done.
 
-    No `Exception`, so that libraries that handle those of what they call let it pass.
+    Not an `Exception`, so that no library on the way handles it.
     """
 
 
 @dataclass
 class Tally:
-    """What has been counted.
+    """The number of operations counted so far.
 
     Attributes
     ----------
     flops : int
-        May be set to zero on the way.
+        May be reset to zero.
     paused : bool
-        Whether what is done is not to be counted.
+        Whether nothing is counted at present.
     """
 
     flops: int = 0
@@ -74,11 +76,11 @@ _tally = Tally()
 _asarray, _default_rng = np.asarray, np.random.default_rng
 
 
-class Counted(np.ndarray):
-    """An array, and numbers taken from it, that count the operations done with them."""
+class CountingArray(np.ndarray):
+    """An array, or a number taken from one, that counts the operations done with it."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Do and count the operation."""
+        """Apply a universal function, and count its operations."""
         plain = [_plain(item) for item in inputs]
         if "out" in kwargs:
             kwargs["out"] = tuple(_plain(item) for item in kwargs["out"])
@@ -90,51 +92,51 @@ class Counted(np.ndarray):
         return counted(result)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Count what is known as a whole by its formula; of anything else, what it does."""
+        """Call a function; count it by its formula, or else by the operations that it does."""
         if func in _FORMULAE:
-            args, kwargs = _stripped(args), _stripped(kwargs)
+            args, kwargs = _all_plain(args), _all_plain(kwargs)
             result = func(*args, **kwargs)
             _tally.flops += _FORMULAE[func](result, *args)
-            return _wrapped(result)
+            return _all_counted(result)
         if func.__module__ in ("numpy.linalg", "numpy.fft"):
-            raise Escaped(f"{func.__module__}.{func.__name__} is a function that is not counted")
-        return _wrapped(super().__array_function__(func, types, args, kwargs))
+            raise UncountableError(f"{func.__module__}.{func.__name__} has no formula for flops")
+        return _all_counted(super().__array_function__(func, types, args, kwargs))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a part of it, which counts too."""
+        """Return a part of the array, which counts too."""
         return counted(super().__getitem__(key))
 
     def dot(self, other: Any, out: Any = None) -> Any:
-        """Return the product, as `numpy.dot`."""
+        """Return the product with another array, as `numpy.dot` does."""
         return np.dot(self, other, out)
 
 
 def counted(item: Any) -> Any:
-    """Return floating-point arrays and numbers as ones that count, anything else as it is."""
+    """Return an array or a number of floats as one that counts, and anything else as it is."""
     if isinstance(item, (np.ndarray, np.floating)) and item.dtype.kind == "f":
-        return _asarray(item).view(Counted)
+        return _asarray(item).view(CountingArray)
     return item
 
 
 @contextmanager
 def counting() -> Iterator[Tally]:
-    """Give a tally of what is done meanwhile with arrays that are `counted`, or made by NumPy.
+    """Give a tally of the operations done meanwhile with arrays that are `counted` or new.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from orthobench.testing.counted import counted, counting
+    >>> from orthobench.testing import counted, counting
     >>> with counting() as tally:
     ...     product = counted(np.ones((2, 3))) @ np.ones((3, 4))
     >>> tally.flops
     48
     """
     _tally.flops = 0
-    makers = {name: _making(getattr(np, name)) for name in MAKERS}
+    makers = {name: _with_counted_result(getattr(np, name)) for name in MAKERS}
     with (
         _replaced(np, makers),
-        _replaced(np.random, {"default_rng": _drawing}),
-        _kernels_refused(),
+        _replaced(np.random, {"default_rng": _counting_generator}),
+        _numba_refused(),
         _scipy_refused(),
     ):
         yield _tally
@@ -154,18 +156,18 @@ def _replaced(owner: Any, attributes: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _plain(item: Any) -> Any:
-    return item.view(np.ndarray) if isinstance(item, Counted) else item
+    return item.view(np.ndarray) if isinstance(item, CountingArray) else item
 
 
-def _stripped(item: Any) -> Any:
+def _all_plain(item: Any) -> Any:
     if isinstance(item, (list, tuple)):
-        return type(item)(_stripped(part) for part in item)
+        return type(item)(_all_plain(part) for part in item)
     if isinstance(item, dict):
-        return {key: _stripped(part) for key, part in item.items()}
+        return {key: _all_plain(part) for key, part in item.items()}
     return _plain(item)
 
 
-def _wrapped(result: Any) -> Any:
+def _all_counted(result: Any) -> Any:
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return type(result)(*map(counted, result))
     if isinstance(result, (list, tuple)):
@@ -174,7 +176,7 @@ def _wrapped(result: Any) -> Any:
 
 
 def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
-    """Return how many operations a universal function took."""
+    """Return the number of operations that a universal function did."""
     results = result if isinstance(result, tuple) else (result,)
     size = sum(np.size(item) for item in results if _asarray(item).dtype.kind == "f")
     if not size:
@@ -188,36 +190,36 @@ def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
     return size
 
 
-def _making(maker: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(maker)
-    def make(*args: Any, **kwargs: Any) -> Any:
-        return counted(maker(*args, **kwargs))
+def _with_counted_result(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return counted(function(*args, **kwargs))
 
-    return make
+    return call
 
 
-class _Drawing(np.random.Generator):
-    """A generator whose numbers count."""
+class _CountingGenerator(np.random.Generator):
+    """A random generator that returns arrays that count."""
 
 
 for _name in DRAWS:
-    setattr(_Drawing, _name, _making(getattr(np.random.Generator, _name)))
+    setattr(_CountingGenerator, _name, _with_counted_result(getattr(np.random.Generator, _name)))
 
 
-def _drawing(seed: Any = None) -> np.random.Generator:
-    return _Drawing(_default_rng(seed).bit_generator)
+def _counting_generator(seed: Any = None) -> np.random.Generator:
+    return _CountingGenerator(_default_rng(seed).bit_generator)
 
 
 @contextmanager
-def _kernels_refused() -> Iterator[None]:
-    """Let kernels that numba compiled refuse to run, since they cannot be counted."""
+def _numba_refused() -> Iterator[None]:
+    """Make kernels compiled by numba raise meanwhile."""
     from numba.core.dispatcher import Dispatcher
 
     run = Dispatcher.__call__
 
     def guarded(kernel: Any, *args: Any, **kwargs: Any) -> Any:
         if not _tally.paused:
-            raise Escaped("its arithmetic is done in kernels compiled by numba")
+            raise UncountableError("its arithmetic is done in kernels compiled by numba")
         return run(kernel, *args, **kwargs)
 
     with mock.patch.object(Dispatcher, "__call__", guarded):
@@ -226,7 +228,7 @@ def _kernels_refused() -> Iterator[None]:
 
 @contextmanager
 def _scipy_refused() -> Iterator[None]:
-    """Let the linear algebra of SciPy refuse arrays that count, also where others imported it."""
+    """Make SciPy's linear algebra raise on arrays that count, in every module that imported it."""
     guards = _guards()
     with ExitStack() as stack:
         for module in list(sys.modules.values()):
@@ -239,7 +241,7 @@ def _scipy_refused() -> Iterator[None]:
 
 @functools.cache
 def _guards() -> dict[int, Callable[..., Any]]:
-    """Return what refuses in place of each function, by its id."""
+    """Return the guard that takes the place of each function, by the id of the function."""
     from scipy import linalg
     from scipy.sparse import linalg as sparse
 
@@ -256,22 +258,22 @@ def _guard(function: Callable[..., Any], where: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
-        if not _tally.paused and any(isinstance(arg, Counted) for arg in given):
-            raise Escaped(f"its arithmetic is done in {where}")
+        if not _tally.paused and any(isinstance(arg, CountingArray) for arg in given):
+            raise UncountableError(f"its arithmetic is done in {where}")
         return function(*args, **kwargs)
 
     return guarded
 
 
 def _product(result: Any, a: Any, b: Any, *_: Any) -> int:
-    """Return 2 M K N, from the sizes MK, KN and MN."""
+    """Return 2MKN for matrices of MK, KN and MN entries."""
     return 2 * math.isqrt(int(np.size(a) * np.size(b) * np.size(result)))
 
 
 def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
-    """Return a multiplication and an addition for each index tuple and operand but the first."""
+    """Return two operations for each tuple of indices and operand after the first."""
     if not isinstance(subscripts, str) or "." in subscripts:
-        raise Escaped("numpy.einsum is only counted with its indices in a string, without dots")
+        raise UncountableError("numpy.einsum is counted only with indices in a string, no dots")
     terms = subscripts.replace(" ", "").partition("->")[0].split(",")
     sizes = {
         index: n
@@ -283,7 +285,7 @@ def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
 
 
 def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
-    """Return the count for a stack of matrices from the formula for one (m, n)."""
+    """Return a formula for a stack of matrices from the formula for one of shape (m, n)."""
 
     def count(_: Any, A: Any, *__: Any) -> int:
         return int(math.prod(A.shape[:-2])) * formula(*A.shape[-2:])
@@ -319,4 +321,4 @@ _FORMULAE: dict[Any, Callable[..., int]] = {
     np.linalg.inv: _stacked(lambda n, _: 2 * n**3),
     np.linalg.solve: lambda _, A, b: 2 * len(A) ** 3 // 3 + 2 * len(A) * int(np.size(b)),
 }
-"""What functions of NumPy take, as `orthobench.tools.flops` counts factorizations."""
+"""Flops of functions of NumPy, as ``formula(result, *arguments)``."""

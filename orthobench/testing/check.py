@@ -1,0 +1,145 @@
+"""A `Check` of a solver or a problem, and the `Result` of making it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+from unittest import SkipTest
+
+from orthobench.errors import OrthobenchError
+
+
+class NotConforming(AssertionError):  # noqa: N818 - it is about the plugin, not an error of ours
+    """A solver or a problem does not keep to the contract.
+
+    Parameters
+    ----------
+    observed : str
+        What was seen, and where.
+    remedy : str
+        What to do about it.
+    """
+
+    def __init__(self, observed: str, remedy: str) -> None:
+        super().__init__(f"{observed}. {remedy}.")
+        self.observed, self.remedy = observed, remedy
+
+
+class NotCheckable(SkipTest):
+    """A check cannot be made here, for the reason given; pytest and unittest skip the test."""
+
+
+class Outcome(Enum):
+    """The outcome of a check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_CHECKABLE = "not checkable"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a check.
+
+    Attributes
+    ----------
+    check : str
+        The name of the check.
+    outcome : Outcome
+    message : str
+        What was seen and what to do, or why the check could not be made; empty where it passed.
+    """
+
+    check: str
+    outcome: Outcome
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of a solver or a problem.
+
+    Attributes
+    ----------
+    name : str
+        One word.
+    requirement : str
+        What it requires, in a line.
+    function : callable
+        ``function(solver, instance)`` or ``function(problem)``; raises `NotConforming` or
+        `NotCheckable`.
+    prerequisites : tuple of Check
+        Checks without which this one says nothing: where it fails, and one of them fails too, it
+        counts as not checkable.
+    """
+
+    name: str
+    requirement: str
+    function: Callable[..., None]
+    prerequisites: tuple[Check, ...] = ()
+
+    def __call__(self, *subject: Any) -> None:
+        """Check a solver and an instance, or a problem.
+
+        Raises
+        ------
+        NotConforming
+            Where the requirement is not met; says what was seen, and what to do.
+        NotCheckable
+            Where the check cannot be made; says why.
+        """
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the check "silent" looks for warnings itself
+                self.function(*subject)
+        except NotCheckable:
+            raise
+        except Exception as error:
+            self._blame_prerequisites(subject, error)
+            raise _not_conforming(error, self.name) from error
+
+    def result(self, *subject: Any) -> Result:
+        """Make the check, and return its result instead of raising."""
+        try:
+            self(*subject)
+        except NotCheckable as reason:
+            return Result(self.name, Outcome.NOT_CHECKABLE, str(reason))
+        except NotConforming as fault:
+            return Result(self.name, Outcome.FAILED, str(fault))
+        return Result(self.name, Outcome.PASSED)
+
+    def _blame_prerequisites(self, subject: Sequence[Any], error: Exception) -> None:
+        for other in self.prerequisites:
+            if other.result(*subject).outcome is Outcome.FAILED:
+                reason = f"the check {other.name!r} fails, which comes first"
+                raise NotCheckable(reason) from error
+
+
+def _not_conforming(error: Exception, check: str) -> NotConforming:
+    """Return the error of a check; any other than its own was raised by what is checked."""
+    if isinstance(error, NotConforming):
+        return error
+    text = str(error) if isinstance(error, OrthobenchError) else repr(error)
+    if "read-only" in text:
+        remedy = "The arrays of the oracle are read-only: copy them before you write into them"
+    else:
+        remedy = "See the traceback, and make it run on what it is given"
+    return NotConforming(f"it raised an error in the check {check!r}: {text}", remedy)
+
+
+def raise_failed(subject: str, results: Sequence[Result]) -> tuple[Result, ...]:
+    """Return the results of a subject's checks, or raise one error about all that failed.
+
+    Raises
+    ------
+    NotConforming
+    """
+    failed = [result for result in results if result.outcome is Outcome.FAILED]
+    if not failed:
+        return tuple(results)
+    lines = [f"{subject} fails {len(failed)} of {len(results)} checks"]
+    lines += [f"  {result.check}: {result.message}" for result in failed]
+    raise NotConforming("\n".join(lines), "Correct them in this order")
