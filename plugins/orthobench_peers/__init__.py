@@ -1,7 +1,8 @@
-"""Peers: the methods of other libraries behind the same contract, for a head-to-head.
+"""Peers: methods of other libraries behind the same contract, for direct comparison.
 
 scikit-learn and scipy come with orthobench; TensorLy, pyttb and Pymanopt with
-``pip install orthobench[peers]``. Without them their solvers are listed, and refuse.
+``pip install orthobench[peers]``. Solvers whose library is missing are listed, and refuse all
+problems.
 """
 
 from __future__ import annotations

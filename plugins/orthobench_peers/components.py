@@ -1,4 +1,4 @@
-"""From the components that a library finds to orthonormal factors."""
+"""Orthonormal factors from the components that a library finds."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ from orthobench.families.orthogonal_tensor import decomposition
 from orthobench.families.symmetric_tensors import contracted
 
 
-def nearest(T: Array, U: Array, weights: Array) -> Solution:
+def nearest_factors(T: Array, U: Array, weights: Array) -> Solution:
     """Return the orthonormal factors nearest to components, with their weights in the tensor.
 
-    The polar factor of U diag(w) maximizes sum_i w_i <q_i, u_i>; weights are T(q, q, q).
+    The polar factor of U diag(|w|) maximizes sum_i |w_i| <q_i, u_i>; the weights are T(q, q, q).
 
     Parameters
     ----------
     T : ndarray, shape (n, n, n)
+        Symmetric.
     U : ndarray, shape (n, n)
-        Unit columns.
+        Components: unit columns.
     weights : ndarray, shape (n,)
+        Their weights.
+
+    Notes
+    -----
+    A polar decomposition of size n, and 2n⁴/3 flops.
     """
     Q = polar(U * np.abs(weights))
     return decomposition(Q, contracted(T, Q))

@@ -1,4 +1,4 @@
-"""What all peers have in common: a library, and what they keep from it or it from others."""
+"""The base of all peers, and helpers for calling other libraries."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from orthobench.contract import (
 from orthobench.tools.environment import version
 
 UNAVAILABLE = "unavailable: install orthobench[peers]"
-"""Why a peer refuses where a distribution that it calls is missing."""
+"""Message of a peer that refuses because a distribution that it calls is missing."""
 
 
 def finite(data: Array, what: str) -> Array:
-    """Return data for a library: each has its own way with what is not finite, or none.
+    """Return data if they are finite; libraries treat others in different ways, or fail.
 
     Parameters
     ----------
@@ -43,15 +43,15 @@ def finite(data: Array, what: str) -> Array:
 
 
 @contextmanager
-def drawn_from(seed: int) -> Iterator[None]:
-    """Seed numpy's global generator, for libraries that draw from it, and put it back afterwards.
+def numpy_seeded(seed: int) -> Iterator[None]:
+    """Seed numpy's global generator, for libraries that draw from it, and restore it afterwards.
 
     Parameters
     ----------
     seed : int
         Below 2**32.
     """
-    before = np.random.get_state()  # noqa: NPY002 - it is what they use
+    before = np.random.get_state()  # noqa: NPY002 - the libraries use it
     np.random.seed(seed)  # noqa: NPY002
     try:
         yield
@@ -60,13 +60,14 @@ def drawn_from(seed: int) -> Iterator[None]:
 
 
 class Peer(Solver[OracleT_contra, StateT]):
-    """A method of another library; subclasses name its distributions as `packages`.
+    """Base of the methods of other libraries.
 
-    Write `begin` in place of `init`.
+    Subclasses name the distributions that they call as `packages`, and write `begin` in place of
+    `init`.
     """
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, or a library that is not installed."""
+        """Return why not: another oracle, or a library that is missing."""
         return super().refuses(problem) or self._missing()
 
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
@@ -84,7 +85,7 @@ class Peer(Solver[OracleT_contra, StateT]):
 
     @abstractmethod
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
-        """Return the first state; the library is there."""
+        """Return the first state; called where the library is installed."""
 
     def _missing(self) -> str | None:
         return UNAVAILABLE if None in map(version, self.packages) else None

@@ -1,4 +1,4 @@
-"""Pymanopt's manifolds, with the flops of what they do counted."""
+"""Pymanopt's manifolds, with the flops of their operations counted."""
 
 from __future__ import annotations
 
@@ -9,28 +9,33 @@ from typing import Any
 from orthobench.contract import flops
 
 
-class Meter:
+class FlopCounter:
     """A count of flops.
 
     Attributes
     ----------
     counted : int
-        So far.
+        Flops so far.
     """
 
     def __init__(self) -> None:
         self.counted = 0
 
 
-def grassmann(n: int, k: int, meter: Meter) -> Any:
-    """Return Grassmann(n, k), which counts.
+def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
+    """Return Grassmann(n, k), which counts its flops.
+
+    Parameters
+    ----------
+    n, k : int
+    counter : FlopCounter
+        Its `counted` goes up with each operation.
 
     Notes
     -----
-    4nk² + nk flops for a projection, 4nk² + nk more for a Hessian, 2nk for an inner product,
-    2nk for a retraction's argument and a polar decomposition with its product, 2nk². The four
-    combinations of vectors, 8nk, that an inner iteration of trust regions makes are counted with
-    its Hessian.
+    4nk² + nk flops for a projection, 4nk² + nk for a Hessian, 2nk for an inner product; for a
+    retraction 2nk for its argument, an SVD and 2nk² for its product. The four combinations of
+    vectors in an inner iteration of trust regions, 8nk, are counted with its Hessian.
     """
     from pymanopt.manifolds import Grassmann
 
@@ -41,17 +46,23 @@ def grassmann(n: int, k: int, meter: Meter) -> Any:
         "euclidean_to_riemannian_hessian": 2 * product + 9 * size,
         "retraction": 2 * size + flops.svd(n, k) + product,
     }
-    return _counting(Grassmann(n, k), operations, meter)
+    return _counting(Grassmann(n, k), operations, counter)
 
 
-def orthogonal(n: int, meter: Meter) -> Any:
-    """Return Stiefel(n, n), which counts.
+def orthogonal(n: int, counter: FlopCounter) -> Any:
+    """Return Stiefel(n, n), which counts its flops.
+
+    Parameters
+    ----------
+    n : int
+    counter : FlopCounter
+        Its `counted` goes up with each operation.
 
     Notes
     -----
-    4n³ + 3n² flops for a projection, 8n³ + 3n² for a Weingarten map, 2n² for an inner product,
-    2n² for a retraction's argument and a QR decomposition. The four combinations of vectors, 8n²,
-    that an inner iteration of trust regions makes are counted with its Hessian.
+    4n³ + 3n² flops for a projection, 8n³ + 3n² for a Weingarten map, 2n² for an inner product; for
+    a retraction 2n² for its argument and a QR decomposition. The four combinations of vectors in an
+    inner iteration of trust regions, 8n², are counted with its Hessian.
     """
     from pymanopt.manifolds import Stiefel
 
@@ -66,20 +77,20 @@ def orthogonal(n: int, meter: Meter) -> Any:
         "euclidean_to_riemannian_hessian": 10 * size,
         "retraction": 2 * size + flops.qr(n, n),
     }
-    return _counting(Stiefel(n, n), operations, meter)
+    return _counting(Stiefel(n, n), operations, counter)
 
 
-def _counting(manifold: Any, operations: dict[str, int], meter: Meter) -> Any:
-    """Let operations count, each without those that it calls."""
+def _counting(manifold: Any, operations: dict[str, int], counter: FlopCounter) -> Any:
+    """Let operations count their own flops, without those of the operations that they call."""
     for name, count in operations.items():
-        setattr(manifold, name, _adding(getattr(manifold, name), count, meter))
+        setattr(manifold, name, _counted(getattr(manifold, name), count, counter))
     return manifold
 
 
-def _adding(operation: Callable[..., Any], count: int, meter: Meter) -> Callable[..., Any]:
+def _counted(operation: Callable[..., Any], count: int, counter: FlopCounter) -> Callable[..., Any]:
     @wraps(operation)
     def counting(*args: Any) -> Any:
-        meter.counted += count
+        counter.counted += count
         return operation(*args)
 
     return counting

@@ -1,4 +1,4 @@
-"""Objectives on a manifold, as Pymanopt wants them: value, gradient, Hessian-vector products."""
+"""Objectives on a manifold for Pymanopt: value, gradient, Hessian-vector products."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from orthobench.families.symmetric_tucker import (
     full_tensors,
     sample_moments,
 )
-from orthobench_peers.pymanopt_manifolds import Meter, grassmann, orthogonal
+from orthobench_peers.pymanopt_manifolds import FlopCounter, grassmann, orthogonal
 
 STEP = 1e-5
-"""Length of the step to each side over which a gradient is differenced: for polynomials of order
-one both errors are about 1e-10."""
+"""Step of central differences of a gradient: for polynomials of order one, truncation and rounding
+errors are both about 1e-10."""
 
 
 class ManifoldOracle(Oracle):
     """An oracle of a smooth function on the orthogonal group or on subspaces.
 
-    No oracle derives from it: those that Pymanopt can take are registered.
+    No oracle derives from it: those that Pymanopt can use are registered as virtual subclasses.
     """
 
 
@@ -34,23 +34,23 @@ ManifoldOracle.register(OrthogonalGroupOracle)
 ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
 
 
-class Objective(Meter, ABC):
-    """A function to be minimized on a manifold; flops of its evaluations are `counted`."""
+class Objective(FlopCounter, ABC):
+    """A function to be minimized on a manifold, which counts the flops of its evaluations."""
 
     @abstractmethod
     def manifold(self) -> Any:
-        """Return Pymanopt's manifold, whose operations add to `counted`."""
+        """Return Pymanopt's manifold, whose operations add their flops to `counted`."""
 
     @abstractmethod
     def value(self, U: Array) -> float:
-        """Return the function."""
+        """Return the value of the function."""
 
     @abstractmethod
     def gradient(self, U: Array) -> Array:
         """Return the matrix of partial derivatives."""
 
     def scale(self, U: Array) -> float:
-        """Return what the norm of the gradient is small against, at the first point; here one."""
+        """Return the unit of the gradient tolerance, at the first point; here one."""
         del U
         return 1.0
 
@@ -68,8 +68,12 @@ class Objective(Meter, ABC):
 class OrthogonalObjective(Objective):
     """The cost of an oracle on the orthogonal group, Pymanopt's Stiefel(n, n).
 
-    Its retraction is the Q factor. What is evaluated last is kept: a line search ends with the
-    value where the next step begins.
+    Its retraction is the Q factor. The last value is kept: a line search ends where the next step
+    begins.
+
+    Parameters
+    ----------
+    oracle : OrthogonalGroupOracle
 
     Raises
     ------
@@ -96,31 +100,31 @@ class OrthogonalObjective(Objective):
         return self._last[1]
 
     def gradient(self, U: Array) -> Array:
-        """Return its gradient."""
+        """Return the gradient of the cost."""
         self.counted += self.oracle.gradient_flops
         return self._gradient(U)
 
     def scale(self, U: Array) -> float:
-        """Return the norm of the gradient, not projected."""
+        """Return the norm of the gradient, without projection."""
         return float(np.linalg.norm(self.gradient(U)))
 
 
 class TuckerObjective(Objective):
-    """-F(Q) = -|X ·(Q, ..., Q)|² over its value at the start, on Grassmann(n, r).
+    """-F(Q) = -|X ·(Q, ..., Q)|², divided by F at the start, on Grassmann(n, r).
 
-    From the samples, where there are any, or from the tensor. The partial core W at the point
-    evaluated last is kept: value and gradient share it.
+    From the samples, where there are any, else from the tensor. The partial core W at the last
+    point is kept: value and gradient share it.
 
     Parameters
     ----------
     oracle : SymmetricTensorOracle
     start : ndarray, shape (n, r)
+        The first point.
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, start: Array) -> None:
         super().__init__()
         self.oracle, self.order = oracle, oracle.order
-        self.sampled = isinstance(oracle, MomentOracle)
         self._last: tuple[Array, Array, Array] | None = None
         self.unit = 1.0
         self.unit = -self.value(start) or 1.0
@@ -130,12 +134,12 @@ class TuckerObjective(Objective):
         return grassmann(self.oracle.n, self.oracle.k, self)
 
     def value(self, U: Array) -> float:
-        """Return -F."""
+        """Return -F / F(start)."""
         _, S = self._cores(U)
         return -sample_moments.core_norm_squared(S, self.order) / self.unit
 
     def gradient(self, U: Array) -> Array:
-        """Return -∇F."""
+        """Return -∇F / F(start)."""
         W, S = self._cores(U)
         self.counted += flops.gemm(len(U), S.shape[1], len(S))
         return -sample_moments.gradient(W, S, self.order) / self.unit
@@ -167,6 +171,7 @@ class MomentObjective(Objective):
     C : ndarray, shape (d, d)
         Symmetric, of trace one.
     k : int
+        Dimension of the subspace.
     """
 
     def __init__(self, C: Array, k: int) -> None:
@@ -202,6 +207,11 @@ def objective(oracle: Oracle, start: Array) -> Objective:
     oracle : Oracle
     start : ndarray, shape (n, k)
         The first point.
+
+    Raises
+    ------
+    UsageError
+        Where the oracle is of another kind, or has no gradient.
     """
     if isinstance(oracle, OrthogonalGroupOracle):
         return OrthogonalObjective(oracle)

@@ -19,17 +19,16 @@ from orthobench_peers.tucker import hoevd, refusal
 PACKAGES = ("pymanopt",)
 
 TRIALS = 60
-"""Trials of a line search. Pymanopt's adaptive one gives up after 10, which ends the run; the first
-of them is a step of length 1, so that it gives up where it must be shorter than 0.001."""
-
+"""Most trials of a line search. Pymanopt's adaptive one gives up after 10, which ends the run: the
+first trial has length 1, so that it fails where steps must be shorter than 0.001."""
 
 EXACT: Mapping[str, Any] = {"mininner": 0}
-"""Settings of a run of trust regions. Pymanopt's 1 goes on from an inner solution that is exact
-after one iteration, in a direction of 0 / 0."""
+"""Settings of a run of trust regions. With Pymanopt's 1 it would continue from an inner solution
+that is exact after one iteration, in a direction of 0 / 0."""
 
 
-class Found(NamedTuple):
-    """Where an optimizer ended.
+class Result(NamedTuple):
+    """The result of an optimizer.
 
     Attributes
     ----------
@@ -58,19 +57,19 @@ def start_parameter() -> Any:
     return parameter(
         "hoevd",
         help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
-        "common random one; on the orthogonal group always that",
+        "common random start; on the orthogonal group always the latter",
         choices=("hoevd", "random"),
     )
 
 
-def minimized(
+def run_optimizer(
     optimizer: type[Any],
     target: Objective,
     start: Array,
     tolerance: float,
     running: Mapping[str, Any] | None = None,
     **settings: Any,
-) -> Found:
+) -> Result:
     """Run one of Pymanopt's optimizers on an objective.
 
     Parameters
@@ -78,19 +77,21 @@ def minimized(
     optimizer : type
         A class of `pymanopt.optimizers`.
     target : Objective
-        Its `counted` goes up by what is evaluated, and by what its manifold does.
+        Its `counted` goes up by the flops of evaluations, and of the manifold.
     start : ndarray, shape (n, k)
+        The first point.
     tolerance : float
+        Norm of the gradient to end at, relative to `Objective.scale`.
     running : mapping, optional
-        Settings of its ``run``.
+        Settings of the optimizer's ``run``.
     **settings
-        Of the optimizer.
+        Settings of the optimizer.
     """
     import pymanopt
 
     manifold = target.manifold()
-    if manifold.dim == 0:  # Pymanopt's trust regions raise where there is nowhere to go
-        return Found(start, 0, target.value(start))
+    if manifold.dim == 0:  # a single point, for which Pymanopt's trust regions raise
+        return Result(start, 0, target.value(start))
     numpy = pymanopt.function.numpy(manifold)
     problem = pymanopt.Problem(
         manifold,
@@ -105,20 +106,20 @@ def minimized(
         verbosity=0,
         **settings,
     ).run(problem, initial_point=start, **(running or {}))
-    return Found(found.point, found.iterations, float(found.cost))
+    return Result(found.point, found.iterations, float(found.cost))
 
 
 class Pymanopt(Rerun[ManifoldOracle]):
     """Base of Pymanopt's optimizers.
 
-    On the orthogonal group with the cost and the gradient of the instance, which it must have, and
-    on Grassmann(n, r) for symmetric Tucker decomposition, with F and its gradient from the partial
-    core, as the built-in methods have them.
+    On the orthogonal group they use the cost and the gradient of the instance, which it must have.
+    For symmetric Tucker decomposition they work on Grassmann(n, r), with F and its gradient from
+    the partial core, as the built-in methods do.
 
-    Its own limits on the norm of the gradient, 1e-6, on time and on evaluations would end it early;
-    here it ends by a relative gradient norm of 1e-12, or where a step is shorter than Pymanopt's
-    1e-10. Cannot be stepped: re-run with growing ``max_iterations``, each point with the time of
-    its own run.
+    Pymanopt's limits on the norm of the gradient, 1e-6, on time and on evaluations would end them
+    early. Here they end at a relative gradient norm of 1e-12, or where a step is shorter than
+    Pymanopt's 1e-10. They cannot be stepped: they are re-run with growing ``max_iterations``, and
+    each point of the trace has the time of its own run.
     """
 
     needs: ClassVar[type[ManifoldOracle]] = ManifoldOracle
@@ -131,7 +132,7 @@ class Pymanopt(Rerun[ManifoldOracle]):
         """Return why not: another oracle, too large a tensor, or a missing library."""
         return super().refuses(problem) or refusal(problem)
 
-    def ready(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
+    def prepare(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
         """Compute the first point."""
         if self.start == "random" or not isinstance(oracle, SymmetricTensorOracle):
             return oracle.start, Solution(oracle.start.copy()), 0
@@ -139,16 +140,16 @@ class Pymanopt(Rerun[ManifoldOracle]):
         return first, Solution(first.copy()), flops
 
     def run(self, oracle: ManifoldOracle, state: RerunState, iterations: int) -> Run:
-        """Minimize with so many iterations at most."""
-        target = objective(oracle, state.given)
-        found = self.minimized(target, state.given, iterations)
+        """Minimize with at most so many iterations."""
+        target = objective(oracle, state.prepared)
+        found = self.minimize(target, state.prepared, iterations)
         failure = "" if isfinite(found.cost) else f"the cost is {found.cost} where the run ended"
-        # Grassmann's retraction is the polar factor too: the nearest orthonormal matrix
+        # removes the rounding errors of retractions
         return Run(Solution(polar(found.point)), found.iterations, target.counted, failure)
 
     @abstractmethod
-    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
-        """Run the optimizer."""
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
+        """Run the optimizer from the first point with at most so many iterations."""
 
 
 @dataclass(frozen=True)
@@ -156,21 +157,22 @@ class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with a backtracking line search.
 
     On the orthogonal group with cost and gradient of the instance, or on subspaces for symmetric
-    Tucker decomposition. Re-run with growing ``max_iterations``, each point
-    with the time of its own run. The line search compares values: it stalls where their difference
-    drowns in rounding, at about the root of it in the distance from the optimum.
+    Tucker decomposition. It is re-run with growing ``max_iterations``, and each point of the trace
+    has the time of its own run. The line search compares values: it stalls where their difference
+    is rounding, at a distance from the optimum of about the root of that.
 
     Parameters
     ----------
     start : str
-        HOEVD, as for `pgd` and its like: from a random start all of them may end far off.
+        HOEVD, as for `pgd` and its like: from a random start all of them may end far from the
+        optimum.
     tolerance : float
 
     Notes
     -----
-    A gradient and its projection an iteration, and a value and a retraction for each trial of the
-    line search: what the cost says of its flops, and a QR or polar decomposition
-    (`orthobench_peers.pymanopt_manifolds`).
+    A gradient and its projection for each iteration, and a value and a retraction for each trial of
+    the line search: the flops of the cost and the gradient as the oracle gives them, and a QR or
+    polar decomposition (`orthobench_peers.pymanopt_manifolds`).
 
     References
     ----------
@@ -184,13 +186,13 @@ class PymanoptSteepestDescent(Pymanopt):
     name: ClassVar[str] = "pymanopt-steepest-descent"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.SteepestDescent"
 
-    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
         """Run SteepestDescent."""
         from pymanopt.optimizers import SteepestDescent
         from pymanopt.optimizers.line_search import BackTrackingLineSearcher
 
         searcher = BackTrackingLineSearcher(max_iterations=TRIALS)
-        return minimized(
+        return run_optimizer(
             SteepestDescent, target, start, self.tolerance,
             max_iterations=iterations, line_searcher=searcher,
         )  # fmt: skip
@@ -201,12 +203,12 @@ class PymanoptConjugateGradient(Pymanopt):
     """Pymanopt's ConjugateGradient, with an adaptive line search.
 
     As `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials, since
-    Pymanopt's 10 end runs that begin near the optimum at once.
+    Pymanopt's 10 end runs at once that start near the optimum.
 
     Parameters
     ----------
     beta_rule : str
-        How directions are conjugated; Pymanopt's default is Hestenes and Stiefel's.
+        How directions are conjugated; Pymanopt's default is the rule of Hestenes and Stiefel.
     start : str
     tolerance : float
 
@@ -231,12 +233,12 @@ class PymanoptConjugateGradient(Pymanopt):
     name: ClassVar[str] = "pymanopt-conjugate-gradient"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.ConjugateGradient"
 
-    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
-        """Run ConjugateGradient, which counts its point of departure as an iteration."""
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
+        """Run ConjugateGradient, which counts its first point as an iteration."""
         from pymanopt.optimizers import ConjugateGradient
         from pymanopt.optimizers.line_search import AdaptiveLineSearcher
 
-        found = minimized(
+        found = run_optimizer(
             ConjugateGradient, target, start, self.tolerance,
             max_iterations=iterations + 1, beta_rule=self.beta_rule,
             line_searcher=AdaptiveLineSearcher(max_iterations=TRIALS),
@@ -248,13 +250,14 @@ class PymanoptConjugateGradient(Pymanopt):
 class PymanoptTrustRegions(Pymanopt):
     """Pymanopt's TrustRegions: truncated conjugate gradients within a trust region.
 
-    As `pymanopt-steepest-descent`; Hessian-vector products are central differences of the gradient,
-    two gradients each, for the instances have no other.
+    As `pymanopt-steepest-descent`. Hessian-vector products are central differences of the gradient,
+    which take two gradients each, since oracles offer no others.
 
     Parameters
     ----------
     start : str
-        HOEVD, as for `pgd` and its like: from a random start all of them may end far off.
+        HOEVD, as for `pgd` and its like: from a random start all of them may end far from the
+        optimum.
     tolerance : float
 
     Notes
@@ -274,10 +277,10 @@ class PymanoptTrustRegions(Pymanopt):
     name: ClassVar[str] = "pymanopt-trust-regions"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions"
 
-    def minimized(self, target: Objective, start: Array, iterations: int) -> Found:
+    def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
         """Run TrustRegions."""
         from pymanopt.optimizers import TrustRegions
 
-        return minimized(
+        return run_optimizer(
             TrustRegions, target, start, self.tolerance, EXACT, max_iterations=iterations
         )

@@ -1,4 +1,4 @@
-"""PCA as optimization over subspaces, by Pymanopt."""
+"""PCA by Pymanopt, as optimization over subspaces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from orthobench.contract import Array, flops, orthonormalize, parameter
 from orthobench_peers.pymanopt_objectives import MomentObjective
-from orthobench_peers.pymanopt_optimizers import EXACT, PACKAGES, minimized
+from orthobench_peers.pymanopt_optimizers import EXACT, PACKAGES, run_optimizer
 from orthobench_peers.rerun import Batch, BatchState
 
 
@@ -15,20 +15,20 @@ from orthobench_peers.rerun import Batch, BatchState
 class PymanoptPCA(Batch):
     """Pymanopt's TrustRegions on Grassmann(d, k), for the second moment of all samples so far.
 
-    minimize -tr(U'CU), from the common start, with the exact Hessian -2CV. Trust regions, the only
-    one of Pymanopt's optimizers that converges faster than linearly. Cannot be stepped: a run at
-    every checkpoint, each with its own time.
+    minimize -tr(U'CU), from the common start, with the exact Hessian -2CV. Of Pymanopt's optimizers
+    only TrustRegions converges faster than linearly. It cannot be stepped: there is a run at every
+    checkpoint, each with its own time.
 
     Parameters
     ----------
     tolerance : float
     iterations : int
-        At most.
+        Most iterations.
 
     Notes
     -----
-    2nd² flops for the moment, 2d²k + dk for each gradient and Hessian-vector product and 2d²k + 3dk
-    for each value, and those of the manifold, `orthobench_peers.pymanopt_manifolds`.
+    2nd² flops for the moment, 2d²k + dk for each gradient and Hessian-vector product, 2d²k + 3dk
+    for each value, and those of the manifold (`orthobench_peers.pymanopt_manifolds`).
 
     References
     ----------
@@ -39,20 +39,20 @@ class PymanoptPCA(Batch):
     tolerance: float = parameter(
         1e-12, help="norm of the gradient to end at, relative to the trace of the moment", low=0.0
     )
-    iterations: int = parameter(200, help="iterations at most", low=1)
+    iterations: int = parameter(200, help="most iterations", low=1)
 
     name: ClassVar[str] = "pymanopt-pca"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions on Grassmann"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Minimize over subspaces of the whole dimension."""
+        """Minimize over subspaces of the dimension sought, even if the samples span fewer."""
         from pymanopt.optimizers import TrustRegions
 
         del k
         C, d = X.T @ X, X.shape[1]
         target = MomentObjective(C / C.trace(), state.start.shape[1])
-        found = minimized(
+        found = run_optimizer(
             TrustRegions, target, state.start, self.tolerance, EXACT,
             max_iterations=self.iterations,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Methods of pyttb, the Tensor Toolbox for Python: Tucker and CP by alternation, and HOSVD."""
+"""Methods of pyttb, the Tensor Toolbox for Python: alternating Tucker and CP, and HOSVD."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from orthobench.contract import Array, Solution, flops, parameter
 from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench_peers.components import nearest
+from orthobench_peers.components import nearest_factors
 from orthobench_peers.peer import finite
 from orthobench_peers.rerun import Rerun, RerunState, Run
 from orthobench_peers.tucker import (
@@ -24,6 +24,7 @@ from orthobench_peers.tucker import (
     FactorsState,
     OneStepTucker,
     products_flops,
+    tolerance_parameter,
 )
 
 PACKAGES = ("pyttb",)
@@ -33,10 +34,10 @@ PACKAGES = ("pyttb",)
 class PyttbTuckerALS(AlternatingTucker):
     """pyttb's tucker_als: HOOI with a factor for each mode, from the HOSVD.
 
-    As `tensorly-tucker`, but for singular vectors from the Gram matrix, by ARPACK: faster, and
-    with half of the digits of all but the largest. ARPACK begins at a fixed vector here; pyttb
-    draws one anew, so that its last digits differ from run to run. Q is the factor of the last
-    mode.
+    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK: faster, and
+    with half of the digits of all but the largest. ARPACK starts from a fixed vector here; pyttb
+    draws a new one in each call, so that its last digits differ from run to run. Q is the factor of
+    the last mode.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class PyttbTuckerALS(AlternatingTucker):
     -----
     2n^(d+1) + 9n³ flops for each of d modes at the start, a Gram matrix and its eigenvectors. A
     step: for each mode the product with all others, `orthobench_peers.tucker.products_flops`, and
-    2n² r^(d-1) + 9n³; 2nr^d for the core, and 2n^d + 2r^d for norms. What ARPACK takes is counted
-    as an eigendecomposition by LAPACK. Memory: some three tensors.
+    2n² r^(d-1) + 9n³; 2nr^d for the core, and 2n^d + 2r^d for norms. ARPACK is counted as an
+    eigendecomposition by LAPACK. Memory: about three tensors.
 
     References
     ----------
@@ -59,7 +60,7 @@ class PyttbTuckerALS(AlternatingTucker):
     source: ClassVar[str] = "pyttb: pyttb.tucker_als"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
-    tolerance: float = parameter(1e-14, help="change of the relative error to end at", low=0.0)
+    tolerance: float = tolerance_parameter()
 
     def tensor(self, T: Array) -> object:
         """Return a copy of the tensor, in Fortran order."""
@@ -68,44 +69,44 @@ class PyttbTuckerALS(AlternatingTucker):
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
         """Return the HOSVD: leading eigenvectors of the Gram matrices of unfoldings."""
         found: Any = tensor
-        with _repeatable():
+        with _fixed_arpack_start():
             return Factors([found.nvecs(mode, oracle.k) for mode in range(oracle.order)])
 
     def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Call tucker_als for one iteration, from the factors."""
         from pyttb import tucker_als
 
-        ranks, begun = [oracle.k] * oracle.order, list(state.factors.modes)
-        with _repeatable():
-            found, _, told = tucker_als(
-                state.tensor, ranks, stoptol=0.0, maxiters=1, init=begun, printitn=0
+        ranks, start = [oracle.k] * oracle.order, list(state.factors.modes)
+        with _fixed_arpack_start():
+            found, _, info = tucker_als(
+                state.tensor, ranks, stoptol=0.0, maxiters=1, init=start, printitn=0
             )
-        return Factors(found.factor_matrices, 1 - float(told["fit"]))
+        return Factors(found.factor_matrices, 1 - float(info["fit"]))
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of the HOSVD."""
+        """Return the flops of the HOSVD."""
         del rank
         return order * _gram_flops(n, n ** (order - 1))
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of an iteration."""
+        """Return the flops of an iteration."""
         mode = products_flops(n, rank, order, order - 1) + _gram_flops(n, rank ** (order - 1))
         return order * mode + int(2 * n * rank**order + 2 * n**order + 2 * rank**order)
 
 
 @dataclass(frozen=True)
 class PyttbHOSVD(OneStepTucker):
-    """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of what is left.
+    """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of the truncated tensor.
 
-    One step, and no iteration. The modes of a symmetric tensor differ where it is truncated in
-    sequence, which pyttb does by default and is faster; Q is the factor of the last one, made of
-    the tensor that all other modes have truncated.
+    One step, and no iteration. pyttb truncates in sequence by default, which is faster; then the
+    factors of a symmetric tensor differ. Q is the factor of the last mode, from the tensor that is
+    truncated in all others.
 
     Notes
     -----
     For mode j = 1, ..., d, when j - 1 are truncated, 2n² r^(j-1) n^(d-j) + 9n³ flops for the Gram
     matrix and its eigenvectors, by LAPACK, and 2n^(d-j+1) r^j to truncate; 2n^d for the norm.
-    Memory: some two tensors.
+    Memory: about two tensors.
 
     References
     ----------
@@ -130,7 +131,7 @@ class PyttbHOSVD(OneStepTucker):
         return Factors(found.factor_matrices)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of the decomposition."""
+        """Return the flops of the decomposition."""
         grams = sum(_gram_flops(n, rank**j * n ** (order - 1 - j)) for j in range(order))
         return grams + products_flops(n, rank, order, order) + int(2 * n**order)
 
@@ -140,22 +141,23 @@ class PyttbCPALS(Rerun[TensorOracle]):
     """pyttb's cp_als with as many components as dimensions, from the HOSVD.
 
     Alternating least squares does not know that factors are orthonormal, nor that those of all
-    modes are equal. Those of the last mode are replaced by the orthonormal ones nearest to them,
-    the polar factor of U diag(w), with T(q, q, q) as weights. Of a tensor without noise, of
-    distinct weights, its start, ``init="nvecs"``, has the factors already.
+    modes are equal. The factors of the last mode are replaced by the orthonormal ones nearest to
+    them, the polar factor of U diag(w), with T(q, q, q) as weights. For a tensor without noise and
+    with distinct weights, its start, ``init="nvecs"``, has the factors already.
 
-    Cannot be stepped, since it rescales and sorts its components at the end: re-run with growing
-    ``maxiters``, each point with the time of its own run.
+    It cannot be stepped, since it rescales and sorts its components at the end: it is re-run with
+    growing ``maxiters``, and each point of the trace has the time of its own run.
 
     Parameters
     ----------
     tolerance : float
-        Change of the fit to end at; pyttb's default of 1e-4 ends long before convergence.
+        Change of the fit to end at. With pyttb's 1e-4 it would end long before convergence.
 
     Notes
     -----
-    For each of three modes 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3 for the least squares
-    and 2n³ for a Gram matrix, an iteration; 2n⁴ + 9n³ for each at the start. Memory: two tensors.
+    An iteration takes, for each of three modes, 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3
+    for the least squares and 2n³ for a Gram matrix; the start 2n⁴ + 9n³ for each. Memory: two
+    tensors.
 
     References
     ----------
@@ -169,32 +171,32 @@ class PyttbCPALS(Rerun[TensorOracle]):
     source: ClassVar[str] = "pyttb: pyttb.cp_als"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
-    def ready(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
+    def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
         """Copy the tensor, and compute its HOSVD."""
         from pyttb import ktensor
 
         n, tensor = oracle.n, _tensor(finite(oracle.T, "entries of the tensor"))
-        with _repeatable():
+        with _fixed_arpack_start():
             start = ktensor([tensor.nvecs(mode, n) for mode in range(3)])
-        begun = nearest(oracle.T, start.factor_matrices[-1], np.ones(n))
-        return (tensor, start), begun, 3 * _gram_flops(n, n**2)
+        first = nearest_factors(oracle.T, start.factor_matrices[-1], np.ones(n))
+        return (tensor, start), first, 3 * _gram_flops(n, n**2)
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
         """Alternate from the HOSVD."""
         from pyttb import cp_als
 
-        n, (tensor, start) = oracle.n, state.given
-        found, _, told = cp_als(
+        n, (tensor, start) = oracle.n, state.prepared
+        found, _, info = cp_als(
             tensor, n, stoptol=self.tolerance, maxiters=iterations, init=start, printitn=0
         )
-        done = told["iters"] + 1
+        done = info["iters"] + 1
         each = 3 * (flops.gemm(n, n, n**2) + 3 * n**3 + 8 * n**3 // 3)
-        components = nearest(oracle.T, found.factor_matrices[-1], found.weights)
+        components = nearest_factors(oracle.T, found.factor_matrices[-1], found.weights)
         return Run(components, done, done * each)
 
 
 def _gram_flops(n: int, columns: int) -> int:
-    """Return the flops of the left singular vectors of (n, columns), from the Gram matrix."""
+    """Return the flops of the left singular vectors of an (n, columns) matrix by Gram matrix."""
     return flops.gemm(n, n, columns) + flops.eigh(n)
 
 
@@ -205,17 +207,17 @@ def _tensor(T: Array) -> Any:
 
 
 @contextmanager
-def _repeatable() -> Iterator[None]:
-    """Let ARPACK begin at the same vector in every call; pyttb has no way to say so."""
+def _fixed_arpack_start() -> Iterator[None]:
+    """Let ARPACK start from the same vector in every call, for which pyttb has no argument."""
     from scipy.sparse import linalg
 
-    whole = linalg.eigsh
-    seeded = "rng" in signature(whole).parameters
+    original = linalg.eigsh
+    seeded = "rng" in signature(original).parameters
 
     def eigsh(A: Array, k: int) -> Any:
         v0 = np.random.default_rng(0).uniform(-1, 1, len(A))
-        begun = partial(whole, v0=v0, rng=0) if seeded else partial(whole, v0=v0)
-        return begun(A, k)
+        fixed = partial(original, v0=v0, rng=0) if seeded else partial(original, v0=v0)
+        return fixed(A, k)
 
     with patch.object(linalg, "eigsh", eigsh):
         yield

@@ -1,4 +1,4 @@
-"""Methods that cannot be stepped: each call of `advance` is a run from the start."""
+"""Bases of methods that cannot be stepped: each call of `advance` is a run from the start."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from orthobench.contract import (
 from orthobench_peers.peer import Peer, finite
 
 SEEDS = 2**31
-"""Libraries take seeds below this."""
+"""Bound of the seeds that libraries take."""
 
 
 class Run(NamedTuple):
-    """What a run from the start gave.
+    """The result of a run from the start.
 
     Attributes
     ----------
     solution : Solution
     iterations : int
-        How many it did: fewer than it was allowed where it ended by itself.
+        Number of iterations: fewer than were allowed where it ended by itself.
     flops : int
     failure : str
         Why there is no solution, in a sentence; empty where there is one.
@@ -45,40 +45,40 @@ class Run(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class RerunState(State):
-    """The last run.
+    """The solution of the last run, and what all runs share.
 
     Attributes
     ----------
-    given : object
-        What every run begins with: the data as the library wants them.
+    prepared : object
+        The data and the start in the form of the library, from `Rerun.prepare`.
     seed : int
-        What is random in every run.
+        The seed of every run.
     solution : Solution
-    beginning : int
-        Flops of `Rerun.ready`.
+    prepare_flops : int
+        Flops of `Rerun.prepare`.
     """
 
-    given: Any
+    prepared: Any
     seed: int
     solution: Solution
-    beginning: int = 0
+    prepare_flops: int = 0
 
 
 class Rerun(Peer[OracleT_contra, RerunState]):
     """Base of iterative methods that a library only runs as a whole.
 
-    After s steps the solution is that of one run from the start with s iterations at most, and
-    so are clock and counts: the trace is made by re-running with growing budgets. All runs
-    together take some four times as long as the last. A run that ends by itself has converged.
+    The trace is made by re-running with more and more iterations. After s steps solution, time
+    and counts are those of one run from the start with at most s iterations. All runs together
+    take about four times as long as the last. A run that ends by itself has converged.
     """
 
     reruns: ClassVar[bool] = True
 
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> RerunState:
         """Prepare the data, and draw the seed of all runs."""
-        given, solution, flops = self.ready(oracle)
+        prepared, solution, flops = self.prepare(oracle)
         seed = int(rng.integers(SEEDS))
-        state = RerunState(given=given, seed=seed, solution=solution, beginning=flops)
+        state = RerunState(prepared=prepared, seed=seed, solution=solution, prepare_flops=flops)
         state.work.flops = flops
         return state
 
@@ -94,36 +94,38 @@ class Rerun(Peer[OracleT_contra, RerunState]):
         run = self.run(oracle, state, allowed)
         state.solution = run.solution
         state.work.steps = max(state.work.steps, min(run.iterations, allowed))
-        state.work.flops = state.beginning + run.flops
+        state.work.flops = state.prepare_flops + run.flops
         if run.failure:
             state.status, state.reason = Status.FAILED, run.failure
         elif run.iterations < allowed:
             state.status = Status.CONVERGED
 
     def solution(self, state: RerunState) -> Solution:
-        """Return a copy of what the last run gave."""
+        """Return a copy of the solution of the last run."""
         return deepcopy(state.solution)
 
     @abstractmethod
-    def ready(self, oracle: OracleT_contra) -> tuple[Any, Solution, int]:
-        """Return what every run begins with, the solution before any, and the flops of both."""
+    def prepare(self, oracle: OracleT_contra) -> tuple[Any, Solution, int]:
+        """Return the data and start of all runs, the solution before any, and the flops of both."""
 
     @abstractmethod
     def run(self, oracle: OracleT_contra, state: RerunState, iterations: int) -> Run:
-        """Run from the start with so many iterations at most."""
+        """Run from the start with at most so many iterations."""
 
 
 @dataclass(slots=True, kw_only=True)
 class BatchState(State):
-    """All samples so far.
+    """All samples so far, and the basis fitted to them.
 
     Attributes
     ----------
     start : ndarray, shape (d, k)
-        What the solution is completed from while the samples span fewer than k dimensions.
+        The common start, which completes the solution while the samples span fewer than k
+        dimensions.
     seed : int
-        What is random in every fit.
+        The seed of every fit.
     X : ndarray, shape (n, d)
+        The samples.
     basis : ndarray, shape (d, k)
     """
 
@@ -136,8 +138,8 @@ class BatchState(State):
 class Batch(Peer[SampleOracle, BatchState]):
     """Base of methods that decompose all samples at once.
 
-    After s samples the solution is that of one decomposition of them, and so are clock and
-    counts. The second moment is not centred.
+    After s samples solution, time and counts are those of one decomposition of them. The second
+    moment is not centred.
     """
 
     needs: ClassVar[type[SampleOracle]] = SampleOracle
@@ -145,7 +147,7 @@ class Batch(Peer[SampleOracle, BatchState]):
     batch = 1
 
     def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
-        """Begin with no samples."""
+        """Return a state without samples."""
         start = oracle.start.copy()
         seed = int(rng.integers(SEEDS))
         return BatchState(start=start, seed=seed, X=np.empty((0, oracle.n)), basis=start)
@@ -178,7 +180,7 @@ class Batch(Peer[SampleOracle, BatchState]):
         k : int
             1 <= k <= min(n, d).
         state : BatchState
-            Of which `seed` and `start` are of use.
+            For its `seed` and `start`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Leading singular vectors by scipy's iterative solvers, of all samples so far."""
+"""Leading singular vectors of all samples so far by scipy's iterative solvers."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from orthobench.contract import Array, flops, orthonormalize, parameter
 from orthobench_peers.rerun import Batch, BatchState
 
 NULL = 1e-13
-"""A singular value below this times the largest is rounding."""
+"""Singular value, relative to the largest, below which it is rounding."""
 
 
 @dataclass(frozen=True)
 class ScipySVDS(Batch):
     """scipy's svds of all samples so far: ARPACK, to machine precision, from a fixed vector.
 
-    Asked for fewer vectors than the samples have rows and columns, as it must be; others are
-    completed from the common start. Cannot be stepped: a decomposition at every checkpoint, each
-    with its own time.
+    It finds fewer vectors than the samples have rows and columns; the basis is completed from the
+    common start. It cannot be stepped: there is a decomposition at every checkpoint, each with its
+    own time.
 
     Notes
     -----
-    4nd flops for each vector that ARPACK multiplies by X'X or XX', of which there are at least
-    max(2k + 1, 20) where there are so many; what it does beside is not counted. Memory: the
-    samples, and so many vectors.
+    4nd flops for each vector that ARPACK multiplies by X'X or XX': at least max(2k + 1, 20), if the
+    dimension is as large. Its other work is not counted. Memory: the samples, and as many vectors.
 
     References
     ----------
@@ -39,17 +38,17 @@ class ScipySVDS(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return right singular vectors whose values are above rounding, leading first."""
+        """Return the right singular vectors of singular values above rounding, leading first."""
         from scipy.sparse.linalg import svds
 
         most = min(k, min(X.shape) - 1)
         if most < 1:
             return np.empty((X.shape[1], 0)), 0
         v0 = np.random.default_rng(state.seed).standard_normal(min(X.shape))
-        counted = _Counted(X)
+        counted = _CountedMatrix(X)
         _, values, right = svds(counted.operator(), most, v0=v0, solver="arpack")
-        held = np.argsort(-values)[: np.count_nonzero(values > NULL * values.max())]
-        return orthonormalize(right[held].T), flops.gemm(len(X), counted.products, X.shape[1])
+        kept = np.argsort(-values)[: np.count_nonzero(values > NULL * values.max())]
+        return orthonormalize(right[kept].T), flops.gemm(len(X), counted.products, X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -57,20 +56,22 @@ class ScipyLOBPCG(Batch):
     """scipy's lobpcg on the second moment of all samples so far, from the common start.
 
     The moment X'X is formed where there are more samples than features, since LOBPCG multiplies by
-    it many times, and applied as two products before. It is scaled to trace one, since tolerances
-    are absolute. Cannot be stepped: a run at every checkpoint, each with its own time.
+    it many times; with fewer it is applied as two products. It is scaled to trace one, since
+    tolerances are absolute. It cannot be stepped: there is a run at every checkpoint, each with its
+    own time.
 
     Parameters
     ----------
     tolerance : float
         Norm of the residual to end at, relative to the trace of the moment.
     iterations : int
-        At most; scipy's own limit of 20 ends far from convergence where gaps are small.
+        Most iterations. With scipy's own limit of 20 it ends far from convergence where gaps are
+        small.
 
     Notes
     -----
-    2nd² flops for the moment, and for an iteration 2d²k and those of a Rayleigh-Ritz procedure in
-    3k dimensions, 36dk² and 9(3k)³. Where d < 5k scipy takes LAPACK instead.
+    2nd² flops for the moment; for an iteration 2d²k, and 36dk² + 9(3k)³ for a Rayleigh-Ritz
+    procedure in 3k dimensions. Where d < 5k scipy uses LAPACK instead.
 
     References
     ----------
@@ -78,8 +79,8 @@ class ScipyLOBPCG(Batch):
     preconditioned conjugate gradient method", Algorithm 5.1.
     """
 
-    tolerance: float = parameter(1e-12, help="residual to end at, relative", above=0.0)
-    iterations: int = parameter(200, help="iterations at most", low=1)
+    tolerance: float = parameter(1e-12, help="relative residual to end at", above=0.0)
+    iterations: int = parameter(200, help="most iterations", low=1)
 
     name: ClassVar[str] = "scipy-lobpcg"
     source: ClassVar[str] = "scipy: scipy.sparse.linalg.lobpcg"
@@ -94,7 +95,7 @@ class ScipyLOBPCG(Batch):
         formed = n > d
         C = X.T @ X if formed else LinearOperator((d, d), lambda v: X.T @ (X @ v), dtype=X.dtype)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, or took LAPACK
+            warnings.simplefilter("ignore", UserWarning)  # it did not converge, or used LAPACK
             _, vectors, *residuals = lobpcg(
                 C, state.start[:, :k].copy(), tol=self.tolerance, maxiter=self.iterations,
                 largest=True, retResidualNormsHistory=True,
@@ -106,8 +107,8 @@ class ScipyLOBPCG(Batch):
         return orthonormalize(np.asarray(vectors)), count
 
 
-class _Counted:
-    """A matrix that counts the vectors that it is multiplied by.
+class _CountedMatrix:
+    """A matrix that counts its products with vectors.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ class _Counted:
         self.X, self.products = X, 0
 
     def operator(self) -> Any:
-        """Return it as scipy wants it."""
+        """Return the linear operator for scipy."""
         from scipy.sparse.linalg import LinearOperator
 
         return LinearOperator(self.X.shape, self._times, self._transposed, dtype=self.X.dtype)

@@ -1,4 +1,4 @@
-"""PCA by scikit-learn: all samples at once, or batch after batch."""
+"""PCA by scikit-learn: of all samples at once, or of batches."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from orthobench_peers.peer import Peer, finite
 from orthobench_peers.rerun import Batch, BatchState
 
 OVERSAMPLED = 10
-"""Vectors that the randomized solver iterates beside those sought: scikit-learn's default."""
+"""Vectors that the randomized solver iterates beyond those sought: scikit-learn's default."""
 
 
 def mirrored(X: Array) -> Array:
-    """Return the samples and their negatives, in turn: mean zero, the same second moment.
+    """Return each sample followed by its negative: mean zero, and the same second moment.
 
     Parameters
     ----------
@@ -35,24 +35,24 @@ def mirrored(X: Array) -> Array:
 class SklearnPCA(Batch):
     """scikit-learn's PCA of all samples so far.
 
-    It centres its samples, and problems of this family do not: it is given each sample with its
-    negative. That doubles its rows, and makes its subspace that of `batch-pca`.
+    scikit-learn centres samples, but this family's second moment is not centred: it is given each
+    sample with its negative. That doubles the rows, and makes the subspace that of `batch-pca`.
 
-    Cannot be stepped: a decomposition at every checkpoint, each with its own time.
+    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
 
     Parameters
     ----------
     svd_solver : str
-        ``"full"``, LAPACK's SVD of the samples; ``"covariance_eigh"``, the eigendecomposition of
-        their covariance, by far the fastest where samples are many more than features, and so the
-        default here; ``"randomized"``, with scikit-learn's own 10 vectors more than are sought and
-        4 or 7 power iterations.
+        ``"full"``: LAPACK's SVD of the samples. ``"covariance_eigh"``: the eigendecomposition of
+        their covariance, by far the fastest where there are many more samples than features, and so
+        the default here. ``"randomized"``: with 10 vectors more than are sought and 4 or 7 power
+        iterations, as scikit-learn has them.
 
     Notes
     -----
     For n samples, 2n rows: 12nd² + 20d³ flops for the SVD where 2n >= d, 4nd² + 3d² + 9d³ for the
-    covariance, or 8nd(k + 10)(q + 1) with q power iterations; and 2nd for means, but for the
-    covariance as much to subtract them.
+    covariance, or 8nd(k + 10)(q + 1) with q power iterations; and 2nd for means, and except for the
+    covariance 2nd to subtract them.
 
     References
     ----------
@@ -90,11 +90,12 @@ class SklearnPCA(Batch):
 
 @dataclass(slots=True, kw_only=True)
 class IncrementalState(State):
-    """scikit-learn's estimator.
+    """The estimator of scikit-learn.
 
     Attributes
     ----------
     start : ndarray, shape (d, k)
+        The common start, the solution before the first batch.
     estimator : sklearn.decomposition.IncrementalPCA
     """
 
@@ -106,19 +107,19 @@ class IncrementalState(State):
 class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     """scikit-learn's IncrementalPCA, a batch a step.
 
-    The singular values and vectors so far and a new batch are decomposed together, and cut off
-    after k: as `incremental-pca`, but for the size of batches. Like `sklearn-pca` it is given each
-    sample with its negative. Samples after the last whole batch are not seen.
+    The singular values and vectors so far and a new batch are decomposed together, and truncated
+    to rank k: as `incremental-pca`, but with batches. Like `sklearn-pca` it is given each sample
+    with its negative. Samples after the last whole batch are not used.
 
     Parameters
     ----------
     batch : int
-        At least k. What is cut off after each batch is lost: larger ones lose less, and take less
-        time a sample up to some multiples of d, of which scikit-learn takes 5.
+        At least k. Truncation loses information: less with larger batches, which also take less
+        time for each sample up to a few multiples of d. scikit-learn's default is 5d.
 
     Notes
     -----
-    A thin SVD of k + 2 batch + 1 rows a step, `flops.svd`: what is kept, the samples
+    A thin SVD of k + 2 batch + 1 rows for each step (`flops.svd`): the vectors kept, the samples
     and their negatives, and a correction of the mean. Memory: d (k + 2 batch) doubles.
 
     References
@@ -136,12 +137,12 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> IncrementalState:
-        """Begin with no samples.
+        """Return a state without samples.
 
         Raises
         ------
         UsageError
-            Where a batch has fewer samples than components are sought.
+            Where a batch has fewer samples than k.
         """
         from sklearn.decomposition import IncrementalPCA
 

@@ -7,26 +7,26 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from orthobench.contract import Solution, flops, parameter
+from orthobench.contract import Solution, flops, parameter, unit_columns
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.parameters import gamma_parameter
-from orthobench.tools.geometry import unit_columns
-from orthobench_peers.peer import drawn_from, finite
+from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
 
 UNIT = "the norm of the longest row of the data, from which on all loadings are zero"
+"""Unit of the relative penalty."""
 
 
 class Sparse(Rerun[SparsePCAOracle]):
-    """Base of the two: re-run with as many iterations as there were steps."""
+    """Base of scikit-learn's sparse PCA: re-run with as many iterations as there are steps."""
 
     needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     gamma: float
 
-    def ready(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
-        """Scale the penalty; the loadings before any run are those of the common start."""
+    def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
+        """Scale the penalty; the loadings before any run are the common start."""
         finite(oracle.A, "data")
         alpha, decomposition = self.gamma * float(oracle.norms.max()), flops.svd(*oracle.A.shape)
         return alpha, SparseSolution(oracle.start.copy()), decomposition
@@ -34,9 +34,9 @@ class Sparse(Rerun[SparsePCAOracle]):
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
         """Fit the samples from the start."""
         estimator = self.estimator(oracle, state, iterations)
-        # coordinate descent draws a seed from numpy's global generator, whether or not it needs one
-        with warnings.catch_warnings(), drawn_from(state.seed):
-            warnings.simplefilter("ignore", UserWarning)  # what the lasso of a feature advises
+        # coordinate descent draws a seed from numpy's global generator even if it needs none
+        with warnings.catch_warnings(), numpy_seeded(state.seed):
+            warnings.simplefilter("ignore", UserWarning)  # advice about the lasso of one feature
             estimator.fit(oracle.A.T)
         done = min(int(estimator.n_iter_), iterations)
         count = done * 2 * flops.gemm(oracle.n, oracle.k, oracle.samples)
@@ -44,32 +44,33 @@ class Sparse(Rerun[SparsePCAOracle]):
 
     @abstractmethod
     def estimator(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Any:
-        """Return scikit-learn's estimator."""
+        """Return scikit-learn's estimator, not fitted yet."""
 
 
 @dataclass(frozen=True)
 class SklearnSparsePCA(Sparse):
     """scikit-learn's SparsePCA: dictionary learning on features, with an l1 penalty on loadings.
 
-    minimize |A - ZU'|² / 2 + alpha |Z|_1 over U with columns of at most unit length, by turns. It
-    begins with a singular value decomposition of the data, and subtracts the means of features,
-    which are zero where data are centred, as this family's are. The loadings are Z as they are, at
-    unit length: shrunk by the penalty.
+    minimize |A - ZU'|² / 2 + alpha |Z|_1 over Z, and U with columns of at most unit length,
+    alternately. It starts from a singular value decomposition of the data, and subtracts the means
+    of features, which are zero where data are centred, as this family's are. The loadings are the
+    columns of Z, shrunk by the penalty, at unit length.
 
     Coordinate descent ("cd") takes half the time of scikit-learn's default, least angle regression.
-    Cannot be stepped: re-run with growing ``max_iter``, each point with the time of its own run.
+    It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
+    the time of its own run.
 
     Parameters
     ----------
     gamma : float
         alpha, relative.
     tolerance : float
-        Relative gain of the objective at which to end: scikit-learn's own.
+        Relative gain of the objective to end at: scikit-learn's default.
 
     Notes
     -----
-    `flops.svd` of (d, N) at the start, and 4dNm flops an iteration; the sweeps of
-    coordinate descent, m² a feature each, are not counted. Memory: the data twice more.
+    `flops.svd` of (d, N) at the start, and 4dNm flops for each iteration; the sweeps of
+    coordinate descent, m² for each feature, are not counted. Memory: the data twice more.
 
     References
     ----------
@@ -88,7 +89,7 @@ class SklearnSparsePCA(Sparse):
         from sklearn.decomposition import SparsePCA
 
         return SparsePCA(
-            oracle.k, alpha=state.given, max_iter=iterations, tol=self.tolerance, method="cd",
+            oracle.k, alpha=state.prepared, max_iter=iterations, tol=self.tolerance, method="cd",
             random_state=state.seed,
         )  # fmt: skip
 
@@ -97,23 +98,23 @@ class SklearnSparsePCA(Sparse):
 class SklearnMiniBatchSparsePCA(Sparse):
     """scikit-learn's MiniBatchSparsePCA: as `sklearn-sparse-pca`, on a few features at a time.
 
-    A step is a pass over all features. On `planted-sparse` with 300 features, scikit-learn's
-    default of 3 features in a batch ends with 7 % more variance unexplained than 100, and 100
-    within 0.02 % of `sklearn-sparse-pca`: 100 here. Its rules for ending early are left as they
-    are.
+    A step is a pass over all features. A batch has 100 features here: on `planted-sparse` with 300
+    features that ends within 0.02 % of `sklearn-sparse-pca`, while scikit-learn's default of 3
+    leaves 7 % more variance unexplained. Its rules for ending early are kept.
 
-    Cannot be stepped: re-run with growing ``max_iter``, each point with the time of its own run.
+    It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
+    the time of its own run.
 
     Parameters
     ----------
     gamma : float
         alpha, relative.
     features : int
-        Of a batch.
+        Features of a batch.
 
     Notes
     -----
-    Counted as `sklearn-sparse-pca`, although it begins with a randomized decomposition.
+    Counted as `sklearn-sparse-pca`, although it starts from a randomized decomposition.
 
     References
     ----------
@@ -132,6 +133,6 @@ class SklearnMiniBatchSparsePCA(Sparse):
         from sklearn.decomposition import MiniBatchSparsePCA
 
         return MiniBatchSparsePCA(
-            oracle.k, alpha=state.given, max_iter=iterations, batch_size=self.features,
+            oracle.k, alpha=state.prepared, max_iter=iterations, batch_size=self.features,
             method="cd", random_state=state.seed,
         )  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from orthobench.contract import Array, Solution, flops, parameter
 from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench_peers.components import nearest
-from orthobench_peers.peer import drawn_from, finite
+from orthobench_peers.components import nearest_factors
+from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
 from orthobench_peers.tucker import (
     AlternatingTucker,
@@ -17,6 +17,7 @@ from orthobench_peers.tucker import (
     FactorsState,
     OneStepTucker,
     products_flops,
+    tolerance_parameter,
 )
 
 PACKAGES = ("tensorly",)
@@ -27,16 +28,17 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
     """TensorLy's symmetric power iteration: one factor after the other, with restarts, deflated.
 
     Algorithm 1 of Anandkumar et al. (2014), as `tensor-power`: for each factor s iterations from
-    each of `restarts` starts, and s more from the best of them; s is what grows from step to step.
-    An iteration of TensorLy is three multiplications T(I, u, u). Factors are made orthonormal, and
-    have weights, as those of `tensor-power`: they are the polar factor of U diag(w).
+    each of `restarts` starts, and s more from the best of them; s is the number of steps. An
+    iteration of TensorLy is three multiplications T(I, u, u). Factors are made orthonormal, and
+    given weights, as by `tensor-power`: they are the polar factor of U diag(w).
 
-    Cannot be stepped: re-run with growing ``n_iteration``, each point with the time of its own run.
+    It cannot be stepped: it is re-run with growing ``n_iteration``, and each point of the trace has
+    the time of its own run.
 
     Parameters
     ----------
     restarts : int
-        Starts for each factor: TensorLy's default. It draws them from the positive orthant only.
+        Starts for each factor, drawn from the positive orthant only; the default is TensorLy's.
 
     Notes
     -----
@@ -57,21 +59,21 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
     source: ClassVar[str] = "TensorLy: tensorly.decomposition.symmetric_parafac_power_iteration"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
-    def ready(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
-        """Prepare nothing; begin with the common start."""
+    def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
+        """Check the tensor; the solution before any run is the common start."""
         finite(oracle.T, "entries of the tensor")
         return None, Solution(oracle.start.copy()), 0
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
-        """Find all factors with so many iterations each."""
+        """Find all factors, with so many iterations for each."""
         from tensorly.decomposition import symmetric_parafac_power_iteration
 
         n = oracle.n
-        with drawn_from(state.seed):
+        with numpy_seeded(state.seed):
             weights, U = symmetric_parafac_power_iteration(
                 oracle.T, n, n_repeat=self.restarts, n_iteration=iterations
             )
-        return Run(nearest(oracle.T, U, weights), iterations, self._flops(n, iterations))
+        return Run(nearest_factors(oracle.T, U, weights), iterations, self._flops(n, iterations))
 
     def _flops(self, n: int, iterations: int) -> int:
         product = 2 * n**3 + 2 * n**2
@@ -83,8 +85,8 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
 class TensorlyTucker(AlternatingTucker):
     """TensorLy's tucker: HOOI with a factor for each mode, from the HOSVD.
 
-    `hooi` with three singular value decompositions an iteration where the symmetric one has one,
-    and without the symmetry; unlike that the objective never falls. Q is the factor of the last
+    It does not use symmetry: an iteration has a singular value decomposition for each mode, where
+    that of `hooi` has one; but unlike there the objective never falls. Q is the factor of the last
     mode.
 
     Parameters
@@ -94,8 +96,8 @@ class TensorlyTucker(AlternatingTucker):
     Notes
     -----
     `hosvd_flops` at the start. A step: for each of d modes the product with all others,
-    `orthobench_peers.tucker.products_flops`, and the singular value decomposition of what is left,
-    (n, r^(d-1)); the core, anew from the tensor; and 2n^d + 2r^d for norms. Memory: some three
+    `orthobench_peers.tucker.products_flops`, and the singular value decomposition of the result,
+    (n, r^(d-1)); the core, again from the tensor; and 2n^d + 2r^d for norms. Memory: about three
     tensors.
 
     References
@@ -108,7 +110,7 @@ class TensorlyTucker(AlternatingTucker):
     source: ClassVar[str] = "TensorLy: tensorly.decomposition.tucker"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
-    tolerance: float = parameter(1e-14, help="change of the relative error to end at", low=0.0)
+    tolerance: float = tolerance_parameter()
 
     def tensor(self, T: Array) -> object:
         """Return the tensor itself."""
@@ -123,7 +125,7 @@ class TensorlyTucker(AlternatingTucker):
         return hosvd_flops(n, rank, order)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of an iteration."""
+        """Return the flops of an iteration."""
         mode = products_flops(n, rank, order, order - 1) + flops.svd(n, rank ** (order - 1))
         core = products_flops(n, rank, order, order)
         return order * mode + core + int(2 * n**order + 2 * rank**order)
@@ -132,23 +134,23 @@ class TensorlyTucker(AlternatingTucker):
         """Call tucker for one iteration, from the factors."""
         from tensorly.decomposition import tucker
 
-        ranks, begun = [oracle.k] * oracle.order, (None, list(state.factors.modes))
+        ranks, start = [oracle.k] * oracle.order, (None, list(state.factors.modes))
         found, errors = tucker(
-            state.tensor, ranks, n_iter_max=1, init=begun, tol=None, return_errors=True
+            state.tensor, ranks, n_iter_max=1, init=start, tol=None, return_errors=True
         )
         return Factors(list(found[1]), float(errors[-1]))
 
 
 @dataclass(frozen=True)
 class TensorlyHOSVD(OneStepTucker):
-    """TensorLy's HOSVD, what tucker begins with: leading left singular vectors of unfoldings.
+    """TensorLy's HOSVD, the start of tucker: leading left singular vectors of all unfoldings.
 
-    One step, and no iteration. All modes of a symmetric tensor have the same, so that it takes d
-    times as long as `hoevd`, whose subspace it is.
+    One step, and no iteration. All unfoldings of a symmetric tensor are equal: it finds the
+    subspace of `hoevd`, in d times the time.
 
     Notes
     -----
-    `hosvd_flops`. Memory: some two tensors.
+    `hosvd_flops`. Memory: about two tensors.
 
     References
     ----------
@@ -173,7 +175,7 @@ class TensorlyHOSVD(OneStepTucker):
 
 
 def hosvd_flops(n: int, rank: int, order: int) -> int:
-    """Return the flops of d decompositions of (n, n^(d-1)), of the core, and of the norm."""
+    """Return the flops of d decompositions of (n, n^(d-1)) matrices, the core, and the norm."""
     unfoldings = order * flops.svd(n, n ** (order - 1))
     return unfoldings + products_flops(n, rank, order, order) + int(2 * n**order)
 

@@ -1,14 +1,23 @@
-"""What the peers of symmetric Tucker decomposition have in common: they need the whole tensor."""
+"""Bases of the peers of symmetric Tucker decomposition, which use the whole tensor."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Array, Solution, State, Status, flops, orthonormalize
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    State,
+    Status,
+    flops,
+    orthonormalize,
+    parameter,
+)
 from orthobench.families.symmetric_tucker import (
     MomentOracle,
     SymmetricTensorOracle,
@@ -19,17 +28,17 @@ from orthobench.families.symmetric_tucker.sample_moments import integer_power
 from orthobench_peers.peer import Peer, finite
 
 ROWS = 256
-"""Samples whose products with all others are held at once."""
+"""Samples whose products with all others are computed at once."""
 
 
 class Factors(NamedTuple):
-    """A factor for each mode, and how far the decomposition is off.
+    """A factor for each mode, and the error of the decomposition.
 
     Attributes
     ----------
     modes : list of ndarray, shape (n, r)
     error : float
-        |X̂ - X| / |X|, as the library has it; NaN before the first iteration.
+        |X̂ - X| / |X|, as the library computes it; NaN before the first iteration.
     """
 
     modes: list[Array]
@@ -38,17 +47,22 @@ class Factors(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class FactorsState(State):
-    """The factors.
+    """The tensor and its factors.
 
     Attributes
     ----------
     tensor : object
-        As the library wants it.
+        In the form of the library.
     factors : Factors
     """
 
     tensor: object
     factors: Factors
+
+
+def tolerance_parameter() -> Any:
+    """Declare the parameter ``tolerance`` of an alternating method."""
+    return parameter(1e-14, help="change of the relative error to end at", low=0.0)
 
 
 def refusal(problem: AnyProblem) -> str | None:
@@ -62,9 +76,10 @@ def refusal(problem: AnyProblem) -> str | None:
 
 
 def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
-    """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and the flops that they took.
+    """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and their flops.
 
-    Of samples X (p, n) that is X'KX / p² with K_ij = (x_i'x_j)^(d-1), some rows at a time.
+    For samples X (p, n) the matrix is X'KX / p² with K_ij = (x_i'x_j)^(d-1), computed in blocks of
+    rows.
 
     Notes
     -----
@@ -90,9 +105,9 @@ def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
 class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     """Base of methods with a factor for each mode, on all n^d entries.
 
-    Their factors differ, since one mode is updated after the other; the basis Q is that of the
-    last mode, the one that has seen all others. Where they converge to a symmetric decomposition
-    all modes span the same.
+    The factors differ, since one mode is updated after the other. The basis Q is the factor of the
+    last mode, whose update used all others. Where a method converges to a symmetric decomposition
+    all factors have the same span.
     """
 
     needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
@@ -102,7 +117,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
         return super().refuses(problem) or refusal(problem)
 
     def begin(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> FactorsState:
-        """Copy the tensor, and begin."""
+        """Return the tensor in the form of the library, with the first factors."""
         del rng
         tensor = self.tensor(finite(oracle.T, "entries of the tensor"))
         state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
@@ -110,7 +125,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
         return state
 
     def solution(self, state: FactorsState) -> Solution:
-        """Return the factor of the last mode, (n, r), orthonormal to the last bit."""
+        """Return the factor of the last mode, (n, r), orthonormalized."""
         return Solution(orthonormalize(state.factors.modes[-1]))
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
@@ -124,7 +139,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
 
     @abstractmethod
     def tensor(self, T: Array) -> object:
-        """Return the tensor as the library wants it."""
+        """Return the tensor in the form of the library."""
 
     @abstractmethod
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
@@ -132,13 +147,14 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
 
 
 class AlternatingTucker(WholeTensor):
-    """Base of HOOI: each mode in turn takes the leading left singular vectors of what is left.
+    """Base of HOOI with a factor for each mode.
 
-    Exactly as many iterations as there are steps, one call of the library for each: it begins with
-    the factors of the last.
+    For each mode in turn the tensor is contracted with all other factors; the factor becomes the
+    leading left singular vectors of the result. Each step is one iteration, a call of the library
+    that starts from the last factors.
 
-    Ends where the error changes by less than `tolerance`, the library's own rule, whose default
-    of 1e-4 would end long before convergence.
+    It ends where the error changes by less than `tolerance`, the library's own rule; with its
+    default of 1e-4 it would end long before convergence.
     """
 
     tolerance: float
@@ -158,10 +174,10 @@ class AlternatingTucker(WholeTensor):
 
 
 class OneStepTucker(WholeTensor):
-    """Base of HOSVD: one step, and no iteration."""
+    """Base of HOSVD: a single step, and no iteration."""
 
     def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
-        """Decompose, and be done."""
+        """Decompose the tensor, which ends the run."""
         state.factors = self.decomposed(oracle, state)
         state.work.steps += 1
         state.work.flops += self.step_flops(oracle.n, oracle.k, oracle.order)
@@ -178,8 +194,8 @@ class OneStepTucker(WholeTensor):
 
 
 def products_flops(n: int, rank: int, order: int, modes: int) -> int:
-    """Return the flops of a tensor's product with (n, r) in some of its modes.
+    """Return the flops of contracting a tensor with (n, r) factors in some of its modes.
 
-    2n^d r + 2n^(d-1) r² + ..., one term for each.
+    2n^d r + 2n^(d-1) r² + ..., one term for each mode.
     """
     return int(sum(2 * n ** (order - j + 1) * rank**j for j in range(1, modes + 1)))
