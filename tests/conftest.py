@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import ClassVar
@@ -29,6 +30,9 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, databas
 settings.load_profile("repeatable")
 
 pytest_plugins = ["orthobench.testing.pytest_plugin"]
+
+# some containers set it: each of the many processes that tests start would compile every source
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,11 +25,9 @@ name = "sound"
 number = {numbers}
 """
 
-TIMELESS = {
-    "cell": "SELECT key, solver, problem, seed, status, reason FROM cell",
-    "mark": "SELECT key, number, steps, samples, flops FROM mark JOIN cell ON cell.id = cell",
-    "metric": "SELECT key, number, name, value FROM metric JOIN cell ON cell.id = cell",
-}
+
+def suite(cells):
+    return SUITE.format(numbers=list(range(cells // 2)))
 
 
 def started(folder, faults, *words):
@@ -46,21 +45,40 @@ def started(folder, faults, *words):
     )
 
 
-def rows(store):
+def rows(path):
     """All that does not depend on time, of every cell."""
-    with closing(sqlite3.connect(store)) as connection:
-        return {name: sorted(connection.execute(query)) for name, query in TIMELESS.items()}
+    with Store(path) as store:
+        return {
+            record.key: (record.stop, [(mark.work, dict(mark.metrics)) for mark in record.trace])
+            for record in store.records("suite")
+        }
 
 
 def written(store):
-    """The cells in a store that a run may be writing."""
+    """The finished cells in a store that a run may be writing."""
     if not store.exists():
         return 0
     with closing(sqlite3.connect(store)) as connection:
         try:
-            return connection.execute("SELECT count(*) FROM cell").fetchone()[0]
+            return connection.execute("SELECT count(*) FROM result").fetchone()[0]
         except sqlite3.OperationalError:
             return 0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(faults, tmp_path_factory):
+    """Return the rows of a store of so many cells, each number of them run once."""
+
+    @cache
+    def run(cells):
+        folder = tmp_path_factory.mktemp("whole")
+        (folder / "suite.toml").write_text(suite(cells))
+        process = started(folder, faults, "--store", "whole.sqlite", "--executor", "inline")
+        _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said
+        return rows(folder / "whole.sqlite")
+
+    return run
 
 
 def killed_until_whole(folder, faults, kills, longest, words):
@@ -76,33 +94,33 @@ def killed_until_whole(folder, faults, kills, longest, words):
     assert process.returncode == 0, said
 
 
-def disturbed_and_not(tmp_path, faults, cells, kills, longest, words):
-    (tmp_path / "suite.toml").write_text(SUITE.format(numbers=list(range(cells // 2))))
-    whole, store = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
-    process = started(tmp_path, faults, "--store", str(whole), "--executor", "inline")
-    _, said = process.communicate(timeout=300)
-    assert process.returncode == 0, said
+def disturbed(tmp_path, faults, cells, kills, longest, words):
+    """Return the rows of a store whose run is killed so often."""
+    (tmp_path / "suite.toml").write_text(suite(cells))
+    store = tmp_path / "killed.sqlite"
     killed_until_whole(tmp_path, faults, kills, longest, ["--store", str(store), *words])
-    found, expected = rows(store), rows(whole)
-    assert len(found["cell"]) == cells
-    assert found == expected
+    found = rows(store)
+    assert len(found) == written(store) == cells
+    return found
 
 
 @pytest.mark.parametrize("words", [("-w", "2"), ("--executor", "inline")])
-def test_a_few_kills(tmp_path, faults, words):
-    disturbed_and_not(tmp_path, faults, 40, 4, 2.5, words)
+def test_a_few_kills(tmp_path, faults, undisturbed, words):
+    assert disturbed(tmp_path, faults, 40, 3, 2.5, words) == undisturbed(40)
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize(
     ("words", "longest"), [(("-w", "2"), 4), (("--executor", "dask", "-w", "2"), 12)]
 )
-def test_a_hundred_kills_of_a_run_of_two_hundred_cells(tmp_path, faults, words, longest):
-    disturbed_and_not(tmp_path, faults, 200, 100, longest, words)
+def test_a_hundred_kills_of_a_run_of_two_hundred_cells(
+    tmp_path, faults, undisturbed, words, longest
+):
+    assert disturbed(tmp_path, faults, 200, 100, longest, words) == undisturbed(200)
 
 
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, faults):
-    (tmp_path / "suite.toml").write_text(SUITE.format(numbers=list(range(50))) + "nap = 0.05\n")
+    (tmp_path / "suite.toml").write_text(suite(100) + "nap = 0.05\n")
     store = tmp_path / "stopped.sqlite"
     process = started(tmp_path, faults, "--store", str(store))
     while written(store) < 2:

@@ -37,31 +37,35 @@ def finished(events):
     return {cell.key: executed for cell, executed in found}
 
 
-def test_a_failure_of_any_kind_costs_its_own_cell(faults):
+@pytest.fixture(scope="module")
+def failed(faults):
+    """Cells that fail in every way between two that do not, and what came of each, by name."""
     bad = [faults.Raising(), faults.Hanging(), faults.Segfaulting(), faults.NotANumber()]
-    good = [faults.Sound(), faults.Sound(number=1)]
-    planned = cells(faults, good[0], *bad, good[1])
+    planned = cells(faults, faults.Sound(), *bad, faults.Sound(number=1))
     found = finished(local.run(planned, 2, 1, Limits(timeout=10)))
-    endings = [found[cell.key].stop.status for cell in planned]
-    assert endings == [
+    return [(cell, found[cell.key]) for cell in planned]
+
+
+def test_a_failure_of_any_kind_costs_its_own_cell(failed):
+    assert [executed.stop.status for _, executed in failed] == [
         Ending.BUDGET, Ending.ERROR, Ending.TIMEOUT, Ending.CRASHED, Ending.DIVERGED, Ending.BUDGET,
     ]  # fmt: skip
-    for cell in (planned[0], planned[-1]):
-        assert numbers(found[cell.key]) == numbers(execute(cell))
+    for cell, executed in (failed[0], failed[-1]):
+        assert numbers(executed) == numbers(execute(cell))
 
 
-def test_what_was_recorded_before_the_failure_is_kept_and_judged(faults):
+@pytest.mark.parametrize("ending", [Ending.TIMEOUT, Ending.CRASHED])
+def test_what_was_recorded_before_the_failure_is_kept_and_judged(faults, failed, ending):
     whole = execute(cells(faults, faults.Sound())[0])
-    for solver in (faults.Hanging(), faults.Segfaulting()):
-        (executed,) = finished(local.run(cells(faults, solver), 1, 1, Limits(timeout=10))).values()
-        marks = [mark.metrics["suboptimality"] for mark in executed.trace]
-        steps = [mark.work.steps for mark in executed.trace]
-        assert steps[-1] == 48  # the last checkpoint before step 60
-        assert marks == [mark.metrics["suboptimality"] for mark in whole.trace[: len(marks)]]
+    (executed,) = (executed for _, executed in failed if executed.stop.status is ending)
+    marks = [mark.metrics["suboptimality"] for mark in executed.trace]
+    steps = [mark.work.steps for mark in executed.trace]
+    assert steps[-1] == 48  # the last checkpoint before step 60
+    assert marks == [mark.metrics["suboptimality"] for mark in whole.trace[: len(marks)]]
 
 
-def test_a_crash_tells_what_python_was_doing(faults):
-    (executed,) = finished(local.run(cells(faults, faults.Segfaulting()))).values()
+def test_a_crash_tells_what_python_was_doing(failed):
+    (executed,) = (found for _, found in failed if found.stop.status is Ending.CRASHED)
     assert "SIGSEGV" in executed.stop.reason
     assert "orthobench_faults.py" in executed.stop.traceback
 
@@ -84,7 +88,7 @@ def test_workers_order_and_processes_do_not_change_a_bit(faults):
     ways = [
         inline.run(planned),
         local.run(planned, 1),
-        local.run(planned[::-1], 4),
+        local.run(planned[::-1], 2),
         local.run(planned[:2], 2, 1, Limits(isolate=True)),
     ]
     for way in ways:

@@ -1,4 +1,4 @@
-"""The cache of compiled kernels never serves stale code."""
+"""The cache of compiled kernels never serves stale code, and no kernel is compiled twice."""
 
 import os
 import shutil
@@ -6,61 +6,86 @@ import subprocess
 import sys
 from pathlib import Path
 
-import orthobench_stochastic_pca
 import pytest
 
 import orthobench
+from orthobench.tools import compiled
 
-SOURCES = Path(orthobench_stochastic_pca.__file__).parent
+KERNELS = {
+    "__init__.py": "",
+    "inner.py": """
+from orthobench.tools.compiled import inner
+
+@inner
+def shifted(x):
+    return x + 1.0
+""",
+    "outer.py": """
+from orthobench.tools.compiled import kernel
+from toy_kernels.inner import shifted
+
+@kernel
+def doubled(x):
+    return 2 * shifted(x)
+""",
+}
+
 CALLER = """
-import numpy as np
-from orthobench_stochastic_pca.projection import onto_fantope
-values = np.array([0.5, 2.0])
-onto_fantope(values, 1.0)
-print(values.tolist())
+from toy_kernels.outer import doubled
+print(doubled(1.0), sum(doubled.stats.cache_misses.values()))
 """
 
 
-def answer(folder):
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": ""}
-    done = subprocess.run(
-        [sys.executable, "-c", CALLER], env=environment, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "toy_kernels"
+    folder.mkdir()
+    for name, text in KERNELS.items():
+        (folder / name).write_text(text)
+    return folder
 
 
-def test_a_change_in_any_source_gets_a_cache_of_its_own(tmp_path):
-    copy = tmp_path / "orthobench_stochastic_pca"
-    shutil.copytree(SOURCES, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    assert answer(tmp_path) == "[0.0, 1.0]"
-    folders = list((copy / "__pycache__").glob("kernels-*"))
+def started(package):
+    path = os.pathsep.join([str(package.parent), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": ""}
+    words = [sys.executable, "-c", CALLER]
+    return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def answer(process):
+    said, _ = process.communicate(timeout=120)
+    value, misses = said.split()
+    return float(value), int(misses)
+
+
+def test_a_change_in_any_source_gets_a_cache_of_its_own(package):
+    assert answer(started(package)) == (4.0, 1)
+    assert answer(started(package)) == (4.0, 0)
+    folders = list((package / "__pycache__").glob("kernels-*"))
     assert len(folders) == 1
     assert list(folders[0].rglob("*.nbi"))
-    with (copy / "schedule.py").open("a") as source:
-        source.write("\n")
-    assert answer(tmp_path) == "[0.0, 1.0]"
-    assert len(list((copy / "__pycache__").glob("kernels-*"))) == 2
+    inner = package / "inner.py"
+    inner.write_text(inner.read_text().replace("1.0", "2.0"))
+    assert answer(started(package)) == (6.0, 1)
+    assert len(list((package / "__pycache__").glob("kernels-*"))) == 2
+
+
+def test_processes_that_start_together_compile_a_kernel_once(package):
+    answers = [answer(process) for process in [started(package), started(package)]]
+    assert sorted(answers) == [(4.0, 0), (4.0, 1)]
 
 
 @pytest.mark.parametrize("name", ["compiled.py", "flops.py", "simd.py"])
-def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(tmp_path, name):
-    copy = tmp_path / "orthobench"
-    core = Path(orthobench.__file__).parent
-    shutil.copytree(core, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    script = (
-        "from orthobench.tools.compiled import cache_folder as f; print(f('orthobench_givens'))"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": ""}
-
-    def folder():
-        done = subprocess.run(
-            [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True,
-            text=True, check=True,
-        )  # fmt: skip
-        return done.stdout
-
-    before = folder()
-    assert folder() == before
-    with (copy / "tools" / name).open("a") as source:
+def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(
+    package, tmp_path, monkeypatch, name
+):
+    core = tmp_path / "tools"
+    shutil.copytree(Path(orthobench.__file__).parent / "tools", core)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(compiled, "__file__", str(core / "compiled.py"))
+    folder = compiled.cache_folder.__wrapped__
+    before = folder("toy_kernels")
+    assert folder("toy_kernels") == before
+    with (core / name).open("a") as source:
         source.write("\n")
-    assert folder() != before
+    assert folder("toy_kernels") != before
