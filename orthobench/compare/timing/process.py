@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 
 from orthobench.compare.comparison import Side
 from orthobench.errors import OrthobenchError
-from orthobench.harness.executors.child import THREAD_VARIABLES
+from orthobench.tools.processes import THREAD_VARIABLES
 
 WORKER = Path(__file__).with_name("worker.py")
 
