@@ -105,7 +105,7 @@ def run_again(
         runner.plan()
         curves = {}
         for key in keys:
-            runner.start(cells.worker_keys[key], cells.ratio)
+            runner.run(cells.worker_keys[key], cells.ratio)
             curves[key] = runner.curve()
         return curves
 
@@ -136,7 +136,7 @@ def _run_side_by_side(
             progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
             having = [side for side in sides if key in found[side].worker_keys]
             for side in having:
-                runners[side].start(found[side].worker_keys[key], ratio)
+                runners[side].run(found[side].worker_keys[key], ratio)
             for side in having:
                 curves[side][key] = runners[side].curve()
     return {side: replace(cells, curves=curves[side]) for side, cells in found.items()}

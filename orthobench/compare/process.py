@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,12 @@ class SideError(OrthobenchError):
     """A side that could not do what it was asked: its code raised, died or hung."""
 
 
-def program_of(python: Path, module: str, **arguments: Any) -> Program:
-    """Return the program of a module of `orthobench.compare.remote`, for another interpreter."""
+def program_of(python: Path | None, module: str, **arguments: Any) -> Program:
+    """Return a module of `orthobench.compare.remote` as a program for another interpreter."""
     return Program(f"orthobench_remote.{module}", arguments, "json", python, REMOTE)
 
 
-class SideProcess(AbstractContextManager["SideProcess"]):
+class SideProcess(Process):
     """A worker of one side.
 
     Parameters
@@ -41,30 +40,19 @@ class SideProcess(AbstractContextManager["SideProcess"]):
     """
 
     def __init__(self, side: Side, clock: str, threads: int, patience: float) -> None:
-        if side.python is None:
-            raise SideError(f"{side} has no interpreter")
-        self._process = Process(program_of(side.python, "worker", clock=clock), threads)
+        super().__init__(program_of(side.python, "worker", clock=clock), threads)
         self._patience = patience
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        """Send a request, and return its reply."""
+        self.request(do, **arguments)
+        return self.reply()
 
-    def ask(self, do: str, **request: Any) -> dict[str, Any]:
-        """Send a request, and return its reply.
+    def request(self, do: str, **arguments: Any) -> None:
+        """Send a request; `reply` returns its reply."""
+        self.send({"do": do, **arguments})
 
-        Raises
-        ------
-        SideError
-            Where the side raised, died, or was killed for taking too long.
-        """
-        self.send(do, **request)
-        return self.receive()
-
-    def send(self, do: str, **request: Any) -> None:
-        """Send a request; `receive` returns the reply."""
-        self._process.send({"do": do, **request})
-
-    def receive(self) -> dict[str, Any]:
+    def reply(self) -> dict[str, Any]:
         """Return the reply to the oldest request that has none yet.
 
         Raises
@@ -73,23 +61,14 @@ class SideProcess(AbstractContextManager["SideProcess"]):
             Where the side raised, died, or was killed for taking too long.
         """
         try:
-            reply: dict[str, Any] = self._process.receive(self._patience)
+            reply: dict[str, Any] = self.receive(self._patience)
         except (ProcessError, TimeoutError) as error:
             raise SideError(str(error)) from None
         if "error" in reply:
             raise SideError(reply["error"])
         if reply.get("ended"):
-            raise SideError(str(ProcessError(reply["ended"], self._process.last_words)))
+            raise SideError(str(ProcessError(reply["ended"], self.last_words)))
         return reply
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process.alive
-
-    def close(self) -> None:
-        """Kill the process."""
-        self._process.close()
 
 
 class Runner(AbstractContextManager["Runner"]):
@@ -101,51 +80,41 @@ class Runner(AbstractContextManager["Runner"]):
         A live one.
     suite : mapping
         The arguments of the request ``plan``.
-    clock : {"cpu", "wall"}
-    threads : int
-    patience : float
-        Seconds that one request may take.
+    clock, threads, patience
+        Of `SideProcess`.
     """
 
     def __init__(
         self, side: Side, suite: Mapping[str, Any], clock: str, threads: int, patience: float
     ) -> None:
-        self._side, self._suite = side, suite
-        self._start = partial(SideProcess, side, clock, threads, patience)
-        self._process = self._started()
+        self._side, self._suite, self._settings = side, suite, (clock, threads, patience)
+        self._start()
 
     def __exit__(self, *_: object) -> None:
         self._process.close()
 
     def plan(self) -> dict[str, Any]:
-        """Return the cells that the side has; to be called once, before anything else.
-
-        Raises
-        ------
-        SideError
-            Where the side cannot plan anything at all.
-        """
+        """Return the cells that the side has; to be called once, before anything else."""
         try:
-            return self._process.receive()
+            return self._process.reply()
         except SideError as error:
             raise SideError(f"{self._side.name} cannot be compared: {error}") from None
 
-    def start(self, key: str, ratio: float) -> None:
+    def run(self, key: str, ratio: float) -> None:
         """Let the worker run a cell with checkpoints `ratio` apart; `curve` waits for its curve."""
         if not self._process.alive:
             self._process.close()
-            self._process = self._started()
+            self._start()
             self.plan()
-        self._process.send("run", key=key, ratio=ratio)
+        self._process.request("run", key=key, ratio=ratio)
 
     def curve(self) -> Curve:
-        """Return the curve of the cell that was started; a failed one where the worker died."""
+        """Return the curve of the cell that was run last; a failed one where the worker died."""
         try:
-            return Curve.of_reply(self._process.receive())
+            return Curve.of_reply(self._process.reply())
         except SideError as error:
             return Curve.without(str(error))
 
-    def _started(self) -> SideProcess:
-        process = self._start()
-        process.send("plan", **self._suite)
-        return process
+    def _start(self) -> None:
+        self._process = SideProcess(self._side, *self._settings)
+        self._process.request("plan", **self._suite)

@@ -143,7 +143,7 @@ def _time(
 
 def _started(cells: SideCells, options: Options, side: Side) -> SideProcess:
     process = SideProcess(side, options.clock, cells.threads, options.patience)
-    process.send("plan", **cells.request)
+    process.request("plan", **cells.request)
     return process
 
 

@@ -14,11 +14,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, Self, TypeAlias, cast
 
 from orthobench.errors import OrthobenchError
 from orthobench.tools import child
@@ -99,7 +99,7 @@ class ProcessError(OrthobenchError):
         self.reason, self.stderr = reason, stderr
 
 
-class Process(AbstractContextManager["Process"]):
+class Process:
     """A worker process.
 
     Parameters
@@ -133,6 +133,9 @@ class Process(AbstractContextManager["Process"]):
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
+    def __enter__(self) -> Self:
+        return self
+
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -161,11 +164,6 @@ class Process(AbstractContextManager["Process"]):
             self._replies.put((self, None))
             raise self.death()
         return message
-
-    @property
-    def pid(self) -> int:
-        """The process's id."""
-        return self._process.pid
 
     @property
     def alive(self) -> bool:

@@ -111,6 +111,12 @@ def git(*words):
     return done.stdout.strip()
 
 
+@pytest.fixture(scope="module")
+def environments(tmp_path_factory):
+    """Where the environments of revisions are kept; that of HEAD is built once."""
+    return tmp_path_factory.mktemp("environments")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 @pytest.mark.parametrize(
@@ -118,14 +124,16 @@ def git(*words):
     [("orthobench/suite_file.py", "D"), ("orthobench/compare/protocol.py", "A")],
     ids=["before-modules-moved-into-folders", "before-there-was-a-protocol"],
 )
-def test_a_commit_without_a_protocol_is_compared_with_this_one(tmp_path, path, change):
+def test_a_commit_without_a_protocol_is_compared_with_this_one(
+    tmp_path, environments, path, change
+):
     found = git("log", "-1", f"--diff-filter={change}", "--no-renames", "--format=%H", "--", path)
     if not (found and git("rev-parse", "--verify", "--quiet", f"{found}~1")):
         pytest.skip("the history does not reach back to before the protocol")
     (tmp_path / "small.toml").write_text(SUITE)
     done = subprocess.run(
         [sys.executable, "-m", "orthobench", "compare", f"{found}~1", "HEAD", "--json",
-         "--suite", tmp_path / "small.toml", "--budget", "5"],
+         "--suite", tmp_path / "small.toml", "--budget", "5", "--environments", environments],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -115,7 +115,7 @@ def test_a_process_that_dies_idle_costs_no_cell(faults):
     (cell,) = cells(faults, faults.Sound())
     worker = local.Worker("1", 1, Limits(), SimpleQueue())
     expected = numbers(local.execute(worker, cell))
-    os.kill(worker.process.pid, signal.SIGKILL)
+    os.kill(worker.process._process.pid, signal.SIGKILL)
     worker.process.death()
     assert numbers(local.execute(worker, cell)) == expected
     worker.close()

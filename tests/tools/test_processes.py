@@ -70,7 +70,7 @@ import sys, time
 from orthobench.tools.processes import Process, Program
 process = Process(Program("package.program", codec="json"))
 process.send("hang")
-print(process.pid, flush=True)
+print(process._process.pid, flush=True)
 time.sleep(1000)
 """
 

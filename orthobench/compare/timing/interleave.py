@@ -111,7 +111,7 @@ def _started(
     first, second = (stack.enter_context(start(side)) for side in sides[:: -1 if swapped else 1])
     pair = (second, first) if swapped else (first, second)
     for process in pair:
-        process.receive()
+        process.reply()
     return pair
 
 
@@ -122,7 +122,7 @@ def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) 
     """
     for cell in cells:
         for process, steps in zip(pair, cell.steps, strict=True):
-            process.send("time", key=cell.key, steps=steps, runs=1)
+            process.request("time", key=cell.key, steps=steps, runs=1)
         seconds = [_first(process, cell) for process in pair]
         if not cell.runs and not cell.failed:
             cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
@@ -134,7 +134,7 @@ def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) 
 
 def _first(process: SideProcess, cell: TimedCell) -> float:
     try:
-        return float(process.receive()["seconds"][0])
+        return float(process.reply()["seconds"][0])
     except SideError as error:
         cell.failed = f"cannot be timed: {error}"
         return math.nan

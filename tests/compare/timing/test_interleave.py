@@ -19,7 +19,7 @@ class Fake:
         self.machine, self.side, self.layout, self.replies = machine, side, 1.0, []
         self.alive = True
         machine.started.append(side.name)
-        self.send("plan")
+        self.request("plan")
 
     def __enter__(self):
         return self
@@ -27,18 +27,18 @@ class Fake:
     def __exit__(self, *_):
         self.alive = False
 
-    def send(self, do, **request):
+    def request(self, do, **request):
         self.replies.append(self.machine.reply(self, do, request))
 
-    def receive(self):
+    def reply(self):
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
         return reply
 
     def ask(self, do, **request):
-        self.send(do, **request)
-        return self.receive()
+        self.request(do, **request)
+        return self.reply()
 
 
 class Machine:
