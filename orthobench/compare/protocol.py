@@ -45,7 +45,7 @@ CLOCK = harness.CLOCK
 """A context variable: the function that `timed` reads, which returns nanoseconds."""
 
 RATIO = harness.RATIO
-"""The ratio of the steps of one checkpoint and the next where `run` is not told another."""
+"""The ratio of the steps of one checkpoint and the next by default."""
 
 limited = threads.limited
 """``with limited(count):`` holds the BLAS to that many threads."""

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare import protocol
+from orthobench.compare import protocol, remote
 from orthobench.compare.environments.sides import sides
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.remote.names import VERSION_0, VERSIONS, names
 from orthobench.errors import UsageError
+from orthobench.tools import child
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,6 +63,21 @@ def test_the_names_of_all_versions_are_those_of_the_protocol():
         assert {"VERSION", *modules} == set(assigned)
     assert max(VERSIONS) == protocol.VERSION
     assert names() is protocol
+
+
+FOREIGN = [Path(child.__file__), *Path(remote.__file__).parent.glob("*.py")]
+"""The files that the interpreter of another environment runs."""
+
+
+@pytest.mark.parametrize("path", FOREIGN, ids=lambda path: path.name)
+def test_files_for_other_interpreters_import_the_standard_library_only(path):
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(node.module.partition(".")[0])
+    assert found <= sys.stdlib_module_names
 
 
 def test_a_newer_version_is_refused(orthobench):

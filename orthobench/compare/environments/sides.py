@@ -99,7 +99,7 @@ def _check_built(named: Named, built: Built) -> None:
     """
     found = _probed(named, built.python, built.distribution)
     if found["modules"] is None:
-        raise UsageError(f"{named}: pip did not install {built.distribution} where it was told to")
+        raise UsageError(f"{named}: pip did not install {built.distribution} in its environment")
     if found["orthobench"] is None:
         raise UsageError(f"{named}: its environment has no orthobench; does the project need it?")
     inside = built.folder.resolve()

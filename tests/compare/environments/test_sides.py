@@ -1,5 +1,5 @@
 """Environments have the code of their side, and nothing else differs: the worst that a gate can do
-is to compare a thing with itself."""
+is to compare a version with itself."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a comparison is told as: nothing is lost, nothing is garbled, whatever names contain."""
+"""Reports of a comparison: nothing is lost and nothing is garbled, whatever names contain."""
 
 import html
 import json
