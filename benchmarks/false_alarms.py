@@ -27,8 +27,8 @@ import click
 import numpy as np
 
 import orthobench as ob
-from orthobench.compare.comparison import Change, Question, Side
-from orthobench.compare.run import Options, compare
+from orthobench.compare.comparison import Change, Options, Question, Side
+from orthobench.compare.run import compare
 from orthobench.registry.suite_file import load
 
 SLOWER = """

@@ -15,20 +15,19 @@ import click
 from orthobench.cli.output import AS_JSON, under_way
 
 if TYPE_CHECKING:
-    from orthobench.compare.comparison import Comparison
-    from orthobench.compare.run import Options
+    from orthobench.compare.comparison import Comparison, Options
 
 REGRESSION, NOTHING = 1, 2
 QUESTIONS = ("result", "work", "time")
 CLOCKS = ("cpu", "wall")
 WIDEST = 100
-"""Columns that lines take at most."""
+"""The most columns of a line."""
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def tolerance(text: str) -> dict[str, float]:
-    """Return the tolerances that ``5%``, ``0.05`` or ``time=0.05`` sets, by question."""
+    """Return the tolerances that ``5%``, ``0.05`` or ``time=0.05`` mean, by question."""
     asked, equals, part = (word.strip() for word in text.rpartition("="))
     if equals and asked not in QUESTIONS:
         raise click.BadParameter(f"{asked!r} is none of {', '.join(QUESTIONS)}")
@@ -61,8 +60,8 @@ def suite_named(text: str) -> str | Path:
     type=tolerance,
     multiple=True,
     metavar="[QUESTION=]PART",
-    help="By what part of BASE a cell may be worse, as 0.05 or 5%, in every respect or as"
-    " result=, work= or time=. Repeatable.  [default: result=0 work=0 time=3%]",
+    help="The part of BASE by which a cell may be worse, as 0.05 or 5%: for every question, or with"
+    " result=, work= or time= for one. Repeatable.  [default: result=0 work=0 time=3%]",
 )
 @click.option(
     "--budget",
@@ -70,7 +69,7 @@ def suite_named(text: str) -> str | Path:
     default=90.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long the timing may take; what is not decided then stays undecided.",
+    help="How long the timing may take; cells that are not decided then stay undecided.",
 )
 @click.option(
     "-s", "--solver", "solvers", multiple=True, metavar="NAME", help="Only this solver. Repeatable."
@@ -89,7 +88,7 @@ def suite_named(text: str) -> str | Path:
     type=click.Choice(CLOCKS),
     default="cpu",
     show_default=True,
-    help="What is timed with: processor time, or wall time.",
+    help="The clock of the timing: processor time, or wall time.",
 )
 @click.option(
     "--fresh-dependencies",
@@ -118,15 +117,14 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...], fres
     environments of their own. Results and work are compared exactly; times side by side in
     interleaved processes, until each comparison is decided or the budget is spent.
 
-    Exit code 1 says that HEAD is worse than tolerated, 2 that nothing could be compared.
+    The exit code is 1 where HEAD is worse than tolerated, 2 where nothing could be compared.
 
     \b
     orthobench compare main HEAD
     orthobench compare v1.0 .            the last release, and what is in the working tree
     orthobench compare old/results.sqlite new/results.sqlite
     """  # noqa: D301 - click reads the backspace
-    from orthobench.compare.comparison import Tolerance
-    from orthobench.compare.run import Options
+    from orthobench.compare.comparison import Options, Tolerance
 
     files = {"markdown": markdown, "junit": junit}
     _refuse_unwritable(files)
@@ -145,14 +143,14 @@ def _compared(
     from orthobench.compare.environments.sides import sides
 
     with (
-        under_way(quiet) as tell,
-        sides(base, head, environments, fresh=fresh, tell=tell) as (first, second),
+        under_way(quiet) as progress,
+        sides(base, head, environments, fresh=fresh, progress=progress) as (first, second),
     ):
-        return run.compare(first, second, options, tell)
+        return run.compare(first, second, options, progress)
 
 
 def _exit_code(comparison: Comparison) -> int:
-    from orthobench.compare.telling import wording
+    from orthobench.compare.reports import wording
 
     if comparison.regressions():
         return REGRESSION
@@ -161,18 +159,18 @@ def _exit_code(comparison: Comparison) -> int:
 
 def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
     if as_json:
-        from orthobench.compare.telling.facts import facts
+        from orthobench.compare.reports.facts import facts
 
         click.echo(json.dumps(facts(comparison), indent=2))
         return
-    from orthobench.compare.telling.lines import lines
+    from orthobench.compare.reports.terminal import lines
 
     for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
         click.echo(line)
 
 
 def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
-    """Refuse, before all that takes minutes, what could not be written after it."""
+    """Refuse files that could not be written, before the minutes that a comparison takes."""
     from orthobench.errors import UsageError
     from orthobench.tools.files import partial_path
 
@@ -191,8 +189,8 @@ def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
 
 
 def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
-    from orthobench.compare.telling.junit import junit
-    from orthobench.compare.telling.markdown import markdown
+    from orthobench.compare.reports.junit import junit
+    from orthobench.compare.reports.markdown import markdown
     from orthobench.tools.files import replacing
 
     for option, text in {"markdown": markdown, "junit": junit}.items():

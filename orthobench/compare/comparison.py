@@ -1,4 +1,4 @@
-"""What comparing two sides gives; everything that tells of a comparison speaks of this."""
+"""The types of a comparison: its options, its two sides, and the answers that it gives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Question(Enum):
-    """What is asked of every cell."""
+    """The questions that are asked about every cell."""
 
     RESULT = "result"
     """Is the solution worse at the same budget? Deterministic."""
@@ -33,12 +33,12 @@ class Change(Enum):
     UNDECIDED = "undecided"
     """The budget was spent before the test could tell."""
     NONE = "not compared"
-    """There is nothing to compare, for the reason that is given."""
+    """There is nothing to compare, for the reason in the explanation."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found for one question of one cell.
+    """The answer to one question about one cell.
 
     Attributes
     ----------
@@ -46,22 +46,22 @@ class Answer:
     ratio : float
         HEAD / BASE, above 1 where HEAD is worse; NaN where there is none.
     low, high : float
-        Of time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
+        For time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
         ratio itself.
-    said : str
-        What was compared, for people: ``"suboptimality 0.012 -> 0.014 after 2000 samples"``.
+    explanation : str
+        The two values that were compared, or why none were: ``"suboptimality 0.012 -> 0.014"``.
     """
 
     change: Change
     ratio: float = nan
     low: float = nan
     high: float = nan
-    said: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A cell of both sides: who, on what, with which seed, and the three answers."""
+    """A cell of both sides: problem, solver and seed, and the answers to the questions."""
 
     problem: str
     solver: str
@@ -74,27 +74,27 @@ class Compared:
         return f"{self.solver} on {self.problem}, seed {self.seed}"
 
     def worse(self) -> list[Question]:
-        """Return the questions that are answered with a regression."""
+        """Return the questions to which the answer is a regression."""
         return [asked for asked, answer in self.answers.items() if answer.change is Change.WORSE]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side: what the user called it, and what it turned out to be.
+    """One side of a comparison: what the user called it, and what that is.
 
     Attributes
     ----------
     name : str
-        As the user wrote it.
+        The user's words for it.
     kind : str
         ``"revision"``, ``"folder"`` (a project as it is there, uncommitted changes included),
         ``"wheel"``, ``"environment"`` or ``"store"``.
     detail : str
         The commit in full, or the path.
     python : Path, optional
-        Interpreter of a live side.
+        The interpreter of a live side.
     store : Path, optional
-        Of a recorded side.
+        The store of a recorded side.
     """
 
     name: str
@@ -109,14 +109,44 @@ class Side:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """By how much a cell may be worse and be no regression: parts of BASE, as 0.03.
+    """The part of BASE, as 0.03, by which a cell may be worse without being a regression.
 
-    Result and work are exact, so that nothing has to be tolerated but what their users accept.
+    Result and work are compared exactly, so that their tolerance is zero unless users accept more.
     """
 
     result: float = 0.0
     work: float = 0.0
     time: float = 0.03
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to compare, and for how long.
+
+    Attributes
+    ----------
+    suite : str or Path, optional
+        Name or file; without one `orthobench.compare.cells.SUITE`, or the latest of a store.
+    tolerance : Tolerance
+    budget : float
+        Wall seconds for timing, which comes last.
+    solvers, problems : tuple of str
+        Names; only these, where any are given.
+    seeds : int, optional
+        Instead of the suite's.
+    clock : {"cpu", "wall"}
+    patience : float
+        Seconds after which a run is killed, and has failed.
+    """
+
+    suite: str | Path | None = None
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    budget: float = 90.0
+    solvers: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    seeds: int | None = None
+    clock: str = "cpu"
+    patience: float = 600.0
 
 
 @dataclass(frozen=True)
@@ -130,15 +160,15 @@ class Comparison:
         Name of the suite.
     tolerance : Tolerance
     compared : tuple of Compared
-        In the suite's order; also those that only one side has, or that failed on either.
+        In the suite's order, including cells that only one side has or that failed on either.
     rounds : int
-        In which both sides were timed side by side; 0 where there were none.
+        How many rounds both sides were timed for; 0 where they were not.
     seconds : float
         Wall time that all of it took.
     machine : mapping
         `orthobench.tools.environment.snapshot`.
     notes : tuple of str
-        What a reader has to know beside: who could not be timed, and why.
+        What a reader should know besides: for instance why seconds are not compared.
     """
 
     base: Side
@@ -152,5 +182,5 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def regressions(self) -> list[tuple[Compared, Question]]:
-        """Return every cell and question for which HEAD is worse beyond the tolerance."""
+        """Return each cell and question for which HEAD is worse beyond the tolerance."""
         return [(cell, asked) for cell in self.compared for asked in cell.worse()]

@@ -1,4 +1,4 @@
-"""What a side shows of its cells: the curve of each, from a live run or from a store."""
+"""The curve of a cell on one side: the metric against the work, from a live run or from a store."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from orthobench.results.record import Record
 from orthobench.tools.arrays import Array
 
 Key: TypeAlias = "tuple[str, str, int]"
-"""Problem, solver with its tuned values, and seed: what makes two sides' cells the same cell."""
+"""Problem, solver with its tuned values, and seed; cells with equal keys are compared."""
 
 COUNTS = ("steps", "samples", "flops")
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One cell of one side.
+    """The curve of one cell on one side.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Curve:
     values : ndarray, shape (M,)
         The primary metric there.
     failed : str
-        Why the run is none; empty where it is one.
+        Why the run failed; empty where it did not.
     status : str
         How it ended: a value of `Ending`.
     budget : mapping
@@ -47,7 +47,7 @@ class Curve:
 
     @classmethod
     def of_reply(cls, reply: Mapping[str, Any]) -> Curve:
-        """Return the curve that a worker sent."""
+        """Return the curve that a worker sends."""
         table = np.array(reply["trace"], float).reshape(-1, len(COUNTS) + 1)
         failed = f"{reply['status']}: {reply['reason']}" if reply["failed"] else ""
         ended = reply["status"]
@@ -55,7 +55,7 @@ class Curve:
 
     @classmethod
     def of_record(cls, record: Record) -> Curve:
-        """Return the curve that a store has."""
+        """Return the curve of a record in a store."""
         work = [[m.work.steps, m.work.samples, m.work.flops] for m in record.trace]
         values = [m.metrics[record.problem.primary] for m in record.trace]
         failed = f"{record.stop.status.value}: {record.stop.reason}" if record.failed else ""
@@ -65,7 +65,7 @@ class Curve:
 
     @classmethod
     def without(cls, reason: str) -> Curve:
-        """Return the curve of a run that did not come to anything."""
+        """Return the curve of a run that left nothing behind."""
         return cls("", np.empty((0, len(COUNTS))), np.empty(0), reason, Ending.ERROR.value)
 
     @property
@@ -79,7 +79,7 @@ class Curve:
         return int(self.work[-1, 1]) if len(self.work) else 0
 
     def equals(self, other: Curve) -> bool:
-        """Whether the same was measured, bit for bit."""
+        """Whether two curves are the same, bit for bit."""
         return (
             np.array_equal(self.work, other.work)
             and np.array_equal(self.values, other.values, equal_nan=True)
@@ -88,11 +88,11 @@ class Curve:
 
     @property
     def settled(self) -> bool:
-        """Whether the run came to its own end: it converged, or met the suite's target."""
+        """Whether the run ended by itself: it converged, or met the suite's target."""
         return not self.failed and self.status in (Ending.DONE.value, Ending.TARGET.value)
 
 
 def key_of(record: Record) -> Key:
-    """Return what makes the cell of a record the same cell on the other side."""
+    """Return the key of a record's cell."""
     tuned = "".join(f" {name}={value}" for name, value in record.solver.tuned.items())
     return (record.problem.label, record.solver.label + tuned, record.seed)

@@ -1,7 +1,7 @@
-"""Result and work: what does not depend on a clock is compared exactly.
+"""Result and work, compared exactly because neither depends on a clock.
 
 Equal solver, problem and seed give equal bits, so that any difference comes from a change of the
-code. What arithmetic in another order can do is no difference.
+code. Differences as small as those from arithmetic in another order do not count.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from orthobench.compare.curves import COUNTS, Curve
 from orthobench.tools.arrays import Array
 
 SAME_DIGITS = 1e-9
-"""Values that differ by less than this part of themselves are the same."""
+"""Values that differ by a smaller part than this count as the same."""
 
 SOLVED = 1e-12
-"""So are values below this part of the value at the start: nothing is left to improve."""
+"""Differences below this part of the value at the start do not count: the problem is solved."""
 
 LEFT = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-"""Targets: the part that is left of the way from BASE's start to the best that BASE reached."""
+"""Targets, as the part that is left of the way from BASE's start to the best value of BASE."""
 
 
 def result(base: Curve, head: Curve, tolerance: float) -> Answer:
@@ -38,15 +38,15 @@ def result(base: Curve, head: Curve, tolerance: float) -> Answer:
     room = SAME_DIGITS * abs(old) + floor
     ratio = (new + floor) / (old + floor) if old + floor > 0 else np.nan
     change = _change(new - old, tolerance * abs(old), room)
-    said = f"{base.primary.replace('_', ' ')} {old:.6g} -> {new:.6g}"
-    return Answer(change, ratio, ratio, ratio, said)
+    values = f"{base.primary.replace('_', ' ')} {old:.6g} -> {new:.6g}"
+    return Answer(change, ratio, ratio, ratio, values)
 
 
 def work(base: Curve, head: Curve, tolerance: float) -> Answer:
     """Compare the steps, samples and flops to each target, and report the largest increase.
 
-    Targets are values that leave a part `LEFT` of the way that BASE came, and the end of runs
-    that came to an end of their own. A target that HEAD never reaches takes infinite work.
+    Targets are the values that leave a part `LEFT` of BASE's way, and the end of the run where
+    both runs ended by themselves. A target that HEAD never reaches takes infinite work.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def work(base: Curve, head: Curve, tolerance: float) -> Answer:
         The part of BASE's work by which HEAD's may be larger.
     """
     if base.failed or head.failed:
-        return Answer(Change.NONE, said="a run failed")
+        return Answer(Change.NONE, explanation="a run failed")
     if unlike := _unlike(base, head):
         return unlike
     spent = [*_to_targets(base, head), *_to_the_end(base, head)]
     if not spent:
-        return Answer(Change.NONE, said="BASE reaches nothing better than its start")
+        return Answer(Change.NONE, explanation="BASE reaches nothing better than its start")
     ratios = [max(_ratio(old, new)) for _, old, new in spent]
     worst = int(np.argmax(ratios))
     ratio = ratios[worst]
@@ -68,23 +68,23 @@ def work(base: Curve, head: Curve, tolerance: float) -> Answer:
         worst = int(np.argmin(ratios))
         ratio = ratios[worst]
     change = _change(ratio - 1.0, tolerance, SAME_DIGITS)
-    return Answer(change, ratio, ratio, ratio, _told(*spent[worst]))
+    return Answer(change, ratio, ratio, ratio, _described(*spent[worst]))
 
 
 def _unlike(base: Curve, head: Curve) -> Answer | None:
-    """Return the answer where there are no two values to compare."""
+    """Return the answer for curves that cannot be compared, None for those that can."""
     if head.failed and base.failed:
-        return Answer(Change.NONE, said=f"both fail; HEAD {head.failed}")
+        return Answer(Change.NONE, explanation=f"both fail; HEAD {head.failed}")
     if head.failed:
-        return Answer(Change.WORSE, said=f"HEAD fails: {head.failed}")
+        return Answer(Change.WORSE, explanation=f"HEAD fails: {head.failed}")
     if base.failed:
-        return Answer(Change.BETTER, said=f"BASE fails: {base.failed}")
+        return Answer(Change.BETTER, explanation=f"BASE fails: {base.failed}")
     if base.primary != head.primary:
-        said = f"BASE is judged by {base.primary}, HEAD by {head.primary}"
-        return Answer(Change.NONE, said=said)
+        metrics = f"BASE is judged by {base.primary}, HEAD by {head.primary}"
+        return Answer(Change.NONE, explanation=metrics)
     if dict(base.budget) != dict(head.budget):
-        said = f"the budgets are unequal: {_limits(base)} and {_limits(head)}"
-        return Answer(Change.NONE, said=said)
+        budgets = f"the budgets are unequal: {_limits(base)} and {_limits(head)}"
+        return Answer(Change.NONE, explanation=budgets)
     return None
 
 
@@ -119,7 +119,7 @@ def _to_the_end(base: Curve, head: Curve) -> list[tuple[str, Array, Array]]:
 
 
 def _reached(curve: Curve, target: float) -> Array:
-    """Return the work at the first checkpoint that is at the target; infinite without one."""
+    """Return the work at the first checkpoint that meets the target; infinite where none does."""
     there = np.flatnonzero(curve.values <= target * (1 + np.copysign(SAME_DIGITS, target)))
     return curve.work[there[0]] if len(there) else np.full(len(COUNTS), np.inf)
 
@@ -129,7 +129,7 @@ def _ratio(old: Array, new: Array) -> Array:
     return np.where(old > 0, new / np.where(old > 0, old, 1), np.where(new > 0, np.inf, 1.0))
 
 
-def _told(name: str, old: Array, new: Array) -> str:
+def _described(name: str, old: Array, new: Array) -> str:
     worst = int(np.argmax(np.abs(_ratio(old, new) - 1)))
     if np.isinf(new).all():
         return f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"

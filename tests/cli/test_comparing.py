@@ -34,11 +34,13 @@ def compare(monkeypatch, tmp_path):
         yield Side(base, "revision", "0" * 40), Side(head, "revision", "1" * 40)
 
     def call(*words, change=Change.SAME, error=None):
-        def found(base, head, options, tell):
+        def found(base, head, options, progress):
             asked["options"] = options
             if error:
                 raise error
-            answers = {question: Answer(change, 1.5, said="1 -> 1.5") for question in Question}
+            answers = {
+                question: Answer(change, 1.5, explanation="1 -> 1.5") for question in Question
+            }
             cells = (Compared("digits", "msg", 0, answers),)
             return Comparison(base, head, "regression", options.tolerance, cells)
 

@@ -76,7 +76,7 @@ def test_the_worst_target_is_the_one_that_counts():
     answer = exact.work(base, head, 0.0)
     assert answer.change is Change.WORSE
     assert answer.ratio == pytest.approx(1.2)
-    assert "steps" in answer.said
+    assert "steps" in answer.explanation
 
 
 def test_dearer_steps_count_as_work_where_steps_are_equal():
@@ -84,7 +84,7 @@ def test_dearer_steps_count_as_work_where_steps_are_equal():
     head = Curve("loss", base.work * [1, 1, 1.05], base.values)
     answer = exact.work(base, head, 0.0)
     assert answer.change is Change.WORSE
-    assert answer.said.endswith("flops")
+    assert answer.explanation.endswith("flops")
 
 
 def test_a_target_that_is_never_reached_takes_infinite_work():
@@ -93,7 +93,7 @@ def test_a_target_that_is_never_reached_takes_infinite_work():
     answer = exact.work(base, head, 0.5)
     assert answer.change is Change.WORSE
     assert np.isinf(answer.ratio)
-    assert "never" in answer.said
+    assert "never" in answer.explanation
 
 
 def test_runs_that_converge_are_compared_to_their_ends():
@@ -118,7 +118,7 @@ def test_values_may_be_negative():
 def test_a_run_that_fails_now_is_a_regression():
     base, head = halving(), Curve.without("error: it broke")
     assert exact.result(base, head, 0.0).change is Change.WORSE
-    assert "it broke" in exact.result(base, head, 0.0).said
+    assert "it broke" in exact.result(base, head, 0.0).explanation
     assert exact.result(head, base, 0.0).change is Change.BETTER
     assert exact.work(base, head, 0.0).change is Change.NONE
     assert exact.result(head, head, 0.0).change is Change.NONE

@@ -12,10 +12,10 @@ import pytest
 
 import orthobench as ob
 from orthobench.cli.comparing import compare as command
-from orthobench.compare.comparison import Change, Question, Side, Tolerance
-from orthobench.compare.run import Options, compare
-from orthobench.compare.shown import SUITE as SUITE_BY_DEFAULT
-from orthobench.compare.timing.process import Process, SideError
+from orthobench.compare.cells import SUITE as SUITE_BY_DEFAULT
+from orthobench.compare.comparison import Change, Options, Question, Side, Tolerance
+from orthobench.compare.process import SideError, SideProcess
+from orthobench.compare.run import compare
 from orthobench.errors import UsageError
 from orthobench.registry.suite_file import load
 
@@ -235,7 +235,9 @@ def test_another_solution_is_found_of_every_solver_of_the_default_suite(tmp_path
     found = compare(HERE, head(tmp_path, TURNED), Options(budget=0.0), lambda _: None)
     answers = [cell.answers[Question.RESULT] for cell in found.compared]
     for answer in answers:
-        assert answer.change is (Change.WORSE if answer.ratio > 1 else Change.BETTER), answer.said
+        assert answer.change is (Change.WORSE if answer.ratio > 1 else Change.BETTER), (
+            answer.explanation
+        )
     assert sum(answer.change is Change.WORSE for answer in answers) > len(answers) / 2
 
 
@@ -257,7 +259,7 @@ def test_runs_that_raise_hang_or_die_are_told_and_cost_no_other(suite, tmp_path)
         found, changes = compared(HERE, side, suite, patience=20.0)
         assert changes["oja step=2.0"][Question.RESULT] is Change.WORSE, what
         assert changes["incremental-pca"][Question.RESULT] is Change.SAME, what
-        said = found.compared[0].answers[Question.RESULT].said
+        said = found.compared[0].answers[Question.RESULT].explanation
         assert "broken" in said or "SIGKILL" in said or "took longer" in said
         assert "fails" in said
 
@@ -278,7 +280,7 @@ def test_a_solver_that_contradicts_itself_is_no_regression(suite, tmp_path):
         """
     found, changes = compared(HERE, head(tmp_path, defect), suite)
     assert changes["oja step=2.0"][Question.RESULT] is Change.NONE
-    assert "not reproducible" in found.compared[0].answers[Question.RESULT].said
+    assert "not reproducible" in found.compared[0].answers[Question.RESULT].explanation
     assert changes["incremental-pca"][Question.RESULT] is Change.SAME
 
 
@@ -304,7 +306,7 @@ def test_a_solver_that_takes_twice_as_long_is_found(suite, tmp_path):
 
 
 def test_a_process_tells_what_it_was_asked_in_vain():
-    with Process(HERE, "cpu", 1, 60.0) as process:
+    with SideProcess(HERE, "cpu", 1, 60.0) as process:
         with pytest.raises(SideError, match="unknown suite 'nothing'"):
             process.ask("suite", name="nothing")
         assert "quickstart" not in process.ask("suite", name="quickstart")["text"][:5]

@@ -70,6 +70,14 @@ def test_a_crash_tells_what_python_was_doing(failed):
     assert "orthobench_faults.py" in executed.stop.traceback
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of processes")
+def test_a_copy_that_outlives_its_process_does_not_keep_the_run_waiting(faults):
+    found = finished(local.run(cells(faults, faults.Forking()), 1, 1, Limits(timeout=60)))
+    (outcome,) = found.values()
+    assert outcome.stop.status is Ending.CRASHED
+    assert "SIGKILL" in outcome.stop.reason
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's data")
 def test_memory_beyond_the_limit_is_refused_to_the_cell_alone(faults):
     planned = cells(faults, faults.Greedy(), faults.Sound())
@@ -111,8 +119,8 @@ def test_a_process_that_dies_idle_costs_no_cell(faults):
     (cell,) = cells(faults, faults.Sound())
     worker = local.Worker("1", 1, Limits(), SimpleQueue())
     expected = numbers(local.execute(worker, cell))
-    os.kill(worker.child._process.pid, signal.SIGKILL)
-    worker.child._process.wait()
+    os.kill(worker.process._process.pid, signal.SIGKILL)
+    worker.process.death()
     assert numbers(local.execute(worker, cell)) == expected
     worker.close()
 

@@ -1,1 +1,1 @@
-"""What BASE and HEAD mean, and the interpreter that runs each."""
+"""What BASE and HEAD mean, and an interpreter for each."""

@@ -1,7 +1,7 @@
-"""Builds the environment of a side: its own project, over the packages of this environment.
+"""The environment of a side: its own project, on top of the packages of this environment.
 
-So BASE and HEAD run on the same NumPy and differ in nothing but the project. Or, with fresh
-dependencies, each has its own, as its project asks for them.
+So BASE and HEAD run on the same NumPy and differ in nothing but the project. With fresh
+dependencies, each has its own instead, as its project requires them.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 
-from orthobench.compare.environments import fallback
 from orthobench.compare.environments.naming import Named
+from orthobench.compare.remote import fallback
 from orthobench.errors import UsageError
 
 LINES = 12
-"""Lines that are shown of what pip said before it failed."""
+"""How many of the last lines of pip are shown when it fails."""
 
 COPIED = "_orthobench_fallback"
-"""What `fallback` is called in an environment."""
+"""The name of the module `fallback` in an environment."""
 
 UNBUILT = (".git", ".hg", ".venv", "venv", "build", "dist", "__pycache__", "*.egg-info")
-"""What is not copied of a project that is in no repository."""
+"""Files that are not copied from a project outside of any repository."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """An environment with a side's project in it.
+    """An environment in which a side's project is installed.
 
     Attributes
     ----------
     python : Path
         Its interpreter.
     distribution : str
-        What is installed in it.
+        The project's name.
     """
 
     python: Path
@@ -60,24 +60,24 @@ class Built:
 
 @dataclass(frozen=True)
 class Builder:
-    """Builds environments.
+    """The builder of environments, with its settings.
 
     Attributes
     ----------
     scratch : Path
-        Folder for what is needed only now.
+        Folder for what is needed only during the comparison.
     kept : Path, optional
-        Folder of the environments of revisions and wheels, which are there the next time.
+        Folder of the environments of revisions and wheels that are kept for the next time.
     fresh : bool
         Whether an environment has dependencies of its own, newly resolved.
-    tell : callable
-        Is told what is being done.
+    progress : callable
+        Called with what is being done.
     """
 
     scratch: Path
     kept: Path | None
     fresh: bool
-    tell: Callable[[str], None]
+    progress: Callable[[str], None]
 
     def build(self, named: Named) -> Built:
         """Build the environment of a side, or take the one that was kept.
@@ -85,13 +85,13 @@ class Builder:
         Raises
         ------
         UsageError
-            Where pip fails; with the last that it said.
+            Where pip fails; with its last lines.
         """
         if self.kept is None or named.side.kind == "folder":
             return self._build(named, self.scratch / named.role.lower())
         folder = self.kept / self._key(named)
         if not folder.exists():
-            # renamed when it is complete: whoever comes while it is being built sees none
+            # renamed when it is complete, so that nobody takes one that is still being built
             self.kept.mkdir(parents=True, exist_ok=True)
             part = self.kept / f".{folder.name}.{os.getpid()}"
             try:
@@ -104,7 +104,7 @@ class Builder:
     def _build(self, named: Named, folder: Path) -> Built:
         with self._source(named) as source:
             wheel = source if source.is_file() else self._wheel(named, source)
-        self.tell(f"{named}: making its environment")
+        self.progress(f"{named}: making its environment")
         venv.EnvBuilder(symlinks=os.name != "nt").create(folder)
         python = next(
             p for p in (folder / "bin/python", folder / "Scripts/python.exe") if p.exists()
@@ -116,7 +116,7 @@ class Builder:
         return self._shared(_built(folder))
 
     def _shared(self, built: Built) -> Built:
-        """Let an environment fall back on the packages here; anew each time, as these change."""
+        """Let an environment fall back on the packages here; done each time, since these change."""
         if self.fresh:
             return built
         own = Path(_purelib(built.folder))
@@ -128,7 +128,7 @@ class Builder:
 
     @contextmanager
     def _source(self, named: Named) -> Iterator[Path]:
-        """Give the wheel of a side, or a folder of its own with the project's files."""
+        """Give the wheel of a side, or a scratch folder with the project's files."""
         repository, side = named.repository, named.side
         target = self.scratch / f"source-{named.role.lower()}"
         if side.kind == "wheel":
@@ -144,7 +144,7 @@ class Builder:
                 yield target / named.project
 
     def _wheel(self, named: Named, source: Path) -> Path:
-        self.tell(f"{named}: building its wheel")
+        self.progress(f"{named}: building its wheel")
         out = self.scratch / f"wheel-{named.role.lower()}"
         missing = ["it is to be fresh"] if self.fresh else missing_to_build(source)
         words = [] if missing else ["--no-build-isolation"]
@@ -152,7 +152,7 @@ class Builder:
         return next(out.glob("*.whl"))
 
     def _orthobench(self, named: Named, wheel: Path) -> list[str]:
-        """Return the orthobench to install beside a plugin: the one that compares."""
+        """Return the requirement of orthobench beside a plugin: the version that compares."""
         if _distribution(wheel) == "orthobench":
             return []
         here = metadata.distribution("orthobench")
@@ -165,7 +165,7 @@ class Builder:
         return [str(next(out.glob("*.whl")))]
 
     def _key(self, named: Named) -> str:
-        """Return the name of a kept environment: what was built, and what it was built with."""
+        """Return the name of a kept environment: a digest of what it was built from."""
         side = named.side
         what = side.detail if side.kind == "revision" else _sha256(Path(side.detail))
         facts = [what, named.project, self.fresh, sys.version, sys.base_prefix]
@@ -185,22 +185,22 @@ class Builder:
             check=False,
         )
         if done.returncode:
-            raise UsageError(self._failed(named, done.stdout, words))
+            raise UsageError(self._failure(named, done.stdout, words))
 
-    def _failed(self, named: Named, said: str, words: tuple[str, ...]) -> str:
-        lines = [line for line in said.splitlines() if line.strip()]
-        shown = "\n".join(f"    {line}" for line in lines[-LINES:])
+    def _failure(self, named: Named, output: str, words: tuple[str, ...]) -> str:
+        lines = [line for line in output.splitlines() if line.strip()]
+        last = "\n".join(f"    {line}" for line in lines[-LINES:])
         what = "build the wheel of" if "wheel" in words else "install"
         advice = "its own dependencies have to be installable"
         if not self.fresh:
             advice = "--fresh-dependencies builds it with its own dependencies"
             if "wheel" in words and "--no-build-isolation" not in words:
-                advice = "what its build needs can be installed here before, for want of a network"
-        return f"cannot {what} {named}; pip said:\n{shown}\n{advice}"
+                advice = "without a network, install here first what its build needs"
+        return f"cannot {what} {named}; pip said:\n{last}\n{advice}"
 
 
 def missing_to_build(source: Path) -> list[str]:
-    """Return what a project's build needs and is not installed here."""
+    """Return the names of the build requirements of a project that are not installed here."""
     try:
         table = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8"))
     except (FileNotFoundError, tomllib.TOMLDecodeError):
@@ -212,7 +212,7 @@ def missing_to_build(source: Path) -> list[str]:
 
 
 def packages_here() -> list[str]:
-    """Return the folders of packages of this environment."""
+    """Return the folders in which the packages of this environment are."""
     folders = [*site.getsitepackages()]
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())
@@ -232,7 +232,7 @@ def _purelib(folder: Path) -> str:
 
 
 def _pth_files(distribution: str) -> list[str]:
-    """Return the ``.pth`` files that an editable installation of a distribution has here."""
+    """Return the ``.pth`` files of the distribution, as an editable installation here has them."""
     if not _installed(distribution):
         return []
     files = metadata.distribution(distribution).files or ()

@@ -1,4 +1,4 @@
-"""What a comparison asks of git: which commit a text means, and the files of that commit."""
+"""Git, as far as a comparison needs it: the commit that a text means, and its files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 from orthobench.errors import OrthobenchError
 
 OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-"""What git sets for its hooks, and what would send a command to another repository or index."""
+"""Variables that git sets for its hooks, and that send a command to another repository or index."""
 
 
 class GitError(OrthobenchError):
-    """A git command that failed; the message has what git said."""
+    """A git command that failed; the message ends with git's own."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Repository:
         Raises
         ------
         GitError
-            Where there is one that git does not read, as another user's.
+            Where git refuses to read the repository, for instance because it is another user's.
         """
         try:
             root = git(folder, "rev-parse", "--show-toplevel")
@@ -53,7 +53,7 @@ class Repository:
         return cls(Path(root))
 
     def commit(self, revision: str) -> str | None:
-        """Return the full name of the commit that a revision means, or None."""
+        """Return the full hash of the commit that a revision means, or None."""
         if revision.startswith("-"):
             return None
         try:
@@ -77,7 +77,7 @@ class Repository:
 
     @property
     def shallow(self) -> bool:
-        """Whether the clone has the newest commits only."""
+        """Whether the clone lacks the older commits."""
         return git(self.root, "rev-parse", "--is-shallow-repository") == "true"
 
     @contextmanager
@@ -94,7 +94,7 @@ class Repository:
             Not there yet.
         """
         try:
-            # hooks are the user's own, for working trees that the user works in
+            # the user's hooks are for the working trees that the user works in
             off = ("-c", "core.hooksPath=/dev/null")
             words = ("worktree", "add", "--detach", "--force", str(folder), commit)
             git(self.root, *off, *words)
@@ -105,9 +105,9 @@ class Repository:
 
     @contextmanager
     def as_it_is(self, folder: Path) -> Iterator[Path]:
-        """Give a folder with the files of the working tree: changed and new ones as they are.
+        """Give a folder with the files of the working tree, including changed and new ones.
 
-        What is ignored is left out. History is there as in `checked_out`.
+        Ignored files are left out. History is there as in `checked_out`.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Repository:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Make the target what the source is: a file, a link, or not there."""
+    """Copy a file or a link; remove the target where there is no source."""
     if source.is_dir() and not source.is_symlink():  # a submodule, or a repository inside
         return
     target.unlink(missing_ok=True)
@@ -138,7 +138,7 @@ def git(folder: Path, *words: str) -> str:
     Raises
     ------
     GitError
-        Where it fails; with the last that git said.
+        Where it fails; with git's message.
     FileNotFoundError
         Where there is no git.
     """
@@ -153,6 +153,6 @@ def git(folder: Path, *words: str) -> str:
         check=False,
     )
     if done.returncode:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        raise GitError(f"git {words[0]}: {said}")
+        message = done.stderr.strip() or f"exit code {done.returncode}"
+        raise GitError(f"git {words[0]}: {message}")
     return done.stdout.removesuffix("\n")

@@ -1,4 +1,4 @@
-"""What BASE and HEAD mean: everything is looked up and checked here, before anything is built."""
+"""The meaning of BASE and HEAD, looked up and checked before anything is built."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ PROJECT = ("pyproject.toml", "setup.py")
 
 @dataclass(frozen=True)
 class Named:
-    """A side as it was named, not built yet.
+    """A side whose environment is not built yet.
 
     Attributes
     ----------
     role : str
         ``"BASE"`` or ``"HEAD"``.
     side : Side
-        Complete for environments and stores.
+        Complete where it is an environment or a store.
     repository : Repository, optional
-        Of a revision, and of a folder that lies in one.
+        The repository of a revision, or of a folder that lies in one.
     project : str
         The project's folder, relative to the repository's.
     """
@@ -54,10 +54,9 @@ def resolve(role: str, text: str, here: Path) -> Named:
     role : str
         ``"BASE"`` or ``"HEAD"``, for messages.
     text : str
-        As the user wrote it.
+        The user's words.
     here : Path
-        Where paths start; revisions are those of the repository around it, of the project that
-        it lies in.
+        Where relative paths start, and whose repository and project a revision is of.
 
     Raises
     ------
@@ -85,7 +84,7 @@ def resolve(role: str, text: str, here: Path) -> Named:
 
 
 def _paths(text: str, path: Path) -> Iterator[Side]:
-    """Yield what a path may be, what is most likely meant first."""
+    """Yield what a path may be, the most likely first."""
     if any((path / name).is_file() for name in PROJECT):
         yield Side(text, "folder", str(path))
     for kind, find in (("store", _store), ("wheel", _wheel), ("environment", _python)):
@@ -124,7 +123,7 @@ def _wheel(path: Path) -> Path | None:
     if path.suffix != ".whl" or not path.is_file():
         return None
     if not zipfile.is_zipfile(path):
-        raise UsageError(f"{path} is no wheel: its contents are no zip archive")
+        raise UsageError(f"{path} is no wheel: it is no zip archive")
     return path
 
 
@@ -139,7 +138,7 @@ def _runs(path: Path) -> bool:
 
 
 def _located(role: str, side: Side) -> Named:
-    """Return the side of a path; of a project with the repository that it lies in."""
+    """Return the side of a path, with the repository that a project's folder lies in."""
     repository = Repository.around(Path(side.detail)) if side.kind == "folder" else None
     if repository is None or repository.commit("HEAD") is None:
         return Named(role, side)
@@ -168,7 +167,7 @@ def _project_around(here: Path, root: Path) -> str:
 
 
 def _nothing(text: str, path: Path, repository: Repository | None) -> str:
-    """Return all that a text could have been, and is not."""
+    """Return why a text is none of the things that it could be."""
     if repository is None:
         revision = "there is no git repository here that it could be a revision of"
     else:

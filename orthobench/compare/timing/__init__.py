@@ -1,1 +1,1 @@
-"""Which side is slower, measured side by side."""
+"""Which side is slower: both are timed side by side, and a sequential test decides."""

@@ -1,12 +1,12 @@
-"""Time side by side: A B B A ..., until each cell is decided.
+"""Timing of both sides by turns, A B B A ..., until each cell is decided.
 
-In a round, each cell that is not decided yet is timed in turns A B B A A B .... A machine that
-others share is now slow and now fast, by a fifth and for milliseconds or minutes, so that nothing
-but two turns next to each other can be compared: the median of the logarithms of their ratios is
-the round's one observation of the cell. Every round is served by fresh copies of the two sides'
-processes, with their memory in another order, and every few rounds by fresh processes: where code
-and data lie makes the same code some percent faster or slower, and a test that does not draw that
-anew takes it for a change. (Curtsinger and Berger 2013, "Stabilizer: statistically sound
+In a round, each cell that is not decided yet is timed in turns A B B A A B .... A shared machine is
+now slow and now fast, by a fifth and for milliseconds or minutes, so that only two turns next to
+each other can be compared: the median of the logarithms of their ratios is the round's one
+observation of the cell. Every round runs in fresh copies of the two sides' processes, with their
+memory in another order, and every few rounds in fresh processes: the place of code and data in
+memory makes the same code some percent faster or slower, and a test that does not draw it anew
+takes that for a change. (Curtsinger and Berger 2013, "Stabilizer: statistically sound
 performance evaluation"; Kalibera and Jones 2013, "Rigorous benchmarking in reasonable time".)
 """
 
@@ -16,96 +16,87 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import count
 from statistics import median
 
 from orthobench.compare.comparison import Side
-from orthobench.compare.timing.process import Process, SideError
-from orthobench.compare.timing.timed import ROUNDS, Timed, evidence, undecided
+from orthobench.compare.process import SideError, SideProcess
+from orthobench.compare.timing.timed import ROUNDS, TimedCell, evidence, undecided
 
-SERVED = 2
-"""The least rounds that a pair of processes serves."""
+ROUNDS_OF_A_PAIR = 2
+"""The fewest rounds for which a pair of processes is kept."""
 
 PART = 4
-"""One of so many rounds is for all cells, the others for this part of them, which looks slow."""
+"""Every fourth round is for all cells, the others for the fourth of them that looks slowest."""
 
 SECONDS = 0.002
-"""The least seconds of one turn of a side; a cell that is faster runs several times in a turn."""
+"""The shortest turn of a side, in seconds; a faster cell runs several times in a turn."""
 
 TURNS = 12
-"""Turns of each side in a round, where they are short."""
+"""Turns of each side in a round of a short cell."""
 
 LONG = 1.0
-"""Seconds of a cell in a round, after which it has fewer turns, but two of each side."""
+"""Seconds of a cell in a round, beyond which it has fewer turns; two of each side at least."""
 
-
-@dataclass(frozen=True)
-class Timing:
-    """How to time.
-
-    Attributes
-    ----------
-    tolerance : float
-        The part of BASE's seconds by which HEAD's may be larger.
-    budget : float
-        Wall seconds for all rounds.
-    clock : str
-    threads : int
-    patience : float
-        Seconds that one request may take.
-    """
-
-    tolerance: float
-    budget: float
-    clock: str = "cpu"
-    threads: int = 1
-    patience: float = 600.0
-
-
-Start = Callable[[Side], Process]
-"""Starts a worker of a side, which is to reply when it has planned the cells."""
+Start = Callable[[Side], SideProcess]
+"""Starts a worker of a side, whose first reply says that it has planned the cells."""
 
 
 def measure(
     sides: tuple[Side, Side],
-    cells: Sequence[Timed],
-    timing: Timing,
+    cells: Sequence[TimedCell],
+    tolerance: float,
+    budget: float,
     start: Start,
-    tell: Callable[[str], None],
+    progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
 ) -> int:
     """Time cells in rounds until all are decided or the budget is spent; return the rounds.
 
-    The observations are added to the cells' ``logs``.
+    Parameters
+    ----------
+    sides : tuple of Side
+        BASE and HEAD.
+    cells : sequence of TimedCell
+        The observations are added to their ``logs``.
+    tolerance : float
+        The part of BASE's seconds by which HEAD's may be larger.
+    budget : float
+        Wall seconds.
+    start : callable
+        Starts a worker of a side.
+    progress : callable
+        Called with what is being done.
+    now : callable
+        Reads the clock of the budget, in seconds.
     """
-    deadline = now() + timing.budget
+    deadline = now() + budget
     rounds = 0
     for number in count():
-        if not (left := undecided(cells, timing.tolerance)) or now() > deadline:
+        if not (left := undecided(cells, tolerance)) or now() > deadline:
             return rounds
         with ExitStack() as stack:
-            began = now()
+            begin = now()
             pair = _started(sides, start, stack, swapped=number % 2 == 1)
-            sound = _warm_up(left, pair)
+            alive = _warm_up(left, pair)
             ready = now()
-            # a pair is worth at least as much timing as it took to start
-            for served in count():
-                if not sound or (served >= SERVED and now() - ready > ready - began):
+            # a pair is used for at least as long as it took to start
+            for done in count():
+                if not alive or (done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin):
                     break
-                if not (left := undecided(cells, timing.tolerance)) or now() > deadline:
+                if not (left := undecided(cells, tolerance)) or now() > deadline:
                     return rounds
-                tell(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
+                progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
                 chosen = _chosen(left, rounds)
-                sound = _round(chosen, pair, rounds % 2 == 1, number, lambda: now() > deadline)
+                alive = _round(chosen, pair, rounds % 2 == 1, number, lambda: now() > deadline)
                 rounds += 1
     raise AssertionError("there is always another number")
 
 
-def _chosen(cells: Sequence[Timed], rounds: int) -> Sequence[Timed]:
-    """Return the cells of the next round: all, or those that look slow and are to be confirmed.
+def _chosen(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
+    """Return the cells of the next round: all, or those that look slow and have to be confirmed.
 
-    Which cells are observed may depend on what was seen of them: evidence remains evidence.
+    The choice may depend on earlier observations: the evidence stays valid.
     """
     if rounds % PART == 0 or min(len(cell.logs) for cell in cells) < ROUNDS:
         return cells
@@ -115,45 +106,50 @@ def _chosen(cells: Sequence[Timed], rounds: int) -> Sequence[Timed]:
 
 def _started(
     sides: tuple[Side, Side], start: Start, stack: ExitStack, swapped: bool
-) -> tuple[Process, Process]:
-    """Start a process of each side; `swapped` says which first."""
+) -> tuple[SideProcess, SideProcess]:
+    """Start a process of each side; HEAD's first where `swapped`."""
     first, second = (stack.enter_context(start(side)) for side in sides[:: -1 if swapped else 1])
     pair = (second, first) if swapped else (first, second)
     for process in pair:
-        process.receive()
+        process.reply()
     return pair
 
 
-def _warm_up(cells: Sequence[Timed], pair: tuple[Process, Process]) -> bool:
-    """Compile and load in both processes what their copies will use; return whether they live."""
+def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) -> bool:
+    """Compile and load in both processes what their copies will use.
+
+    Return False as soon as one of them has died.
+    """
     for cell in cells:
         for process, steps in zip(pair, cell.steps, strict=True):
-            process.send("time", key=cell.key, steps=steps, runs=1)
+            process.request("time", key=cell.key, steps=steps, runs=1)
         seconds = [_first(process, cell) for process in pair]
         if not cell.runs and not cell.failed:
             cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
             cell.turns = min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
-    return all(process.alive for process in pair)
+        if not all(process.alive for process in pair):
+            return False
+    return True
 
 
-def _first(process: Process, cell: Timed) -> float:
+def _first(process: SideProcess, cell: TimedCell) -> float:
     try:
-        return float(process.receive()["seconds"][0])
+        return float(process.reply()["seconds"][0])
     except SideError as error:
         cell.failed = f"cannot be timed: {error}"
         return math.nan
 
 
 def _round(
-    cells: Sequence[Timed],
-    pair: tuple[Process, Process],
+    cells: Sequence[TimedCell],
+    pair: tuple[SideProcess, SideProcess],
     swapped: bool,
     number: int,
     late: Callable[[], bool],
 ) -> bool:
     """Add an observation to each cell, in fresh copies of both processes.
 
-    Returns whether the processes can serve another round.
+    Return whether the processes can serve another round.
     """
     for process in pair:
         process.ask("begin")
@@ -171,7 +167,7 @@ def _round(
     return True
 
 
-def _observe(cell: Timed, pair: tuple[Process, Process], swapped: bool) -> None:
+def _observe(cell: TimedCell, pair: tuple[SideProcess, SideProcess], swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
     turns: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):
@@ -183,6 +179,6 @@ def _observe(cell: Timed, pair: tuple[Process, Process], swapped: bool) -> None:
     cell.logs.append(median(ratios) - _log_units(cell))
 
 
-def _log_units(cell: Timed) -> float:
+def _log_units(cell: TimedCell) -> float:
     base, head = cell.units
     return math.log(head / base)

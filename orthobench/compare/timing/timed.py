@@ -1,4 +1,4 @@
-"""Cells that are timed, and what their rounds say: evidence alone, no process and no clock."""
+"""The cells that are timed, and what their observations say; no process and no clock in here."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from orthobench.compare.comparison import Answer, Change
 from orthobench.stats import sequential
 
 ROUNDS = 4
-"""The least rounds that decide anything of a cell."""
+"""The fewest rounds that decide anything about a cell."""
 
 PAIRS = 3
-"""Pairs of processes in which a cell has been timed before it is called slower."""
+"""Pairs of processes in which a cell has to be timed before it is called slower."""
 
 REACH = 0.1
-"""An observation farther from what is tested than this counts as that far: a disturbance."""
+"""How far from the tested value an observation counts at most; beyond, it is a disturbance."""
 
 RATE = 0.01
-"""Of false discoveries among the cells that are called slower."""
+"""The expected part of false discoveries among the cells that are called slower."""
 
 ENOUGH = math.log(1 / 0.05)
-"""Evidence that a cell is not slower beyond the tolerance, after which it is not timed any more."""
+"""Evidence that a cell is not slower beyond the tolerance, at which its timing ends."""
 
 
 @dataclass
-class Timed:
+class TimedCell:
     """A cell that is timed.
 
     Attributes
     ----------
     key : str
-        The worker's.
+        The worker's name for it.
     steps : tuple of int
-        Of BASE's run and of HEAD's.
+        The steps of BASE's run and of HEAD's.
     units : tuple of float
-        The units of work that these are.
+        The units of work of these runs.
     runs : int
-        Runs in a turn of a side; 0 as long as that is not known.
+        Runs in a turn of a side; 0 until it is known.
     turns : int
-        Turns of each side in a round; 0 as long as that is not known.
+        Turns of each side in a round; 0 until it is known.
     logs : list of float
         One for each round: the logarithm of HEAD's seconds for a unit of work over BASE's.
     seconds : tuple of float
-        Seconds of a run of either side, in the latest round.
+        Seconds of a run of each side, in the latest round.
     pairs : set of int
-        The pairs of processes that it was timed in.
+        The pairs of processes that have timed it.
     failed : str
         Why it cannot be timed.
     """
@@ -63,12 +63,12 @@ class Timed:
     failed: str = ""
 
 
-def answers(cells: Sequence[Timed], tolerance: float) -> dict[str, Answer]:
-    """Return what the rounds say of each cell, by key.
+def answers(cells: Sequence[TimedCell], tolerance: float) -> dict[str, Answer]:
+    """Return the answer for each cell, by key.
 
     Parameters
     ----------
-    cells : sequence of Timed
+    cells : sequence of TimedCell
     tolerance : float
         The part of BASE's seconds by which HEAD's may be larger.
     """
@@ -80,7 +80,7 @@ def answers(cells: Sequence[Timed], tolerance: float) -> dict[str, Answer]:
     }
 
 
-def undecided(cells: Sequence[Timed], tolerance: float) -> list[Timed]:
+def undecided(cells: Sequence[TimedCell], tolerance: float) -> list[TimedCell]:
     """Return the cells that more rounds could decide."""
     return [
         cell
@@ -94,12 +94,13 @@ def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
     return sequential.log_evidence(logs, limit, REACH)
 
 
-def _slower(cells: Sequence[Timed], tolerance: float) -> list[bool]:
-    """Return which cells are slower for sure, and beyond the tolerance as measured.
+def _slower(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
+    """Return which cells are certainly slower, and measured to be so beyond the tolerance.
 
-    That a cell is slower at all has to be beyond doubt, not that it is by more than the tolerance,
-    which would leave a change of twice the tolerance undecided on most machines. An e-value that
-    is taken for nothing as long as the ratio is tolerated is still one.
+    It must be certain that a cell is slower at all. That it is so by more than the tolerance need
+    only be measured: to be certain of that too would leave a change of twice the tolerance
+    undecided on most machines. An e-value that is ignored while the ratio is tolerated is still an
+    e-value.
     """
     limit = math.log1p(tolerance)
     return sequential.discoveries(
@@ -109,7 +110,7 @@ def _slower(cells: Sequence[Timed], tolerance: float) -> list[bool]:
     )  # fmt: skip
 
 
-def _faster(cells: Sequence[Timed], tolerance: float) -> list[bool]:
+def _faster(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
     limit = math.log1p(tolerance)
     beyond = [_evidence_beyond([-x for x in cell.logs], limit) for cell in cells]
     return sequential.discoveries(beyond, RATE)
@@ -120,18 +121,18 @@ def _evidence_beyond(logs: Sequence[float], limit: float) -> float:
     return evidence(logs) if logs and median(logs) > limit else -math.inf
 
 
-def _not_slower(cell: Timed, tolerance: float) -> bool:
-    """Return whether it is beyond doubt that the cell is not slower beyond the tolerance."""
+def _not_slower(cell: TimedCell, tolerance: float) -> bool:
+    """Return whether the cell is certainly not slower beyond the tolerance."""
     limit = math.log1p(tolerance)
     enough = evidence([-x for x in cell.logs], -limit) >= ENOUGH
     return enough and len(cell.logs) >= ROUNDS
 
 
-def _answer(cell: Timed, tolerance: float, worse: bool, better: bool) -> Answer:
+def _answer(cell: TimedCell, tolerance: float, worse: bool, better: bool) -> Answer:
     if cell.failed:
-        return Answer(Change.NONE, said=cell.failed)
+        return Answer(Change.NONE, explanation=cell.failed)
     if not cell.logs:
-        return Answer(Change.UNDECIDED, said="the budget was spent before it was timed")
+        return Answer(Change.UNDECIDED, explanation="the budget was spent before it was timed")
     low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
     ratio = math.exp(median(cell.logs))
     if worse:
@@ -141,5 +142,5 @@ def _answer(cell: Timed, tolerance: float, worse: bool, better: bool) -> Answer:
     else:
         change = Change.SAME if _not_slower(cell, tolerance) else Change.UNDECIDED
     old, new = (1e3 * seconds for seconds in cell.seconds)
-    said = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
-    return Answer(change, ratio, low, high, said)
+    explanation = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
+    return Answer(change, ratio, low, high, explanation)

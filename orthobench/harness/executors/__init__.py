@@ -1,7 +1,7 @@
 """Executors: cells in, events out, and the same results on each of them.
 
-An executor is a function ``run(cells, ...)`` that yields an `Event` when a cell begins and when it
-is finished, in any order between cells. Whatever a cell does, it is finished once.
+An executor is a function ``run(cells, ...)`` that yields an `Event` when a cell begins and another
+when it is finished, in any order of the cells. Whatever a cell does, it is finished exactly once.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from orthobench.harness.trace import Outcome
 
 @dataclass(frozen=True)
 class Event:
-    """A cell began, or is finished.
+    """The beginning or the end of a cell.
 
     Attributes
     ----------
     cell : Cell
     worker : str
-        Who has it: ``"1"`` for the first worker.
+        The worker that has it: ``"1"`` for the first.
     outcome : Outcome, optional
-        The result of a cell that is finished.
+        The result, at the end.
     """
 
     cell: Cell
@@ -38,17 +38,17 @@ Events: TypeAlias = Iterator[Event]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one cell may take; all of them need a process of its own.
+    """The most that one cell may take; any limit needs worker processes.
 
     Attributes
     ----------
     timeout : float, optional
-        Seconds of wall time, building the data, compiling and judging included; then the process
-        is killed.
+        Seconds of wall time, including building the data, compiling and judging; after them the
+        process is killed.
     memory : int, optional
         Bytes of memory of the process.
     isolate : bool
-        Whether every cell has a fresh process.
+        Whether each cell gets a fresh process.
     """
 
     timeout: float | None = None

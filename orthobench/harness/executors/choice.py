@@ -1,4 +1,4 @@
-"""Which executor is meant: by name, checked before anything runs."""
+"""The executor of a name, with its settings checked before anything runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def chosen(
     threads : int
         Threads of the libraries in each process.
     limits : Limits, optional
-        What one cell may take.
+        The most that one cell may take.
     scheduler : str, optional
         Address of a Dask scheduler.
 

@@ -1,14 +1,15 @@
-"""The Dask executor: cells on any Dask cluster, each in a process of its own on a worker there.
+"""The Dask executor: cells on any Dask cluster, each in a process of its own beside a Dask worker.
 
-The process keeps hangs, crashes and memory away from the Dask worker, as on this machine. A cell
-whose Dask worker dies goes to another, as often as the scheduler's ``allowed-failures`` says:
-three times, where nobody changed it.
+The process keeps hangs, crashes and memory away from the Dask worker, as the local executor does.
+A cell whose Dask worker dies goes to another, as often as the scheduler's ``allowed-failures``
+allows: three times by default.
 """
 
 from __future__ import annotations
 
 import atexit
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -23,13 +24,15 @@ from orthobench.harness.trace import Outcome
 if TYPE_CHECKING:
     from distributed import Client
 
-
 PATIENCE = 10
 """Seconds that a scheduler has to answer."""
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""The environment variable that keeps the current folder off the path, like ``python -P``."""
+
 
 class ClusterError(OrthobenchError):
-    """A cluster that cannot be reached, or is gone."""
+    """A cluster that cannot be reached, or was lost."""
 
 
 def run(
@@ -45,11 +48,11 @@ def run(
     ----------
     cells : sequence of Cell
     workers : int
-        Dask workers of the cluster that is started where no scheduler is named.
+        Dask workers of the cluster that is started if no scheduler is named.
     threads : int
         Threads of the libraries in each process.
     limits : Limits, optional
-        What one cell may take.
+        The most that one cell may take.
     scheduler : str, optional
         Address of a scheduler, as ``tcp://10.0.0.1:8786``.
 
@@ -77,7 +80,7 @@ def _events(client: Client, cells: Sequence[Cell], threads: int, limits: Limits)
 
 
 def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
-    """Execute a cell, on a Dask worker, in a process beside it that lives on for the next."""
+    """Execute a cell in a process beside this Dask worker; the process stays for the next cell."""
     try:
         worker = _idle.pop()
     except IndexError:
@@ -92,7 +95,7 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
 
 
 _idle: list[local.Worker] = []
-"""Workers of this process that have no cell."""
+"""The idle workers of this process."""
 
 
 def _result(future: Any, client: Client) -> Outcome:
@@ -113,14 +116,14 @@ def _result(future: Any, client: Client) -> Outcome:
 
 @contextmanager
 def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
-    """Connect to a scheduler, or to a cluster of our own that ends with us."""
+    """Connect to a scheduler, or to a cluster that is started here and ends with the run."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
         raise UsageError("Dask is not installed: pip install orthobench[dask]") from None
     if scheduler is None:
         alone = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-        with LocalCluster(**alone) as cluster, Client(cluster) as client:
+        with _safe_path(), LocalCluster(**alone) as cluster, Client(cluster) as client:
             yield client
         return
     try:
@@ -132,8 +135,22 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
 
 
 @contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let processes that are started meanwhile import nothing from the current folder."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
+
+
+@contextmanager
 def _silenced(name: str) -> Iterator[None]:
-    """Keep a logger quiet: what it has to say comes as an error, too."""
+    """Keep a logger quiet whose messages also come as errors."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""The inline executor: one cell after the other, in this process."""
+"""The inline executor: one cell after another, in this process."""
 
 from __future__ import annotations
 

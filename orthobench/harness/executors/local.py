@@ -1,7 +1,7 @@
 """The local executor: worker processes on this machine, each cell in one of them.
 
-A process that dies, hangs or takes too much memory costs its own cell and nothing else; what the
-cell had recorded until then is judged by the process that takes its place.
+A process that dies, hangs or takes too much memory costs its own cell and nothing else; the points
+that the cell had recorded until then are judged by the process that takes its place.
 """
 
 from __future__ import annotations
@@ -17,16 +17,13 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
-from orthobench.harness.executors.child import Child
 from orthobench.harness.executors.worker import Done, Judge, Reply, Request, Run
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Outcome, Recording
-
-Told: TypeAlias = "SimpleQueue[tuple[Child, Reply | None]]"
-"""Replies with the process that they come from; None says that it is gone."""
+from orthobench.tools.processes import Process, Program, Replies
 
 Data: TypeAlias = tuple[AnyProblem, int]
-"""What cells share an instance by: the problem and the seed."""
+"""The problem and the seed: cells with equal ones share an instance."""
 
 
 def run(
@@ -40,9 +37,9 @@ def run(
     workers : int
         Processes.
     threads : int
-        Threads of the libraries in each: set before they are loaded.
+        Threads of the libraries in each; set before they are loaded.
     limits : Limits, optional
-        What one cell may take.
+        The most that one cell may take.
 
     Raises
     ------
@@ -50,16 +47,16 @@ def run(
         Where a class of a cell is defined in a script, which other processes cannot import.
     """
     refuse_scripts(cells)
-    told: Told = SimpleQueue()
-    jobs = _Jobs(cells)
+    replies: Replies = SimpleQueue()
+    waiting = _Waiting(cells)
     names = [str(i + 1) for i in range(min(workers, len(cells)))]
-    crew = [Worker(name, threads, limits or Limits(), told) for name in names]
+    crew = [Worker(name, threads, limits or Limits(), replies) for name in names]
     try:
         while True:
-            yield from _begun(crew, jobs)
+            yield from _assign(crew, waiting)
             if not any(worker.request for worker in crew):
                 return
-            yield from _heard(crew, told)
+            yield from _next_events(crew, replies)
     finally:
         for worker in crew:
             worker.close()
@@ -80,58 +77,58 @@ def execute(worker: Worker, cell: Cell) -> Outcome:
     """Execute one cell on a worker that is idle."""
     worker.begin(Run(cell))
     while True:
-        for event in _heard([worker], worker.told):
+        for event in _next_events([worker], worker.replies):
             if event.outcome is not None:
                 return event.outcome
 
 
-class _Jobs:
-    """The cells left, those on the same data together."""
+class _Waiting:
+    """The cells that no worker has taken yet, grouped by their data."""
 
     def __init__(self, cells: Iterable[Cell]) -> None:
-        self._left: dict[Data, list[Cell]] = {}
+        self._cells: dict[Data, list[Cell]] = {}
         for cell in cells:
-            self._left.setdefault((cell.problem, cell.seed), []).append(cell)
+            self._cells.setdefault((cell.problem, cell.seed), []).append(cell)
 
     def take(self, held: Data | None) -> Cell | None:
-        """Return the next cell for a worker that holds some data, or None where none is left.
+        """Return the next cell for a worker, or None where none is left.
 
-        One on the same data, or else of those data that nobody has begun, or most are left of.
+        A cell on the data that the worker holds, else one on the data with the most cells left.
         """
-        if not self._left:
+        if not self._cells:
             return None
-        data = held if held in self._left else max(self._left, key=self._waiting)
-        cells = self._left[data]
+        data = held if held in self._cells else max(self._cells, key=self._count)
+        cells = self._cells[data]
         cell = cells.pop(0)
         if not cells:
-            del self._left[data]
+            del self._cells[data]
         return cell
 
-    def _waiting(self, data: Data) -> int:
-        return len(self._left[data])
+    def _count(self, data: Data) -> int:
+        return len(self._cells[data])
 
 
 @dataclass
 class Worker:
-    """One place in the crew: its process, which may be replaced, and the request that it has.
+    """A worker: its process, which may be replaced, and the request that it works on.
 
     Attributes
     ----------
     name : str
-        What people call it.
+        Shown to people.
     threads : int
-        Threads of the libraries that its process loads.
+        Threads of the libraries that the process loads.
     limits : Limits
-        What one cell may take.
-    told : SimpleQueue
-        Where processes tell their replies.
+        The most that one cell may take.
+    replies : Replies
+        Takes what the process sends.
     """
 
     name: str
     threads: int
     limits: Limits
-    told: Told
-    child: Child | None = None
+    replies: Replies
+    process: Process | None = None
     request: Request | None = None
     recording: Recording = field(default_factory=Recording)
     deadline: float = inf
@@ -139,72 +136,81 @@ class Worker:
 
     def begin(self, request: Request) -> None:
         """Send a request to the process; start one where there is none, or it died idle."""
-        if self.child is not None and not self.child.alive:
+        if self.process is not None and not self.process.alive:
             self.close()
-        if self.child is None:
-            self.child = Child(self.threads, self.limits.memory, lambda *told: self.told.put(told))
+        if self.process is None:
+            memory = {"memory": self.limits.memory}
+            program = Program("orthobench.harness.executors.worker", memory)
+            self.process = Process(program, self.threads, self.replies)
         self.request, self.recording = request, Recording()
         self.held = request.cell.problem, request.cell.seed
         self.deadline = time.monotonic() + (self.limits.timeout or inf)
-        self.child.ask(request)
+        self.process.send(request)
 
-    def hear(self, reply: Reply | None) -> Event | None:
-        """Take a reply, or None for a process that is gone; return the event of a finished cell."""
+    def take(self, reply: Reply | None) -> Event | None:
+        """Take a reply, None from a process that is gone; return the event of a finished cell."""
         if reply is None:
-            return self.broken_off(self.child.ending()) if self.child else None
+            return self._crashed()
         if isinstance(reply, Done):
-            spoilt = reply.outcome.stop.status is Ending.MEMORY
-            return self._finished(reply.outcome, self.limits.isolate or spoilt)
+            tainted = reply.outcome.stop.status is Ending.MEMORY
+            return self._finish(reply.outcome, self.limits.isolate or tainted)
         self.recording.marks.append(reply.mark)
         self.recording.solutions.append(reply.solution)
         return None
 
-    def overdue(self) -> Event | None:
-        """Kill the process of a request past its time; return the event where it is finished."""
+    def check_deadline(self) -> Event | None:
+        """Kill the process where its time is up; return the event of a finished cell."""
         if time.monotonic() < self.deadline:
             return None
         limit = f"{self.limits.timeout:g} s"
-        return self.broken_off(Stop(Ending.TIMEOUT, f"killed after its time limit of {limit}"))
+        return self._break_off(Stop(Ending.TIMEOUT, f"killed after its time limit of {limit}"))
 
-    def broken_off(self, stop: Stop) -> Event | None:
-        """Have what was recorded judged by a new process, or finish with nothing recorded."""
+    def close(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.close()
+        self.process, self.held = None, None
+
+    def _crashed(self) -> Event | None:
+        if self.process is None:
+            return None
+        death = self.process.death()
+        return self._break_off(Stop(Ending.CRASHED, death.reason, death.stderr))
+
+    def _break_off(self, stop: Stop) -> Event | None:
+        """Have the recorded points judged by a new process; without any, finish the cell."""
         request, recording = self.request, self.recording
         if isinstance(request, Run) and recording.marks:
             self.close()
             self.begin(Judge(request.cell, recording, stop))
             return None
         lost = request.stop if isinstance(request, Judge) else stop
-        return self._finished(Outcome(lost), fresh=True)
+        return self._finish(Outcome(lost), fresh=True)
 
-    def close(self) -> None:
-        """End the process."""
-        if self.child is not None:
-            self.child.close()
-        self.child, self.held = None, None
-
-    def _finished(self, outcome: Outcome, fresh: bool) -> Event | None:
+    def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:
+        """Return the event of the finished cell; `fresh` ends the process that it ran in."""
         request, self.request, self.deadline = self.request, None, inf
         if fresh:
             self.close()
         return None if request is None else Event(request.cell, self.name, outcome)
 
 
-def _begun(crew: Iterable[Worker], jobs: _Jobs) -> Iterator[Event]:
+def _assign(crew: Iterable[Worker], waiting: _Waiting) -> Iterator[Event]:
     """Give every idle worker a cell."""
     for worker in crew:
-        if worker.request is None and (cell := jobs.take(worker.held)):
+        if worker.request is None and (cell := waiting.take(worker.held)):
             worker.begin(Run(cell))
             yield Event(cell, worker.name)
 
 
-def _heard(crew: Sequence[Worker], told: Told) -> Iterator[Event]:
-    """Wait for a reply or a deadline, and yield the event of a cell that is finished by it."""
+def _next_events(crew: Sequence[Worker], replies: Replies) -> Iterator[Event]:
+    """Wait for a reply or a deadline, and yield the events of cells that it finishes."""
     left = min(worker.deadline for worker in crew) - time.monotonic()
     try:
-        child, reply = told.get(timeout=None if left == inf else max(0.0, left))
+        process, reply = replies.get(timeout=None if left == inf else max(0.0, left))
     except Empty:
-        found = [worker.overdue() for worker in crew]
+        found = [worker.check_deadline() for worker in crew]
     else:
-        # a process that was killed may still have told something
-        found = [worker.hear(reply) for worker in crew if worker.child is child]
+        # a reply may still come from a process that was replaced
+        found = [worker.take(reply) for worker in crew if worker.process is process]
     yield from (event for event in found if event is not None)

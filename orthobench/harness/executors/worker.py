@@ -1,37 +1,34 @@
-"""A process that executes cells for another: requests come by standard input, pickled.
+"""The program of a worker process that executes cells: takes requests and sends replies, pickled.
 
-It trusts its parent, and nobody else can write into the pipe. Its true standard output carries
-the replies; what solvers print goes to standard error, which the parent keeps.
+It trusts its parent, and nobody else can write into the pipe.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
-import pickle
-import signal
-import struct
-import sys
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from orthobench.contract.solution import Solution
     from orthobench.harness.cell import Cell
     from orthobench.harness.stopping import Stop
     from orthobench.harness.trace import Mark, Outcome, Recording
+    from orthobench.tools.child import Channel
 
 
 @dataclass(frozen=True)
 class Run:
-    """Request: execute a cell, and tell each point as it is recorded."""
+    """Request: execute a cell, and send each point as it is recorded."""
 
     cell: Cell
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Request: judge what is left of a run that broke off."""
+    """Request: judge the points that a run had recorded before its process was gone."""
 
     cell: Cell
     recording: Recording
@@ -40,7 +37,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class Point:
-    """Reply: a point of the run under way."""
+    """Reply: a recorded point of the run under way."""
 
     mark: Mark
     solution: Solution
@@ -57,75 +54,49 @@ Request: TypeAlias = Run | Judge
 Reply: TypeAlias = Point | Done
 
 
-def main(memory: int | None) -> None:
-    """Serve requests until standard input ends.
+def main(channel: Channel, memory: int | None) -> None:
+    """Serve requests until the parent closes the channel.
 
     Parameters
     ----------
+    channel : Channel
+        To and from the parent.
     memory : int, optional
         Bytes of memory that the process may take (on Linux).
     """
-    replies = _replies()
-    _die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    import faulthandler
-
     faulthandler.enable()
+    if hasattr(os, "register_at_fork"):
+        # a copy that a solver forks and that outlives this process would hold the channel open
+        os.register_at_fork(after_in_child=channel.close)
     if memory is not None:
         _limit_memory(memory)
-    while (packed := receive(sys.stdin.buffer)) is not None:
-        send(replies, Done(_served(packed, replies)))
+    while True:
+        try:
+            request: Request | None = channel.receive()
+        except Exception as error:
+            channel.send(Done(_not_importable(error)))
+            continue
+        if request is None:
+            return
+        channel.send(Done(_outcome(request, channel)))
 
 
-def send(stream: BinaryIO, message: Request | Reply) -> None:
-    """Write a message, after its length."""
-    packed = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(struct.pack("<q", len(packed)) + packed)
-    stream.flush()
-
-
-def receive(stream: BinaryIO) -> bytes | None:
-    """Return the next message, pickled; None where the stream has ended, or breaks off in it."""
-    head = stream.read(8)
-    if len(head) < 8:
-        return None
-    (length,) = struct.unpack("<q", head)
-    packed = stream.read(length)
-    return packed if len(packed) == length else None
-
-
-def _served(packed: bytes, replies: BinaryIO) -> Outcome:
+def _outcome(request: Request, channel: Channel) -> Outcome:
     from orthobench.harness.cell import broken_off, execute
-    from orthobench.harness.stopping import Ending, Stop
-    from orthobench.harness.trace import Outcome
-
-    try:
-        request: Request = pickle.loads(packed)  # noqa: S301 - from the parent
-    except Exception as error:
-        where = "".join(traceback.format_exception(error))
-        reason = f"a worker process cannot import it ({error}); take the inline executor"
-        return Outcome(Stop(Ending.ERROR, reason, where))
 
     if isinstance(request, Judge):
         return broken_off(request.cell, request.recording, request.stop)
-    return execute(request.cell, lambda mark, solution: send(replies, Point(mark, solution)))
+    return execute(request.cell, lambda mark, solution: channel.send(Point(mark, solution)))
 
 
-def _replies() -> BinaryIO:
-    """Return the true standard output, and send what is printed to standard error."""
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return replies
+def _not_importable(error: Exception) -> Outcome:
+    """Return the outcome of a cell whose classes this process cannot import."""
+    from orthobench.harness.stopping import Ending, Stop
+    from orthobench.harness.trace import Outcome
 
-
-def _die_with_parent() -> None:
-    """Ask Linux to kill this process with its parent, also while compiled code hangs."""
-    if sys.platform != "linux":
-        return
-    import ctypes
-
-    set_death_signal = 1
-    ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
+    where = "".join(traceback.format_exception(error))
+    reason = f"a worker process cannot import it ({error}); take the inline executor"
+    return Outcome(Stop(Ending.ERROR, reason, where))
 
 
 def _limit_memory(most: int) -> None:

@@ -1,5 +1,5 @@
 """Environments have the code of their side, and nothing else differs: the worst that a gate can do
-is to compare a thing with itself."""
+is to compare a version with itself."""
 
 import json
 import os
@@ -16,9 +16,9 @@ import pytest
 from orthobench.compare.comparison import Side
 from orthobench.compare.environments import sides as module
 from orthobench.compare.environments.building import Builder, Built, missing_to_build, packages_here
-from orthobench.compare.environments.fallback import fall_back
 from orthobench.compare.environments.naming import Named
 from orthobench.compare.environments.sides import sides
+from orthobench.compare.remote.fallback import fall_back
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
@@ -54,7 +54,7 @@ def no_pip(monkeypatch):
 
 def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
     said = []
-    with sides("HEAD~1", ".", here=project.root, tell=said.append) as (base, head):
+    with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):
         first, ours = asked(base)
         third, same = asked(head)
         assert (first, third, ours) == ("first", "third", same)
@@ -117,8 +117,8 @@ def test_an_environment_without_orthobench_is_refused(empty):
 def checked(monkeypatch, **found):
     """Check a built environment whose interpreter says this of what it imports."""
     usual = {
-        "orthobench": "/env/lib/orthobench", "broken": {}, "plugins": {"toy": "toy-plugin"},
-        "modules": {"toy_solver": "/env/lib/toy_solver.py"},
+        "orthobench": "/env/lib/orthobench", "refused": "", "broken": {},
+        "plugins": {"toy": "toy-plugin"}, "modules": {"toy_solver": "/env/lib/toy_solver.py"},
     }  # fmt: skip
     monkeypatch.setattr(module, "_probed", lambda *_: usual | found)
     built = SimpleNamespace(
@@ -137,6 +137,7 @@ def checked(monkeypatch, **found):
         ({"modules": {"toy_solver": None}}, "toy_solver would be imported from None"),
         ({"modules": None}, "did not install toy_plugin"),
         ({"orthobench": None}, "no orthobench"),
+        ({"refused": "it is too old"}, "cannot be compared: it is too old"),
         ({"broken": {"toy": "ImportError: no x"}}, "plugin 'toy' does not load: ImportError"),
         ({"broken": {"orthobench": "ImportError"}}, "plugin 'orthobench' does not load"),
     ],
@@ -171,7 +172,7 @@ def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch)
     monkeypatch.syspath_prepend(empty)
     venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "env")
     built = Built(empty / "env" / "bin" / "python", "toy_plugin")
-    Builder(empty, None, fresh=False, tell=lambda text: None)._shared(built)
+    Builder(empty, None, fresh=False, progress=lambda text: None)._shared(built)
     (written,) = (empty / "env").rglob("_orthobench_fallback.pth")
     assert written.read_text().endswith(", ['_toy.pth'])\n")
 
@@ -190,13 +191,11 @@ def test_a_build_is_isolated_where_something_it_needs_is_not_here(empty):
 
 
 def test_pips_failure_is_told_by_its_last_lines(project, empty):
-    builder = Builder(empty, None, fresh=False, tell=lambda text: None)
+    builder = Builder(empty, None, fresh=False, progress=lambda text: None)
     named = Named("BASE", Side("main", "revision", project.first))
-    said = builder._failed(named, "\n".join(f"line {i}" for i in range(50)), ("wheel", "x"))
+    said = builder._failure(named, "\n".join(f"line {i}" for i in range(50)), ("wheel", "x"))
     assert said.startswith("cannot build the wheel of BASE 'main'; pip said:\n    line 38\n")
-    assert said.endswith(
-        "line 49\nwhat its build needs can be installed here before, for want of a network"
-    )
+    assert said.endswith("line 49\nwithout a network, install here first what its build needs")
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Solvers that fail in every way that a process can, beside one that is sound."""
 
+import os
+import signal
 import time
 from dataclasses import dataclass
 from typing import ClassVar
@@ -98,6 +100,16 @@ class Segfaulting(Walk):
 
 
 @dataclass(frozen=True)
+class Forking(Walk):
+    name = "forking"
+
+    def fail(self, oracle, state):
+        if os.fork() == 0:
+            time.sleep(1000)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
 class NotANumber(Walk):
     name = "not-a-number"
 
@@ -125,7 +137,7 @@ def no_room(cell, threads, limits):
 
 @hookimpl
 def orthobench_solvers():
-    return [Sound, Raising, Hanging, Greedy, Segfaulting, NotANumber]
+    return [Sound, Raising, Hanging, Greedy, Segfaulting, Forking, NotANumber]
 
 
 @hookimpl

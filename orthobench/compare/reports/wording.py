@@ -1,4 +1,4 @@
-"""What every telling of a comparison shares: the sentence, the numbers, and the order."""
+"""The words that all reports share: the verdict, the numbers, and the order of cells."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ ASKED = {
 }
 
 NOTHING = "nothing was compared"
-"""The verdict where no answer rests on both sides: no gate may pass on that."""
+"""The verdict where no answer compares both sides; no gate may pass on that."""
 
 SHORTENED = 12
-"""Digits that are shown of a commit."""
+"""How many digits of a commit are shown."""
 
 
 def verdict(comparison: Comparison) -> str:
-    """Return the outcome in one sentence.
+    """Return the outcome in one sentence, with the number of answers that are missing.
 
-    ``no regression``, ``3 regressions: 1 of result, 2 of time``; with what remained open.
+    ``no regression``, ``3 regressions: 1 of result, 2 of time (4 undecided)``.
     """
     found = Counter(asked for _, asked in comparison.regressions())
     if not any(_compared(a) for cell in comparison.compared for a in cell.answers.values()):
@@ -34,19 +34,19 @@ def verdict(comparison: Comparison) -> str:
     changes = tally(comparison)
     if found:
         parts = [f"{found[asked]} of {asked.value}" for asked in Question if found[asked]]
-        said = f"{plural(found.total(), 'regression')}: {', '.join(parts)}"
+        sentence = f"{plural(found.total(), 'regression')}: {', '.join(parts)}"
     else:
-        said = "no regression"
-    still_open = [
+        sentence = "no regression"
+    missing = [
         f"{changes[change]:,} {word}"
         for change, word in ((Change.UNDECIDED, "undecided"), (Change.NONE, "not compared"))
         if changes[change]
     ]
-    return f"{said} ({', '.join(still_open)})" if still_open else said
+    return f"{sentence} ({', '.join(missing)})" if missing else sentence
 
 
 def tally(comparison: Comparison, asked: Question | None = None) -> Counter[Change]:
-    """Return how many answers there are of each kind; to one question, or to all."""
+    """Return the number of answers of each kind, to one question or to all."""
     return Counter(
         answer.change
         for cell in comparison.compared
@@ -64,10 +64,12 @@ def counted(changes: Counter[Change]) -> str:
     return f"{cells}: {', '.join(map(' '.join, parts))}" if parts else cells
 
 
-def told(comparison: Comparison, asked: Question, change: Change) -> list[tuple[Compared, Answer]]:
-    """Return the cells of which a question has this answer, with the answer; worst first.
+def cells_with(
+    comparison: Comparison, asked: Question, change: Change
+) -> list[tuple[Compared, Answer]]:
+    """Return the cells with this answer to a question, worst first.
 
-    Of improvements the largest is first.
+    Of improvements, the largest comes first.
     """
     found = [
         (cell, cell.answers[asked])
@@ -79,20 +81,22 @@ def told(comparison: Comparison, asked: Question, change: Change) -> list[tuple[
 
 
 def reasons(found: Sequence[tuple[Compared, Answer]]) -> list[tuple[str, str]]:
-    """Return each reason that answers give, and the cells that it holds for, as text."""
+    """Return each reason, and the cells that have it, as text."""
     cells: dict[str, list[str]] = {}
     for cell, answer in found:
-        cells.setdefault(clean(answer.said) or "no reason given", []).append(clean(cell.label))
+        cells.setdefault(clean(answer.explanation) or "no reason given", []).append(
+            clean(cell.label)
+        )
     return [(reason, listed(labels, most=3)) for reason, labels in cells.items()]
 
 
 def ratio(answer: Answer) -> str:
-    """Return by how much HEAD is worse: ``+5.2 % [+3.9, +6.6]``; empty where it is unknown."""
+    """Return how much worse HEAD is: ``+5.2 % [+3.9, +6.6]``; empty where it is unknown."""
     return " ".join(part for part in (percent(answer.ratio), interval(answer)) if part)
 
 
 def percent(value: float) -> str:
-    """Return a ratio as a change in percent, with its sign; tenfold and more as a factor."""
+    """Return a ratio as a change in percent, with its sign; from tenfold on as a factor."""
     if math.isnan(value):
         return ""
     if value >= 10:
@@ -113,7 +117,7 @@ def interval(answer: Answer) -> str:
 
 
 def side(one: Side) -> str:
-    """Return what a side was called, with its commit shortened."""
+    """Return the user's name of a side, and what it is, with a commit shortened."""
     detail = one.detail
     if re.fullmatch(r"[0-9a-f]{40,64}", detail):
         detail = detail[:SHORTENED]
@@ -121,7 +125,7 @@ def side(one: Side) -> str:
 
 
 def measured(comparison: Comparison) -> str:
-    """Return what was measured, on what: ``30 rounds in 118 s on Intel Xeon``."""
+    """Return how much was measured and where: ``30 rounds in 118 s on Intel Xeon``."""
     parts = [plural(comparison.rounds, "round")] if comparison.rounds else []
     parts += [f"in {duration(comparison.seconds)}"] if comparison.seconds else []
     cpu = comparison.machine.get("cpu")
@@ -136,7 +140,7 @@ def tolerated(comparison: Comparison) -> str:
 
 
 def remarks(comparison: Comparison) -> list[str]:
-    """Return what a reader has to know: the notes, and whether both sides are the same code."""
+    """Return what a reader should know: whether both sides are the same code, and the notes."""
     base, head = comparison.base, comparison.head
     same = (base.kind, base.detail) == (head.kind, head.detail)
     alike = ["BASE and HEAD are the same: what differs is noise"] if same else []
@@ -144,11 +148,11 @@ def remarks(comparison: Comparison) -> list[str]:
 
 
 def _compared(answer: Answer) -> bool:
-    """Return whether an answer says anything of HEAD; that BASE failed does not."""
+    """Return whether an answer compares both sides; that BASE failed does not."""
     only_base_failed = answer.change is Change.BETTER and math.isnan(answer.ratio)
     return answer.change is not Change.NONE and not only_base_failed
 
 
 def _size(value: float, sign: int) -> float:
-    """Return the ratio to sort by; a cell that has none, as one that failed, comes first."""
+    """Return the ratio to sort by; a cell without one, for instance a failed one, comes first."""
     return -sign * math.inf if math.isnan(value) else value

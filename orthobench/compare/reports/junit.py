@@ -1,7 +1,7 @@
-"""A comparison as JUnit XML, as GitLab and Jenkins read it.
+"""A comparison as JUnit XML, in the form that GitLab and Jenkins read.
 
-There is no standard; this keeps to what their readers share: ``testsuites`` of ``testsuite`` of
-``testcase``, with one ``failure`` or ``skipped`` each.
+There is no standard; this is what their readers have in common: ``testsuites`` of ``testsuite`` of
+``testcase``, with at most one ``failure`` or ``skipped`` each.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 from xml.etree import ElementTree as ET
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
-from orthobench.compare.telling import wording
+from orthobench.compare.reports import wording
 
 NAME = "orthobench compare"
 
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 has no way to write."""
+"""Characters that XML 1.0 cannot contain."""
 
 SKIPPED = {Change.UNDECIDED: "undecided", Change.NONE: "not compared"}
 
@@ -23,8 +23,8 @@ SKIPPED = {Change.UNDECIDED: "undecided", Change.NONE: "not compared"}
 def junit(comparison: Comparison) -> str:
     """Return a test suite for each question, in which each cell is a test case.
 
-    A regression is a failure; what is undecided or was not compared is skipped, with the reason.
-    A cell has no duration of its own: only the whole has.
+    A regression is a failure; a cell that is undecided or was not compared is skipped, with the
+    reason. Cells have no durations, only the comparison as a whole has one.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def _suite(comparison: Comparison, asked: Question) -> ET.Element:
     )
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(comparison).items():
-        ET.SubElement(properties, "property", name=name, value=_written(value))
+        ET.SubElement(properties, "property", name=name, value=_valid(value))
     for cell in comparison.compared:
         if asked in cell.answers:
             suite.append(_case(cell, asked, cell.answers[asked]))
@@ -74,19 +74,19 @@ def _properties(comparison: Comparison) -> dict[str, str]:
 
 
 def _case(cell: Compared, asked: Question, answer: Answer) -> ET.Element:
-    # both readers know a case by class name and name, which have to be unique in all suites
+    # both readers identify a case by class name and name, which must be unique over all suites
     case = ET.Element(
-        "testcase", classname=f"orthobench.{asked.value}", name=_written(cell.label), time="0.000"
+        "testcase", classname=f"orthobench.{asked.value}", name=_valid(cell.label), time="0.000"
     )
-    said = "; ".join(part for part in (wording.ratio(answer), answer.said) if part)
+    text = "; ".join(part for part in (wording.ratio(answer), answer.explanation) if part)
     if answer.change is Change.WORSE:
-        failure = ET.SubElement(case, "failure", type=asked.value, message=_written(said))
-        failure.text = _written(f"{cell.label}\n{wording.ASKED[asked]}\n{said}")
+        failure = ET.SubElement(case, "failure", type=asked.value, message=_valid(text))
+        failure.text = _valid(f"{cell.label}\n{wording.ASKED[asked]}\n{text}")
     elif answer.change in SKIPPED:
-        reason = ": ".join(part for part in (SKIPPED[answer.change], said) if part)
-        ET.SubElement(case, "skipped", message=_written(reason))
+        reason = ": ".join(part for part in (SKIPPED[answer.change], text) if part)
+        ET.SubElement(case, "skipped", message=_valid(reason))
     return case
 
 
-def _written(text: str) -> str:
+def _valid(text: str) -> str:
     return FORBIDDEN.sub("\ufffd", text)

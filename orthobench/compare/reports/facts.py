@@ -1,4 +1,4 @@
-"""A comparison as facts for JSON."""
+"""A comparison as JSON."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question, Side
-from orthobench.compare.telling import wording
+from orthobench.compare.reports import wording
 
 SCHEMA = 1
-"""Raised where a key goes or changes its meaning; keys may be added without."""
+"""Raised where a key is dropped or changes its meaning, not where one is added."""
 
 
 def facts(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as what JSON has; None stands for a number that is not finite.
+    """Return a comparison as plain values; None stands for a number that is not finite.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def facts(comparison: Comparison) -> dict[str, Any]:
 
 def _side(side: Side) -> dict[str, Any]:
     paths = {name: getattr(side, name) for name in ("python", "store")}
-    said = {name: None if path is None else str(path) for name, path in paths.items()}
-    return {"name": side.name, "kind": side.kind, "detail": side.detail, **said}
+    texts = {name: None if path is None else str(path) for name, path in paths.items()}
+    return {"name": side.name, "kind": side.kind, "detail": side.detail, **texts}
 
 
 def _counts(comparison: Comparison, asked: Question) -> dict[str, int]:
@@ -66,7 +66,7 @@ def _cell(cell: Compared) -> dict[str, Any]:
 
 def _answer(answer: Answer) -> dict[str, Any]:
     numbers = {name: _finite(getattr(answer, name)) for name in ("ratio", "low", "high")}
-    return {"change": answer.change.value, **numbers, "said": answer.said}
+    return {"change": answer.change.value, **numbers, "said": answer.explanation}
 
 
 def _finite(value: float) -> float | None:

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
-from orthobench.compare.telling import wording
+from orthobench.compare.reports import wording
 from orthobench.report.words import clean, plural
 
 LIMIT = 60_000
 """Characters of the text; GitHub refuses comments of more than 65,536."""
 
 ROWS = (1000, 300, 100, 30, 10, 3, 0)
-"""Rows of a table at most: the first of these that keeps the text within the limit."""
+"""The most rows of a table: the first of these that keeps the text within the limit."""
 
 LONGEST = 300
-"""Characters that are kept of one text in a table, before it is escaped."""
+"""Characters of one text in a table, before it is escaped; the rest is cut off."""
 
 TITLES = {Change.WORSE: "Regressions", Change.BETTER: "Improvements", Change.UNDECIDED: "Undecided"}
 
@@ -24,10 +24,10 @@ Row = tuple[Question, Compared, Answer]
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return the verdict, a count for each question, the regressions, and the rest folded.
+    """Return the verdict, counts for each question, the regressions, and the rest folded.
 
-    Names and messages are shown as they are, whatever they contain: nothing in them is formatted,
-    or notifies anybody. Tables are cut so that the text keeps below GitHub's limit.
+    Names and messages are shown as they are, whatever they contain: nothing in them is formatted or
+    notifies anybody. Tables are cut so that the text stays below GitHub's limit.
 
     Parameters
     ----------
@@ -72,7 +72,9 @@ def _counts(comparison: Comparison) -> Iterator[str]:
 
 def _rows(comparison: Comparison, change: Change) -> list[Row]:
     return [
-        (asked, *found) for asked in Question for found in wording.told(comparison, asked, change)
+        (asked, *found)
+        for asked in Question
+        for found in wording.cells_with(comparison, asked, change)
     ]
 
 
@@ -82,15 +84,15 @@ def _table(rows: Sequence[Row], most: int) -> Iterator[str]:
         yield "|:--|:--|:--|--:|--:|:--|"
     for asked, cell, answer in rows[:most]:
         names = f"{_code(cell.solver)} | {_code(cell.problem)} | {cell.seed}"
-        said = _plain(wording.ratio(answer)).replace(" ", "&nbsp;")
-        yield f"| {asked.value} | {names} | {said} | {_plain(answer.said)} |"
+        ratio = _plain(wording.ratio(answer)).replace(" ", "&nbsp;")
+        yield f"| {asked.value} | {names} | {ratio} | {_plain(answer.explanation)} |"
     if len(rows) > most:
         yield f"\n… and {len(rows) - most:,} more"
 
 
 def _missing(comparison: Comparison, most: int) -> Iterator[str]:
     for asked in Question:
-        grouped = wording.reasons(wording.told(comparison, asked, Change.NONE))
+        grouped = wording.reasons(wording.cells_with(comparison, asked, Change.NONE))
         for reason, cells in grouped[:most]:
             yield f"- {asked.value}: {_plain(reason)}: {_plain(cells)}"
         if len(grouped) > most:
@@ -116,12 +118,12 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text; ``@`` and ``#`` are kept from linking by an invisible space."""
+    """Return a text in which an invisible space keeps ``@`` and ``#`` from becoming links."""
     return re.sub(r"(&#64;|&#35;)(?=\w)", "\\1\u200b", _escaped(text))
 
 
 def _escaped(text: str) -> str:
-    """Return one line in which every character that could mean anything is a reference."""
+    """Return one line in which every character with a meaning is a character reference."""
     line = clean(text)
     line = f"{line[:LONGEST]}…" if len(line) > LONGEST else line
     return re.sub(r"[^\w\s.,;()+%/→…-]|_", lambda found: f"&#{ord(found[0])};", line)

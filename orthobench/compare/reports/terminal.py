@@ -1,4 +1,4 @@
-"""A comparison as lines for the terminal."""
+"""A comparison as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Iterator, Sequence
 import click
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
-from orthobench.compare.telling import wording
+from orthobench.compare.reports import wording
 from orthobench.report.words import clean, plural
 
 COLOURS = {Change.WORSE: "red", Change.BETTER: "green", Change.UNDECIDED: "yellow"}
 
 LISTED = {Change.WORSE: 20, Change.UNDECIDED: 5, Change.BETTER: 20}
-"""What is listed cell by cell, and how many cells at most, unless all are asked for."""
+"""How many cells with each answer are listed at most, unless all are asked for."""
 
 REASONS = 20
-"""Why cells were not compared: reasons that are listed, unless all are asked for."""
+"""How many reasons why cells were not compared are listed, unless all are asked for."""
 
 NARROWEST = 30
-"""Columns that a cell's label has at least, whatever the width."""
+"""The fewest columns for a cell's label, whatever the width."""
 
 
 def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Iterator[str]:
-    """Yield the lines: the outcome first, then for each question what changed, worst first.
+    """Yield the verdict first, then for each question the cells that changed, worst first.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
     for remark in remarks:
         yield from _wrapped(remark, width, "note: ")
     yield ""
-    ending = f"tolerated: {wording.tolerated(comparison)}"
-    done = wording.measured(comparison)
-    yield from _wrapped(f"{done}; {ending}" if done else ending, width)
+    tolerated = f"tolerated: {wording.tolerated(comparison)}"
+    measured = wording.measured(comparison)
+    yield from _wrapped(f"{measured}; {tolerated}" if measured else tolerated, width)
 
 
 def _question(comparison: Comparison, asked: Question, every: bool, width: int) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _question(comparison: Comparison, asked: Question, every: bool, width: int) 
     found = [
         (cell, answer)
         for change, most in listed.items()
-        for cell, answer in wording.told(comparison, asked, change)[:most]
+        for cell, answer in wording.cells_with(comparison, asked, change)[:most]
     ]
     yield from _table(found, width)
     for change, most in listed.items():
@@ -72,7 +72,7 @@ def _question(comparison: Comparison, asked: Question, every: bool, width: int) 
 
 
 def _table(found: Sequence[tuple[Compared, Answer]], width: int) -> Iterator[str]:
-    """Yield two lines or more for each cell: answer, ratio and cell, then what was compared."""
+    """Yield lines for each cell: answer, ratio and cell, then the explanation."""
     heads = [
         (answer.change.value, wording.percent(answer.ratio), wording.interval(answer))
         for _, answer in found
@@ -84,14 +84,14 @@ def _table(found: Sequence[tuple[Compared, Answer]], width: int) -> Iterator[str
         styled = click.style(f"{word:<{words}}", fg=COLOURS.get(answer.change))
         label, *others = textwrap.wrap(clean(cell.label), room) or [""]
         yield f"  {styled}  {ratio:>{ratios}} {between:<{bounds}}  {label}"
-        for line in [*others, *textwrap.wrap(clean(answer.said), room)]:
+        for line in [*others, *textwrap.wrap(clean(answer.explanation), room)]:
             yield " " * left + line
 
 
 def _not_compared(
     comparison: Comparison, asked: Question, every: bool, width: int
 ) -> Iterator[str]:
-    found = wording.told(comparison, asked, Change.NONE)
+    found = wording.cells_with(comparison, asked, Change.NONE)
     grouped = wording.reasons(found)
     for reason, cells in grouped if every else grouped[:REASONS]:
         yield from _wrapped(f"{reason}: {cells}", width, "  not compared, ")

@@ -1,4 +1,4 @@
-"""What a comparison is told as: nothing is lost, nothing is garbled, whatever names contain."""
+"""Reports of a comparison: nothing is lost and nothing is garbled, whatever names contain."""
 
 import html
 import json
@@ -23,16 +23,16 @@ from orthobench.compare.comparison import (
     Side,
     Tolerance,
 )
-from orthobench.compare.telling import wording
-from orthobench.compare.telling.facts import facts
-from orthobench.compare.telling.junit import junit
-from orthobench.compare.telling.lines import LISTED, lines
-from orthobench.compare.telling.markdown import LIMIT, markdown
+from orthobench.compare.reports import wording
+from orthobench.compare.reports.facts import facts
+from orthobench.compare.reports.junit import junit
+from orthobench.compare.reports.markdown import LIMIT, markdown
+from orthobench.compare.reports.terminal import LISTED, lines
 
 RESULT, WORK, TIME = Question
 WORSE, BETTER, SAME, UNDECIDED, NONE = Change
 EXACT = Answer(SAME, 1.0, 1.0, 1.0, "gap 1 -> 1")
-FAILED = Answer(NONE, said="a run failed")
+FAILED = Answer(NONE, explanation="a run failed")
 
 
 def timed(change, ratio, spread=0.01):
@@ -56,7 +56,7 @@ MIXED = comparison(
     cell("faster", timed(BETTER, 0.8)),
     cell("unsure", timed(UNDECIDED, 1.01)),
     cell("steady", timed(SAME, 1.0)),
-    cell("fails", FAILED, Answer(WORSE, said="HEAD fails: error: ZeroDivisionError"), FAILED),
+    cell("fails", FAILED, Answer(WORSE, explanation="HEAD fails: ZeroDivisionError"), FAILED),
     cell("worse", timed(SAME, 1.0), Answer(WORSE, 1.17, 1.17, 1.17, "gap 0.12 -> 0.14"),
          Answer(WORSE, inf, inf, inf, "HEAD never gets there")),
     notes=("fails took no part",),
@@ -75,13 +75,13 @@ def test_the_verdict_counts_regressions_and_what_is_open():
     assert wording.verdict(CALM) == "no regression"
     one = comparison(cell("s", timed(WORSE, 2.0)))
     assert wording.verdict(one) == "1 regression: 1 of time"
-    nothing = Answer(NONE, said="no")
+    nothing = Answer(NONE, explanation="no")
     assert wording.verdict(comparison(cell("s", nothing, nothing, nothing))) == wording.NOTHING
     assert wording.verdict(comparison()) == wording.NOTHING
     # as where BASE is too old for the suite, or its environment lacks something
-    base_fails = Answer(BETTER, said="BASE fails: error: TypeError")
+    base_fails = Answer(BETTER, explanation="BASE fails: error: TypeError")
     assert wording.verdict(comparison(cell("s", nothing, base_fails, nothing))) == wording.NOTHING
-    head_fails = Answer(WORSE, said="HEAD fails: error: TypeError")
+    head_fails = Answer(WORSE, explanation="HEAD fails: error: TypeError")
     assert wording.verdict(comparison(cell("s", nothing, head_fails, nothing))).startswith("1 reg")
 
 
@@ -104,12 +104,12 @@ def test_bounds_are_told_where_there_are_any():
 
 def test_worst_come_first_and_a_failure_before_all():
     def names(asked, change):
-        return [cell.solver for cell, _ in wording.told(MIXED, asked, change)]
+        return [cell.solver for cell, _ in wording.cells_with(MIXED, asked, change)]
 
     assert names(TIME, WORSE) == ["slowest", "slower"]
     assert names(RESULT, WORSE) == ["fails", "worse"]
     both = comparison(cell("a", timed(BETTER, 0.9)), cell("b", timed(BETTER, 0.5)))
-    assert [c.solver for c, _ in wording.told(both, TIME, BETTER)] == ["b", "a"]
+    assert [c.solver for c, _ in wording.cells_with(both, TIME, BETTER)] == ["b", "a"]
 
 
 def test_the_terminal_shows_what_changed_and_counts_the_rest():
@@ -220,7 +220,7 @@ def test_junit_has_a_case_for_each_cell_and_question():
         for case in root.iter("testcase") if case.find("failure") is not None
     ]  # fmt: skip
     assert failures == [
-        ("orthobench.result", "fails", "HEAD fails: error: ZeroDivisionError"),
+        ("orthobench.result", "fails", "HEAD fails: ZeroDivisionError"),
         ("orthobench.result", "worse", "+17.0 %; gap 0.12 -> 0.14"),
         ("orthobench.work", "worse", "inf; HEAD never gets there"),
         ("orthobench.time", "slower", "+5.2 % [+4.2, +6.2]; 12 ms -> 13 ms"),
@@ -237,7 +237,7 @@ def test_junit_has_a_case_for_each_cell_and_question():
 
 
 def test_a_cell_may_have_an_answer_to_one_question_only():
-    gone = Compared("p", "s", 0, {RESULT: Answer(WORSE, said="HEAD does not have it")})
+    gone = Compared("p", "s", 0, {RESULT: Answer(WORSE, explanation="HEAD does not have it")})
     whole = comparison(gone)
     assert [int(suite.get("tests")) for suite in check_junit(junit(whole))] == [1, 0, 0]
     assert "HEAD does not have it" in text_of(whole)
@@ -252,7 +252,7 @@ HOSTILE = st.text(st.characters(codec=None), max_size=30)
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_no_text_breaks_the_xml_or_a_terminal(solver, said, note):
     whole = comparison(
-        cell(solver, replace(timed(WORSE, 1.2), said=said), problem=said), suite=solver,
+        cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said), suite=solver,
         notes=(note,), base=Side(said, "folder", note),
     )  # fmt: skip
     check_junit(junit(whole))
@@ -267,7 +267,9 @@ def rows_of(text):
 @settings(max_examples=40)
 @given(HOSTILE, HOSTILE)
 def test_no_text_breaks_the_markdown(solver, said):
-    text = markdown(comparison(cell(solver, replace(timed(WORSE, 1.2), said=said), problem=said)))
+    text = markdown(
+        comparison(cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said))
+    )
     assert Counter(map(len, rows_of(text))) == {6: 8}
     assert text.count("<details>") == text.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", text)) <= {
@@ -277,7 +279,7 @@ def test_no_text_breaks_the_markdown(solver, said):
 
 def test_markdown_shows_names_as_they_are():
     name = "a|b <b>@all</b> #1 `q` *e* __d__ [x](y) \\ :+1:"
-    text = markdown(comparison(cell(name, replace(timed(WORSE, 1.2), said="@all see #12"))))
+    text = markdown(comparison(cell(name, replace(timed(WORSE, 1.2), explanation="@all see #12"))))
     row = next(row for row in rows_of(text) if row[0].strip() == "time" and len(row) == 6)
     assert html.unescape(row[1].strip()).removeprefix("<code>").removesuffix("</code>") == name
     assert not re.search(r"[|`*_\[\]@\\]", row[1])

@@ -1,7 +1,6 @@
-"""Lets a side fall back on the packages of the environment that compares.
+"""The packages of the environment that compares, for a side to fall back on.
 
-This file is copied into the side's own environment, and imported there at startup from a ``.pth``
-file: it imports the standard library only.
+This file is copied into the side's environment, where a ``.pth`` file imports it at startup.
 """
 
 from __future__ import annotations

@@ -1,0 +1,120 @@
+"""A side's worker process, seen from the installation that compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from orthobench.compare import remote
+from orthobench.compare.comparison import Side
+from orthobench.compare.curves import Curve
+from orthobench.errors import OrthobenchError
+from orthobench.tools.processes import Process, ProcessError, Program
+
+REMOTE = Path(remote.__file__).parent
+
+
+class SideError(OrthobenchError):
+    """A side that could not do what it was asked: its code raised, died or hung."""
+
+
+def program_of(python: Path | None, module: str, **arguments: Any) -> Program:
+    """Return a module of `orthobench.compare.remote` as a program for another interpreter."""
+    return Program(f"orthobench_remote.{module}", arguments, "json", python, REMOTE)
+
+
+class SideProcess(Process):
+    """A worker of one side.
+
+    Parameters
+    ----------
+    side : Side
+        A live one.
+    clock : {"cpu", "wall"}
+    threads : int
+        Threads of the libraries that it loads.
+    patience : float
+        Seconds that one request may take; the process is killed then.
+    """
+
+    def __init__(self, side: Side, clock: str, threads: int, patience: float) -> None:
+        super().__init__(program_of(side.python, "worker", clock=clock), threads)
+        self._patience = patience
+
+    def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        """Send a request, and return its reply."""
+        self.request(do, **arguments)
+        return self.reply()
+
+    def request(self, do: str, **arguments: Any) -> None:
+        """Send a request; `reply` returns its reply."""
+        self.send({"do": do, **arguments})
+
+    def reply(self) -> dict[str, Any]:
+        """Return the reply to the oldest request that has none yet.
+
+        Raises
+        ------
+        SideError
+            Where the side raised, died, or was killed for taking too long.
+        """
+        try:
+            reply: dict[str, Any] = self.receive(self._patience)
+        except (ProcessError, TimeoutError) as error:
+            raise SideError(str(error)) from None
+        if "error" in reply:
+            raise SideError(reply["error"])
+        if reply.get("ended"):
+            raise SideError(str(ProcessError(reply["ended"], self.last_words)))
+        return reply
+
+
+class Runner(AbstractContextManager["Runner"]):
+    """A worker that runs one cell after another; where a cell kills it, it is replaced.
+
+    Parameters
+    ----------
+    side : Side
+        A live one.
+    suite : mapping
+        The arguments of the request ``plan``.
+    clock, threads, patience
+        Of `SideProcess`.
+    """
+
+    def __init__(
+        self, side: Side, suite: Mapping[str, Any], clock: str, threads: int, patience: float
+    ) -> None:
+        self._side, self._suite, self._settings = side, suite, (clock, threads, patience)
+        self._start()
+
+    def __exit__(self, *_: object) -> None:
+        self._process.close()
+
+    def plan(self) -> dict[str, Any]:
+        """Return the cells that the side has; to be called once, before anything else."""
+        try:
+            return self._process.reply()
+        except SideError as error:
+            raise SideError(f"{self._side.name} cannot be compared: {error}") from None
+
+    def run(self, key: str, ratio: float) -> None:
+        """Let the worker run a cell with checkpoints `ratio` apart; `curve` waits for its curve."""
+        if not self._process.alive:
+            self._process.close()
+            self._start()
+            self.plan()
+        self._process.request("run", key=key, ratio=ratio)
+
+    def curve(self) -> Curve:
+        """Return the curve of the cell that was run last; a failed one where the worker died."""
+        try:
+            return Curve.of_reply(self._process.reply())
+        except SideError as error:
+            return Curve.without(str(error))
+
+    def _start(self) -> None:
+        self._process = SideProcess(self._side, *self._settings)
+        self._process.request("plan", **self._suite)

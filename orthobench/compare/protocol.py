@@ -1,0 +1,51 @@
+"""The names that ``orthobench compare`` uses of an orthobench that may be another version.
+
+A comparison starts a worker in the environment of each side. The worker's code is that of the
+installation that compares; of the side's own orthobench it imports this module and nothing else,
+so that modules can be moved and renamed. Each name below says what it promises. Where a promise
+changes, or a name comes or goes, `VERSION` is raised and `orthobench.compare.remote.names` learns
+to serve sides of the version before.
+"""
+
+from __future__ import annotations
+
+from orthobench.harness import cell
+from orthobench.harness import run as harness
+from orthobench.registry import plugins, suite_file
+from orthobench.tools import threads
+
+VERSION = 1
+"""Version of this protocol; 0 is an orthobench that does not have this module."""
+
+catalogue = plugins.catalogue
+"""``catalogue()`` has ``suite(name)``, the path of a TOML file, and ``broken``, why by plugin."""
+
+from_table = suite_file.from_table
+"""``from_table(tables, name, catalogue)`` makes a suite; its ``plan()`` yields planned cells.
+
+A planned cell has ``problem``, ``solver`` (labels), ``tuned`` (a mapping), and ``cell``, which has
+``problem`` (with ``primary``), ``solver`` (with ``refuses(problem)`` and ``reruns``), ``seed``,
+``budget`` (with ``limits``), ``streams``, ``until``, ``threads`` and ``content["code"]``.
+"""
+
+built = cell.built
+"""``built(cell)`` returns the instance of a cell."""
+
+run = harness.run
+"""``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.
+
+It has ``stop`` (with ``status.value``, ``status.failed`` and ``reason``) and ``trace``, points with
+``metrics`` by name and ``work``, which has ``steps``, ``samples`` and ``flops``.
+"""
+
+timed = harness.timed
+"""``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps."""
+
+CLOCK = harness.CLOCK
+"""A context variable: the function that `timed` reads, which returns nanoseconds."""
+
+RATIO = harness.RATIO
+"""The ratio of the steps of one checkpoint and the next by default."""
+
+limited = threads.limited
+"""``with limited(count):`` holds the BLAS to that many threads."""

@@ -1,0 +1,185 @@
+"""A program for the interpreter of a side: plans the cells of a suite, runs them and times them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+import tomllib
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .names import RefusedError, names
+
+FORKS = hasattr(os, "fork")
+
+CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
+
+
+class Worker:
+    """What can be asked of a side; the requests are the names of its methods.
+
+    Parameters
+    ----------
+    clock : {"cpu", "wall"}
+        Whether `time` counts seconds of this process, or of the world.
+    """
+
+    def __init__(self, clock: str) -> None:
+        self._clock = CLOCKS[clock]
+        self._planned: dict[str, Any] = {}
+
+    def suite(self, name: str) -> dict[str, Any]:
+        """Return the text of a suite that the side knows by name."""
+        return {"text": names().catalogue().suite(name).read_text(encoding="utf-8")}
+
+    def plan(self, text: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Plan every cell of a suite that can be planned here, and say why the others cannot."""
+        known = names().catalogue()
+        cells, absent = [], []
+        for part in _pairs({**tomllib.loads(text), **changes}):
+            try:
+                cells += list(self._plan_pair(part, name, known))
+            except Exception as error:
+                absent.append({
+                    "problem": _label(part["problem"][0]),
+                    "solver": _label(part["solver"][0]),
+                    "reason": str(error),
+                })  # fmt: skip
+        return {"cells": cells, "absent": absent, "broken": known.broken}
+
+    def run(self, key: str, ratio: float) -> dict[str, Any]:
+        """Run a cell, with checkpoints `ratio` apart, and return its curve.
+
+        A solver that runs anew for each checkpoint has those of any run.
+        """
+        cell = self._planned[key]
+        ratio = names().RATIO if getattr(cell.solver, "reruns", False) else ratio
+        with names().limited(cell.threads):
+            instance = names().built(cell)
+            outcome = names().run(
+                instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=ratio
+            )
+        primary = cell.problem.primary
+        return {
+            "status": outcome.stop.status.value,
+            "failed": outcome.stop.status.failed,
+            "reason": outcome.stop.reason,
+            "primary": primary,
+            "budget": cell.budget.limits,
+            "trace": [
+                [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
+                for m in outcome.trace
+            ],
+        }
+
+    def time(self, key: str, steps: int, runs: int) -> dict[str, Any]:
+        """Run a cell some times without judging it, and return the seconds of each run.
+
+        They are those of ``init``, of `steps` steps and of reading the solution.
+        """
+        cell = self._planned[key]
+        with names().limited(cell.threads):
+            instance = names().built(cell)
+            return {"seconds": [self._seconds(cell, instance, steps) for _ in range(runs)]}
+
+    def _plan_pair(self, part: Mapping[str, Any], name: str, known: Any) -> Iterator[Any]:
+        for planned in names().from_table(part, name, known).plan():
+            tuned = "".join(f" {key}={value}" for key, value in planned.tuned.items())
+            cell = {
+                "problem": planned.problem,
+                "solver": planned.solver + tuned,
+                "seed": planned.cell.seed,
+            }
+            key = json.dumps(list(cell.values()))
+            self._planned[key] = planned.cell
+            refusal = planned.cell.solver.refuses(planned.cell.problem)
+            limits = planned.cell.budget.limits
+            code = planned.cell.content["code"]
+            yield {**cell, "key": key, "refusal": refusal, "budget": limits, "code": code}
+
+    def _seconds(self, cell: Any, instance: Any, steps: int) -> float:
+        token = names().CLOCK.set(self._clock)
+        try:
+            return float(names().timed(instance, cell.solver, steps, cell.streams))
+        finally:
+            names().CLOCK.reset(token)
+
+
+def main(channel: Any, clock: str) -> None:
+    """Answer requests until the parent closes the channel.
+
+    Beside the methods of `Worker` there are two requests: from ``begin`` to ``end`` a copy of this
+    process answers, and the reply to ``end`` is the copy's exit code.
+
+    Parameters
+    ----------
+    channel : Channel
+        To and from the parent.
+    clock : {"cpu", "wall"}
+    """
+    worker = Worker(clock)
+    while (request := channel.receive()) is not None:
+        match request.pop("do"):
+            case "begin":
+                channel.send(_continue_in_copy())
+            case "end" if FORKS:
+                os._exit(0)
+            case "end":
+                channel.send({})
+            case do:
+                channel.send(_answer(worker, do, request))
+
+
+def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = getattr(worker, do)(**request)
+    except RefusedError as error:
+        return {"error": str(error)}
+    except Exception as error:
+        where = "".join(traceback.format_exception(error))
+        return {"error": f"{type(error).__name__}: {error}", "traceback": where}
+    return answer
+
+
+def _continue_in_copy() -> dict[str, Any]:
+    """Go on in a copy of this process; in the process itself wait for the copy to end.
+
+    The copy has all that is imported and compiled, and its memory in another order: where its
+    arrays lie, which alone makes the same code some percent faster or slower, is drawn anew.
+    Where systems have no copies, only what is allocated from now on lies elsewhere.
+    """
+    process = os.fork() if FORKS else 0
+    if process == 0:
+        _ballast.extend(_random_blocks())
+        return {}
+    _, status = os.waitpid(process, 0)
+    return {"ended": os.waitstatus_to_exitcode(status)}
+
+
+def _random_blocks() -> Iterator[bytearray]:
+    chance = random.SystemRandom()
+    for _ in range(chance.randrange(200)):
+        yield bytearray(chance.randrange(1, 20_000))
+    for _ in range(chance.randrange(5)):
+        yield bytearray(chance.randrange(100_000, 4_000_000))
+
+
+_ballast: list[bytearray] = []
+"""Memory that a copy holds and does not use."""
+
+
+def _pairs(tables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a suite of its own for each pair of a problem and a solver.
+
+    A side that does not know one of the two lacks the pair, and not the whole suite.
+    """
+    for problem in tables.get("problem", []):
+        for solver in tables.get("solver", []):
+            yield {**tables, "problem": [problem], "solver": [solver]}
+
+
+def _label(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("label") or entry.get("name"))

@@ -1,1 +1,0 @@
-"""How a comparison is told: in a terminal, in a pull request, to machines."""

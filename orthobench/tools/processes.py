@@ -1,0 +1,211 @@
+"""Worker processes, seen from the parent: started, sent messages, listened to and killed.
+
+The child's end is `orthobench.tools.child`. A worker never imports from the current folder in
+place of what is installed; it is killed together with its parent, and with all copies of itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, BinaryIO, Self, TypeAlias, cast
+
+from orthobench.errors import OrthobenchError
+from orthobench.tools import child
+from orthobench.tools.child import Channel
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS",
+)  # fmt: skip
+"""Environment variables that libraries read once, when they are loaded."""
+
+LAST_BYTES = 4000
+"""How much is kept of what a process wrote to standard error before it died."""
+
+
+Replies: TypeAlias = "SimpleQueue[tuple[Process, Any]]"
+"""Messages with the process that each comes from; None where no more will come from it."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program for a worker process: the function ``main(channel, **arguments)`` of a module.
+
+    Attributes
+    ----------
+    module : str
+        The module's name.
+    arguments : mapping
+        Anything that JSON can hold.
+    codec : {"pickle", "json"}
+        How messages are written; ``"json"`` where the other interpreter runs code that is not ours.
+    python : Path, optional
+        The interpreter of another environment, which then imports what is installed there and
+        nothing else. By default it is this interpreter, with the search path of this process.
+    package : Path, optional
+        The folder of the package that the module belongs to, where it is not installed there.
+    """
+
+    module: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    codec: str = "pickle"
+    python: Path | None = None
+    package: Path | None = None
+
+    @property
+    def command(self) -> list[str]:
+        """The command line."""
+        settings = {
+            "module": self.module,
+            "arguments": dict(self.arguments),
+            "codec": self.codec,
+            "path": None if self.python else sys.path,
+            "package": self.package and str(self.package),
+        }
+        start = [str(self.python), "-I"] if self.python else [sys.executable, "-P"]
+        return [*start, child.__file__, json.dumps(settings)]
+
+
+class ProcessError(OrthobenchError):
+    """A worker process that ended before it replied.
+
+    Attributes
+    ----------
+    reason : str
+        How it ended, as a clause.
+    stderr : str
+        The last that it wrote to standard error since the last message to it.
+    """
+
+    def __init__(self, code: int, stderr: str = "") -> None:
+        if code == -9:
+            reason = "its process was killed by SIGKILL, as systems do that run out of memory"
+        elif code < 0:
+            reason = f"its process was killed by {signal.Signals(-code).name}"
+        else:
+            reason = f"its process ended with exit code {code}"
+        super().__init__(f"{reason}: {stderr}" if stderr else reason)
+        self.reason, self.stderr = reason, stderr
+
+
+class Process:
+    """A worker process.
+
+    Parameters
+    ----------
+    program : Program
+    threads : int
+        Threads of the libraries that it loads.
+    replies : SimpleQueue, optional
+        Takes each message from the process, with the process, and None once there are no more.
+        Several processes may share a queue; `receive` is for one that has its own.
+    """
+
+    def __init__(self, program: Program, threads: int = 1, replies: Replies | None = None) -> None:
+        self._replies: Replies = SimpleQueue() if replies is None else replies
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
+        self._written = 0
+        try:
+            self._process = subprocess.Popen(
+                program.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                env=os.environ | dict.fromkeys(THREAD_VARIABLES, str(threads)),
+                start_new_session=True,
+            )
+        except OSError:
+            self._stderr.close()
+            raise
+        incoming = cast(BinaryIO, self._process.stdout)
+        self._channel = Channel(incoming, cast(BinaryIO, self._process.stdin), program.codec)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, message: Any) -> None:
+        """Send a message; a process that is gone shows when its reply is awaited."""
+        self._written = self._stderr_size()
+        with suppress(BrokenPipeError):
+            self._channel.send(message)
+
+    def receive(self, timeout: float | None = None) -> Any:
+        """Return the next message from the process.
+
+        Raises
+        ------
+        ProcessError
+            Where there is none because the process ended.
+        TimeoutError
+            Where there is none after `timeout` seconds; the process is killed.
+        """
+        try:
+            _, message = self._replies.get(timeout=timeout)
+        except Empty:
+            self.kill()
+            raise TimeoutError(f"took longer than {timeout:g} s, and was killed") from None
+        if message is None:
+            self._replies.put((self, None))
+            raise self.death()
+        return message
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
+    @property
+    def last_words(self) -> str:
+        """The end of what was written to standard error since the last message was sent."""
+        begin = max(self._written, self._stderr_size() - LAST_BYTES)
+        self._stderr.seek(begin)
+        return self._stderr.read().decode(errors="replace").strip()
+
+    def death(self) -> ProcessError:
+        """Wait for the process to end; return how it did."""
+        return ProcessError(self._process.wait(), self.last_words)
+
+    def kill(self) -> None:
+        """Kill the process and all copies of it, which are in a session of their own."""
+        if os.name == "posix":
+            with suppress(ProcessLookupError, PermissionError):  # nobody is left in the session
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """Kill the process, and wait until nothing of it is left."""
+        self.kill()
+        self._listener.join()
+        with suppress(BrokenPipeError):
+            self._channel.close()
+        self._stderr.close()
+
+    def _listen(self) -> None:
+        try:
+            while (message := self._channel.receive()) is not None:
+                self._replies.put((self, message))
+        except Exception:  # not a message: nothing that follows could be read either
+            self.kill()
+            raise
+        finally:
+            self._replies.put((self, None))
+
+    def _stderr_size(self) -> int:
+        return os.fstat(self._stderr.fileno()).st_size

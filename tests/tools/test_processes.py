@@ -1,0 +1,208 @@
+"""Worker processes: messages arrive, a death is explained, and no process is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from orthobench.tools import child
+from orthobench.tools.processes import LAST_BYTES, Process, ProcessError, Program
+
+PROGRAM = """
+import os, signal, subprocess, sys, time
+
+
+def main(channel, greeting="hello"):
+    while (message := channel.receive()) is not None:
+        channel.send(globals()[message](channel, greeting))
+
+
+def greet(channel, greeting):
+    return greeting
+
+
+def path(channel, greeting):
+    return sys.path
+
+
+def send_much(channel, greeting):
+    channel.send("x" * 1_000_000)
+    return list(range(5))
+
+
+def print_and_read(channel, greeting):
+    print("printed", flush=True)
+    subprocess.run([sys.executable, "-c", "print('by a child')"], check=True)
+    return sys.stdin.read()
+
+
+def complain(channel, greeting):
+    os.write(2, b"first " + b"y" * 10_000 + b" last")
+    return "done"
+
+
+def leave(channel, greeting):
+    os.write(2, b"on the way out")
+    os._exit(3)
+
+
+def die(channel, greeting):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang(channel, greeting):
+    time.sleep(1000)
+
+
+def fork(channel, greeting):
+    copy = os.fork()
+    if copy == 0:
+        time.sleep(1000)
+    return copy
+"""
+
+PARENT = """
+import sys, time
+from orthobench.tools.processes import Process, Program
+process = Process(Program("package.program", codec="json"))
+process.send("hang")
+print(process._process.pid, flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    folder = tmp_path / "package"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "program.py").write_text(PROGRAM)
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+@pytest.fixture(params=["pickle", "json"])
+def start(request, package):
+    """Start the program above, as one of this interpreter or of another one."""
+    foreign = {"python": Path(sys.executable), "package": package}
+
+    def started(**arguments):
+        where = foreign if request.param == "json" else {}
+        return Process(Program("package.program", arguments, request.param, **where))
+
+    return started
+
+
+def ask(process, message, timeout=60.0):
+    process.send(message)
+    return process.receive(timeout)
+
+
+def gone(pid, patience=30.0):
+    """Return whether a process ends; one that nobody waits for is ended too."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_arguments_and_messages_of_any_size_arrive_in_order(start):
+    with start(greeting="good day") as process:
+        assert ask(process, "greet") == "good day"
+        assert ask(process, "send_much") == "x" * 1_000_000
+        assert process.receive(60.0) == [0, 1, 2, 3, 4]
+
+
+def test_a_process_reads_nothing_and_what_it_prints_is_no_message(start):
+    with start() as process:
+        assert ask(process, "print_and_read") == ""
+        assert process.last_words.splitlines() == ["printed", "by a child"]
+
+
+def test_only_the_end_of_what_was_written_since_the_last_message_is_kept(start):
+    with start() as process:
+        ask(process, "complain")
+        words = process.last_words
+        assert len(words) == LAST_BYTES
+        assert words.endswith("y last")
+        ask(process, "greet")
+        assert process.last_words == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "reason", "stderr"),
+    [
+        ("leave", "its process ended with exit code 3", "on the way out"),
+        ("die", "its process was killed by SIGKILL, as systems do that run out of memory", ""),
+    ],
+)
+def test_a_death_is_explained(start, message, reason, stderr):
+    with start() as process:
+        with pytest.raises(ProcessError) as error:
+            ask(process, message)
+        assert (error.value.reason, error.value.stderr) == (reason, stderr)
+        assert str(error.value) == (f"{reason}: {stderr}" if stderr else reason)
+        assert not process.alive
+        with pytest.raises(ProcessError):
+            ask(process, "greet")
+
+
+def test_a_process_that_hangs_is_killed_when_its_time_is_up(start):
+    with start() as process:
+        with pytest.raises(TimeoutError, match=r"took longer than 0\.5 s"):
+            ask(process, "hang", 0.5)
+        assert not process.alive
+
+
+def test_an_interpreter_that_there_is_not_is_an_error_at_once(tmp_path):
+    with pytest.raises(OSError, match="nowhere"):
+        Process(Program("json", python=tmp_path / "nowhere"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_copies_of_a_process_end_with_it(start):
+    with start() as process:
+        copy = ask(process, "fork")
+        assert not gone(copy, patience=0.2)
+    assert gone(copy)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills the children of the dead")
+def test_a_process_dies_with_its_parent_also_while_it_hangs(package):
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+    )
+    with parent:
+        pid = int(parent.stdout.readline())
+        assert not gone(pid, patience=0.2)
+        parent.send_signal(signal.SIGKILL)
+    assert gone(pid)
+
+
+def test_a_process_imports_nothing_from_beside_the_script_that_starts_it(start):
+    with start() as process:
+        path = ask(process, "path")
+    assert str(Path(child.__file__).parent) not in path
+    assert path
+
+
+def test_the_current_folder_comes_last_unless_this_interpreter_has_it_anyway(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here, other = str(tmp_path.resolve()), "/other"
+    monkeypatch.setattr(sys, "path", ["/lib"])
+    assert child.search_path(["", other, "/lib"]) == [other, "/lib", ""]
+    assert child.search_path([here, other, "/lib"]) == [other, "/lib", here]
+    monkeypatch.setattr(sys, "path", [here, "/lib"])
+    assert child.search_path([here, other, "/lib"]) == [here, other, "/lib"]
