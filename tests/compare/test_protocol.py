@@ -59,8 +59,7 @@ def test_the_names_of_all_versions_are_those_of_the_protocol():
     assigned = [n.targets[0].id for n in tree.body if isinstance(n, ast.Assign)]
     promised = sum(isinstance(n, ast.Expr) for n in tree.body) - 1
     assert promised == len(assigned)
-    for modules in VERSION_0:
-        assert {"VERSION", *modules} == set(assigned)
+    assert {"VERSION", *VERSION_0} == set(assigned)
     assert max(VERSIONS) == protocol.VERSION
     assert names() is protocol
 
