@@ -1,7 +1,7 @@
 """Sources of samples for `SampleOracle`: arrays, memory maps, iterators and samplers.
 
-A source yields samples in blocks whose size does not depend on how a run is cut into chunks, and
-so neither do the samples. All of this happens off the clock.
+A source yields samples in blocks of a fixed size, so that the samples of a run do not depend on how
+it is cut into chunks. All of this happens off the clock.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ArraySource(SampleSource):
     Raises
     ------
     DataError
-        Where the rows are no real matrix, or the order is empty or not one of their numbers.
+        Where the rows are not a real matrix, or `order` is empty or names rows that do not exist.
     UsageError
         Where `passes` is not a whole number >= 1.
     """

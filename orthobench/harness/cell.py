@@ -79,7 +79,7 @@ class Cell:
 
 
 def execute(cell: Cell, journal: Journal | None = None) -> Outcome:
-    """Build the instance of a cell, run it and judge it; the outcome says what went wrong, if so.
+    """Build the instance of a cell, run it and judge it; errors are recorded in the outcome.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ def test_samples_drawn_as_columns_become_contiguous():
     assert np.array_equal(block, gaussian(rng(5), BLOCK))
 
 
-def test_a_solver_that_takes_more_than_prepared_is_told_so():
+def test_a_solver_that_takes_more_than_prepared_is_stopped():
     oracle = SampleOracle(ArraySource(np.ones((10, 2))), 1)
     oracle.prepare(3)
     with pytest.raises(RuntimeError, match="took 1000 samples where 10 were prepared"):

@@ -1,4 +1,4 @@
-"""Solvers that begin anew at every call: their clock, their budget, their identity."""
+"""Solvers that start from the beginning at every call: clock, budget and identity."""
 
 import itertools
 import math

@@ -96,7 +96,7 @@ def test_leaving_the_constraint_is_infeasible_however_good_it_looks(toys):
     assert "step 5" in outcome.stop.reason
 
 
-def test_a_solver_that_does_not_count_its_steps_is_told(toys):
+def test_a_solver_that_does_not_count_its_steps_fails(toys):
     outcome = run(toys, fault="stall")
     assert outcome.stop.status is Ending.ERROR
     assert "state.work.steps" in outcome.stop.reason
@@ -273,7 +273,7 @@ def test_the_start_cannot_be_written_into(toys):
         instance.oracle.start[0, 0] = 1.0
 
 
-def test_a_failed_run_says_why_in_the_words_of_its_solver(toys):
+def test_a_failed_run_has_the_reason_that_its_solver_gives(toys):
     class Giving(toys.Solver):
         def step(self, oracle, state):
             super().step(oracle, state)

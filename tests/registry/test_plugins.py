@@ -94,7 +94,7 @@ def test_a_broken_plugin_is_named_with_the_line(tmp_path, monkeypatch, install, 
         ("from orthobench import flops", "orthobench.flops has moved"),
     ],
 )
-def test_a_plugin_with_old_paths_is_told_the_new_ones(tmp_path, monkeypatch, install, source, said):
+def test_a_plugin_with_old_paths_gets_the_new_ones(tmp_path, monkeypatch, install, source, said):
     (tmp_path / "outdated.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     registry = install(EntryPoint("old", "outdated", "orthobench"))
@@ -202,7 +202,7 @@ def test_parameters_of_ones_own_with_defaults_are_no_wrong_signature(toys):
     assert list(registry.solvers) == ["wrong"]
 
 
-def test_two_plugins_of_one_name_are_told_apart(toys, install):
+def test_two_plugins_of_one_name_are_distinguished(toys, install):
     def broken():
         raise ImportError("nonsense")
 
@@ -238,7 +238,7 @@ def test_an_empty_choice_is_none(toys, install, monkeypatch):
     assert not registry.solvers
 
 
-def test_a_choice_that_nobody_has_is_refused(toys, install, monkeypatch):
+def test_a_choice_of_unknown_plugins_is_refused(toys, install, monkeypatch):
     monkeypatch.setenv("ORTHOBENCH_PLUGINS", "good,tucke")
     with pytest.raises(UsageError, match=r"ORTHOBENCH_PLUGINS.*'tucke'.*did you mean 'tucker'"):
         install(Point("good", toys.Plugin), Point("tucker", toys.Plugin))

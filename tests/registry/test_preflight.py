@@ -71,7 +71,7 @@ def test_tuning_without_validation_data_is_refused(tmp_path):
         ob.run(two, tmp_path / "one.sqlite", quiet=True)
 
 
-def test_a_judge_that_fails_on_a_bare_point_is_heard_in_its_cells(tmp_path, toys):
+def test_a_judge_that_fails_on_a_plain_point_fails_in_its_cells_only(tmp_path, toys):
     class Demanding(toys.Problem):
         name = "demanding"
 

@@ -130,15 +130,15 @@ def test_any_author_is_written_as_toml(author):
 
 
 @pytest.mark.parametrize(
-    ("told", "authors"),
+    ("configured", "authors"),
     [
         ({"user.name": "Ada", "user.email": "a@b.org"}, [{"name": "Ada", "email": "a@b.org"}]),
         ({"user.name": "Ada", "user.email": "root@localhost"}, [{"name": "Ada"}]),
         ({"user.email": "a@b.org"}, [{"name": "The orthobench-toy-method developers"}]),
     ],
 )
-def test_the_author_is_whom_git_knows(monkeypatch, told, authors):
-    monkeypatch.setattr("orthobench.registry.scaffold._git", lambda key: told.get(key, ""))
+def test_the_author_is_that_of_git(monkeypatch, configured, authors):
+    monkeypatch.setattr("orthobench.registry.scaffold._git", lambda key: configured.get(key, ""))
     project = tomllib.loads(dict(render(NAMES))["pyproject.toml"])
     assert project["project"]["authors"] == authors
 

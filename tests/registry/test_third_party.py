@@ -76,7 +76,7 @@ def test_it_is_listed_with_its_version(call):
     assert call("show", "minibatch-oja", "--json")["distribution"] == NAME
 
 
-def test_it_runs_beside_the_methods_of_others_and_the_store_tells_its_version(call):
+def test_it_runs_beside_the_methods_of_others_and_the_store_has_its_version(call):
     words = ["-p", "minibatch-oja-power-law n=10", "-s", "minibatch-oja", "-s", "batch-pca"]
     how = ["--seeds", "1", "--samples", "200", "--no-figures", "--executor", "inline"]
     ran = call("run", *words, *how, "--store", "store.sqlite", "--json")

@@ -218,7 +218,7 @@ def test_a_counterexample_fails_its_check_and_no_other(check, cls):
     assert failed == [check], results
 
 
-def test_what_failed_is_said_with_what_to_do():
+def test_a_failed_check_is_reported_with_what_to_do():
     with pytest.raises(NotConforming) as found:
         check_problem(ShowsJudge())
     assert "hidden: solvers can reach the judge, by oracle.hints['truth'][0]" in str(found.value)

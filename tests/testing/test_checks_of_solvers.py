@@ -340,7 +340,7 @@ class StepsBackInReruns(PlainOja):
         state.work.steps -= 2 * count
 
 
-def test_flops_of_solvers_that_begin_anew_may_fall_but_not_their_steps(instance, impatient):
+def test_flops_of_solvers_with_reruns_may_fall_but_not_their_steps(instance, impatient):
     assert (
         checks_of_solvers.WORK.result(CountsBackwardsInReruns(), instance).outcome is Outcome.PASSED
     )
@@ -351,7 +351,7 @@ def test_flops_of_solvers_that_begin_anew_may_fall_but_not_their_steps(instance,
 
 
 class FormedOracle(Oracle):
-    """One that forms its matrix when it is looked at, which takes more than it says."""
+    """An oracle that forms its matrix when it is read, with more flops than it says."""
 
     forming = 1000
 
@@ -395,7 +395,7 @@ def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
     assert type(oracle) is FormedOracle
 
 
-def test_what_rests_on_a_failed_check_says_so(instance):
+def test_a_check_whose_prerequisite_fails_names_it(instance):
     for check in checks_of_solvers.CHECKS:
         result = check.result(DrawsUnseeded(), instance)
         if result.outcome is Outcome.NOT_CHECKABLE:

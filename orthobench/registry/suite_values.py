@@ -1,0 +1,117 @@
+"""Values in a suite file, checked: budgets, levels, targets, seeds, counts and texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from orthobench.errors import UsageError, unknown
+from orthobench.harness.stopping import Budget, Target
+from orthobench.harness.suite import Level
+from orthobench.registry.toml_lines import KeyPath, line_of
+
+
+class SuiteError(Exception):
+    """An error at a key of a suite.
+
+    Parameters
+    ----------
+    path : tuple
+        The path of the key.
+    message : str
+    """
+
+    def __init__(self, path: KeyPath, message: str) -> None:
+        super().__init__(message)
+        self.path, self.message = path, message
+
+    def as_usage_error(self, source: str, numbers: dict[KeyPath, int]) -> UsageError:
+        """Return the error for users, with the source, the line where it is known, and the key."""
+        line = line_of(self.path, numbers)
+        where = source if line is None else f"{source}, line {line}"
+        key = ".".join(str(part) for part in self.path if not isinstance(part, int))
+        return UsageError(f"{where}: {key}: {self.message}" if key else f"{where}: {self.message}")
+
+
+def budget_of(value: Any, path: KeyPath) -> Budget:
+    """Return the budget in a table: ``{ samples = 5000 }``."""
+    if not isinstance(value, dict):
+        raise SuiteError(path, "must be a table such as { samples = 5000 }")
+    known = [f.name for f in fields(Budget)]
+    for key in value:
+        if key not in known:
+            raise SuiteError((*path, key), str(unknown("kind of budget", key, known)))
+    try:
+        return Budget(**value)
+    except UsageError as error:
+        raise SuiteError(path, str(error)) from None
+
+
+def levels_of(value: Any, path: KeyPath) -> tuple[Level, ...]:
+    """Return the levels in a table: ``{ density = [0.05, 0.1] }``."""
+    if not isinstance(value, Mapping):
+        raise SuiteError(path, "must be a table such as { density = [0.05, 0.1] }")
+    return tuple(
+        Level(metric, most) for metric in value for most in _numbers(value[metric], (*path, metric))
+    )
+
+
+def _numbers(value: Any, path: KeyPath) -> list[float]:
+    numbers = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not numbers or not all(map(_finite, numbers)):
+        raise SuiteError(path, f"must be a number or a list of numbers, not {value!r}")
+    if len(set(numbers)) < len(numbers):
+        raise SuiteError(path, f"a level is listed twice in {value!r}")
+    return [float(n) for n in numbers]
+
+
+def target_of(value: Any) -> Target | None:
+    """Return the target in a table: ``{ metric = "suboptimality", value = 1e-3 }``."""
+    if value is None:
+        return None
+    complete = isinstance(value, dict) and set(value) == {"metric", "value"}
+    if not complete or not isinstance(value["metric"], str) or not _finite(value["value"]):
+        raise SuiteError(("target",), 'must be { metric = "suboptimality", value = 1e-3 }')
+    return Target(value["metric"], float(value["value"]))
+
+
+def seeds_of(value: Any) -> tuple[int, ...]:
+    """Return the seeds: a list of them, or as many as a number says, from 0."""
+    seeds = range(value) if _positive(value) else value
+    whole = isinstance(seeds, (range, list)) and all(_positive(s) or s == 0 for s in seeds)
+    if not whole or len(seeds) == 0:
+        raise SuiteError(("seeds",), f"must be a number of seeds or a list of seeds, not {value!r}")
+    if len(set(seeds)) < len(seeds):
+        raise SuiteError(("seeds",), "a seed that is listed twice would count one run twice")
+    return tuple(seeds)
+
+
+def count_of(table: Any, key: str, path: KeyPath, default: int) -> int:
+    """Return a whole number >= 1 in a table, in which there may be no other key but at the top."""
+    if not isinstance(table, dict):
+        raise SuiteError(path, "must be a table")
+    if path and (others := [k for k in table if k != key]):
+        raise SuiteError((*path, others[0]), str(unknown("key", others[0], [key])))
+    value = table.get(key, default)
+    if not _positive(value):
+        raise SuiteError((*path, key), f"must be a whole number >= 1, not {value!r}")
+    return int(value)
+
+
+def text_of(table: Mapping[str, Any], key: str, path: KeyPath = ()) -> str:
+    """Return a text in a table; empty where there is none."""
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise SuiteError((*path, key), f"must be a str, not {value!r}")
+    return value
+
+
+def _finite(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value)
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
