@@ -42,8 +42,8 @@ def rank():
     had.ranked = rank(had.results.entries)
 
 def find():
-    from orthobench.report.findings import families
-    had.found = families(had.ranked)
+    from orthobench.report.families import conclusions
+    had.found = conclusions(had.ranked)
 
 def table():
     from rich.console import Console

@@ -1,1 +1,1 @@
-"""The command line: reads what is typed, calls the library, and prints what it returns."""
+"""The command line: parses a call, calls the library, and prints the result."""

@@ -1,4 +1,4 @@
-"""Suites made on the command line: problems and solvers as ``NAME key=value ...``."""
+"""Suites from the command line: a named one with changes, or problems as ``NAME key=value ...``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.suite_file import from_table, load
 
 DEFAULT = "quickstart"
-"""The suite that is run where nothing is named."""
+"""The suite that runs if none is named."""
 
 NAME = "command-line"
+"""The name of a suite of problems from the command line."""
+
 SAMPLES = 10_000
-"""Budget of a comparison of problems named on the command line, where nothing else is said."""
+"""The default budget of such a suite, in samples."""
 
 
-def changed(
+def requested_suite(
     suite: str | None = None,
     problems: Sequence[str] = (),
     solvers: Sequence[str] = (),
@@ -30,24 +32,23 @@ def changed(
     samples: int | None = None,
     seconds: float | None = None,
 ) -> Suite:
-    """Return the suite that a command line means.
+    """Return the suite that a command line asks for.
 
     Parameters
     ----------
     suite : str, optional
-        Name or file; `DEFAULT` where none is given, and no problem either.
+        Name or file; `DEFAULT` if there are no problems either.
     problems, solvers : sequence of str
-        Specifications ``NAME key=value ...``. Problems make a suite of their own, with every
-        solver that can take them unless `solvers` names some; solvers without problems replace
-        those of the suite.
+        Specifications ``NAME key=value ...``. Problems make a suite of their own, with `solvers`,
+        or with all solvers that can take them. Solvers without problems replace those of the suite.
     seeds, samples, seconds
-        What replaces the suite's own.
+        Number of seeds and budget, instead of the suite's.
 
     Raises
     ------
     UsageError
-        Where a specification is malformed, the suite cannot be run, or there are problems beside
-        a suite.
+        If a specification is malformed, the suite cannot be run, or both a suite and problems
+        are given.
     """
     if suite is not None and problems:
         raise UsageError(
@@ -61,23 +62,23 @@ def changed(
     }
     changes = {key: value for key, value in changes.items() if value}
     if problems:
-        entries = [specification(text) for text in problems]
-        return from_table(_own(entries, changes), NAME, catalogue())
+        return from_table(_suite_of([*map(specification, problems)], changes), NAME, catalogue())
     return load(find_path(suite or DEFAULT), catalogue(), changes)
 
 
-def _own(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dict[str, Any]:
-    solvers = changes["solver"] if "solver" in changes else _able(catalogue(), problems)
+def _suite_of(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the TOML table of a suite of these problems."""
+    solvers = changes["solver"] if "solver" in changes else _suitable(catalogue(), problems)
     return {"budget": {"samples": SAMPLES}, **changes, "problem": problems, "solver": solvers}
 
 
 def specification(text: str) -> dict[str, Any]:
-    """Read ``NAME key=value ...``; values are TOML where they can be, else text.
+    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
 
     Raises
     ------
     UsageError
-        Where a word has no ``=``.
+        If a word has no ``=``.
     """
     try:
         name, *words = shlex.split(text)
@@ -99,15 +100,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def _able(registry: Registry, problems: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return every solver that takes all the problems, tuned over the grids that it declares."""
+def _suitable(registry: Registry, problems: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return all solvers that take all the problems, tuned over the grids that they declare."""
     offers = [registry.problem_class(entry["name"]).offers for entry in problems]
-    able = []
+    suitable = []
     for name, provided in registry.solvers.items():
         declared = parameters_of(provided.item)
         required = any(p.required for p in declared)
         if not required and all(issubclass(offer, provided.item.needs) for offer in offers):
-            able.append({"name": name} | {p.name: {"tune": True} for p in declared if p.grid})
-    if not able:
-        raise UsageError("no installed solver takes these problems; see orthobench list")
-    return able
+            suitable.append({"name": name} | {p.name: {"tune": True} for p in declared if p.grid})
+    if not suitable:
+        raise UsageError("no installed solver takes all of these problems; see orthobench list")
+    return suitable

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orthobench.cli.output import AS_JSON, under_way
+from orthobench.cli.options import AS_JSON
+from orthobench.cli.printing import status_line
 
 if TYPE_CHECKING:
     from orthobench.compare.comparison import Comparison, Options
@@ -143,7 +144,7 @@ def _compared(
     from orthobench.compare.environments.sides import sides
 
     with (
-        under_way(quiet) as progress,
+        status_line(quiet) as progress,
         sides(base, head, environments, fresh=fresh, progress=progress) as (first, second),
     ):
         return run.compare(first, second, options, progress)

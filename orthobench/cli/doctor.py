@@ -1,4 +1,4 @@
-"""The installation, examined: what is there, and what is wrong with it."""
+"""Examination of the installation: versions, plugins and the data cache, and their problems."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ EXTRAS = {
     "dask": ("distributed",),
     "peers": ("pymanopt", "pyttb", "tensorly"),
 }
-"""What each extra of the distribution brings; without one of them that extra does not work."""
+"""The packages of each extra, all of which it needs."""
 
 SLOW = 0.5
-"""Seconds from which on the import of a plugin is slow: every command waits for it."""
+"""The seconds from which on the import of a plugin is slow; every command waits for it."""
 
 
 def examine() -> dict[str, Any]:
-    """Return the environment, the plugins and the data cache, and the problems found."""
+    """Return the environment, the plugins, the data cache, and their problems, as plain values."""
     snapshot = environment.snapshot()
     registry, choice = _registry()
     cache = data_folder()
@@ -46,12 +46,17 @@ def examine() -> dict[str, Any]:
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
         "data_files": _files(cache),
-        "problems": [*choice, *_broken(registry.broken), *_missing(snapshot), *_cache(cache)],
+        "problems": [
+            *choice,
+            *(f"plugin {name!r} is broken: {why}" for name, why in registry.broken.items()),
+            *_missing(snapshot),
+            *_cache_problems(cache),
+        ],
     }
 
 
 def lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the report, a line a fact, the problems last."""
+    """Yield a line for each fact, the problems last."""
     environment = report["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
     facts = {
@@ -79,7 +84,7 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _registry() -> tuple[Registry, list[str]]:
-    """Return what is installed, and what is wrong with the choice of plugins."""
+    """Return what is installed, and the error in the choice of plugins, if any."""
     try:
         return catalogue(), []
     except UsageError as error:
@@ -87,7 +92,7 @@ def _registry() -> tuple[Registry, list[str]]:
 
 
 def _slow(registry: Registry) -> Iterator[str]:
-    """Yield which plugins are slow to import, and why: timed anew, since a first time is slow."""
+    """Yield a sentence about each plugin that is slow to import, also when imported again."""
     for plugin, seconds in registry.seconds.items():
         if seconds >= SLOW and plugin.module:
             again = import_time.measure(plugin.module.partition(":")[0])
@@ -96,14 +101,15 @@ def _slow(registry: Registry) -> Iterator[str]:
 
 
 def _slowness(plugin: Plugin, cost: import_time.ImportTime) -> str:
-    said = f"{plugin} takes {cost.seconds:.1f} s to import, for which every command waits"
+    """Return how slow an import is, with the package that takes most of it, and what to do."""
+    slow = f"{plugin} takes {cost.seconds:.1f} s to import, for which every command waits"
     top = plugin.module.partition(":")[0].partition(".")[0]
     others = {n: s for n, s in cost.shares.items() if n != top}
     heaviest = max(others, key=others.__getitem__, default="")
     if others.get(heaviest, 0) < cost.seconds / 4:
-        return f"{said}: do that work inside the functions that need it"
+        return f"{slow}: do that work inside the functions that need it"
     share = f"{others[heaviest]:.1f} s for {heaviest}"
-    return f"{said}, {share}: import it inside the functions that use it"
+    return f"{slow}, {share}: import it inside the functions that use it"
 
 
 def _extra(extra: str, versions: Mapping[str, str | None]) -> str:
@@ -119,12 +125,8 @@ def _blas(pool: Mapping[str, Any]) -> str:
 
 
 def _files(cache: Path) -> list[str]:
-    readable = cache.is_dir() and not _cache(cache)
+    readable = cache.is_dir() and not _cache_problems(cache)
     return sorted(path.name for path in cache.iterdir()) if readable else []
-
-
-def _broken(broken: Mapping[str, str]) -> list[str]:
-    return [f"plugin {name!r} is broken: {why}" for name, why in broken.items()]
 
 
 def _missing(snapshot: Mapping[str, Any]) -> list[str]:
@@ -132,9 +134,9 @@ def _missing(snapshot: Mapping[str, Any]) -> list[str]:
     return [f"{name} is not installed: pip install orthobench" for name in absent]
 
 
-def _cache(cache: Path) -> list[str]:
+def _cache_problems(cache: Path) -> list[str]:
     if cache.exists() and not cache.is_dir():
-        return [f"the data cache {cache} is no folder"]
+        return [f"the data cache {cache} is not a folder"]
     if cache.exists() and not os.access(cache, os.R_OK | os.X_OK):
         return [f"the data cache {cache} cannot be read"]
     return []

@@ -1,4 +1,4 @@
-"""What importing a module costs, measured in a fresh interpreter, and who costs most of it."""
+"""The time that the import of a module takes in a fresh interpreter, and its shares by package."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import {module}
 
 @dataclass(frozen=True)
 class ImportTime:
-    """What an import costs, in seconds, once orthobench itself is imported.
+    """The time of an import after that of orthobench itself, in seconds.
 
     Attributes
     ----------
     seconds : float
     shares : dict
-        What of it each package takes that the import brings in, the most first.
+        The seconds of each package that it imports, the largest first.
     """
 
     seconds: float
@@ -31,7 +31,7 @@ class ImportTime:
 
 
 def measure(module: str) -> ImportTime:
-    """Import a module in a fresh interpreter and time it; one that fails, until it does.
+    """Time the import of a module in a fresh interpreter; if it fails, up to the failure.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def measure(module: str) -> ImportTime:
 
 
 def parse(text: str) -> ImportTime:
-    """Read what ``python -X importtime`` prints: self and cumulative microseconds, and a name."""
+    """Parse the output of ``python -X importtime``: self and cumulative microseconds, and names."""
     shares: Counter[str] = Counter()
     for line in text.splitlines():
         columns = line.removeprefix("import time:").split("|")

@@ -1,7 +1,7 @@
-"""The command line: parses, calls, prints.
+"""The command ``orthobench``, and those of its commands that have no module of their own.
 
-Exit code 0 says done, 1 that a cell failed, 2 that the call or what it names is wrong, 130 that it
-was interrupted.
+Exit codes: 0 on success, 1 where a cell failed, 2 where the call is wrong or names something
+unknown, 130 on an interruption.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import click
 
 from orthobench._version import __version__
 from orthobench.cli.comparing import compare
-from orthobench.cli.output import AS_JSON, print_facts, show_results
+from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE, WORKERS
 from orthobench.cli.plugins import plugin
+from orthobench.cli.printing import print_facts, print_results
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
@@ -33,12 +34,12 @@ def size(text: str) -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text.lower())
     count = int(float(found[1]) * units[found[2]]) if found else 0
     if count < 1:
-        raise click.BadParameter(f"{text!r} is no size; write 4GiB or 500MiB")
+        raise click.BadParameter(f"{text!r} is not a size; write it as 4GiB or 500MiB")
     return count
 
 
 class _Group(click.Group):
-    """Prints what users can mend as a message, without a traceback, and says what is cut off."""
+    """The group of all commands: prints errors of users as messages, without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -63,11 +64,11 @@ def main() -> None:
 
     \b
     orthobench run                 the default comparison
-    orthobench run SUITE           a named suite, or a TOML file
+    orthobench run SUITE           a suite, by its name or its TOML file
     orthobench run -p "npy-pca path=X.npy k=4"
-                                   every solver that can, on your own data
-    orthobench report STORE        the page about what was run
-    orthobench compare BASE HEAD   what a change made worse, or slower
+                                   all suitable solvers on your own data
+    orthobench report STORE        the page about the results
+    orthobench compare BASE HEAD   what a change made worse or slower
     """  # noqa: D301 - click reads the backspace
 
 
@@ -79,7 +80,7 @@ def main() -> None:
     "problems",
     multiple=True,
     metavar="SPEC",
-    help='A problem instead of a suite\'s: "NAME key=value ...". Repeatable.',
+    help='A problem, instead of a suite: "NAME key=value ...". Repeatable.',
 )
 @click.option(
     "-s",
@@ -87,7 +88,7 @@ def main() -> None:
     "solvers",
     multiple=True,
     metavar="SPEC",
-    help='A solver instead of a suite\'s: "NAME key=value ...". Repeatable.',
+    help='A solver, instead of the suite\'s: "NAME key=value ...". Repeatable.',
 )
 @click.option("--seeds", type=click.IntRange(1), help="Number of seeds, instead of the suite's.")
 @click.option(
@@ -103,66 +104,68 @@ def main() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="SQLite file for the results.  [default: orthobench-results/SUITE/results.sqlite]",
 )
-@click.option("--explain", is_flag=True, help="Only say of each cell why it would run, or not.")
+@click.option(
+    "--explain", is_flag=True, help="Only print for each cell whether it would run, and why."
+)
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
     "--executor",
     type=click.Choice(EXECUTORS),
     default="local",
     show_default=True,
-    help="Where cells run: in processes here, in this process itself, or on a Dask cluster.",
+    help="Where cells run: in worker processes, in this process, or on a Dask cluster.",
 )
-@click.option(
-    "-w", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes."
-)
-@click.option("--isolate", is_flag=True, help="A fresh process for each cell.")
+@WORKERS
+@click.option("--isolate", is_flag=True, help="Run each cell in a fresh process.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Kill a cell that takes longer, all included, and record it as failed.",
+    help="Kill a cell that takes longer in total, and record it as failed.",
 )
 @click.option(
     "--memory-limit",
     type=size,
     metavar="SIZE",
-    help="Memory that a process may take, as 4GiB; a cell that needs more fails. Linux.",
+    help="The most memory of a process, such as 4GiB; a cell that needs more fails. Linux only.",
 )
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="Dask scheduler; without one, a cluster on this machine."
+    "--scheduler",
+    metavar="ADDRESS",
+    help="The Dask scheduler.  [default: a cluster on this machine]",
 )
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@QUIET
 @AS_JSON
 def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet: bool,
         as_json: bool, executor: str, workers: int, isolate: bool, timeout: float | None,
         memory_limit: int | None, scheduler: str | None, explain: bool,
         **changes: Any) -> None:  # fmt: skip
-    """Run SUITE (default: quickstart), or what of it is not in its store yet.
+    """Run the cells of SUITE (default: quickstart) that are not in its store yet.
 
-    Prints a table for each problem, and the paths of the figures and of the store, of which
-    `orthobench report` makes a page.
+    Prints a table for each problem, and the paths of the figures and of the store. `orthobench
+    report` writes a page about the store.
     """
     from orthobench import api
-    from orthobench.cli.adhoc import changed
+    from orthobench.cli.adhoc import requested_suite
     from orthobench.harness.executors import Limits
     from orthobench.results.explain import lines as explained_lines
 
-    known = changed(suite, **changes)
-    path = store or api.default_store(known)
+    requested = requested_suite(suite, **changes)
+    path = store or api.default_store(requested)
     if explain:
-        print_facts(api.explained(known, path, retry=retry), as_json, explained_lines)
+        print_facts(api.explained(requested, path, retry=retry), as_json, explained_lines)
         return
     limits = Limits(timeout, memory_limit, isolate)
     try:
         results = api.run(
-            known, path, retry=retry, quiet=quiet or as_json,
+            requested, path, retry=retry, quiet=quiet or as_json,
             executor=executor, workers=workers, limits=limits, scheduler=scheduler,
         )  # fmt: skip
     except KeyboardInterrupt:
         click.echo(f"interrupted; finished cells are in {path}, run again to go on", err=True)
         sys.exit(INTERRUPTED)
-    show_results(results, path.parent if figures else None, as_json)
+    print_results(results, path.parent if figures else None, as_json)
     if not as_json:
         click.echo(f"orthobench report {shlex.quote(str(path))} writes the page about it")
     sys.exit(FAILED if results.failures else 0)
@@ -183,20 +186,20 @@ def list_(kind: str | None, as_json: bool) -> None:
 
 @main.command()
 @click.argument("name")
-@click.option("--suite", help="Which suite of a store.  [default: the latest]")
+@SUITE_OF_STORE
 @AS_JSON
 def show(name: str, suite: str | None, as_json: bool) -> None:
-    """Show a solver, a problem or a suite by NAME, or the results in a store by its path.
+    """Show a solver, a problem or a suite by its NAME, or the results in a store by its path.
 
-    The path may also be that of the folder that holds results.sqlite. Failed runs are shown, and
-    are no failure of this command.
+    The path may also be that of the folder that holds results.sqlite. Failed runs are shown; the
+    exit code is 0 nevertheless.
     """
     from orthobench.results.results import Results, store_at
 
     if store_at(Path(name)).is_file():
-        show_results(Results.read(name, suite), None, as_json)
+        print_results(Results.read(name, suite), None, as_json)
     elif suite:
-        raise click.UsageError(f"--suite is one of a store, and there is no store {name!r}")
+        raise click.UsageError(f"--suite names a suite in a store, but {name!r} is not a store")
     else:
         from orthobench.registry.plugins import catalogue
         from orthobench.report.terminal import listing
@@ -205,16 +208,16 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("store", type=click.Path(path_type=Path))
+@STORE
 @click.option(
     "-o",
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; its suffix says the format: .csv, .jsonl or .parquet.",
+    help="File to write: .csv, .jsonl or .parquet.  [default: CSV to standard output]",
 )
-@click.option("--suite", help="Which suite of the store.  [default: the latest]")
+@SUITE_OF_STORE
 def export(store: Path, out: Path | None, suite: str | None) -> None:
-    """Write every checkpoint of every run in STORE as a table (to standard output: CSV)."""
+    """Write a table of all checkpoints of all runs in STORE."""
     from orthobench.results.export import write, write_csv
     from orthobench.results.results import Results
 
@@ -226,10 +229,10 @@ def export(store: Path, out: Path | None, suite: str | None) -> None:
 
 
 @main.command()
-@click.argument("store", type=click.Path(path_type=Path))
+@STORE
 @click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
 def merge(store: Path, others: tuple[Path, ...]) -> None:
-    """Add the cells of OTHERS that are not in STORE, which is made where it is not there."""
+    """Add to STORE the cells of the stores OTHERS that it lacks; create it if needed."""
     from orthobench.results.store import Store
 
     with Store(store, write=True) as opened:
@@ -244,12 +247,15 @@ main.add_command(reproduce)
 @main.command()
 @AS_JSON
 def doctor(as_json: bool) -> None:
-    """Check the installation: versions, BLAS, threads, data cache, plugins and their errors."""
+    """Check the installation: versions, BLAS, threads, data cache, plugins and their errors.
+
+    The exit code is 1 if there are problems.
+    """
     from orthobench.cli import doctor as checks
 
-    found = checks.examine()
-    print_facts(found, as_json, checks.lines)
-    sys.exit(FAILED if found["problems"] else 0)
+    facts = checks.examine()
+    print_facts(facts, as_json, checks.lines)
+    sys.exit(FAILED if facts["problems"] else 0)
 
 
 main.add_command(plugin)

@@ -1,11 +1,25 @@
-"""The commands ``orthobench plugin ...``, for those who write plugins."""
+"""The commands ``orthobench plugin new`` and ``orthobench plugin check``."""
 
 from __future__ import annotations
 
+import itertools
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
 import click
 
-from orthobench.cli.plugin_check import check
-from orthobench.cli.plugin_new import new
+from orthobench.cli.options import AS_JSON
+from orthobench.cli.printing import print_json
+
+FAILED = 1
+
+MARKS = {
+    "failed": click.style("FAILED", fg="red", bold=True),
+    "not checkable": "not checkable",
+}
+"""What is shown of an outcome; checks that pass are only counted."""
 
 
 @click.group()
@@ -13,5 +27,88 @@ def plugin() -> None:
     """Write and check plugins of your own."""
 
 
-plugin.add_command(check)
-plugin.add_command(new)
+@plugin.command()
+@click.argument("name")
+@click.option(
+    "-o",
+    "--folder",
+    type=click.Path(path_type=Path),
+    help="Folder to write.  [default: NAME in the current folder]",
+)
+@click.option("--author", help="Author of the plugin.  [default: the user of git]")
+def new(name: str, folder: Path | None, author: str | None) -> None:
+    """Write a plugin: a distribution NAME with a solver, a problem, a suite and tests.
+
+    Its tests pass as written. Replace the solver's method by your own.
+    """
+    from orthobench.registry.plugins import catalogue
+    from orthobench.registry.scaffold import Names, refuse_taken, write
+
+    names = Names.of(name)
+    refuse_taken(names, catalogue())
+    target = folder or Path(name)
+    paths = write(names, target, author)
+    click.echo(f"{len(paths)} files written in {target}; the method is in")
+    click.echo(target / "src" / names.package / "solver.py")
+    click.echo("\nNext:\n")
+    for step in (
+        f"cd {shlex.quote(str(target))}",
+        "python -m pip install -e '.[test]'",
+        "pytest",
+        f"orthobench plugin check {names.plugin}",
+        f"orthobench show {names.plugin}",
+        f"orthobench run {names.plugin}-comparison",
+    ):
+        click.echo(f"    {step}")
+
+
+@plugin.command()
+@click.argument("package")
+@AS_JSON
+def check(package: str, as_json: bool) -> None:
+    """Check that the solvers and problems of PACKAGE keep to their contract.
+
+    PACKAGE is the name of a plugin, of its module or of its distribution; see `orthobench list
+    plugins`. Solvers run for a few steps on small data of their family, and problems are built with
+    their default parameters. Each failed check is printed with what to do about it; the exit code
+    is then 1.
+    """
+    from orthobench.registry.plugins import catalogue
+    from orthobench.testing.cases import cases, facts
+    from orthobench.tools.threads import limited
+
+    results: list[dict[str, str]] = []
+    with limited(1):
+        by_item = itertools.groupby(
+            cases(package, catalogue()), lambda case: (case.kind, case.name)
+        )
+        for _, group in by_item:
+            of_item = [facts(case, case.result()) for case in group]
+            results += of_item
+            for line in () if as_json else _lines(of_item):
+                click.echo(line)
+    if as_json:
+        print_json(results)
+    else:
+        click.echo(_total(results))
+    sys.exit(FAILED if _count(results, "failed") else 0)
+
+
+def _lines(results: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Yield what is shown of one solver or problem: how many checks pass, and why others do not."""
+    first, passed = results[0], _count(results, "passed")
+    name = click.style(first["name"], bold=True)
+    yield f"{name} ({first['kind']}): {passed} of {len(results)} checks pass"
+    for outcome, message in dict.fromkeys((row["outcome"], row["message"]) for row in results):
+        if outcome in MARKS:
+            checks = [row["check"] for row in results if row["message"] == message]
+            yield f"    {', '.join(checks)}: {MARKS[outcome]}: {message}"
+
+
+def _total(results: Sequence[Mapping[str, str]]) -> str:
+    counts = [_count(results, outcome) for outcome in ("passed", "failed", "not checkable")]
+    return "{} checks: {} pass, {} fail, {} not checkable".format(len(results), *counts)
+
+
+def _count(results: Sequence[Mapping[str, str]], outcome: str) -> int:
+    return sum(row["outcome"] == outcome for row in results)

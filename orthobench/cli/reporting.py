@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.output import AS_JSON, plain, under_way, written
+from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
+from orthobench.cli.printing import figure_lines, plain, print_json, status_line
 
 if TYPE_CHECKING:
-    from orthobench.report.findings import Family
+    from orthobench.report.families import Family
     from orthobench.results.results import Results
 
 STYLES = ("screen", "one-column", "two-column")
@@ -22,14 +22,14 @@ FORMATS = ("svg", "pdf", "png")
 
 
 @click.command()
-@click.argument("store", type=click.Path(path_type=Path))
+@STORE
 @click.option(
     "-o",
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write.  [default: report, beside the store]",
+    help="Folder of the page.  [default: report, beside the store]",
 )
-@click.option("--suite", help="Which suite of the store.  [default: the latest]")
+@SUITE_OF_STORE
 @click.option(
     "--style",
     type=click.Choice(STYLES),
@@ -41,20 +41,21 @@ FORMATS = ("svg", "pdf", "png")
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    help="Format of these files, beside the CSV of their data. Repeatable.  [default: all]",
+    help="Format of these files; the CSV files of their data are written in any case. Repeatable."
+    "  [default: all]",
 )
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+@QUIET
 @AS_JSON
 def report(store: Path, out: Path | None, suite: str | None, style: str | None,
            formats: tuple[str, ...], opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
-    """Write the page about what was run on STORE: who wins where, by how much, how sure that is.
+    """Write the page about the results in STORE: who wins where, by how much, how sure that is.
 
     STORE is a store, or the folder that holds results.sqlite. The page is a file that opens in any
-    browser, without a network. Prints the tables, the findings, and the paths of what was written.
-    Failed runs are reported, and are no failure of this command: its exit code is 0 then.
+    browser, without a network. Prints the tables, the conclusions about each family, and the paths
+    of the written files. Failed runs are reported; the exit code is 0 nevertheless.
     """
-    from orthobench.report.findings import families
+    from orthobench.report.families import conclusions
     from orthobench.report.page import write_page
     from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
@@ -62,48 +63,47 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     from orthobench.tools.files import make_folder
 
     if formats and not style:
-        raise click.UsageError("--format is that of figures, which --style asks for")
-    with under_way(quiet or as_json) as say:
-        say("reading the store")
+        raise click.UsageError("--format is the format of figures; add --style to write them")
+    with status_line(quiet or as_json) as status:
+        status("reading the store")
         results = Results.read(store, suite)
         beside = results.path.parent / "report"
         folder = make_folder(out or beside, "the report", "name another with --out")
-        say("comparing the solvers")
+        status("comparing the solvers")
         ranked = rank(results.entries)
-        found = families(ranked)
-        say("writing the page")
-        page = write_page(results, folder, ranked=ranked, found=found)
-        say("drawing the figures")
-        figures = _figures(results, folder, found, style, formats or FORMATS) if style else []
+        families = conclusions(ranked)
+        status("writing the page")
+        page = write_page(results, folder, ranked=ranked, families=families)
+        status("drawing the figures")
+        figures = _figures(results, folder, families, style, formats or FORMATS) if style else []
     if as_json:
-        facts = {
+        print_json({
             "suite": results.suite,
-            "families": plain(found),
+            "families": plain(families),
             "table": table.rows(results.entries, ranked),
             "files": [str(path) for path in [page, *figures]],
-        }
-        click.echo(json.dumps(facts, indent=2, default=str))
+        })  # fmt: skip
     else:
         table.show(results.entries, ranked=ranked)
-        for line in [*_findings(found), "", str(page), *written(figures)]:
+        for line in [*_conclusions(families), "", str(page), *figure_lines(figures)]:
             click.echo(line)
     if opened:
         click.launch(page.resolve().as_uri())
 
 
 def _figures(
-    results: Results, folder: Path, found: Sequence[Family], style: str, formats: Sequence[str]
+    results: Results, folder: Path, families: Sequence[Family], style: str, formats: Sequence[str]
 ) -> list[Path]:
     from orthobench.report.figures.save import save_figures
 
     return save_figures(
         results.entries, folder / "figures", style=style, formats=(*formats, "csv"),
-        exhibits=results.exhibits, found=found,
+        exhibits=results.exhibits, families=families,
     )  # fmt: skip
 
 
-def _findings(families: Sequence[Family]) -> Iterator[str]:
-    from orthobench.report.words import clean
+def _conclusions(families: Sequence[Family]) -> Iterator[str]:
+    from orthobench.report.formatting import clean
 
     width = shutil.get_terminal_size().columns
     for family in families:

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from orthobench.cli.options import AS_JSON, QUIET, WORKERS
+from orthobench.cli.printing import print_json
+
 if TYPE_CHECKING:
     from orthobench.registry.claims import Paper
     from orthobench.reproduce.check import Checked
-    from orthobench.reproduce.evidence import Runs
+    from orthobench.reproduce.runs import Runs
 
 RED = 1
 
 
 @click.command()
 @click.argument("paper", required=False)
-@click.option("--claim", "names", multiple=True, metavar="NAME", help="Only this. Repeatable.")
+@click.option(
+    "--claim", "names", multiple=True, metavar="NAME", help="Only this claim. Repeatable."
+)
 @click.option("--quick", is_flag=True, help="Small sizes: minutes, and wider intervals.")
 @click.option(
     "--first-seed",
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Count seeds from here: another number gives independent runs.",
+    help="The first seed: another one gives independent runs.",
 )
 @click.option(
     "--store",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the results.  [default: orthobench-results/PAPER]",
 )
-@click.option(
-    "-w", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes."
-)
+@WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
 @click.option(
     "-o",
@@ -43,29 +45,29 @@ RED = 1
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the page.  [default: reports/PAPER]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress display.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+@QUIET
+@AS_JSON
 def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed: int,
               store: Path | None, workers: int, publish: bool, out: Path | None, quiet: bool,
               as_json: bool) -> None:  # fmt: skip
-    """Check what PAPER says against what its methods do here; without PAPER, list the papers.
+    """Check the claims of PAPER against runs of its methods; without PAPER, list the papers.
 
-    Prints for each claim whether it holds, with what was measured and an interval over the seeds.
-    Exit code 1 says that a verdict is not the published one: a solver has changed, or a check.
-    Finished runs are kept, and a second call goes on where the first one ended.
+    Prints for each claim whether it holds, with the measured value and its interval over the seeds.
+    The exit code is 1 if a verdict is not the published one, since a solver or a check has changed.
+    Finished runs are kept, and another call continues after the last one.
     """
     from orthobench.errors import UsageError
     from orthobench.registry.plugins import catalogue
-    from orthobench.reproduce.evidence import Runs
+    from orthobench.reproduce.runs import Runs
     from orthobench.tools.files import make_folder
 
     if paper is None:
         if publish or quick or names:
-            raise UsageError("which paper? `orthobench reproduce` alone lists them")
-        _list(as_json)
+            raise UsageError("which paper? `orthobench reproduce` without options lists them")
+        _list_papers(as_json)
         return
     if out and not publish:
-        raise UsageError("--out is the folder of the page, which --publish writes")
+        raise UsageError("--out is the folder of the page; add --publish to write it")
     if publish and names:
         raise UsageError("a page has all claims of its paper; publish without --claim")
     known = catalogue().paper(paper)
@@ -82,17 +84,17 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
 
 def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> list[Checked]:
     from orthobench.reproduce.check import check, facts, select
-    from orthobench.reproduce.lines import ending, line
+    from orthobench.reproduce.terminal import claim_lines, counts_line
 
     checked: list[Checked] = []
     for one in check(select(paper, names), runs):
         checked.append(one)
-        for text in () if as_json else line(one):
-            click.echo(text)
+        for line in () if as_json else claim_lines(one):
+            click.echo(line)
     if as_json:
-        click.echo(json.dumps([facts(one) for one in checked], indent=2))
+        print_json([facts(one) for one in checked])
     else:
-        click.echo(ending(checked))
+        click.echo(counts_line(checked))
     return checked
 
 
@@ -103,19 +105,18 @@ def _publish(paper: Paper, checked: list[Checked], runs: Runs, folder: Path, as_
         click.echo(path, err=as_json)
 
 
-def _list(as_json: bool) -> None:
+def _list_papers(as_json: bool) -> None:
     from orthobench.registry.plugins import catalogue
 
     papers = [provided.item for provided in catalogue().papers.values()]
     if as_json:
-        facts = [
+        print_json([
             {"name": p.name, "reference": p.reference, "claims": [c.name for c in p.claims]}
             for p in papers
-        ]
-        click.echo(json.dumps(facts, indent=2))
+        ])  # fmt: skip
         return
-    for known in papers:
-        click.echo(f"{click.style(known.name, bold=True)}  {known.reference}")
-        for claim in known.claims:
+    for paper in papers:
+        click.echo(f"{click.style(paper.name, bold=True)}  {paper.reference}")
+        for claim in paper.claims:
             click.echo(f"    {claim.name:<32} {claim.source}")
     click.echo("orthobench reproduce NAME checks the claims of one")

@@ -1,1 +1,1 @@
-"""What people look at: tables for the terminal, figures, pages."""
+"""Reports of results: tables in the terminal, figures, and the interactive page."""

@@ -1,9 +1,9 @@
 """Plots for notebooks and papers: each draws what a report shows into an axis of matplotlib.
 
 ``ob.plots.KIND(ax, results, of, **options)`` draws one of the plots below and returns the `Panel`
-that it drew, as numbers. `of` says what it is a plot of, and can be left out where there is one
-only; the options are those that the page offers for the same plot, such as ``x="flops"``, and the
-first ones by default. An unknown name or option is refused with those that there are.
+that it drew, as numbers. `of` names the problem, sweep or family, and can be left out where there
+is only one. The options are those that the page offers for the same plot, such as ``x="flops"``;
+the first one is the default. An unknown name or option is refused with a list of the known ones.
 
 =============== ================== ==========================================================
 plot            `of`               options
@@ -18,9 +18,9 @@ plot            `of`               options
 `ranks`         family
 =============== ================== ==========================================================
 
-Any axis will do: one of pyplot's, of a subfigure, of a grid. Fonts and line widths are those that
-matplotlib is set to; colours, dashes and markers are a solver's own, the same in all plots of the
-same results. A legend is a call away: ``ax.legend()``.
+The axis may be one of pyplot's, of a subfigure or of a grid. Fonts and line widths are those of
+matplotlib's settings; colour, dashes and marker belong to a solver and are the same in all plots of
+the same results. ``ax.legend()`` adds a legend.
 
 Examples
 --------
@@ -40,7 +40,7 @@ from orthobench.contract.panel import Panel, Plot
 from orthobench.errors import UsageError, unknown
 from orthobench.report.plots import collection
 from orthobench.report.plots.exhibits import exhibitions
-from orthobench.report.style import styles
+from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import Entry
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Find = Callable[[Results, "str | None"], Sequence[Plot]]
-"""Returns the plots of what is named, of every kind."""
+"""A function that returns the plots of a problem, sweep or family by its name, of all kinds."""
 
 
 class Draw(Protocol):
-    """Draws one kind of plot: see `orthobench.plots`."""
+    """A function that draws one kind of plot: see `orthobench.plots`."""
 
     def __call__(
         self, ax: Axes, results: Results, of: str | None = None, *chosen: str, **options: str | None
@@ -60,25 +60,25 @@ class Draw(Protocol):
         """Draw into an axis, and return what was drawn."""
 
 
-def _drawing(kind: str, find: Find, shows: str) -> Draw:
+def _drawing_function(kind: str, find: Find, summary: str) -> Draw:
     """Return the function that draws a kind of plot."""
 
     def draw(
         ax: Axes, results: Results, of: str | None = None, *chosen: str, **options: str | None
     ) -> Panel:
-        plot = _only(kind, find(results, of), of or results.suite)
-        names = dict(zip(plot.choices, chosen, strict=False))
-        return _drawn(ax, results, plot, {**names, **options})
+        plot = _only_plot(kind, find(results, of), of or results.suite)
+        by_position = dict(zip(plot.choices, chosen, strict=False))
+        return _draw(ax, results, plot, {**by_position, **options})
 
     draw.__name__ = draw.__qualname__ = kind
-    draw.__doc__ = f"""{shows}
+    draw.__doc__ = f"""{summary}
 
     Parameters
     ----------
     ax : matplotlib Axes
     results : Results
     of : str, optional
-        What it is a plot of; not needed where there is one only.
+        The name of the problem, sweep or family; not needed where there is only one.
     **options : str
         Those of the table in `orthobench.plots`.
 
@@ -96,73 +96,73 @@ def _drawing(kind: str, find: Find, shows: str) -> Draw:
 
 
 def _of_problem(results: Results, problem: str | None) -> Sequence[Plot]:
-    return collection.of_problem(_entries(results, problem))
+    return collection.problem_plots(_entries(results, problem))
 
 
 def _exhibited(results: Results, problem: str | None) -> Sequence[Plot]:
-    return collection.exhibited(exhibitions(_entries(results, problem), results.exhibits))
+    return collection.exhibit_plots(exhibitions(_entries(results, problem), results.exhibits))
 
 
 def _at_levels(results: Results, problem: str | None) -> Sequence[Plot]:
-    """Return the plots over all levels of a problem, which is named with its level or without."""
-    name = _one("problem", {entry.facts.label for entry in results.entries}, problem, {
+    """Return the plots over all levels of a problem; its name may include a level."""
+    name = _known_name("problem", {entry.facts.label for entry in results.entries}, problem, {
         entry.problem: entry.facts.label for entry in results.entries
     })  # fmt: skip
-    return collection.across([e for e in results.entries if e.facts.label == name], ())
+    return collection.comparison_plots([e for e in results.entries if e.facts.label == name], ())
 
 
 def _of_suite(results: Results, name: str | None) -> Sequence[Plot]:
-    plots = [p for p in collection.across(results.entries, ()) if p.kind == "sweep"]
+    plots = [p for p in collection.comparison_plots(results.entries, ()) if p.kind == "sweep"]
     if name is None or not plots:
         return plots
     known = {plot.name: plot for plot in plots}
-    return [known[_one("sweep", known, name)]]
+    return [known[_known_name("sweep", known, name)]]
 
 
 def _of_family(results: Results, family: str | None) -> Sequence[Plot]:
     known = {entry.facts.family for entry in results.entries}
-    name = _one("family", known, family, plural="families")
-    return collection.across([e for e in results.entries if e.facts.family == name])
+    name = _known_name("family", known, family, plural="families")
+    return collection.comparison_plots([e for e in results.entries if e.facts.family == name])
 
 
 def _entries(results: Results, problem: str | None) -> list[Entry]:
-    name = _one("problem", {entry.problem for entry in results.entries}, problem)
+    name = _known_name("problem", {entry.problem for entry in results.entries}, problem)
     found = [entry for entry in results.entries if entry.problem == name]
     if all(entry.refused for entry in found):
         raise UsageError(f"no solver takes part in {name}")
     return found
 
 
-def _one(
+def _known_name(
     kind: str,
     known: Mapping[str, object] | set[str],
     name: str | None,
-    other_names: Mapping[str, str] | None = None,
+    aliases: Mapping[str, str] | None = None,
     plural: str = "",
 ) -> str:
-    """Return the name that is meant: the only one, where none is given."""
+    """Return the known name that a name or alias stands for; the only one, where None is given."""
     if name is None and len(known) == 1:
         return next(iter(known))
     if name is None:
         raise UsageError(f"name one of the {plural or f'{kind}s'}: {', '.join(sorted(known))}")
-    meant = (other_names or {}).get(name, name)
+    meant = (aliases or {}).get(name, name)
     if meant not in known:
         raise unknown(kind, name, known)
     return meant
 
 
-def _only(kind: str, plots: Sequence[Plot], where: str) -> Plot:
+def _only_plot(kind: str, plots: Sequence[Plot], of: str) -> Plot:
     found = [plot for plot in plots if plot.kind == kind]
     if not found:
-        raise UsageError(f"there is no {kind} plot of {where}: its runs do not allow one")
+        raise UsageError(f"there is no {kind} plot of {of}: its runs do not allow one")
     if len(found) > 1:
         raise UsageError(f"name one of the plots: {', '.join(plot.name for plot in found)}")
     return found[0]
 
 
-def _drawn(ax: Axes, results: Results, plot: Plot, options: Mapping[str, str | None]) -> Panel:
-    """Draw the panel of some options, the first ones where they are None."""
-    from orthobench.report.figures.drawing import draw
+def _draw(ax: Axes, results: Results, plot: Plot, options: Mapping[str, str | None]) -> Panel:
+    """Draw the panel of some options; None stands for the first option."""
+    from orthobench.report.figures.panels import draw_panel
 
     for name, option in options.items():
         if name not in plot.choices:
@@ -171,25 +171,29 @@ def _drawn(ax: Axes, results: Results, plot: Plot, options: Mapping[str, str | N
             raise unknown(f"{name} of {plot.name}", option, plot.choices[name])
     key = tuple(options.get(name) or first[0] for name, first in plot.choices.items())
     panel = plot.draw(key)
-    draw(ax, panel, styles(entry.solver for entry in results.entries))
+    draw_panel(ax, panel, solver_styles(entry.solver for entry in results.entries))
     return panel
 
 
-convergence = _drawing(
+convergence = _drawing_function(
     "convergence", _of_problem, "Draw a metric along the runs of a problem, with bands over seeds."
 )
-tuning = _drawing("tuning", _of_problem, "Draw what each value of a tuned parameter gave.")
-tradeoff = _drawing(
-    "tradeoff", _at_levels, "Draw what all trials reach against the metric that levels are set for."
+tuning = _drawing_function(
+    "tuning", _of_problem, "Draw the results of each value of a tuned parameter."
 )
-curves = _drawing("curves", _exhibited, "Draw curves that solutions exhibit, such as a ROC.")
-sweep = _drawing(
+tradeoff = _drawing_function(
+    "tradeoff", _at_levels, "Draw the results of all trials against the metric that has levels."
+)
+curves = _drawing_function(
+    "curves", _exhibited, "Draw curves that solutions exhibit, such as a ROC."
+)
+sweep = _drawing_function(
     "sweep", _of_suite, "Draw final values against a parameter in which problems differ."
 )
-profile = _drawing(
+profile = _drawing_function(
     "profile", _of_family, "Draw how often each solver is within a factor of the cheapest."
 )
-ecdf = _drawing("ecdf", _of_family, "Draw the share of targets reached within a cost.")
-ranks = _drawing(
+ecdf = _drawing_function("ecdf", _of_family, "Draw the share of targets reached within a cost.")
+ranks = _drawing_function(
     "ranks", _of_family, "Draw the mean rank of each solver, with a bar of the critical difference."
 )

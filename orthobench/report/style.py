@@ -1,4 +1,4 @@
-"""What each solver looks like in every figure: colour, line and marker together."""
+"""Styles of solvers: the colour, line and marker that each has in every figure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
     (0, (1.2, 1.4)),
     (0, (6, 1.6, 1.2, 1.6)),
 )
-"""Solid, dashed, dotted, dash-dotted; in line widths, as matplotlib takes them."""
+"""Solid, dashed, dotted, dash-dotted: matplotlib's dash offset and pattern, in line widths."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "*", "<", ">")
-"""Without crosses, which mark where a run failed."""
+"""Markers of matplotlib, without crosses, which mark where a run failed."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How the curve of a solver is drawn; no two solvers share all three.
+    """The style of a solver's curve; no two solvers share all three.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Style:
     marker: str
 
 
-def styles(names: Iterable[str]) -> dict[str, Style]:
+def solver_styles(names: Iterable[str]) -> dict[str, Style]:
     """Return a style for each solver: the n-th by name gets the n-th style.
 
-    Colours, lines and markers are cycled through together; their numbers (7, 4, 9) have no
-    common divisor, so that 252 solvers differ.
+    Colours, lines and markers are cycled through together. There are 7, 4 and 9 of them, which
+    have no common divisor, so that 252 solvers differ.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Papers reproduced: their suites run, their claims checked, their pages written.
+"""Reproduction of papers: their suites are run, their claims checked, their pages written.
 
-The plugin of a paper imports this module: it returns a `Paper` with its `Claim`s, whose checks ask
-the `Evidence` for runs and return a `Measurement`, mostly by one of the functions below that turn
-one number for each seed into an estimate with an interval and a verdict.
+The plugin of a paper imports this module. It returns a `Paper` with its `Claim`s. The check of a
+claim asks the `Evidence` for runs and returns a `Measurement`, mostly by one of the functions
+``*_within``, which turn one number for each seed into an estimate with an interval and a verdict.
 """
 
 from orthobench.harness.cell import instance_of
@@ -19,6 +19,7 @@ from orthobench.registry.claims import (
 from orthobench.registry.plugins import catalogue
 from orthobench.results.record import Record
 from orthobench.results.tuning import average
+from orthobench.stats.bootstrap import spread, spread_name
 from orthobench.stats.curves import curve
 from orthobench.stats.estimates import (
     always_within,
@@ -28,7 +29,6 @@ from orthobench.stats.estimates import (
     share_within,
     together,
 )
-from orthobench.stats.seeds import spread, spread_name
 
 __all__ = [
     "Check", "Claim", "Evidence", "Measurement", "Paper", "Picture", "Record", "Streams", "Verdict",

@@ -1,4 +1,4 @@
-"""Claims checked one after the other, each as a line."""
+"""Checking of claims: each gives a measurement, or the error that its check raised."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 
 from orthobench.errors import OrthobenchError, unknown
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
-from orthobench.report.words import number
-from orthobench.reproduce.evidence import Runs
+from orthobench.report.formatting import number
+from orthobench.reproduce.runs import Runs
 from orthobench.tools.datasets import data_folder
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A claim with what was found.
+    """A claim that was checked.
 
     Attributes
     ----------
     claim : Claim
     found : Measurement
     quick : bool
-        Whether this is of the small size.
+        Whether it was checked at the small size.
     error : str
-        Why the check did not go through; empty where it did.
+        Why the check failed to give a measurement; empty if it did not.
     """
 
     claim: Claim
@@ -36,10 +36,10 @@ class Checked:
 
     @property
     def red(self) -> bool:
-        """Whether this is not what is published, so that a solver or a check has changed.
+        """Whether the verdict contradicts the published one, so that a solver or check has changed.
 
-        At the small size seeds may be too few to decide; that is no contradiction. Nor is it one
-        that data are not there.
+        A claim that is not decided at the small size, where there are few seeds, is no
+        contradiction, and neither is one whose data are missing.
         """
         verdict, known = self.found.verdict, self.claim.known
         if self.error:
@@ -50,12 +50,12 @@ class Checked:
 
 
 def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
-    """Return the claims of these names; all where none is named.
+    """Return the claims of these names; all claims without names.
 
     Raises
     ------
     UsageError
-        On an unknown name; suggests the nearest.
+        On an unknown name; suggests the nearest one.
     """
     known = {claim.name: claim for claim in paper.claims}
     for name in names:
@@ -65,7 +65,7 @@ def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
 
 
 def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
-    """Check claims one after the other; a check that raises costs no more than its own claim."""
+    """Check claims one after the other; an exception in one check does not stop the others."""
     for claim in claims:
         yield _checked(claim, runs)
 
@@ -73,9 +73,8 @@ def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
 def _checked(claim: Claim, runs: Runs) -> Checked:
     if claim.check is None:
         return Checked(claim, Measurement(Verdict.UNTESTABLE, text=claim.reason), runs.quick)
-    absent = [name for name in claim.data if not (data_folder() / name).exists()]
-    if absent:
-        text = f"{', '.join(absent)} is not in the data folder (see orthobench doctor)"
+    if missing := missing_data(claim.data):
+        text = f"{', '.join(missing)} is not in the data folder (see orthobench doctor)"
         return Checked(claim, Measurement(Verdict.UNTESTABLE, text=text), runs.quick)
     try:
         return Checked(claim, claim.check(runs), runs.quick)
@@ -83,16 +82,21 @@ def _checked(claim: Claim, runs: Runs) -> Checked:
         return _unchecked(claim, runs, str(error))
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-        return _unchecked(claim, runs, told)
+        text = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+        return _unchecked(claim, runs, text)
 
 
 def _unchecked(claim: Claim, runs: Runs, error: str) -> Checked:
     return Checked(claim, Measurement(Verdict.UNDECIDED, text=error), runs.quick, error)
 
 
+def missing_data(names: Sequence[str]) -> list[str]:
+    """Return those of some files that are not in the data folder."""
+    return [name for name in names if not (data_folder() / name).exists()]
+
+
 def measured(found: Measurement) -> str:
-    """Return value and interval as text; empty where nothing was measured."""
+    """Return value and interval as text; empty if nothing was measured."""
     if math.isnan(found.value):
         return ""
     low, high = found.interval

@@ -1,4 +1,4 @@
-"""The page of a paper: its claims against what was measured, in Markdown, with pictures."""
+"""Writing of a paper's page: its claims and the measurements, in Markdown, with pictures."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orthobench.registry.claims import Paper, Picture, Verdict
-from orthobench.report.words import listed
-from orthobench.reproduce.check import Checked, measured
-from orthobench.reproduce.evidence import Runs
+from orthobench.report.formatting import listed
+from orthobench.reproduce.check import Checked, measured, missing_data
+from orthobench.reproduce.runs import Runs
 from orthobench.tools import environment
-from orthobench.tools.datasets import data_folder
 from orthobench.tools.files import make_folder, replacing
 
 DPI = 100
-"""Of the pictures, which are to stay below 300 kB each."""
+"""Pixels per inch of the pictures, so that each is below 300 kB."""
 
 SIGNS = {
     Verdict.HOLDS: "✓ holds",
@@ -33,14 +32,14 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     checked : sequence of Checked
         All of its claims.
     runs : Runs
-        On which they were checked.
+        The runs on which they were checked.
     folder : Path
-        Made where it is not there.
+        Created if it does not exist.
     """
     from orthobench.report.figures.save import save_plot
 
     make_folder(folder, "the page")
-    drawn = [picture for picture in paper.pictures if not _absent(picture)]
+    drawn = [picture for picture in paper.pictures if not missing_data(picture.data)]
     paths = [
         path
         for picture in drawn
@@ -67,8 +66,7 @@ def _page(
 
 def _counts(checked: Sequence[Checked]) -> Iterator[str]:
     counts = {v: sum(c.found.verdict is v for c in checked) for v in Verdict}
-    parts = [v.counted(count) for v, count in counts.items() if count]
-    yield f"Of {len(checked)} claims, {listed(parts)}.\n"
+    yield f"Of {len(checked)} claims, {listed([v.counted(n) for v, n in counts.items() if n])}.\n"
 
 
 def _table(checked: Sequence[Checked]) -> Iterator[str]:
@@ -90,10 +88,11 @@ def _sections(checked: Sequence[Checked], drawn: Sequence[Picture]) -> Iterator[
                 yield f"\n![{_cell(picture.caption)}]({picture.name}.png)\n\n*{picture.caption}*"
         for one in checked:
             if one.claim.source == source:
-                yield f"\n{_told(one)}"
+                yield f"\n{_paragraph(one)}"
 
 
-def _told(one: Checked) -> str:
+def _paragraph(one: Checked) -> str:
+    """Return the paragraph about a claim: verdict, sentence, measurement and reason."""
     claim, found = one.claim, one.found
     value = measured(found)
     here = ": ".join(part for part in (value, found.text) if part)
@@ -114,10 +113,6 @@ def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     versions = ", ".join(f"{name} {ran_on['packages'][name]}" for name in packages)
     yield f"{ran_on['orthobench']}, Python {ran_on['python']}, {versions}, on {ran_on['cpu']}."
     yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` tells of other sizes."
-
-
-def _absent(picture: Picture) -> bool:
-    return any(not (data_folder() / name).exists() for name in picture.data)
 
 
 def _cell(text: str) -> str:

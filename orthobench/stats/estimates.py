@@ -1,4 +1,4 @@
-"""Estimates of claims: a value with its interval, and whether it lies where it should."""
+"""Estimates that decide claims: a value, its interval, and whether it lies between two bounds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.registry.claims import Measurement, Verdict
-from orthobench.stats.seeds import interval, quantiles
+from orthobench.stats.bootstrap import interval, quantiles
 
 
 def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:
-    """Return whether what has this interval lies between two bounds.
+    """Return whether a value with this interval lies between two bounds.
 
-    It does where the whole interval does, it does not where none of it does; else it is not
-    decided.
+    It does if the whole interval lies between them, and does not if none of it does. Otherwise it
+    is not decided.
     """
     if low <= ends[0] and ends[1] <= high:
         return Verdict.HOLDS
@@ -36,7 +36,7 @@ def median_within(
         One for each seed.
     low, high : float
     text : str
-        What the values are.
+        A description of the values.
     """
     median, ends = float(quantiles(values, 0.5)), interval(values)
     return Measurement(decided(ends, low, high), median, ends, text)
@@ -45,7 +45,7 @@ def median_within(
 def mean_within(
     values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
 ) -> Measurement:
-    """Check that the expectation, of which the seeds give a sample each, lies between two bounds.
+    """Check that an expectation, estimated by the mean over the seeds, lies between two bounds.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def mean_within(
         One for each seed, n >= 2.
     low, high : float
     text : str
-        What the values are.
+        A description of the values.
 
     Notes
     -----
-    The interval is Student's, 95 %: for what a theorem says of an expectation, which the median of
-    skewed values is not.
+    The interval is Student's, 95 %. Use it for what a theorem says of an expectation, which the
+    median of skewed values does not estimate.
     """
     from scipy.stats import sem, t
 
@@ -111,18 +111,18 @@ def share_within(
 def always_within(
     values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
 ) -> Measurement:
-    """Check that every value lies between two bounds, as a theorem says: one outside refutes it.
+    """Check that every value lies between two bounds: a single one outside refutes a theorem.
 
     Parameters
     ----------
     values : array_like, shape (n,)
-        What is not finite lies outside.
+        A value that is not finite lies outside.
     low, high : float
     text : str
 
     Notes
     -----
-    The value shown is the one that is farthest out, the interval the range of all of them.
+    The measured value is the one that is farthest out, and its interval is the range of all.
     """
     found = np.asarray(values, dtype=np.float64)
     found = np.where(np.isfinite(found), found, math.inf)
@@ -135,9 +135,9 @@ def always_within(
 
 
 def together(measurements: Sequence[Measurement], text: str = "") -> Measurement:
-    """Join the measurements of a claim that says several things: it holds where all do.
+    """Join the measurements of a claim that says several things: it holds if all of them do.
 
-    The value shown is that of the first one that does not hold, or of the first.
+    Value and interval are those of the first part that has the worst verdict.
     """
     order = (Verdict.FAILS, Verdict.UNDECIDED, Verdict.UNTESTABLE, Verdict.HOLDS)
     worst = min(measurements, key=lambda m: order.index(m.verdict))

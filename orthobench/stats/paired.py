@@ -10,11 +10,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.stats.seeds import intervals, quantiles
+from orthobench.stats.bootstrap import intervals, quantiles
 from orthobench.tools.arrays import Array
 
 LEVEL = 0.05
-"""Of all tests: the family-wise error rate that they keep."""
+"""The family-wise error rate of the tests on one problem, or on the ranks of one family."""
 
 
 @dataclass(frozen=True)
@@ -28,22 +28,22 @@ class Comparison:
     n : int
         Seeds that both were planned on.
     lower, higher, equal : int
-        Seeds on which a ends lower than b, higher, and equal (both failed included).
+        Seeds on which a ends lower than b, higher, and equal; equal includes that both failed.
     difference : float
-        Median over the seeds of b's value minus a's; infinite where b failed on most, negative
-        infinity where a did.
+        Median over the seeds of b's value minus a's; infinite where b failed on most of them,
+        negative infinity where a did.
     interval : (float, float)
-        95 % bootstrap interval of it.
+        The 95 % bootstrap interval of the difference.
     statistic : float
         Sum of the signed ranks of the differences; positive where they favour a.
     p : float
-        Of Wilcoxon's signed-rank test, two-sided.
+        Two-sided p-value of Wilcoxon's signed-rank test.
     adjusted : float
-        The same after Holm's correction over all comparisons made together.
+        The p-value after Holm's correction over all comparisons on this problem.
     attainable : float
-        The smallest adjusted p that so many seeds could have given.
+        The smallest adjusted p-value that is possible with so many seeds.
     together : int
-        Comparisons made together.
+        The number of comparisons that the correction is for.
     """
 
     a: str
@@ -64,14 +64,14 @@ class Comparison:
     def shown(self) -> bool:
         """Whether one solver is shown to end lower, at `LEVEL`.
 
-        Not where signed ranks and median point to different solvers: one ends lower more often,
-        the other by more.
+        Nothing is shown where signed ranks and median favour different solvers: one of them ends
+        lower more often, the other by more.
         """
         return self.adjusted < LEVEL and self.statistic * self.difference >= 0
 
     @property
     def lead(self) -> str | None:
-        """The solver that is shown to end lower, if one is."""
+        """The solver that is shown to end lower, if any."""
         if not self.shown:
             return None
         return self.a if self.statistic > 0 else self.b
@@ -86,30 +86,30 @@ class Comparison:
 
 
 def compare_pairs(values: Mapping[str, Sequence[float]], rounding: float = 0.0) -> list[Comparison]:
-    """Compare every pair of solvers, and correct for their number.
+    """Compare every pair of solvers, with p-values corrected for the number of pairs.
 
     Parameters
     ----------
     values : mapping
-        Of each solver, its final values seed by seed; what is not finite is a run that failed.
-        Smaller is better. All of one length.
+        The final values of each solver, seed by seed, smaller is better; a value that is not
+        finite is a run that failed. All of one length.
     rounding : float
-        Differences of at most this are none.
+        Differences of at most this count as zero.
 
     Returns
     -------
     list of Comparison
-        Of the first solver with all others, then of the second, ...; empty for fewer than two.
+        The first solver with all others, then the second, ...; empty for fewer than two.
 
     Raises
     ------
     ValueError
-        Where the solvers have different numbers of seeds, or none.
+        If the solvers have different numbers of seeds, or none.
 
     Notes
     -----
-    Failing where the other does not is the largest difference, failing together is none. The
-    p-values are those of `signed_rank`, so they are exact with the ties that failures make.
+    Where only one of two solvers failed, their difference is infinite; where both did, it is zero.
+    The p-values are those of `signed_rank`, which are exact also with the ties that this makes.
     Cost: for k solvers and n seeds O(k² RESAMPLES), 10 ms for 10 solvers and 10 seeds.
     """
     names, pairs = list(values), list(combinations(range(len(values)), 2))
@@ -119,24 +119,25 @@ def compare_pairs(values: Mapping[str, Sequence[float]], rounding: float = 0.0) 
         return []
     table = np.array([values[name] for name in names], dtype=np.float64)
     first, second = np.array(pairs).T
-    found = differences(table[first], table[second], rounding)
-    statistic, p = signed_rank(found)
-    counts = ((found > 0).sum(axis=1), (found < 0).sum(axis=1), (found == 0).sum(axis=1))
-    facts = (*counts, quantiles(found.T, 0.5), *intervals(found), statistic, p, holm(p))
+    rows = differences(table[first], table[second], rounding)
+    statistics, p_values = signed_rank(rows)
+    counts = ((rows > 0).sum(axis=1), (rows < 0).sum(axis=1), (rows == 0).sum(axis=1))
+    medians = quantiles(rows.T, 0.5)
+    columns = (*counts, medians, *intervals(rows), statistics, p_values, holm(p_values))
     n, attainable = table.shape[1], _attainable(table.shape[1], len(pairs))
     return [
         Comparison(
-            names[a], names[b], n, lower, higher, equal, difference, (low, high), signed, one,
+            names[a], names[b], n, lower, higher, equal, difference, (low, high), statistic, p,
             adjusted, attainable, len(pairs),
         )
-        for (a, b), lower, higher, equal, difference, low, high, signed, one, adjusted in zip(
-            pairs, *(fact.tolist() for fact in facts), strict=True
+        for (a, b), lower, higher, equal, difference, low, high, statistic, p, adjusted in zip(
+            pairs, *(column.tolist() for column in columns), strict=True
         )
     ]  # fmt: skip
 
 
 def differences(a: ArrayLike, b: ArrayLike, rounding: float = 0.0) -> Array:
-    """Return b - a, where what is not finite has failed.
+    """Return b - a, where a value that is not finite is a run that failed.
 
     Parameters
     ----------
@@ -162,8 +163,8 @@ def signed_rank(differences: Array) -> tuple[Array, Array]:
     Parameters
     ----------
     differences : ndarray, shape (m, n)
-        May be infinite. Zeros are left out before ranking, as Wilcoxon did; a row of zeros
-        only has p = 1.
+        May be infinite. Zeros are left out before ranking, as Wilcoxon did; a row of nothing but
+        zeros has p = 1.
 
     Returns
     -------
@@ -172,9 +173,9 @@ def signed_rank(differences: Array) -> tuple[Array, Array]:
 
     Notes
     -----
-    Without ties they are scipy's. With ties or zeros scipy has no exact distribution for more
-    than 13 differences (and before 1.15 for none), so there the permutation distribution, over
-    all assignments of signs to the ranks that were seen, is found by `_permutation`.
+    Rows without ties and zeros are left to scipy. For others scipy has no exact distribution of
+    more than 13 differences (before 1.15, of none), so `_permutation_p` computes that over all
+    assignments of signs to the observed ranks.
     """
     from scipy.stats import rankdata, wilcoxon
 
@@ -183,26 +184,28 @@ def signed_rank(differences: Array) -> tuple[Array, Array]:
     signed = np.sign(differences) * ranks
     plain = (np.sort(np.abs(signed), axis=1) == np.arange(1, signed.shape[1] + 1)).all(axis=1)
     p = np.empty(len(signed))
-    p[~plain] = [_permutation(row) for row in signed[~plain]]
+    p[~plain] = [_permutation_p(row) for row in signed[~plain]]
     if plain.any():
         p[plain] = wilcoxon(signed[plain], axis=1, method="exact").pvalue
     return signed.sum(axis=1), p
 
 
-def _permutation(signed: Array) -> float:
+def _permutation_p(signed: Array) -> float:
     """Return the two-sided p-value of the sum of signed ranks, given the ranks.
 
-    Each rank is positive or negative as a coin falls. Doubled, mean ranks are whole numbers, and
-    the chances of the sums of positive ones follow rank by rank: Streitberg and Röhmel 1986,
-    "Exact distributions for permutation and rank tests", the shift algorithm. O(n³).
+    Under the null hypothesis each rank has either sign with probability 1/2. Mean ranks are whole
+    numbers once doubled, so the distribution of the sum of the positive ones is built up rank by
+    rank: Streitberg and Röhmel 1986, "Exact distributions for permutation and rank tests", the
+    shift algorithm. O(n³).
     """
     doubled = np.rint(2 * signed).astype(int)
-    chances = np.zeros(np.abs(doubled).sum() + 1)
-    chances[0] = 1
+    probabilities = np.zeros(np.abs(doubled).sum() + 1)
+    probabilities[0] = 1
     for rank in np.abs(doubled[doubled != 0]):
-        chances = (chances + np.roll(chances, rank)) / 2
-    positive = doubled[doubled > 0].sum()
-    return min(1.0, 2 * float(min(chances[: positive + 1].sum(), chances[positive:].sum())))
+        probabilities = (probabilities + np.roll(probabilities, rank)) / 2
+    observed = doubled[doubled > 0].sum()
+    tails = probabilities[: observed + 1].sum(), probabilities[observed:].sum()
+    return min(1.0, 2 * float(min(tails)))
 
 
 def holm(p: Array) -> Array:
@@ -210,7 +213,7 @@ def holm(p: Array) -> Array:
 
     Notes
     -----
-    Ours, since scipy corrects for the rate of false discoveries only
+    Written here since scipy only corrects for the false discovery rate
     (`scipy.stats.false_discovery_control`), and statsmodels is a large dependency for this.
     """
     order = np.argsort(p)
@@ -221,7 +224,7 @@ def holm(p: Array) -> Array:
 
 
 def seeds_needed(comparisons: int) -> int:
-    """Return the fewest seeds that could show a difference over so many comparisons."""
+    """Return the fewest seeds that can show a difference in one of so many comparisons."""
     n = 1
     while _attainable(n, comparisons) >= LEVEL:
         n += 1
@@ -229,5 +232,5 @@ def seeds_needed(comparisons: int) -> int:
 
 
 def _attainable(n: int, comparisons: int) -> float:
-    """Return the adjusted p of n differences of one sign, the smallest of all."""
+    """Return the smallest possible adjusted p-value: that of n differences of one sign."""
     return min(1.0, comparisons * 2 * 0.5**n)

@@ -13,17 +13,17 @@ from orthobench.stats.paired import LEVEL
 from orthobench.tools.arrays import Array
 
 PROBLEMS = 5
-"""Fewest problems that solvers are tested over by their ranks.
+"""The fewest problems over which mean ranks are tested.
 
-Friedman's statistic follows its chi-squared distribution, and Nemenyi's range of mean ranks its
-studentized one, only for many problems (Demšar 2006 advises more than 10, with more than 5
-solvers). By simulation of equal solvers at the 5 % level, with 4 problems Friedman's test rejects
-7 % for 3 solvers; from 5 problems on it rejects 2 to 5 %, and Nemenyi's 2 to 6 %, for 3 to 20
-solvers: below 10 problems, both are rather blind than wrong.
+Friedman's statistic is chi-squared distributed, and the range of mean ranks in Nemenyi's test
+studentized, only in the limit of many problems (Demšar 2006 advises more than 10, with more than 5
+solvers). In simulations of equal solvers at the 5 % level, Friedman's test rejects 7 % of the time
+for 3 solvers on 4 problems. From 5 problems on it rejects 2 to 5 %, and Nemenyi's 2 to 6 %, for 3
+to 20 solvers: below 10 problems, both tests miss differences rather than invent them.
 """
 
 SOLVERS = 3
-"""Fewest solvers that Friedman's test compares; two are compared by a paired test."""
+"""The fewest solvers that Friedman's test compares; two are compared by a paired test."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Ranks:
     Attributes
     ----------
     mean : mapping
-        The mean rank of each solver, best first; ties share their ranks.
+        The mean rank of each solver, best first; ties share the mean of their ranks.
     problems : int
     p : float
-        Of Friedman's test that all solvers are equal.
+        The p-value of Friedman's test, whose null hypothesis is that all solvers are equal.
     critical_difference : float
-        Nemenyi: mean ranks that differ by more differ at the 5 % level.
+        Nemenyi's: mean ranks that are further apart differ at the 5 % level.
     statistic : float
         Friedman's, corrected for ties.
     """
@@ -51,24 +51,24 @@ class Ranks:
 
 
 def enough(solvers: int, problems: int) -> bool:
-    """Return whether there are enough of both for `mean_ranks`."""
+    """Return whether there are enough solvers and problems for `mean_ranks`."""
     return solvers >= SOLVERS and problems >= PROBLEMS
 
 
 def mean_ranks(values: Mapping[str, Sequence[float]]) -> Ranks:
-    """Rank solvers within each problem and average.
+    """Rank solvers on each problem, average over the problems, and test the mean ranks.
 
     Parameters
     ----------
     values : mapping
-        Of each solver, its value on each problem, in one order; what is not finite failed.
-        Smaller is better.
+        The value of each solver on each problem, in one order, smaller is better; a solver whose
+        value is not finite failed.
 
     Raises
     ------
     ValueError
-        Where there are not `enough` solvers or problems, or not the same number of problems
-        for all solvers.
+        If there are too few solvers or problems, or not the same number of problems for all
+        solvers.
 
     Notes
     -----
@@ -99,17 +99,17 @@ def mean_ranks(values: Mapping[str, Sequence[float]]) -> Ranks:
 
 
 def problem_ranks(values: ArrayLike) -> Array:
-    """Return ranks along the first axis, that of the solvers.
+    """Return the ranks of k solvers, along the first axis.
 
     Parameters
     ----------
     values : array_like, shape (k, ...)
-        What is not finite failed and ranks last.
+        Smaller is better; a value that is not finite ranks last.
 
     Returns
     -------
     ndarray
-        From 1, the smallest; ties share the mean of their ranks.
+        Ranks from 1, the best; ties share the mean of their ranks.
     """
     from scipy.stats import rankdata
 
@@ -121,8 +121,8 @@ def problem_ranks(values: ArrayLike) -> Array:
 def critical_difference(solvers: int, problems: int) -> float:
     """Return Nemenyi's critical difference of mean ranks at the 5 % level.
 
-    The quantile of the studentized range for infinite degrees of freedom, over the square root
-    of 2, times sqrt(k (k + 1) / (6 N)): Demšar 2006, section 3.2.2.
+    That is the quantile of the studentized range for infinite degrees of freedom, divided by the
+    square root of 2, times sqrt(k (k + 1) / (6 N)): Demšar 2006, section 3.2.2.
     """
     from scipy.stats import studentized_range
 

@@ -1,13 +1,13 @@
-"""Evidence that may be looked at after every observation: sequential tests of a mean.
+"""Sequential tests of a mean by e-values, which may be looked at after every observation.
 
-A sequence of e-values: each is a non-negative statistic with expectation at most 1 under the null
-hypothesis, whenever the observing stops, so that the chance that it ever exceeds 1/alpha is at
-most alpha (Ville's inequality). Nothing has to be planned: neither the number of observations nor
-when to look.
+An e-value is a non-negative statistic whose expectation under the null hypothesis is at most 1,
+whenever one stops observing. So the probability that it ever exceeds 1/alpha is at most alpha
+(Ville's inequality), and neither the number of observations nor the times to look at it need to be
+planned.
 
-The statistic is the t-test's: the likelihood ratio of Student's t against a mixture of effects,
-free of the unknown variance (Robbins 1970; Lai 1976; Pérez-Ortiz, Lardy, de Heide and Grünwald
-2024, "E-statistics, group invariance and anytime-valid testing").
+The statistic is that of the t-test: the likelihood ratio of Student's t against a mixture of
+effects, which is free of the unknown variance (Robbins 1970; Lai 1976; Pérez-Ortiz, Lardy, de Heide
+and Grünwald 2024, "E-statistics, group invariance and anytime-valid testing").
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from numpy.typing import ArrayLike
 from orthobench.tools.arrays import Array
 
 EFFECTS: Array = 2.0 ** np.arange(-1, 6, dtype=np.float64)
-"""The mixture, in standard deviations: equal weights, half to 32."""
+"""The effects of the mixture, in standard deviations: 1/2 to 32, with equal weights."""
 
 _STEP = 0.05
 _STEPS = np.arange(-12, 12 + _STEP, _STEP)
+"""The nodes of the rectangle rule, relative to the mode of the integrand."""
 
 
 def log_evidence(x: ArrayLike, null: float = 0.0, reach: float = np.inf) -> float:
@@ -32,16 +33,16 @@ def log_evidence(x: ArrayLike, null: float = 0.0, reach: float = np.inf) -> floa
     Parameters
     ----------
     x : array_like, shape (n,)
-        Independent normal observations of unknown variance, so far.
+        The observations so far: independent, normal, of unknown variance.
     null : float
     reach : float
-        Observations that are farther from `null` count as that far, so that one of them costs
-        little; what is symmetric about `null` remains so.
+        Observations further from `null` than this are clipped, so that a single outlier costs
+        little; a distribution that is symmetric about `null` stays so.
 
     Returns
     -------
     float
-        Large where the mean is larger; 0 without observations.
+        Large where the mean is larger than `null`; 0 without observations.
 
     Notes
     -----
@@ -60,23 +61,23 @@ def log_evidence(x: ArrayLike, null: float = 0.0, reach: float = np.inf) -> floa
 
 
 def bounds(x: ArrayLike, alpha: float = 0.05, reach: float = np.inf) -> tuple[float, float]:
-    """Return bounds of the mean that hold at 1 - alpha whenever the observing stops.
+    """Return a confidence sequence: bounds of the mean that hold whenever one stops observing.
 
     Parameters
     ----------
     x : array_like, shape (n,)
     alpha : float
-        Half of it for each side.
+        The bounds hold with probability 1 - alpha, half of it for each side.
     reach : float
         See `log_evidence`.
 
     Returns
     -------
     tuple of float
-        The means that the evidence does not exclude; infinite where nothing is excluded.
+        The ends of the interval of means that are not rejected; infinite where none is.
     """
     values = np.asarray(x, float)
-    return _least(values, alpha / 2, reach), -_least(-values, alpha / 2, reach)
+    return _lower_bound(values, alpha / 2, reach), -_lower_bound(-values, alpha / 2, reach)
 
 
 def discoveries(log_values: Sequence[float], rate: float) -> list[bool]:
@@ -102,11 +103,12 @@ def discoveries(log_values: Sequence[float], rate: float) -> list[bool]:
     return rejected.tolist()
 
 
-def _least(values: Array, alpha: float, reach: float) -> float:
-    """Return the largest mean that the values exclude being at most, by bisection."""
+def _lower_bound(values: Array, alpha: float, reach: float) -> float:
+    """Return the largest value for which "the mean is at most this" is rejected, by bisection."""
     if len(values) == 0:
         return -np.inf
-    low, high = float(values.min()) - _far(values), float(np.median(values))
+    far = 100 * float(np.ptp(values)) + 1e-9
+    low, high = float(values.min()) - far, float(np.median(values))
     if log_evidence(values, low, reach) < -np.log(alpha):
         return -np.inf
     for _ in range(40):
@@ -118,14 +120,11 @@ def _least(values: Array, alpha: float, reach: float) -> float:
     return low
 
 
-def _far(values: Array) -> float:
-    return 100 * float(np.ptp(values)) + 1e-9
-
-
 def _log_integrals(n: int, a: Array) -> Array:
     """Return log of the integral of r^(n-1) exp(-r²/2 + a r) over r > 0, for each a.
 
-    By the rectangle rule around the integrand's mode, outside of which it is below exp(-72).
+    By the rectangle rule on 12 to either side of the integrand's mode; beyond, the integrand is
+    below exp(-72) of its largest value.
     """
     mode = (a + np.sqrt(a**2 + 4 * (n - 1))) / 2
     r = np.maximum(mode, 0)[:, None] + _STEPS

@@ -123,7 +123,7 @@ def test_a_failed_cell_is_named_and_the_exit_code_says_so(call):
         (["run", "-s", "mgs"], "did you mean 'msg'"),
         (["run", "-p", "digits k=65"], "k must be"),
         (["run", "mnist", "-p", "digits"], "without the suite 'mnist'"),
-        (["show", "msg", "--suite", "mnist"], "there is no store 'msg'"),
+        (["show", "msg", "--suite", "mnist"], "'msg' is not a store"),
         (["run", "-p", "digits kk"], "NAME key=value"),
         (["run", "-p", "digits", "-s", "oja step=0"], "step must be > 0"),
         (["run", "-p", "npy-pca k=2"], "needs path"),

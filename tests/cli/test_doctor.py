@@ -126,7 +126,7 @@ def test_a_data_cache_that_cannot_be_read_is_a_problem(tmp_path, monkeypatch):
 def test_a_data_cache_that_is_a_file_is_a_problem(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path / "file"))
-    assert doctor.examine()["problems"] == [f"the data cache {tmp_path / 'file'} is no folder"]
+    assert doctor.examine()["problems"] == [f"the data cache {tmp_path / 'file'} is not a folder"]
 
 
 def test_plugins_that_are_left_out_are_said(registry):

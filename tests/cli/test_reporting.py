@@ -38,8 +38,8 @@ def store(filled, tmp_path):
 
 
 @dataclass(frozen=True)
-class Found:
-    """What is printed of a family."""
+class Conclusions:
+    """The conclusions about a family, as far as they are printed."""
 
     name: str
     sentences: tuple[str, ...]
@@ -48,29 +48,28 @@ class Found:
 
 @pytest.fixture
 def called(monkeypatch):
-    """What the makers of pages, figures and findings were called with, instead of their work."""
+    """The arguments of the functions that write pages and figures, which do nothing else here."""
     calls = {}
 
-    def write_page(results, folder, *, ranked, found):
+    def write_page(results, folder, *, ranked, families):
         assert ranked[0].entry in results.entries
-        assert found
+        assert families
         calls["page"] = (results.suite, folder)
         (folder / "index.html").write_text("a page")
         return folder / "index.html"
 
     def save_figures(entries, folder, **options):
-        calls["figures"] = (folder, {
-            **options, "exhibits": callable(options["exhibits"]), "found": len(options["found"]),
-        })  # fmt: skip
+        shown = {"exhibits": callable(options["exhibits"]), "families": len(options["families"])}
+        calls["figures"] = folder, {**options, **shown}
         return [folder / f"a.{kind}" for kind in options["formats"]]
 
-    def families(ranked):
+    def conclusions(ranked):
         said = (f"{ranked[0].entry.solver} wins on leading-subspace.", "a [bold]name\x1b[31m")
-        return [Found("toys", (*said, 100 * "long "), {"leading-subspace": math.inf})]
+        return [Conclusions("toys", (*said, 100 * "long "), {"leading-subspace": math.inf})]
 
     monkeypatch.setattr("orthobench.report.page.write_page", write_page)
     monkeypatch.setattr("orthobench.report.figures.save.save_figures", save_figures)
-    monkeypatch.setattr("orthobench.report.findings.families", families)
+    monkeypatch.setattr("orthobench.report.families.conclusions", conclusions)
     return calls
 
 
@@ -101,7 +100,7 @@ def test_a_style_writes_the_figures_too(store, called):
     shown = call(store, "--style", "one-column", "--format", "svg", "--format", "pdf").stdout
     folder = store.parent / "report" / "figures"
     options = {
-        "style": "one-column", "formats": ("svg", "pdf", "csv"), "exhibits": True, "found": 1,
+        "style": "one-column", "formats": ("svg", "pdf", "csv"), "exhibits": True, "families": 1,
     }  # fmt: skip
     assert called["figures"] == (folder, options)
     assert shown.splitlines()[-1] == f"{folder / 'a.svg'} (also .pdf, .csv)"

@@ -10,7 +10,7 @@ import pytest
 from fences import texts
 
 import orthobench
-from orthobench.cli.adhoc import changed
+from orthobench.cli.adhoc import requested_suite
 from orthobench.contract.samples import SampleOracle
 from orthobench.families.orthogonal_group import maker as orthogonal_group
 from orthobench.families.sparse_pca import maker as sparse_pca
@@ -83,7 +83,7 @@ def test_the_command_on_your_own_data_is_valid(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("X.npy", np.eye(20))
     (specification,) = re.findall(r'orthobench run -p "(.*)"', README.read_text(encoding="utf-8"))
-    suite = changed(problems=[specification])
+    suite = requested_suite(problems=[specification])
     able = {n for n, p in catalogue().solvers.items() if issubclass(SampleOracle, p.item.needs)}
     assert {s.solver.name for s in suite.solvers} == able
 

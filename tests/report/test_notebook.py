@@ -12,7 +12,7 @@ from records import altered
 
 import orthobench as ob
 from orthobench.harness.suite import Level
-from orthobench.report.style import styles
+from orthobench.report.style import solver_styles
 
 LEVELS = (Level("rank", 9.0), Level("rank", 12.0))
 
@@ -42,7 +42,7 @@ def axis():
 
 def assert_drawn(ax, panel):
     """The finite points of the panel are on the axis, in the solvers' colours."""
-    looks = styles("abc")
+    looks = solver_styles("abc")
     for one in panel.series:
         there = np.isfinite(one.y) & ((one.x > 0) | (not panel.x.log))
         same = [

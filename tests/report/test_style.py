@@ -5,23 +5,23 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.report.style import COLOURS, LINES, MARKERS, styles
+from orthobench.report.style import COLOURS, LINES, MARKERS, solver_styles
 
 
 @given(st.sets(st.text(), max_size=60))
 def test_no_two_solvers_share_a_style(names):
-    assert len(set(styles(names).values())) == len(names)
+    assert len(set(solver_styles(names).values())) == len(names)
 
 
 @given(st.lists(st.text(), max_size=20), st.randoms())
 def test_depend_on_the_set_of_names_alone(names, rnd):
     shuffled = [*names, *names]
     rnd.shuffle(shuffled)
-    assert styles(names) == styles(shuffled)
+    assert solver_styles(names) == solver_styles(shuffled)
 
 
 def test_neighbours_differ_in_colour_line_and_marker():
-    found = list(styles(map(str, range(9))).values())
+    found = list(solver_styles(map(str, range(9))).values())
     for a, b in pairwise(found):
         assert a.colour != b.colour
         assert a.line != b.line
@@ -29,11 +29,11 @@ def test_neighbours_differ_in_colour_line_and_marker():
 
 
 def test_up_to_nine_solvers_have_markers_of_their_own():
-    assert len({style.marker for style in styles(map(str, range(9))).values()}) == 9
+    assert len({style.marker for style in solver_styles(map(str, range(9))).values()}) == 9
 
 
 def test_252_solvers_differ():
-    assert len(set(styles(map(str, range(252))).values())) == 252
+    assert len(set(solver_styles(map(str, range(252))).values())) == 252
 
 
 def test_colours_contrast_with_white():

@@ -11,7 +11,7 @@ from orthobench.errors import UsageError
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.registry.plugins import Plugin, Provided, catalogue
 from orthobench.reproduce.check import Checked, check, measured, select
-from orthobench.reproduce.evidence import Runs
+from orthobench.reproduce.runs import Runs
 from orthobench.results.results import Results
 from orthobench.stats.estimates import (
     always_within,
@@ -239,7 +239,7 @@ class TestCommand:
         ("words", "said"),
         [
             (["toy-2026", "--publish", "--claim", "beats"], "a page has all claims"),
-            (["toy-2026", "--out", "page"], "--publish writes"),
+            (["toy-2026", "--out", "page"], "add --publish"),
             (["--quick"], "which paper?"),
             (["toy-2026", "--publish", "--out", "/dev/null/page"], "name another with --out"),
         ],

@@ -14,7 +14,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark
 from orthobench.stats.curves import LONGEST, curve
-from orthobench.stats.seeds import summaries
+from orthobench.stats.summaries import summaries
 
 INF = math.inf
 
@@ -105,8 +105,8 @@ class TestCurve:
     def test_of_nothing_is_empty(self):
         assert len(curve([record([], 0, Ending.REFUSED)], "samples", "gap").x) == 0
 
-    def test_refuses_an_unknown_axis(self):
-        with pytest.raises(UsageError, match="unknown axis 'second'; did you mean 'seconds'"):
+    def test_refuses_an_unknown_cost(self):
+        with pytest.raises(UsageError, match="unknown cost 'second'; did you mean 'seconds'"):
             curve([], "second", "gap")
 
 

@@ -9,6 +9,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orthobench.stats.bootstrap import interval
 from orthobench.stats.paired import (
     LEVEL,
     compare_pairs,
@@ -17,7 +18,6 @@ from orthobench.stats.paired import (
     seeds_needed,
     signed_rank,
 )
-from orthobench.stats.seeds import interval
 
 INF = math.inf
 

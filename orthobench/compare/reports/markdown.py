@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
 from orthobench.compare.reports import wording
-from orthobench.report.words import clean, plural
+from orthobench.report.formatting import clean, plural
 
 LIMIT = 60_000
 """Characters of the text; GitHub refuses comments of more than 65,536."""

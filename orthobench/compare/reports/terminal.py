@@ -9,7 +9,7 @@ import click
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
 from orthobench.compare.reports import wording
-from orthobench.report.words import clean, plural
+from orthobench.report.formatting import clean, plural
 
 COLOURS = {Change.WORSE: "red", Change.BETTER: "green", Change.UNDECIDED: "yellow"}
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question, Side
-from orthobench.report.words import clean, duration, listed, plural
+from orthobench.report.formatting import clean, duration, listed, plural
 
 ASKED = {
     Question.RESULT: "is the result worse at the same budget?",

@@ -1,1 +1,1 @@
-"""Plots drawn by matplotlib, for screens and for paper."""
+"""Figures drawn by matplotlib, for screens and for papers."""

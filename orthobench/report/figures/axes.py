@@ -1,4 +1,4 @@
-"""Axes that stay readable: which limits, which ticks, at any size."""
+"""Limits, ticks and margins of matplotlib axes, readable at any size."""
 
 from __future__ import annotations
 
@@ -16,13 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 SUBS = {(1, 2, 3, 5): 0.176, (1, 2, 5): 0.301, (1, 3): 0.477, (1,): 1.0}
-"""Ticks in each decade, and the least distance between two of them, in decades."""
+"""Ticks in each decade, and the smallest distance between two of them, in decades."""
 
 TITLE_PAD = 0.6
-"""Between a panel and its title, in font sizes."""
-
-MOST = {"x": 7, "y": 8}
-"""Most labels of an axis."""
+"""The distance between a panel and its title, in font sizes."""
 
 
 def scale(
@@ -33,14 +30,14 @@ def scale(
     Parameters
     ----------
     ax : matplotlib Axes
-        Of its final size, or nearly so: there are as many ticks as have room for their labels.
+        Of about its final size, since there are as many ticks as have room for their labels.
     which : str
     parts : sequence of ndarray
         The values.
     margin : float
-        Room beyond the values at both ends, as a part of what they span.
+        Room beyond the values at both ends, as a fraction of their span.
     log : bool
-        Whether it is logarithmic; values that are not positive have no place then.
+        Whether the axis is logarithmic; values that are not positive are then left out.
     """
     values = np.concatenate([np.empty(0), *parts])
     values = values[np.isfinite(values) & ((values > 0) | (not log))]
@@ -50,7 +47,7 @@ def scale(
 
 
 def label_ticks(ax: Axes, ticks: Sequence[float]) -> None:
-    """Put ticks of the x axis at these values, with labels where two do not overlap.
+    """Put ticks of the x axis at these values, with labels as long as these do not overlap.
 
     Parameters
     ----------
@@ -62,7 +59,7 @@ def label_ticks(ax: Axes, ticks: Sequence[float]) -> None:
     from matplotlib.ticker import NullLocator
 
     size = font_size("xtick.labelsize")
-    inches = _places(ax.xaxis, ticks) * extent(ax, "x")
+    inches = _positions(ax.xaxis, ticks) * extent(ax, "x")
     labels: list[str] = []
     free = -math.inf
     for place, tick in zip(inches, ticks, strict=True):
@@ -76,7 +73,7 @@ def label_ticks(ax: Axes, ticks: Sequence[float]) -> None:
 
 
 def extent(ax: Axes, which: str) -> float:
-    """Return how long an axis is, in inches."""
+    """Return the length of an axis, in inches."""
     pixels = ax.bbox.width if which == "x" else ax.bbox.height
     return float(pixels / ax.figure.dpi)
 
@@ -84,8 +81,8 @@ def extent(ax: Axes, which: str) -> float:
 def room(ax: Axes) -> tuple[float, float, float, float]:
     """Return the room that ticks and labels need: left, below, right, above an axis, in inches.
 
-    Computed from the widths of the texts, which is ten times as fast as having them laid out;
-    that is left to matplotlib where they are tilted.
+    It is computed from the widths of the texts, which is ten times as fast as matplotlib's layout.
+    Only tilted labels are left to that.
 
     Parameters
     ----------
@@ -98,15 +95,14 @@ def room(ax: Axes) -> tuple[float, float, float, float]:
         return _measured(ax)
     x, y = (font_size(f"{which}tick.labelsize") for which in "xy")
     columns, rows = (_labels(axis) for axis in (ax.xaxis, ax.yaxis))
-    left = _tick("y") + max((width(text, y) for text, _ in rows), default=0.0)
-    left += _label(ax.get_ylabel(), font_size("axes.labelsize"))
+    left = _tick_length("y") + max((width(text, y) for text, _ in rows), default=0.0)
+    left += _label_height(ax.get_ylabel(), font_size("axes.labelsize"))
     halves = [(at * extent(ax, "x"), width(text, x) / 2) for text, at in columns]
     right = max((at + half - extent(ax, "x") for at, half in halves), default=0.0)
     left = max(left, *(half - at for at, half in halves), 0.0)
     lines = max((text.count("\n") + 1 for text, _ in columns), default=0)
-    below = (
-        _tick("x") + lines * LINE * x / 72 + _label(ax.get_xlabel(), font_size("axes.labelsize"))
-    )
+    below = _tick_length("x") + lines * LINE * x / 72
+    below += _label_height(ax.get_xlabel(), font_size("axes.labelsize"))
     size = font_size("axes.titlesize")
     lines = len(ax.get_title().splitlines())
     above = max(0.6 * y / 72, lines and (lines * LINE + TITLE_PAD) * size / 72)
@@ -122,31 +118,32 @@ def _measured(ax: Axes) -> tuple[float, float, float, float]:
     return left, below, right, above
 
 
-def _tick(which: str) -> float:
-    return float(sum(_set(f"{which}tick.major.{part}") for part in ("size", "pad"))) / 72
+def _tick_length(which: str) -> float:
+    return float(sum(_setting(f"{which}tick.major.{part}") for part in ("size", "pad"))) / 72
 
 
-def _label(text: str, size: float) -> float:
+def _label_height(text: str, size: float) -> float:
     lines = len(text.splitlines())
-    return (lines * LINE * size + float(_set("axes.labelpad"))) / 72 if lines else 0.0
+    return (lines * LINE * size + float(_setting("axes.labelpad"))) / 72 if lines else 0.0
 
 
 def _labels(axis: Axis) -> list[tuple[str, float]]:
-    """Return the labels of an axis, with their places as parts of its length."""
+    """Return the labels of an axis, with their positions as fractions of its length."""
     low, high = sorted(axis.get_view_interval())
     at = [float(place) for place in axis.get_majorticklocs() if low <= place <= high]
-    return list(zip(axis.get_major_formatter().format_ticks(at), _places(axis, at), strict=True))
+    texts = axis.get_major_formatter().format_ticks(at)
+    return list(zip(texts, _positions(axis, at), strict=True))
 
 
-def _places(axis: Axis, values: Sequence[float] | Array) -> Array:
-    """Return where values stand on an axis, as parts of its length."""
+def _positions(axis: Axis, values: Sequence[float] | Array) -> Array:
+    """Return the positions of values on an axis, as fractions of its length."""
     ends = axis.get_view_interval()
     seen = axis.get_transform().transform(np.array([*ends, *values], dtype=np.float64))
     return np.asarray((seen[2:] - seen[0]) / (seen[1] - seen[0]))
 
 
 def font_size(setting: str) -> float:
-    """Return a font size that matplotlib is set to, in points.
+    """Return a font size from matplotlib's settings, in points.
 
     Parameters
     ----------
@@ -155,10 +152,10 @@ def font_size(setting: str) -> float:
     """
     from matplotlib.font_manager import FontProperties
 
-    return float(FontProperties(size=_set(setting)).get_size_in_points())
+    return float(FontProperties(size=_setting(setting)).get_size_in_points())
 
 
-def _set(setting: str) -> Any:
+def _setting(setting: str) -> Any:
     import matplotlib as mpl
 
     return cast("Mapping[str, Any]", mpl.rcParams)[setting]
@@ -175,8 +172,8 @@ def _limits(values: Array, margin: float, log: bool) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-def _fits(ax: Axes, which: str, texts: Sequence[str]) -> float:
-    """Return how many labels like these have room."""
+def _label_count(ax: Axes, which: str, texts: Sequence[str]) -> float:
+    """Return for how many labels like these an axis has room."""
     size = font_size(f"{which}tick.labelsize")
     if which == "y":
         return extent(ax, which) * 72 / (1.8 * size)
@@ -185,17 +182,17 @@ def _fits(ax: Axes, which: str, texts: Sequence[str]) -> float:
 
 
 def _log_ticks(ax: Axes, which: str, low: float, high: float) -> None:
-    """Set ticks so that each axis has some with labels, also within one decade."""
+    """Set the ticks of a log axis; it has some with labels also within one decade."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     axis, decades = ax.xaxis if which == "x" else ax.yaxis, math.log10(high / low)
     axis.set_minor_formatter(NullFormatter())
     if decades > 2:
-        fits = _fits(ax, which, [power(low), power(high)])
+        fits = _label_count(ax, which, [power(low), power(high)])
         axis.set_major_locator(LogLocator(numticks=_count(fits, 3, 9)))
         axis.set_major_formatter(lambda value, _: power(value))
         return
-    fits = _fits(ax, which, [plain(float(f"{end:.1g}"), high) for end in (low, high)])
+    fits = _label_count(ax, which, [plain(float(f"{end:.1g}"), high) for end in (low, high)])
     axis.set_major_formatter(lambda value, _: plain(value, high))
     for subs, distance in SUBS.items():
         if fits * distance > decades and _ticks(low, high, subs) > (1 if decades > 0.9 else 2):
@@ -216,7 +213,7 @@ def _ticks(low: float, high: float, subs: Sequence[int]) -> int:
 def _even_ticks(ax: Axes, which: str, low: float, high: float) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    fits = _fits(ax, which, [plain(float(f"{end:.2g}"), high) for end in (low, high)])
+    fits = _label_count(ax, which, [plain(float(f"{end:.2g}"), high) for end in (low, high)])
     axis = ax.xaxis if which == "x" else ax.yaxis
     axis.set_major_locator(MaxNLocator(_count(fits, 2, 7), steps=[1, 2, 5, 10]))
     axis.set_major_formatter(lambda value, _: plain(value, high))

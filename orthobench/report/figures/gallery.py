@@ -1,4 +1,4 @@
-"""Galleries: the images that solutions exhibit, a row for each solver under the references."""
+"""Galleries of the images that solutions exhibit: references, then a row for each solver."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from orthobench.contract.exhibits import Image
-from orthobench.report.figures.drawing import INK, MUTED
+from orthobench.report.figures.figure import blank, heading, heading_height, write_heading
 from orthobench.report.figures.layouts import SCREEN, Layout
-from orthobench.report.figures.sheet import blank, heading, height_of, write_heading
+from orthobench.report.figures.panels import INK, MUTED
 from orthobench.report.figures.text import LINE, fitted
 from orthobench.report.plots.exhibits import Exhibition
-from orthobench.report.plots.images import COLOURS, NOTHING, fills, limits, reduced, scales
+from orthobench.report.plots.images import (
+    COLOURS,
+    NOTHING,
+    colour_limits,
+    fills_cell,
+    reduced,
+    scale_notes,
+)
 from orthobench.report.plots.labels import legend_label
 from orthobench.results.tuning import Entry
 
@@ -24,10 +31,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ROWS = 8
-"""Most solvers on a page."""
+"""The most solvers on a page."""
 
-Line: TypeAlias = tuple[Entry | None, list[tuple[str, Image | None]]]
-"""A row of cells: whose it is, nobody's where it is of references; images by name, or none."""
+CellRow: TypeAlias = tuple[Entry | None, list[tuple[str, Image | None]]]
+"""A row of cells: its solver, or None for references; each image, or None, with its name."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +44,8 @@ class Page:
     Attributes
     ----------
     name : str
-        Of the picture, for its file.
-    shown : Exhibition
+        Its title, and the stem of its file.
+    exhibition : Exhibition
     references : mapping
         Images that are the same for all solvers.
     columns : sequence of str
@@ -46,11 +53,11 @@ class Page:
     rows : sequence of (Entry, mapping)
         The solvers, and the images of each by name.
     most : int
-        Most images side by side.
+        The most images side by side.
     """
 
     name: str
-    shown: Exhibition
+    exhibition: Exhibition
     references: Mapping[str, Image]
     columns: Sequence[str]
     rows: Sequence[tuple[Entry, Mapping[str, Image]]]
@@ -58,23 +65,23 @@ class Page:
 
     @property
     def images(self) -> list[tuple[str, str, Image]]:
-        """Solver, name and image of all there are; references are of no solver."""
+        """Solver, name and image of all cells; the solver of a reference is empty."""
         return [
             (entry.solver if entry else "", name, image)
-            for entry, row in self.lines
+            for entry, row in self.cell_rows
             for name, image in row
             if image is not None
         ]
 
     @property
-    def lines(self) -> list[Line]:
+    def cell_rows(self) -> list[CellRow]:
         """The rows of cells, references first."""
-        found: list[Line] = [
+        references: list[CellRow] = [
             (None, [(name, self.references[name]) for name in names])
             for names in _parts(list(self.references), self.most)
         ]
-        return found + [
-            (who, [(name, own.get(name)) for name in self.columns]) for who, own in self.rows
+        return references + [
+            (entry, [(name, own.get(name)) for name in self.columns]) for entry, own in self.rows
         ]
 
     @property
@@ -84,49 +91,51 @@ class Page:
         return [*found, self.columns] if self.rows else found
 
     @property
-    def across(self) -> int:
+    def width(self) -> int:
         """Cells side by side."""
         return max(map(len, self.titles))
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What a reader must know: who is not shown, and what the colours mean."""
+        """The caption: what the colours mean, and which solvers are not shown."""
         images = [image for _, _, image in self.images]
-        return (*self.shown.about(*scales(images)), *self.shown.absent)
+        return (*self.exhibition.about(*scale_notes(images)), *self.exhibition.absent)
 
     def table(self) -> list[list[Any]]:
-        """Return what the page shows as the rows of a CSV file: one for each row of pixels."""
+        """Return the rows of a CSV file: one for each row of pixels."""
         drawn = [(solver, name, reduced(image.values)) for solver, name, image in self.images]
         width = max(values.shape[1] for _, _, values in drawn)
         head: list[list[Any]] = [["problem", "seed", "solver", "image", "row", *range(width)]]
+        problem, seed = self.exhibition.problem, self.exhibition.seed
         return head + [
-            [self.shown.problem, self.shown.seed, solver, name, row, *(f"{v:.6g}" for v in line)]
+            [problem, seed, solver, name, row, *(f"{v:.6g}" for v in pixels)]
             for solver, name, values in drawn
-            for row, line in enumerate(values.tolist())
+            for row, pixels in enumerate(values.tolist())
         ]
 
 
-def pages(shown: Exhibition, columns: int = SCREEN.columns) -> list[Page]:
+def pages(exhibition: Exhibition, columns: int = SCREEN.columns) -> list[Page]:
     """Return the pages on which the images fit; references are on every one.
 
     Parameters
     ----------
-    shown : Exhibition
+    exhibition : Exhibition
     columns : int
-        Most images side by side.
+        The most images side by side.
     """
-    references, names = shown.references(Image), shown.names(Image)
-    label = f"{shown.problem}: images"
+    references, names = exhibition.references(Image), exhibition.names(Image)
+    label = f"{exhibition.problem}: images"
     if not names:
-        return [Page(label, shown, references, [], [], columns)] if references else []
-    parts = list(itertools.product(_parts(shown.own(Image), ROWS), _parts(names, columns)))
+        return [Page(label, exhibition, references, [], [], columns)] if references else []
+    parts = list(itertools.product(_parts(exhibition.own(Image), ROWS), _parts(names, columns)))
+    labels = [f"{label} {i} of {len(parts)}" for i in range(1, len(parts) + 1)]
     return [
-        Page(f"{label}{_number(i, len(parts))}", shown, references, some_names, some, columns)
-        for i, (some, some_names) in enumerate(parts, 1)
+        Page(label if len(parts) == 1 else own, exhibition, references, some_names, rows, columns)
+        for own, (rows, some_names) in zip(labels, parts, strict=True)
     ]
 
 
-def gallery(page: Page, layout: Layout = SCREEN) -> Figure:
+def draw_gallery(page: Page, layout: Layout = SCREEN) -> Figure:
     """Draw a page: references first, then a row for each solver.
 
     Parameters
@@ -135,13 +144,13 @@ def gallery(page: Page, layout: Layout = SCREEN) -> Figure:
     layout : Layout
     """
     with layout.applied():
-        above = heading(page.name, page.about, _width(page, layout), layout)
-        grid = _grid(page, layout, height_of(above))
+        lines = heading(page.name, page.about, _width(page, layout), layout)
+        grid = _grid(page, layout, heading_height(lines))
         fig = blank(grid.width, grid.height)
-        write_heading(fig, above, layout)
-        for i, (entry, row) in enumerate(page.lines):
+        write_heading(fig, lines, layout)
+        for i, (entry, row) in enumerate(page.cell_rows):
             if entry or not i:
-                _label(fig, grid.box(i, 0), entry, layout)
+                _label_row(fig, grid.box(i, 0), entry, layout)
             for column, (name, image) in enumerate(row):
                 title = _title(name, grid.cell[0], layout) if i < len(page.titles) else ""
                 draw_image(fig.add_axes(grid.box(i, column)), image, title)
@@ -149,13 +158,13 @@ def gallery(page: Page, layout: Layout = SCREEN) -> Figure:
 
 
 def draw_image(ax: Axes, image: Image | None, title: str = "") -> None:
-    """Draw an image into an axis of its own, on a scale of its own.
+    """Draw an image into an axis of its own, on a colour scale of its own.
 
     Parameters
     ----------
     ax : matplotlib Axes
     image : Image, optional
-        A dash stands for one that is not there.
+        None is drawn as a dash.
     title : str
     """
     import matplotlib as mpl
@@ -168,9 +177,9 @@ def draw_image(ax: Axes, image: Image | None, title: str = "") -> None:
         ax.text(0.5, 0.5, "–", transform=ax.transAxes, color=MUTED, ha="center", va="center")
         return
     values = reduced(image.values)
-    low, high = limits(values, image.signed)
+    low, high = colour_limits(values, image.signed)
     colours = mpl.colormaps[COLOURS[image.signed]].with_extremes(bad=NOTHING)
-    aspect: Literal["equal", "auto"] = "auto" if fills(values) else "equal"
+    aspect: Literal["equal", "auto"] = "auto" if fills_cell(values) else "equal"
     ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect=aspect)
     for spine in ax.spines.values():
         spine.set(color="#b0b0b0", linewidth=0.6)
@@ -178,7 +187,7 @@ def draw_image(ax: Axes, image: Image | None, title: str = "") -> None:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where the cells of a page are, in inches.
+    """The positions of the cells of a page, in inches.
 
     Attributes
     ----------
@@ -188,9 +197,9 @@ class _Grid:
         Width and height of a cell, with the gap to the next.
     gap : float
     left, top : float
-        Where the first row begins.
+        The corner of the first row.
     titled : mapping
-        The room that the titles of a row need, by its number.
+        The height of the titles above a row, by its number.
     """
 
     width: float
@@ -213,7 +222,7 @@ class _Grid:
 
 
 def _grid(page: Page, layout: Layout, above: float) -> _Grid:
-    """Return where the cells of a page are, below so much text."""
+    """Return the positions of the cells of a page, below a heading of this height."""
     cell, line = _cell(page, layout), LINE * layout.small / 72
     titled = {
         i: 0.6 * line + line * max(_title(name, cell[0], layout).count("\n") + 1 for name in names)
@@ -226,7 +235,7 @@ def _grid(page: Page, layout: Layout, above: float) -> _Grid:
 
 
 def _width(page: Page, layout: Layout) -> float:
-    cells = page.across * _cell(page, layout)[0] - layout.gap / 2
+    cells = page.width * _cell(page, layout)[0] - layout.gap / 2
     needed = layout.names + cells + layout.margin
     return max(layout.widths[0], min(needed, layout.widths[-1]))
 
@@ -235,7 +244,7 @@ def _cell(page: Page, layout: Layout) -> tuple[float, float]:
     """Return width and height of the cells: the widest that fit, as high as the images need."""
     gap = layout.gap / 2
     room = layout.widths[-1] - layout.names - layout.margin + gap
-    wide = min(layout.cell, room / page.across)
+    wide = min(layout.cell, room / page.width)
     shapes = [image.values.shape for _, _, image in page.images]
     tallest = max(height / width for height, width in shapes)
     return wide, (wide - gap) * min(max(tallest, 0.4), 1.25) + gap
@@ -246,10 +255,10 @@ def _title(name: str, wide: float, layout: Layout) -> str:
     return "\n".join(fitted(name, wide - layout.gap, layout.small, 3))
 
 
-def _label(
+def _label_row(
     fig: Figure, box: tuple[float, float, float, float], entry: Entry | None, layout: Layout
 ) -> None:
-    """Write what a row is of, beside its first cell."""
+    """Write the label of a row beside its first cell."""
     _, bottom, _, height = box
     name = legend_label(entry) if entry else "the same for all"
     text = "\n".join(fitted(name, layout.names - layout.margin - layout.gap / 2, layout.small))
@@ -258,10 +267,6 @@ def _label(
         color=INK if entry else MUTED, style="normal" if entry else "italic",
         fontsize=layout.small, parse_math=False,
     )  # fmt: skip
-
-
-def _number(page: int, pages: int) -> str:
-    return f" {page} of {pages}" if pages > 1 else ""
 
 
 def _parts(items: Sequence[T], size: int) -> list[Sequence[T]]:

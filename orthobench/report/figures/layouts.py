@@ -1,4 +1,4 @@
-"""Layouts: how wide figures are, and how large what stands in them, on screens and in journals."""
+"""Layouts of figures: widths, heights and font sizes on screens and in journals."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from orthobench.errors import unknown
 
 @dataclass(frozen=True)
 class Layout:
-    """How large everything of a figure is. Lengths are in inches, sizes of fonts in points.
+    """The sizes of everything in a figure. Lengths are in inches, font sizes in points.
 
     Attributes
     ----------
     widths : tuple of float
-        Of a figure with one panel, with two side by side, ...; it has no more than these.
+        The width of a figure with one panel, with two side by side, and so on; there are never more
+        panels side by side than widths.
     height : float
-        Of a panel.
+        The height of a panel.
     titled : bool
-        Whether a title, and what a reader must know, stand above; in papers they are the caption's.
+        Whether title and caption are written above the panels; papers write their own.
     title, text, small : float
-        Font sizes: of the title, of labels of axes, of all other text.
+        Font sizes: of the title, of the labels of axes, of all other text.
     line, marker : float
         Width of lines and size of markers, in points.
     margin, away, gap : float
-        The room around everything, from the panels to what stands above and below them, and
+        The room around everything, between the panels and the text above and below them, and
         between two panels.
     names, cell : float
-        Of a gallery: the room for the solvers' names, and the widest image.
+        The width of the solvers' names in a gallery, and that of its widest image.
     columns : int
-        Of a gallery: most images side by side.
+        The most images side by side in a gallery.
     dpi : int
-        Pixels on an inch, where there are pixels.
+        Pixels per inch, in formats that have pixels.
     """
 
     widths: tuple[float, ...]
@@ -55,13 +56,13 @@ class Layout:
     columns: int
     dpi: int
 
-    def across(self, panels: int) -> int:
-        """Return how many panels stand side by side, so that rows are filled evenly."""
+    def columns_for(self, panels: int) -> int:
+        """Return how many of so many panels are side by side, so that rows are filled evenly."""
         rows = -(-panels // len(self.widths))
         return -(-panels // rows)
 
     def settings(self) -> dict[str, Any]:
-        """Return what this means to matplotlib, with all fonts inside the files."""
+        """Return the settings of matplotlib, with all fonts embedded in the files."""
         return {
             "font.size": self.small, "font.family": ["DejaVu Sans"],
             "axes.labelsize": self.text, "axes.titlesize": self.small + 1,
@@ -76,11 +77,11 @@ class Layout:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Have matplotlib draw and save by this layout alone, whatever the user has set."""
+        """Use this layout for all drawing and saving inside the block, not the user's settings."""
         import matplotlib as mpl
 
         with mpl.rc_context(), warnings.catch_warnings():
-            # a sign that no font has is drawn as a box
+            # characters without a glyph are drawn as boxes
             warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
             mpl.rcdefaults()
             cast("dict[str, Any]", mpl.rcParams).update(self.settings())
@@ -91,19 +92,19 @@ SCREEN = Layout(
     widths=(8.0, 11.0, 14.0), height=3.08, titled=True, title=14, text=10.5, small=9.5, line=1.8,
     marker=6.0, margin=0.15, away=0.15, gap=0.3, names=2.0, cell=2.6, columns=6, dpi=160,
 )  # fmt: skip
-"""What ``orthobench run`` writes."""
+"""The figures of ``orthobench run``."""
 
 ONE_COLUMN = Layout(
     widths=(3.5,), height=1.8, titled=False, title=8, text=8, small=7, line=1.1,
     marker=3.6, margin=0.03, away=0.06, gap=0.1, names=0.95, cell=0.9, columns=3, dpi=300,
 )  # fmt: skip
-"""One column of a journal with two: 3.5 in (88.9 mm), as IEEE has them."""
+"""One column of a two-column journal: 3.5 in (88.9 mm), as in those of the IEEE."""
 
 TWO_COLUMN = Layout(
     widths=(7.16, 7.16, 7.16), height=1.9, titled=False, title=8, text=8, small=7, line=1.1,
     marker=3.6, margin=0.03, away=0.06, gap=0.15, names=1.2, cell=1.5, columns=6, dpi=300,
 )  # fmt: skip
-"""Both columns: 7.16 in (181.9 mm), as IEEE has them."""
+"""Both columns: 7.16 in (181.9 mm), as in the journals of the IEEE."""
 
 LAYOUTS: Mapping[str, Layout] = MappingProxyType(
     {"screen": SCREEN, "one-column": ONE_COLUMN, "two-column": TWO_COLUMN}
@@ -121,7 +122,7 @@ def layout_of(style: str) -> Layout:
     Raises
     ------
     UsageError
-        On any other.
+        On an unknown style.
     """
     if style not in LAYOUTS:
         raise unknown("style", style, LAYOUTS)

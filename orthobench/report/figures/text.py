@@ -1,4 +1,4 @@
-"""Text on paper: as wide as it is allowed to be, and never read as a formula."""
+"""Text in figures: its width, its lines, and numbers as ticks show them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import math
 from bisect import bisect_right
 from functools import lru_cache
 
-from orthobench.report.words import clean
+from orthobench.report.formatting import clean
 
 LINE = 1.25
-"""From one line of text to the next, in font sizes."""
+"""The distance from one line of text to the next, in font sizes."""
 
 MOST, LARGE = 1e6, 1e4
-"""Numbers have all their digits up to the first, or else up to the second, on axes beyond it."""
+"""Ticks below the first are written with all their digits; on axes that extend beyond the first,
+only those below the second."""
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def shown(label: str) -> str:
-    """Return a label that legends show as it is.
+def legend_text(label: str) -> str:
+    """Return a label such that matplotlib's legend shows it literally.
 
-    matplotlib hides labels with a leading underscore, and reads what stands between dollars as
-    a formula.
+    Otherwise matplotlib hides a label with a leading underscore, and reads text between dollar
+    signs as a formula.
 
     Parameters
     ----------
@@ -33,13 +34,13 @@ def shown(label: str) -> str:
 
 @lru_cache(maxsize=4096)
 def width(text: str, size: float, bold: bool = False) -> float:
-    """Return how wide a line of text is, in inches.
+    """Return the width of a line of text, in inches.
 
     Parameters
     ----------
     text : str
     size : float
-        Of the font, in points.
+        The font size, in points.
     bold : bool
     """
     from matplotlib.font_manager import FontProperties
@@ -53,16 +54,16 @@ def width(text: str, size: float, bold: bool = False) -> float:
 def fitted(
     text: str, inches: float, size: float, most: int | None = None, *, bold: bool = False
 ) -> list[str]:
-    """Return `text` in lines that are no wider than this.
+    """Return `text` in lines that are no wider than so many inches.
 
     Parameters
     ----------
     text : str
     inches : float
     size : float
-        Of the font, in points.
+        The font size, in points.
     most : int, optional
-        Most lines; the last one ends in an ellipsis where they are too few.
+        The most lines; the last one ends in an ellipsis where text is cut off.
     bold : bool
     """
     lines, line = [], ""
@@ -91,7 +92,7 @@ def balanced(text: str, inches: float, size: float) -> list[str]:
     text : str
     inches : float
     size : float
-        Of the font, in points.
+        The font size, in points.
     """
     lines = fitted(text, inches, size)
     while len(narrower := fitted(text, 0.95 * inches, size)) == len(lines) > 1:
@@ -100,7 +101,7 @@ def balanced(text: str, inches: float, size: float) -> list[str]:
 
 
 def _broken(word: str, inches: float, size: float, bold: bool) -> list[str]:
-    """Return a word in parts that are no wider than this, of one letter at least."""
+    """Return a word in parts that are no wider than so many inches, of at least one letter."""
     parts = []
     while width(word, size, bold) > inches and len(word) > 1:
         fits = bisect_right(range(1, len(word)), inches, key=lambda n: width(word[:n], size, bold))
@@ -119,14 +120,14 @@ def plain(value: float, most: float = MOST) -> str:
     ----------
     value : float
     most : float
-        The largest number on the axis: all of them are written alike.
+        The largest number on the axis, which decides how all of its numbers are written.
     """
     if value == 0 or 1e-4 <= abs(value) < (MOST if most <= MOST else LARGE):
         text = f"{value:,.6g}"
     else:
         mantissa, exponent = f"{value:.5e}".split("e")
         factor = f"{float(mantissa):g}"
-        text = f"{'' if factor == '1' else factor + '×'}10{_raised(int(exponent))}"
+        text = f"{'' if factor == '1' else factor + '×'}10{_superscript(int(exponent))}"
     return text.replace("-", "−")
 
 
@@ -137,8 +138,8 @@ def power(value: float) -> str:
     ----------
     value : float
     """
-    return f"10{_raised(round(math.log10(value)))}"
+    return f"10{_superscript(round(math.log10(value)))}"
 
 
-def _raised(exponent: int) -> str:
+def _superscript(exponent: int) -> str:
     return str(exponent).translate(_SUPERSCRIPTS)

@@ -1,4 +1,4 @@
-"""All that a page says, as plain data: the template only lays it out."""
+"""The content of a page as plain data, which the template only lays out."""
 
 from __future__ import annotations
 
@@ -11,41 +11,47 @@ from pathlib import PurePath
 from typing import Any
 
 from orthobench.contract.panel import Plot
-from orthobench.report.findings import Family, families
-from orthobench.report.page.drawings import Drawings, drawings
-from orthobench.report.page.entries import Table, table
-from orthobench.report.page.failed import Failed, Refused, failed, refused
-from orthobench.report.page.looks import Look, looks_of
-from orthobench.report.page.pictures import Gallery, galleries
-from orthobench.report.page.problems import Problem, problem
-from orthobench.report.page.summary import Verdict, verdict
-from orthobench.report.plots.collection import across, exhibited, of_problem
+from orthobench.report.families import Family, conclusions
+from orthobench.report.formatting import clean, plural
+from orthobench.report.page.failures import (
+    FailureGroup,
+    RefusalGroup,
+    failure_groups,
+    refusal_groups,
+)
+from orthobench.report.page.families import FamilySection, family_section
+from orthobench.report.page.galleries import Gallery, galleries
+from orthobench.report.page.plot_data import PlotData, plot_data
+from orthobench.report.page.problems import ProblemSection, problem_section
+from orthobench.report.page.styles import BrowserStyle, browser_styles
+from orthobench.report.page.table import Table, table
+from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.ranking import Ranked, rank
-from orthobench.report.style import styles
-from orthobench.report.words import clean, plural
+from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import Entry
 
 MOST_PAIRS = 3000
-"""Comparisons in one page; of more, only those with the best solver are told, in words."""
+"""The most comparisons in the tables of one page; with more, there are only sentences about the
+comparisons with the best solver."""
 
 DRAWN = 2_700_000
-"""Characters for the data of plots and for images in one page; the library takes 2 million more."""
+"""The most characters of plot data and images in one page, beside 2 million for the library."""
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the results come from.
+    """The origin of the results.
 
     Attributes
     ----------
     facts : tuple of (str, str)
-        What is known, by name.
+        Names and values: command, times, machine, versions.
     suite : str
         The suite as TOML.
     version : str
-        Of orthobench.
+        The version of orthobench.
     """
 
     facts: tuple[tuple[str, str], ...]
@@ -55,27 +61,28 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Page:
-    """All that a page says.
+    """The content of a page.
 
     Attributes
     ----------
     suite, description, date : str
     counts : tuple of str
-        Problems, solvers, seeds, runs.
-    failures : int
+        The numbers of problems, solvers, seeds and runs.
+    failed_runs : int
         Runs that failed or are missing.
-    verdicts : tuple of Verdict
-    failed : tuple of Failed
-    refused : tuple of Refused
-    problems : tuple of Problem
+    families : tuple of FamilySection
+    failures : tuple of FailureGroup
+    refusals : tuple of RefusalGroup
+    problems : tuple of ProblemSection
     plots : tuple of Plot
-        All of the page; problems and `across` have their places.
-    across : tuple of int
+        All plots of the page.
+    comparison_plots : tuple of int
+        The indices of those over all problems; sections of problems have those of the others.
     table : Table
     provenance : Provenance
-    looks : mapping
-        How each solver looks.
-    drawings : Drawings
+    styles : mapping
+        The style of each solver.
+    plot_data : PlotData
     galleries : mapping
         The images of each problem that exhibits any, by its label.
     """
@@ -84,106 +91,105 @@ class Page:
     description: str
     date: str
     counts: tuple[str, ...]
-    failures: int
-    verdicts: tuple[Verdict, ...]
-    failed: tuple[Failed, ...]
-    refused: tuple[Refused, ...]
-    problems: tuple[Problem, ...]
+    failed_runs: int
+    families: tuple[FamilySection, ...]
+    failures: tuple[FailureGroup, ...]
+    refusals: tuple[RefusalGroup, ...]
+    problems: tuple[ProblemSection, ...]
     plots: tuple[Plot, ...]
-    across: tuple[int, ...]
+    comparison_plots: tuple[int, ...]
     table: Table
     provenance: Provenance
-    looks: Mapping[str, Look]
-    drawings: Drawings
+    styles: Mapping[str, BrowserStyle]
+    plot_data: PlotData
     galleries: Mapping[str, Gallery]
 
     @property
     def file(self) -> str:
-        """A name for the suite's file."""
+        """The file name of the suite."""
         return re.sub(r"[^A-Za-z0-9._-]+", "-", self.suite).strip("-.") + ".toml"
 
 
-def page(
+def page_content(
     results: Results,
     ranked: Sequence[Ranked] | None = None,
-    found: Sequence[Family] | None = None,
+    families: Sequence[Family] | None = None,
 ) -> Page:
-    """Return all that the page of some results says.
+    """Return the content of the page about some results.
 
     Parameters
     ----------
     results : Results
     ranked : sequence of Ranked, optional
-        The entries, ranked, where that is done already.
-    found : sequence of Family, optional
-        What was found in each family, where that is known already.
+        The ranked entries, if they are there already.
+    families : sequence of Family, optional
+        The conclusions about each family, if they are there already.
     """
     entries, session = results.entries, results.session()
     ranking = rank(entries) if ranked is None else ranked
-    found = families(ranking) if found is None else found
+    families = conclusions(ranking) if families is None else families
     ranked = [one for one in ranking if not one.entry.refused]
     shown = exhibitions(entries, results.exhibits)
-    problems, plots = _problems(entries, ranked, found, shown)
-    overall = across(entries, found)
-    looks = looks_of(styles(entry.solver for entry in entries))
-    everything = (*plots, *overall)
-    drawn = drawings(everything, looks)
+    problems, own_plots = _problems(entries, ranked, families, shown)
+    plots = (*own_plots, *comparison_plots(entries, families))
+    styles = browser_styles(solver_styles(entry.solver for entry in entries))
+    data = plot_data(plots, styles)
     suite = tomllib.loads(session["text"])
-    fails = failed(results, ranked)
-    ids = {group.label: group.id for group in problems}
+    failures = failure_groups(results, ranked)
+    ids = {problem.label: problem.id for problem in problems}
     return Page(
         suite=clean(results.suite),
         description=clean(suite.get("description", "")),
         date=_date(session),
         counts=_counts(results, len(problems)),
-        failures=sum(one.runs for one in fails),
-        verdicts=tuple(verdict(family, entries, ranked, ids) for family in found),
-        failed=fails,
-        refused=refused(entries),
+        failed_runs=sum(group.runs for group in failures),
+        families=tuple(family_section(family, entries, ranked, ids) for family in families),
+        failures=failures,
+        refusals=refusal_groups(entries),
         problems=problems,
-        plots=everything,
-        across=tuple(range(len(plots), len(everything))),
+        plots=plots,
+        comparison_plots=tuple(range(len(own_plots), len(plots))),
         table=table(ranked),
         provenance=_provenance(results, session),
-        looks=looks,
-        drawings=drawn,
-        galleries=galleries(shown, DRAWN - len(drawn.data)),
+        styles=styles,
+        plot_data=data,
+        galleries=galleries(shown, DRAWN - len(data.data)),
     )
 
 
 def _problems(
     entries: Sequence[Entry],
     ranked: Sequence[Ranked],
-    families_found: Sequence[Family],
-    shown: Sequence[Exhibition],
-) -> tuple[tuple[Problem, ...], list[Plot]]:
-    """Return the problems, and their plots in one list."""
+    families: Sequence[Family],
+    exhibitions: Sequence[Exhibition],
+) -> tuple[tuple[ProblemSection, ...], list[Plot]]:
+    """Return the sections about problems, and their plots in one list."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.problem, []).append(entry)
-    standing: dict[str, list[Ranked]] = {}
+    rankings: dict[str, list[Ranked]] = {}
     for one in ranked:
-        standing.setdefault(one.entry.problem, []).append(one)
-    made = sum(len(c) for family in families_found for c in family.comparisons.values())
-    paired = made <= MOST_PAIRS
-    of_family = {family.name: family for family in families_found}
-    pictures = {one.problem: exhibited([one]) for one in shown}
+        rankings.setdefault(one.entry.problem, []).append(one)
+    pairs = sum(len(c) for family in families for c in family.comparisons.values())
+    paired = pairs <= MOST_PAIRS
+    by_name = {family.name: family for family in families}
+    curves = {one.problem: exhibit_plots([one]) for one in exhibitions}
     plots: list[Plot] = []
-    found: list[Problem] = []
-    for number, (name, group) in enumerate(groups.items()):
-        ranking = standing.get(name, [])
-        own = [*of_problem(group), *pictures.get(name, [])] if ranking else []
-        places = range(len(plots), len(plots) + len(own))
-        family = of_family.get(group[0].facts.family)
-        found.append(problem(number, group, ranking, family, places, paired))
+    sections: list[ProblemSection] = []
+    for index, (name, group) in enumerate(groups.items()):
+        ranking = rankings.get(name, [])
+        own = [*problem_plots(group), *curves.get(name, [])] if ranking else []
+        indices = range(len(plots), len(plots) + len(own))
+        family = by_name.get(group[0].facts.family)
+        sections.append(problem_section(index, group, ranking, family, indices, paired))
         plots += own
-    return tuple(found), plots
+    return tuple(sections), plots
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
-    """Return how many problems, solvers, seeds and runs there are.
+    """Return the numbers of problems, solvers, seeds and runs.
 
-    A problem is one at each level; a cell that its solver refused is no run.
+    A problem counts once for each level; a cell that its solver refused is not a run.
     """
     records = results.records
     return (
@@ -195,7 +201,7 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
 
 
 def _date(session: Mapping[str, Any]) -> str:
-    """Return when the session began, to the minute, in UTC."""
+    """Return the start of the session, to the minute, in UTC."""
     return str(session["started"])[:16].replace("T", " ") + " UTC"
 
 
@@ -212,17 +218,17 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
         "executor": ", ".join(f"{k} {v}" for k, v in ran_on.get("run", {}).items() if v),
         "BLAS": "; ".join(map(_blas, ran_on.get("blas") or [])),
         "orthobench": version,
-        **{name: told for name, told in results.versions.items() if name != "orthobench"},
+        **{name: text for name, text in results.versions.items() if name != "orthobench"},
         "Python": ran_on.get("python"),
         **(ran_on.get("packages") or {}),
         "git": _git(ran_on.get("git")),
     }
-    told = tuple((name, clean(str(value))) for name, value in facts.items() if value)
-    return Provenance(told, session["text"].strip(), version)
+    known = tuple((name, clean(str(value))) for name, value in facts.items() if value)
+    return Provenance(known, session["text"].strip(), version)
 
 
 def _command(command: str) -> str:
-    """Return the command as its user may have typed it: without the folder of its program."""
+    """Return the command as a user types it: without the folder of its program."""
     words = shlex.split(command)
     if not words:
         return ""

@@ -1,6 +1,6 @@
-// The data and the plotting library: compressed in the page, inflated when it opens.
+// Loading of the data and the plotting library, which are compressed in the page.
 
-/** Inflate what an element of the page holds. */
+/** The decompressed text of an element of the page. */
 async function inflated(id) {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (letter) =>
     letter.charCodeAt(0),
@@ -9,16 +9,16 @@ async function inflated(id) {
   return new Response(stream).text();
 }
 
-/** Run the plotting library; no other text of the page may run, whatever it holds. */
-async function libraryLoaded() {
+/** Run the plotting library, the only text that the content security policy lets run. */
+async function loadLibrary() {
   const script = document.createElement("script");
   script.textContent = await inflated("plotly");
   document.head.append(script);
   if (!window.Plotly) throw new Error("the plotting library did not start");
 }
 
-/** Say what is wrong, where all see it. */
-function tell(message) {
+/** Show an error at the top of the page and in place of the plots. */
+function showError(message) {
   const notice = document.getElementById("trouble");
   notice.textContent = message;
   notice.hidden = false;

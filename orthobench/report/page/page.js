@@ -1,6 +1,6 @@
-// The page: contents, links into closed parts, printing, start.
+// The page: contents, links into closed sections, printing, start.
 
-/** Open the closed parts around an element, so that a link to it leads somewhere. */
+/** Open the closed sections around an element, so that links to it work. */
 function reveal(target) {
   for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
 }
@@ -60,12 +60,12 @@ async function start() {
   followLinks();
   sortableTable();
   if (!("DecompressionStream" in window)) {
-    tell("This browser cannot unpack the plots; a newer one can. All text and tables are here.");
+    showError("This browser cannot unpack the plots; a newer one can. All text and tables are here.");
     return;
   }
-  const [data] = await Promise.all([inflated("data").then(JSON.parse), libraryLoaded()]);
+  const [data] = await Promise.all([inflated("data").then(JSON.parse), loadLibrary()]);
   watchPlots(data);
   printable();
 }
 
-start().catch((error) => tell(`The plots cannot be drawn: ${error.message}. All text and tables are here.`));
+start().catch((error) => showError(`The plots cannot be drawn: ${error.message}. All text and tables are here.`));

@@ -1,9 +1,9 @@
-// One plot: its controls, its legend, what hovering tells, and its downloads.
+// Plots: controls, legends, tooltips and downloads.
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", showTips: false };
 const TOUCH = window.matchMedia("(pointer: coarse)").matches;
 
-/** All plots of the page, and what they share: which solvers are switched off. */
+/** All plots of the page, their data, and the solvers that are switched off in all of them. */
 const plots = { data: null, off: new Set(), all: [] };
 
 class PlotView {
@@ -19,7 +19,7 @@ class PlotView {
     return this.plot.panels[this.places.join()];
   }
 
-  /** The controls, once. */
+  /** Build the controls, the first time. */
   build() {
     if (this.built) return;
     this.built = true;
@@ -78,7 +78,7 @@ class PlotView {
     this.update();
   }
 
-  /** Show other plots of the same kind in the same way, as far as they have the same options. */
+  /** Apply the choices of this plot to others of the same kind, where they have the same options. */
   share(others) {
     for (const other of others) {
       if (other === this) continue;
@@ -92,12 +92,12 @@ class PlotView {
     redrawVisible();
   }
 
-  /** Whether an axis has no logarithm: names, or values most of which are below zero. */
+  /** Whether an axis must be linear: it has names, or most of its values are below zero. */
   linear(axis) {
     return Boolean(this.panel[axis].categories) || (axis === "y" && this.panel.floor === null);
   }
 
-  /** The reader's choices, completed by what the panel brings. */
+  /** The choices of the reader, completed by the defaults of the panel. */
   view() {
     const { x, y } = this.panel;
     return {
@@ -119,7 +119,7 @@ class PlotView {
     this.missing.hidden = there;
     if (!there) return undefined;
     const view = this.view();
-    this.found = drawn(this.panel, plots.data, view);
+    this.found = tracesOf(this.panel, plots.data, view);
     const layout = layoutOf(this.panel, view, this.found, this.size(view));
     this.chart.setAttribute("aria-label", this.summary(view));
     this.list();
@@ -155,7 +155,7 @@ class PlotView {
     }
   }
 
-  /** The legend: every solver can be switched off, in all plots. */
+  /** Update the legend, whose boxes switch solvers on and off in all plots. */
   list() {
     const labels = this.panel.series.map((one) => `${one.solver} ${one.label}`).join("\n");
     if (this.labels !== labels) this.relist(labels);
@@ -167,9 +167,9 @@ class PlotView {
     const rows = this.panel.series.map((one, place) => {
       const name = element("span", { class: "name" }, one.label);
       const value = element("output", { "data-place": place });
-      if (one.solver < 0) return element("li", { class: "reference" }, sample(one.solver), name, value);
+      if (one.solver < 0) return element("li", { class: "reference" }, lineSample(one.solver), name, value);
       const box = element("input", { type: "checkbox", value: one.solver, onchange: () => switchSolvers([one.solver], box.checked) });
-      return element("li", {}, element("label", {}, box, sample(one.solver), name), value);
+      return element("li", {}, element("label", {}, box, lineSample(one.solver), name), value);
     });
     const everyone = this.panel.series.map((one) => one.solver);
     const all = element("button", { type: "button", onclick: () => switchSolvers(everyone, true) }, "all");
@@ -180,12 +180,12 @@ class PlotView {
 
   watch() {
     this.chart.dataset.watched = "yes";
-    this.chart.on("plotly_hover", (event) => this.tellOf(event));
-    this.chart.on("plotly_unhover", () => this.silence());
+    this.chart.on("plotly_hover", (event) => this.showValues(event));
+    this.chart.on("plotly_unhover", () => this.hideValues());
     this.chart.on("plotly_relayout", (changes) => this.retick(changes));
   }
 
-  /** After zooming, log axes have ticks that fit. */
+  /** Give log axes new ticks after zooming. */
   retick(changes) {
     const ticks = {};
     for (const name of ["xaxis", "yaxis"]) {
@@ -197,36 +197,36 @@ class PlotView {
     if (Object.keys(ticks).length) Plotly.relayout(this.chart, ticks);
   }
 
-  /** What stands at the pointer, beside it; and all solvers there, in the legend. */
-  tellOf(event) {
+  /** Show the values at the pointer in a tooltip, and those of all solvers in the legend. */
+  showValues(event) {
     const point = event.points[0];
     const source = this.found.sources[point.curveNumber];
     if (!source) return;
     const { x, y, band } = this.panel;
     const { one, line } = source;
     const i = point.pointNumber;
-    const nameX = x.categories ? x.categories[line.x[i]] : words(line.x[i]);
-    const lines = [[x.label, nameX], [y.label, words(line.y[i])]];
-    if (line.low && !this.runs) lines.push([band || "from, to", `${words(line.low[i], 3)} to ${words(line.high[i], 3)}`]);
+    const nameX = x.categories ? x.categories[line.x[i]] : formatted(line.x[i]);
+    const lines = [[x.label, nameX], [y.label, formatted(line.y[i])]];
+    if (line.low && !this.runs) lines.push([band || "from, to", `${formatted(line.low[i], 3)} to ${formatted(line.high[i], 3)}`]);
     if (line.run) lines.push(["run", `${line.run[i] + 1} of ${one.runs.length}`]);
     if (line.failed) lines.push(["", "a failed run ended here"]);
     if (one.notes && !line.failed) lines.push(["", one.notes[i]]);
     if (one.chosen === i && !line.failed) lines.push(["", "chosen by tuning"]);
     showTip(one, lines, event.event);
-    if (!x.categories && !this.runs) this.readOff(line.x[i]);
+    if (!x.categories && !this.runs) this.showInLegend(line.x[i]);
   }
 
-  readOff(at) {
-    this.legend.querySelector(".at").textContent = `${this.panel.x.key.replaceAll("_", " ")} ${words(at)}`;
+  showInLegend(at) {
+    this.legend.querySelector(".at").textContent = `${this.panel.x.key.replaceAll("_", " ")} ${formatted(at)}`;
     for (const output of this.legend.querySelectorAll("output")) {
       const one = this.panel.series[Number(output.dataset.place)];
       const [x, y] = [plots.data.pool[one.x], plots.data.pool[one.y]];
       const value = plots.off.has(one.solver) ? null : valueAt(x, y, at, this.panel.stepped);
-      output.textContent = value === null ? "" : words(value, 3);
+      output.textContent = value === null ? "" : formatted(value, 3);
     }
   }
 
-  silence() {
+  hideValues() {
     document.getElementById("tip").hidden = true;
     this.legend.querySelector(".at").textContent = "solvers";
     for (const output of this.legend.querySelectorAll("output")) output.textContent = "";
@@ -242,22 +242,22 @@ class PlotView {
   }
 
   saveCsv() {
-    save(`${slug(this.plot.name, this.plot.kind, ...this.options())}.csv`, csv(this.rows()), "text/csv");
+    download(`${slug(this.plot.name, this.plot.kind, ...this.options())}.csv`, csv(this.rows()), "text/csv");
   }
 
   async saveSvg() {
     const view = { ...this.view(), width: 900, height: 480 };
-    const found = drawn(this.panel, plots.data, view);
+    const found = tracesOf(this.panel, plots.data, view);
     const title = { text: plain(this.plot.name), x: 0.02, font: { size: 15 } };
     const legend = { showlegend: true, legend: { orientation: "h", y: -0.18, yanchor: "top" }, title, margin: { l: 10, r: 14, t: 44, b: 10 } };
     const picture = { data: found.traces.map(withMarkers), layout: layoutOf(this.panel, view, found, legend) };
     const url = await Plotly.toImage(picture, { format: "svg", width: 900, height: 560 });
     const text = decodeURIComponent(url.slice(url.indexOf(",") + 1));
-    save(`${slug(this.plot.name, this.plot.kind, ...this.options())}.svg`, text, "image/svg+xml");
+    download(`${slug(this.plot.name, this.plot.kind, ...this.options())}.svg`, text, "image/svg+xml");
   }
 }
 
-/** For a legend that plotly draws, lines need their markers. */
+/** A line with its markers, which the legend that plotly draws needs. */
 function withMarkers(trace) {
   return trace.mode === "lines" ? { ...trace, mode: "lines+markers", marker: { ...trace.marker, maxdisplayed: 1 } } : trace;
 }
@@ -281,7 +281,7 @@ function rowsOf(one, x, y, runs) {
   });
 }
 
-/** The value of a line at x: between two points on the straight line, where both are positive in logs. */
+/** The value of a line at x, interpolated linearly; in logarithms where all are positive. */
 function valueAt(x, y, at, stepped) {
   if (!x.length || at < x[0] || at > x.at(-1)) return null;
   let i = 0;
@@ -297,7 +297,7 @@ function valueAt(x, y, at, stepped) {
 function showTip(one, lines, pointer) {
   const tip = document.getElementById("tip");
   const rows = lines.map(([name, value]) => element("tr", {}, element("th", {}, name), element("td", {}, value)));
-  tip.replaceChildren(element("p", {}, sample(one.solver), one.label), element("table", {}, ...rows));
+  tip.replaceChildren(element("p", {}, lineSample(one.solver), one.label), element("table", {}, ...rows));
   tip.hidden = false;
   const [width, height] = [tip.offsetWidth, tip.offsetHeight];
   const left = pointer.clientX + 16 + width < innerWidth ? pointer.clientX + 16 : pointer.clientX - 16 - width;

@@ -1,35 +1,36 @@
-"""What a page says of one problem: the ranking, how sure it is, how parameters were chosen."""
+"""The section of a page about one problem: ranking, comparisons, and how parameters were chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from orthobench.report import remarks
-from orthobench.report.findings import Family, sentence
-from orthobench.report.plots.labels import axis_label
-from orthobench.report.ranking import Ranked
-from orthobench.report.words import (
-    assigned,
+from orthobench.report import caveats
+from orthobench.report.families import Family
+from orthobench.report.formatting import (
+    assignments,
+    budget_text,
     clean,
     count,
     duration,
-    limits,
     number,
     plural,
     probability,
     si,
 )
+from orthobench.report.plots.labels import axis_label
+from orthobench.report.ranking import Ranked
+from orthobench.report.sentences import sentence
 from orthobench.results.record import Record
 from orthobench.results.tuning import Entry
-from orthobench.stats.curves import AXES
+from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.paired import Comparison
-from orthobench.stats.seeds import spread_name
+from orthobench.stats.values import COSTS
 
 
 @dataclass(frozen=True)
 class Row:
-    """A solver on a problem, as its ranking shows it.
+    """A row of the ranking: one solver.
 
     Attributes
     ----------
@@ -61,11 +62,14 @@ class Pair:
     Attributes
     ----------
     a, b : str
-    seeds, difference, interval, p : str
-        On how many seeds a ends lower, equal and higher; the median difference b - a with its
-        interval; the adjusted p-value.
+    seeds : str
+        The numbers of seeds on which a ends lower, equal and higher.
+    difference, interval : str
+        The median of b - a.
+    p : str
+        The adjusted p-value.
     lead : str
-        The solver that is shown to end lower; empty where none is.
+        The solver that is shown to end lower; empty if none is.
     """
 
     a: str
@@ -78,32 +82,36 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What a page says of one problem.
+class ProblemSection:
+    """The section of a page about one problem.
 
     Attributes
     ----------
-    id, label, name : str
-        Its anchor, its label as entries have it, and what is shown of it.
+    id : str
+        The anchor of the section.
+    label, name : str
+        The label of the problem, and the same as the page shows it.
     facts : tuple of str
         Family, metric, seeds and budget.
-    spread, effort : str
-        What the spread spans, and what effort is counted in.
+    spread : str
+        The heading of the column with the spread: ``"25 to 75 %"``.
+    effort : str
+        The unit of effort: ``"samples"`` or ``"steps"``.
     rows : tuple of Row
     verdict : str
-        Who wins, by how much and how sure that is.
+        Which solver is best, by how much and how sure that is.
     sentences : tuple of str
-        The best against each of the others.
+        The comparisons of the best with each of the others.
     pairs : tuple of Pair
-        All comparisons; none where a page would have too many.
+        All comparisons; none if the page would have too many.
     compared : str
-        How many comparisons were made.
+        The number of comparisons.
     notes : tuple of str
-        How parameters were chosen, and whose traces are made of runs from the start.
+        The caveats of the ranking.
     absent : tuple of str
-        Who takes no part.
+        The solvers that take no part.
     plots : tuple of int
-        Their places among all plots of the page.
+        Indices into the plots of the page.
     """
 
     id: str
@@ -122,26 +130,26 @@ class Problem:
     plots: tuple[int, ...]
 
 
-def problem(
-    number_of: int,
+def problem_section(
+    index: int,
     entries: Sequence[Entry],
     ranked: Sequence[Ranked],
     family: Family | None,
     plots: Iterable[int],
     paired: bool = True,
-) -> Problem:
-    """Return what a page says of one problem.
+) -> ProblemSection:
+    """Return the section about one problem.
 
     Parameters
     ----------
-    number_of : int
-        Its place among the problems.
+    index : int
+        The place of the problem among all of the page.
     entries : sequence of Entry
         All of its entries.
     ranked : sequence of Ranked
         Those that take part, best first.
     family : Family, optional
-        What was found; None where nobody takes part in any problem of the family.
+        The conclusions about its family, if there are any.
     plots : iterable of int
     paired : bool
         Whether all comparisons have a row.
@@ -149,11 +157,11 @@ def problem(
     first = entries[0].records[0]
     metric = axis_label(first.problem.primary)
     seeds = len(entries[0].seeds)
-    effort = "steps" if any(_typical(r, "samples") == 0 for r in ranked) else "samples"
+    effort = "steps" if any(_median_cost(r, "samples") == 0 for r in ranked) else "samples"
     label = entries[0].problem
     found = family.comparisons.get(label, ()) if family else ()
-    return Problem(
-        id=f"problem-{number_of}",
+    return ProblemSection(
+        id=f"problem-{index}",
         label=label,
         name=clean(label),
         facts=_facts(first, metric, seeds),
@@ -164,15 +172,15 @@ def problem(
         sentences=_against_best(found, ranked, metric),
         pairs=tuple(map(_pair, found)) if paired else (),
         compared=plural(len(found), "comparison"),
-        notes=(*remarks.tuning(ranked), *remarks.reruns(ranked)),
-        absent=_absent(entries),
+        notes=(*caveats.tuning(ranked), *caveats.reruns(ranked)),
+        absent=tuple(clean(entry.solver) for entry in entries if entry.refused),
         plots=tuple(plots),
     )
 
 
 def _facts(record: Record, metric: str, seeds: int) -> tuple[str, ...]:
     goal = f"final {metric}, smaller is better"
-    facts = (clean(record.problem.family), goal, plural(seeds, "seed"), limits(record.budget))
+    facts = (clean(record.problem.family), goal, plural(seeds, "seed"), budget_text(record.budget))
     return tuple(fact for fact in facts if fact)
 
 
@@ -182,49 +190,40 @@ def _row(ranked: Ranked, effort: str) -> Row:
     return Row(
         mark=ranked.mark,
         solver=ranked.entry.solver,
-        chosen=assigned(ranked.entry.chosen),
+        chosen=assignments(ranked.entry.chosen),
         median=number(summary.median),
         spread=f"{number(summary.low)} to {number(summary.high)}",
         interval=f"{low} to {high}",
-        seconds=duration(_typical(ranked, "seconds")),
-        flops=si(_typical(ranked, "flops")),
-        effort=count(_typical(ranked, effort)),
+        seconds=duration(_median_cost(ranked, "seconds")),
+        flops=si(_median_cost(ranked, "flops")),
+        effort=count(_median_cost(ranked, effort)),
         ok=ranked.ok,
         fails=ranked.summary.n_failed > 0,
     )
 
 
-def _typical(ranked: Ranked, axis: str) -> float:
-    return ranked.typical(AXES[axis])
+def _median_cost(ranked: Ranked, cost: str) -> float:
+    return ranked.median_of(COSTS[cost])
 
 
 def _against_best(
-    found: Sequence[Comparison], ranked: Sequence[Ranked], metric: str
+    comparisons: Sequence[Comparison], ranked: Sequence[Ranked], metric: str
 ) -> tuple[str, ...]:
-    """Return the comparisons of the best solver in words, in the order of the ranking."""
+    """Return a sentence about each comparison of the best solver, in the order of the ranking."""
     best = next((r.entry.solver for r in ranked if r.best), None)
-    others = {r.entry.solver: place for place, r in enumerate(ranked)}
-    of_best = [c for c in found if best in (c.a, c.b)]
-    of_best.sort(key=lambda c: others[c.b if c.a == best else c.a])
+    places = {r.entry.solver: place for place, r in enumerate(ranked)}
+    of_best = [c for c in comparisons if best in (c.a, c.b)]
+    of_best.sort(key=lambda c: places[c.b if c.a == best else c.a])
     return tuple(clean(sentence(c, metric)) for c in of_best)
 
 
-def _pair(found: Comparison) -> Pair:
-    low, high = map(number, found.interval)
-    return Pair(
-        found.a,
-        found.b,
-        f"{found.lower} / {found.equal} / {found.higher}",
-        number(found.difference),
-        f"{low} to {high}",
-        _p(found.adjusted),
-        found.lead or "",
-    )
+def _pair(comparison: Comparison) -> Pair:
+    c = comparison
+    low, high = map(number, c.interval)
+    seeds = f"{c.lower} / {c.equal} / {c.higher}"
+    p = _p(c.adjusted)
+    return Pair(c.a, c.b, seeds, number(c.difference), f"{low} to {high}", p, c.lead or "")
 
 
 def _p(adjusted: float) -> str:
     return "1" if adjusted >= 1 else probability(adjusted).removeprefix("p ").removeprefix("= ")
-
-
-def _absent(entries: Sequence[Entry]) -> tuple[str, ...]:
-    return tuple(clean(entry.solver) for entry in entries if entry.refused)

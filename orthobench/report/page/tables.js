@@ -1,6 +1,6 @@
 // The table of all entries: sorting, filters, CSV.
 
-/** What a field is sorted by: numbers first, then infinity, then what is missing. */
+/** The sort key of a cell: numbers come first, then infinity, then missing values. */
 function sortKey(cell) {
   const text = cell.dataset.v ?? cell.textContent;
   if (text === "") return [2, 0];
@@ -8,7 +8,7 @@ function sortKey(cell) {
   return Number.isFinite(value) ? [0, value] : [1, value];
 }
 
-/** Compare two keys; what is infinite or missing stays last in both directions. */
+/** Compare two keys; infinite and missing values come last in both directions. */
 function compared(a, b, sign) {
   return a[0] - b[0] || (a[0] === 0 ? sign * (a[1] - b[1]) : 0);
 }
@@ -57,7 +57,7 @@ function filters(table, heads, body) {
     hideEmpty();
   }
 
-  /** Columns that no shown row fills are hidden: metrics of other families. */
+  /** Hide the columns that are empty in all shown rows: metrics of other families. */
   function hideEmpty() {
     const rows = [...body.rows].filter((row) => !row.hidden);
     heads.forEach((head, place) => {
@@ -68,15 +68,15 @@ function filters(table, heads, body) {
     });
   }
 
-  function download() {
+  function downloadCsv() {
     const rows = [...body.rows].filter((row) => !row.hidden);
     const value = (cell) => cell.dataset.v ?? cell.textContent;
     const named = rows.map((row) => Object.fromEntries(heads.map((head, i) => [head.dataset.key, value(row.cells[i])])));
-    save(`${slug(document.querySelector("h1").textContent, "table")}.csv`, csv(named), "text/csv");
+    download(`${slug(document.querySelector("h1").textContent, "table")}.csv`, csv(named), "text/csv");
   }
 
   text.addEventListener("input", filter);
   for (const one of selects) one.addEventListener("change", filter);
-  document.getElementById("table-csv").addEventListener("click", download);
+  document.getElementById("table-csv").addEventListener("click", downloadCsv);
   filter();
 }

@@ -1,4 +1,4 @@
-// From a panel of the data to plotly's traces.
+// Conversion of panels to plotly's traces and layout.
 
 const WIDTH = 1.8;
 const GREY = "#6b7280";
@@ -9,31 +9,31 @@ const MARKERS = 6;
 const FAMILY =
   'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 
-/** Text that plotly takes for nothing but text. */
+/** Text that plotly does not read as markup. */
 function plain(text) {
   return String(text).replace(/[&<>"'%$]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
-/** What a panel looks like under the reader's choices: traces, ranges, and what hovering tells. */
-function drawn(panel, data, view) {
+/** The traces of a panel under the choices of the reader, with their sources and values. */
+function tracesOf(panel, data, view) {
   const found = { traces: [], sources: [], xs: [], ys: [], high: [], zeros: false };
   const shown = panel.series.filter((one) => !view.off.has(one.solver));
   shown.forEach((one, place) => {
     const line = lineOf(one, panel, data, view, found);
-    const look = lookOf(one, data);
+    const style = styleOf(one, data);
     const phase = place / shown.length;
-    if (view.runs && one.runs?.length) addRuns(one, look, panel, data, view, found);
-    else addMedian(one, look, line, phase, panel, view, found);
+    if (view.runs && one.runs?.length) addRuns(one, style, panel, data, view, found);
+    else addMedian(one, style, line, phase, panel, view, found);
   });
   for (const one of shown) if (one.crosses) addCrosses(one, panel, data, view, found);
   return found;
 }
 
-function lookOf(one, data) {
+function styleOf(one, data) {
   return data.solvers[one.solver] ?? { colour: GREY, dash: data.references[-1 - one.solver], symbol: "" };
 }
 
-/** The arrays of a series, as measured and as shown. */
+/** The arrays of a series, as measured and as drawn. */
 function lineOf(one, panel, data, view, found) {
   const [x, y] = [data.pool[one.x], data.pool[one.y]];
   const line = { x, y, atX: x.map((at) => placed(at, view.logX)) };
@@ -50,7 +50,7 @@ function placed(value, log) {
   return value === null || !Number.isFinite(value) || (log && value <= 0) ? null : value;
 }
 
-/** On a log axis, what is numerically zero stands at its floor. */
+/** A value as drawn; on a log axis, values that are numerically zero are at its floor. */
 function raised(value, panel, log, found) {
   if (value === null || !Number.isFinite(value)) return null;
   if (!log || value > panel.zero) return value;
@@ -58,40 +58,40 @@ function raised(value, panel, log, found) {
   return panel.floor;
 }
 
-function addMedian(one, look, line, phase, panel, view, found) {
+function addMedian(one, style, line, phase, panel, view, found) {
   const categories = panel.x.categories || panel.y.categories;
   const at = line.atX.map((x, i) => i).filter((i) => line.atX[i] !== null && line.atY[i] !== null);
   for (const i of at) {
     found.xs.push(line.atX[i]);
     found.ys.push(line.atY[i]);
   }
-  if (line.low && !categories) addBand(look, line, panel, found);
+  if (line.low && !categories) addBand(style, line, panel, found);
   const trace = {
     type: "scatter", x: line.atX, y: line.atY, mode: categories ? "markers" : "lines",
     name: plain(one.label), hoverinfo: "none", connectgaps: false,
-    line: { color: look.colour, width: WIDTH, dash: look.dash || "solid", shape: panel.stepped ? "hv" : "linear" },
-    marker: markerOf(look, 10),
+    line: { color: style.colour, width: WIDTH, dash: style.dash || "solid", shape: panel.stepped ? "hv" : "linear" },
+    marker: markerOf(style, 10),
   };
-  if (categories && line.low) trace.error_y = barOf(line, look, found);
+  if (categories && line.low) trace.error_y = barOf(line, style, found);
   found.traces.push(trace);
   found.sources.push({ one, line });
-  if (!categories) addMarkers(one, look, line, at, phase, view, found);
+  if (!categories) addMarkers(one, style, line, at, phase, view, found);
 }
 
-function markerOf(look, size) {
-  const scale = { star: 1.35, cross: 1.1, diamond: 1.0 }[look.symbol] ?? 1;
-  return { color: look.colour, symbol: look.symbol || "circle", size: size * scale, line: { color: "#fff", width: 0.8 } };
+function markerOf(style, size) {
+  const scale = { star: 1.35, cross: 1.1, diamond: 1.0 }[style.symbol] ?? 1;
+  return { color: style.colour, symbol: style.symbol || "circle", size: size * scale, line: { color: "#fff", width: 0.8 } };
 }
 
-function barOf(line, look, found) {
+function barOf(line, style, found) {
   const up = line.y.map((y, i) => (line.atHigh[i] === null ? 0 : line.atHigh[i] - y));
   const down = line.y.map((y, i) => (line.atLow[i] === null ? 0 : y - line.atLow[i]));
   found.high.push(...line.atHigh.filter((y) => y !== null), ...line.atLow.filter((y) => y !== null));
-  return { type: "data", symmetric: false, array: up, arrayminus: down, color: look.colour, thickness: 1.6, width: 5 };
+  return { type: "data", symmetric: false, array: up, arrayminus: down, color: style.colour, thickness: 1.6, width: 5 };
 }
 
-/** The band over the seeds; it has no place where its upper end is infinite. */
-function addBand(look, line, panel, found) {
+/** The band over the seeds, with gaps where an end is infinite. */
+function addBand(style, line, panel, found) {
   const [x, y] = [[], []];
   let piece = [];
   const close = () => {
@@ -117,7 +117,7 @@ function addBand(look, line, panel, found) {
   if (!x.length) return;
   found.traces.push({
     type: "scatter", x, y, mode: "none", fill: "toself", hoverinfo: "skip",
-    fillcolor: `${look.colour}24`, showlegend: false,
+    fillcolor: `${style.colour}24`, showlegend: false,
   });
   found.sources.push(null);
 }
@@ -128,13 +128,13 @@ function stairs(points, stepped) {
 }
 
 /** A few markers along a line, so that lines differ without their colours; the chosen point. */
-function addMarkers(one, look, line, at, phase, view, found) {
+function addMarkers(one, style, line, at, phase, view, found) {
   const points = at.length <= 12 ? at : marked(at, line.atX, phase, view.logX);
   if (!points.length || one.solver < 0) return;
   found.traces.push({
     type: "scatter", mode: "markers", hoverinfo: "skip", showlegend: false,
     x: points.map((i) => line.atX[i]), y: points.map((i) => line.atY[i]),
-    marker: markerOf(look, 8), cliponaxis: false,
+    marker: markerOf(style, 8), cliponaxis: false,
   });
   found.sources.push(null);
   if (one.chosen === undefined || !at.includes(one.chosen)) return;
@@ -147,7 +147,7 @@ function addMarkers(one, look, line, at, phase, view, found) {
   found.sources.push(null);
 }
 
-/** Which points have markers: evenly along the axis, shifted by the phase, and the last. */
+/** The points that have markers: evenly along the axis, shifted by the phase, and the last. */
 function marked(at, xs, phase, log) {
   if (!at.length) return [];
   const measure = (x) => (log ? Math.log(x) : x);
@@ -162,8 +162,8 @@ function marked(at, xs, phase, log) {
   return [...found];
 }
 
-/** The single runs of a solver: one trace, with gaps between the runs. */
-function addRuns(one, look, panel, data, view, found) {
+/** The single runs of a solver, as one trace with gaps between the runs. */
+function addRuns(one, style, panel, data, view, found) {
   const line = { x: [], y: [], atX: [], atY: [], run: [] };
   const ends = { x: [], y: [] };
   one.runs.forEach(([xs, ys], run) => {
@@ -190,15 +190,15 @@ function addRuns(one, look, panel, data, view, found) {
   });
   found.traces.push(
     { type: "scatter", x: line.atX, y: line.atY, mode: "lines", name: plain(one.label), hoverinfo: "none",
-      connectgaps: false, opacity: 0.75, line: { color: look.colour, width: 1.1, dash: look.dash || "solid" } },
-    { type: "scatter", ...ends, mode: "markers", hoverinfo: "skip", showlegend: false, marker: markerOf(look, 7) },
+      connectgaps: false, opacity: 0.75, line: { color: style.colour, width: 1.1, dash: style.dash || "solid" } },
+    { type: "scatter", ...ends, mode: "markers", hoverinfo: "skip", showlegend: false, marker: markerOf(style, 7) },
   );
   found.sources.push({ one, line }, null);
 }
 
-/** Where failed runs ended; on the left edge where a log axis has no place for it. */
+/** Crosses where failed runs ended; on the left edge where a log axis has no such place. */
 function addCrosses(one, panel, data, view, found) {
-  const look = lookOf(one, data);
+  const style = styleOf(one, data);
   const [x, y] = one.crosses.map((number) => data.pool[number]);
   const line = { x, y, failed: true };
   const edge = found.xs.length ? least(found.xs) : null;
@@ -208,7 +208,7 @@ function addCrosses(one, panel, data, view, found) {
   found.traces.push({
     type: "scatter", x: line.atX, y: line.atY, mode: "markers", hoverinfo: "none", showlegend: false,
     cliponaxis: false,
-    marker: { symbol: "x-thin", size: 9, color: look.colour, line: { color: look.colour, width: 2.2 } },
+    marker: { symbol: "x-thin", size: 9, color: style.colour, line: { color: style.colour, width: 2.2 } },
   });
   found.sources.push({ one, line });
 }
@@ -266,7 +266,7 @@ function axisOf(axis, log, values, margin, letters, zero) {
   return { ...shared, type: "log", range: [low, high], ...(axis.ticks ? {} : logTicks(low, high)) };
 }
 
-/** Ticks of a log axis: powers of ten, or within a few decades what lies between them as well. */
+/** Ticks of a log axis: powers of ten, and within a few decades also values between them. */
 function logTicks(low, high) {
   const decades = high - low;
   const steps = decades > 2.2 ? [1] : decades > 0.9 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -294,7 +294,7 @@ function tick(value, far) {
   return mantissa === "1" ? `10${raised}` : `${mantissa}·10${raised}`;
 }
 
-/** Words in lines of at most so many letters; each line is nothing but text. */
+/** Text in lines of at most so many letters. */
 function wrapped(text, most) {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -305,7 +305,7 @@ function wrapped(text, most) {
   return lines.map(plain).join("<br>");
 }
 
-/** The range of a linear axis; from zero on, where that costs little of it. */
+/** The range of a linear axis; from zero on if that takes little room. */
 function linearRange(values, margin, zero) {
   let [low, high] = [least(values, 0), greatest(values, 1)];
   if (zero && low > 0 && low < 0.4 * high) low = 0;

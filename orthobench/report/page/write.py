@@ -1,4 +1,4 @@
-"""Writing the page: the template, the style, the script and the data in one file."""
+"""Writing of the page: template, style sheet, script and data in one file."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orthobench.errors import UsageError
-from orthobench.report.findings import Family
-from orthobench.report.page.content import Page, page
-from orthobench.report.page.looks import REFERENCES
-from orthobench.report.page.pack import packed
+from orthobench.report.families import Family
+from orthobench.report.formatting import clean
+from orthobench.report.page.content import Page, page_content
+from orthobench.report.page.packing import packed
+from orthobench.report.page.styles import REFERENCES
 from orthobench.report.ranking import Ranked
-from orthobench.report.words import clean
 from orthobench.results.results import Results
 from orthobench.tools.files import make_folder, replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = ("words.js", "load.js", "traces.js", "plots.js", "tables.js", "page.js")
-"""The parts of the page's script, in the order in which they need each other."""
+SCRIPTS = (
+    "formatting.js", "elements.js", "load.js", "traces.js", "plots.js", "tables.js", "page.js",
+)  # fmt: skip
+"""The parts of the page's script, each after those that it uses."""
 
 
 def write_page(
@@ -31,32 +33,32 @@ def write_page(
     folder: Path,
     *,
     ranked: Sequence[Ranked] | None = None,
-    found: Sequence[Family] | None = None,
+    families: Sequence[Family] | None = None,
 ) -> Path:
-    """Write the interactive page of some results: all of it, or nothing.
+    """Write the interactive page about some results.
 
     Parameters
     ----------
     results : Results
     folder : Path
-        Made where it does not exist.
+        Created if it does not exist.
     ranked : sequence of Ranked, optional
-        The entries, ranked, where that is done already: it takes a while.
-    found : sequence of Family, optional
-        What was found in each family, likewise.
+        The ranked entries, if they are there already: they take a while.
+    families : sequence of Family, optional
+        The conclusions about each family, if they are there already.
 
     Returns
     -------
     Path
-        ``folder/index.html``, which needs nothing beside it, and no network. Equal results give
-        equal files, byte for byte.
+        ``folder/index.html``, which needs no other file and no network. It is written completely
+        or not at all, and equal results give equal files, byte for byte.
 
     Raises
     ------
     UsageError
-        Where jinja2 or plotly is missing, or the file cannot be written.
+        If jinja2 or plotly is missing, or the file cannot be written.
     """
-    text = rendered(page(results, ranked, found), _plotly())
+    text = rendered(page_content(results, ranked, families), _plotly())
     path = make_folder(folder, "the page") / "index.html"
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
@@ -72,19 +74,16 @@ def rendered(content: Page, plotly: str) -> str:
     plotly : str
         The source of plotly.js.
     """
-    script = "\n".join(_own(name) for name in SCRIPTS)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            page=content,
-            references=REFERENCES,
-            style=_own("page.css"),
-            script=script,
-            # only these two may run, whatever a name may hold
-            allowed=" ".join(map(_hash, (f"\n{script}\n", plotly))),
-            plotly=packed(plotly),
-        )
+    script = "\n".join(map(_resource, SCRIPTS))
+    template = _environment().get_template("page.html")
+    return template.render(
+        page=content,
+        references=REFERENCES,
+        style=_resource("page.css"),
+        script=script,
+        # the content security policy: only these two scripts may run, whatever the data contain
+        allowed=" ".join(map(_hash, (f"\n{script}\n", plotly))),
+        plotly=packed(plotly),
     )
 
 
@@ -93,15 +92,15 @@ def _environment() -> Environment:
         from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ImportError as error:
         raise _missing(error) from None
-    made = Environment(
-        loader=FunctionLoader(_own),
+    environment = Environment(
+        loader=FunctionLoader(_resource),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["clean"] = clean
-    return made
+    environment.filters["clean"] = clean
+    return environment
 
 
 def _plotly() -> str:
@@ -116,7 +115,7 @@ def _missing(error: ImportError) -> UsageError:
     return UsageError(f"the page needs more packages: pip install 'orthobench[report]' ({error})")
 
 
-def _own(name: str) -> str:
+def _resource(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 

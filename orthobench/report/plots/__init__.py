@@ -1,1 +1,1 @@
-"""What is drawn, as data: no plot knows who draws it."""
+"""Plots as plain data, independent of who draws them."""

@@ -1,4 +1,4 @@
-"""Convergence: a metric along the run, all solvers of a problem in one panel."""
+"""Convergence plots: a metric along the run, all solvers of a problem in one panel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.plots.labels import about, axis_label, legend_label
 from orthobench.results.tuning import Entry
+from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.curves import Traces
-from orthobench.stats.seeds import spread_name
 
 
 def convergence(entries: Sequence[Entry]) -> Plot:
@@ -17,11 +17,11 @@ def convergence(entries: Sequence[Entry]) -> Plot:
     Parameters
     ----------
     entries : sequence of Entry
-        Of one problem, at least one; a solver that takes no part is left out.
+        The entries of one problem, at least one; a solver that takes no part is left out.
     """
     taking_part = [entry for entry in entries if not entry.refused]
-    axes, metrics = _axes(taking_part), _metrics(taking_part)
-    traces = _traces(taking_part)
+    costs, metrics = _costs(taking_part), _metrics(taking_part)
+    traces = [(entry, Traces(entry.records, entry.seeds)) for entry in taking_part]
 
     def draw(key: Key) -> Panel:
         return _panel(traces, *key)
@@ -29,37 +29,15 @@ def convergence(entries: Sequence[Entry]) -> Plot:
     return Plot(
         name=entries[0].problem,
         kind="convergence",
-        choices={"x": axes, "metric": metrics},
+        choices={"x": costs, "metric": metrics},
         draw=draw,
-        sheet=[(x, metrics[0]) for x in dict.fromkeys((axes[0], "seconds"))],
+        sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds"))],
         about=about(taking_part),
     )
 
 
-def convergence_panel(entries: Sequence[Entry], x: str, metric: str) -> Panel:
-    """Return the median curve of every solver, with a band over its seeds.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-        Of one problem.
-    x : str
-        One of `orthobench.stats.curves.AXES`.
-    metric : str
-
-    Raises
-    ------
-    UsageError
-        On an unknown `x`.
-    """
-    return _panel(_traces(entries), x, metric)
-
-
-def _traces(entries: Sequence[Entry]) -> list[tuple[Entry, Traces]]:
-    return [(entry, Traces(entry.records, entry.seeds)) for entry in entries]
-
-
 def _panel(traces: Sequence[tuple[Entry, Traces]], x: str, metric: str) -> Panel:
+    """Return the median curve of every solver, with a band over its seeds."""
     seeds = max((len(entry.seeds) for entry, _ in traces), default=1)
     return Panel(
         Axis(x, axis_label(x)),
@@ -70,28 +48,29 @@ def _panel(traces: Sequence[tuple[Entry, Traces]], x: str, metric: str) -> Panel
 
 
 def _series(entry: Entry, traces: Traces, x: str, metric: str) -> Series:
-    found = traces.curve(x, metric)
+    curve = traces.curve(x, metric)
     runs = zip(traces.costs(x), traces.values(metric), strict=True)
     return Series(
-        legend_label(entry), found.x, found.median, found.low, found.high,
-        solver=entry.solver, crosses=found.ends, runs=tuple(run for run in runs if len(run[0])),
+        legend_label(entry), curve.x, curve.median, curve.low, curve.high,
+        solver=entry.solver, crosses=curve.ends, runs=tuple(run for run in runs if len(run[0])),
     )  # fmt: skip
 
 
-def _axes(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the x axes that mean something here, first the one to show first.
+def _costs(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the costs to draw against, the one that is shown first being first.
 
-    Samples, where all methods draw them, or else floating-point operations.
+    That is samples where all solvers draw some, and floating-point operations otherwise. Where no
+    solver draws samples, they are left out.
     """
     marks = [mark for entry in entries for r in entry.records for mark in r.trace[-1:]]
     first = "samples" if marks and all(mark.work.samples > 0 for mark in marks) else "flops"
-    drawn = any(mark.work.samples > 0 for mark in marks)
-    axes = (first, "seconds", "flops", "steps", *(["samples"] if drawn else []))
-    return tuple(dict.fromkeys(axes))
+    sampled = any(mark.work.samples > 0 for mark in marks)
+    costs = (first, "seconds", "flops", "steps", *(["samples"] if sampled else []))
+    return tuple(dict.fromkeys(costs))
 
 
 def _metrics(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Return all metrics, first that of the runs' target, or else the primary one."""
+    """Return all metrics, first the one that the runs have a target for, or else the primary."""
     records = [record for entry in entries for record in entry.records]
     shown = [record.target or record.problem.primary for record in records]
     marks = [mark for record in records for mark in record.trace[-1:]]

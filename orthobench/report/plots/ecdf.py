@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot
-from orthobench.report.plots.distributions import costs, distribution_panel, small_print
+from orthobench.contract.panel import Axis, Panel, Plot
+from orthobench.report.formatting import clean
+from orthobench.report.plots.distributions import caption, costs, distribution_panel
 from orthobench.report.plots.labels import axis_label
-from orthobench.report.words import clean
 from orthobench.results.tuning import Entry
-from orthobench.stats.profiles import LADDER, Runs, ecdf, gather
+from orthobench.stats.profiles import LADDER, ecdf
+from orthobench.stats.targets import RunMatrix, run_matrix
 
 
 def targets_reached(entries: Sequence[Entry]) -> Plot:
@@ -20,37 +21,32 @@ def targets_reached(entries: Sequence[Entry]) -> Plot:
     Parameters
     ----------
     entries : sequence of Entry
-        Of all problems of the family, at least one of which takes part.
+        The entries of all problems of the family, at least one of which takes part.
     """
-    runs, offered = gather(entries), costs(entries)
-
-    def draw(key: Key) -> Panel:
-        return ecdf_panel(runs, key[0])
-
+    runs, offered = run_matrix(entries), costs(entries)
+    explanation = (
+        f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
+        f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "
+        "solver reached is left; the cost is that of the first such checkpoint"
+    )
     return Plot(
         name=f"{clean(entries[0].facts.family)}: targets reached",
         kind="ecdf",
         choices={"cost": offered},
-        draw=draw,
+        draw=lambda key: ecdf_panel(runs, *key),
         sheet=[(cost,) for cost in offered[:2]],
-        about=small_print(
-            entries,
-            runs,
-            f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
-            f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "
-            "solver reached is left, at the first checkpoint where it is so",
-        ),
+        about=caption(entries, runs, explanation),
     )
 
 
-def ecdf_panel(runs: Runs, cost: str) -> Panel:
+def ecdf_panel(runs: RunMatrix, cost: str) -> Panel:
     """Return the share of the targets of all instances that each solver reaches within a cost.
 
     Parameters
     ----------
-    runs : Runs
+    runs : RunMatrix
     cost : str
-        One of `orthobench.stats.curves.AXES`.
+        One of `orthobench.stats.values.COSTS`.
 
     Raises
     ------

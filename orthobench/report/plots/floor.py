@@ -1,4 +1,4 @@
-"""Whether an axis can be logarithmic, and where it ends: zeros must not squeeze the rest."""
+"""The floor of a logarithmic axis: where zeros are drawn, so that they do not squeeze the rest."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import numpy as np
 from orthobench.tools.arrays import Array
 
 TINY = 1e-16
-"""Not above this is zero on every axis."""
+"""Values up to this are zero on every axis."""
 
 ROUNDING = 1e-12
-"""Below this part of the largest value, a value may be a zero with rounding errors."""
+"""Values below this fraction of the largest one may be zeros with rounding errors."""
 
 GAP = 1e3
-"""Such values are zeros where nothing lies between them and this many times as much."""
+"""Such values are zeros if the next larger value is more than this many times as large."""
 
 
 @dataclass(frozen=True)
 class Floor:
-    """Where a log axis ends, and what is drawn there.
+    """The lower end of a log axis, and the values that are drawn there.
 
-    A method may hit zero, or the rounding error of zero, at once, while others are still
-    orders of magnitude above it. To scale, such points would squeeze all curves into a
-    fraction of the axis; they are drawn on its lower edge. Curves that approach zero gradually
-    are drawn to scale, down to `TINY`.
+    A method may jump to zero, or to a rounding error of it, while others are still orders of
+    magnitude above. Drawn to scale, such points would squeeze all curves into a fraction of the
+    axis, so they are drawn on its lower edge. Curves that approach zero gradually are drawn to
+    scale, down to `TINY`.
 
     Attributes
     ----------
     zero : float
-        Values not above this count as zero.
+        Values up to this count as zero.
     at : float
-        Where they are drawn.
+        The position on the axis where zeros are drawn.
     zeros : bool
         Whether there are any.
     """
@@ -51,8 +51,8 @@ class Floor:
 def floor_of(parts: Sequence[Array]) -> Floor | None:
     """Return the floor for all values of an axis.
 
-    None where the axis must be linear: the values reach further below zero than above it, and
-    would be zeros, all or most of them.
+    None where the axis must be linear: the values reach further below zero than above, so that
+    most of them would count as zero.
     """
     values = np.concatenate([np.empty(0), *parts])
     values = np.sort(values[np.isfinite(values)])

@@ -1,4 +1,4 @@
-"""Exhibited images: at which size they are drawn, and what their colours mean."""
+"""Sizes and colour scales of the images that solutions exhibit."""
 
 from __future__ import annotations
 
@@ -9,51 +9,52 @@ import numpy as np
 from orthobench.contract.exhibits import Image, Values
 
 SIDE = 512
-"""Longest side in pixels at which images are drawn; larger ones are averaged over blocks."""
+"""The longest side of a drawn image, in pixels; larger images are averaged over blocks."""
 
 SLIM = 4
-"""Images longer than this times their width fill their cell: their pixels are no squares."""
+"""Images with a larger ratio of their sides than this fill their cell, with pixels not square."""
 
 PERCENTILES = (0.25, 99.75)
-"""What of the values of an image its colours span."""
+"""The percentiles of an image's values at the ends of its colour scale."""
 
 COLOURS = {False: "viridis", True: "RdBu_r"}
-"""Perceptually uniform; where zero is special, diverging from white."""
+"""Colour maps: a perceptually uniform one, and for signed images one that is white at zero."""
 
 NOTHING = "#d4d4d4"
 """The colour of pixels without a value."""
 
 
-def limits(values: Values, signed: bool) -> tuple[float, float]:
-    """Return the values at the ends of the colours: percentiles, or all where these are one.
+def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
+    """Return the values at the ends of the colour scale.
 
-    Around zero where the image is signed.
+    They are `PERCENTILES` of the values, or the smallest and the largest where these percentiles
+    are equal. The scale of a signed image is symmetric around zero.
 
     Parameters
     ----------
     values : ndarray
     signed : bool
     """
-    there = values[np.isfinite(values)].astype(np.float64)
+    finite = values[np.isfinite(values)].astype(np.float64)
     if signed:
-        there = np.concatenate([there, -there])
-    if not there.size:
+        finite = np.concatenate([finite, -finite])
+    if not finite.size:
         return -1.0, 1.0
-    low, high = np.percentile(there, PERCENTILES).tolist()
+    low, high = np.percentile(finite, PERCENTILES).tolist()
     if low == high:
-        low, high = float(there.min()), float(there.max())
+        low, high = float(finite.min()), float(finite.max())
     if low == high:
         low, high = low - (abs(low) or 1.0), high + (abs(high) or 1.0)
     return (-high, high) if signed else (low, high)
 
 
-def fills(values: Values) -> bool:
-    """Return whether an image fills its cell whatever its shape, since it is too slim."""
+def fills_cell(values: Values) -> bool:
+    """Return whether an image is stretched to fill its cell, since it is too slim."""
     return not 1 / SLIM <= values.shape[0] / values.shape[1] <= SLIM
 
 
 def reduced(values: Values, side: int = SIDE) -> Values:
-    """Return an image of at most so many pixels a side: means over blocks, without gaps.
+    """Return an image of at most so many pixels a side, by means over blocks; gaps do not count.
 
     Parameters
     ----------
@@ -71,14 +72,14 @@ def reduced(values: Values, side: int = SIDE) -> Values:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def scales(images: Sequence[Image], side: int = SIDE) -> list[str]:
-    """Return what the colours mean, and whether pixels were averaged.
+def scale_notes(images: Sequence[Image], side: int = SIDE) -> list[str]:
+    """Return what the colours mean, and whether pixels are averaged, for the caption.
 
     Parameters
     ----------
     images : sequence of Image
     side : int
-        At most so many pixels are drawn on a side.
+        The most pixels that are drawn on a side.
     """
     low, high = PERCENTILES
     around = ", signed ones around zero" if any(image.signed for image in images) else ""

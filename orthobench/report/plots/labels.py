@@ -1,37 +1,38 @@
-"""What plots call their axes, their lines, and what stands under their titles."""
+"""Labels of axes and legends, and the captions of plots."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 
-from orthobench.report.words import assigned, clean, limits
+from orthobench.report.formatting import assignments, budget_text, clean
 from orthobench.results.record import Record
 from orthobench.results.tuning import Entry
-from orthobench.stats.seeds import final, metric_of, spread_name
+from orthobench.stats.bootstrap import spread_name
+from orthobench.stats.values import final, metric_of
 
-AXES: Mapping[str, str] = {
+COST_LABELS: Mapping[str, str] = {
     "samples": "samples",
     "seconds": "time (s), clock + reading",
     "flops": "floating-point operations",
     "steps": "steps",
 }
 
-COSTS = ("flops", "seconds")
-"""The axes that say what a result costs, whatever the method."""
+COMMON_COSTS = ("flops", "seconds")
+"""The costs that every method has."""
 
 
 def axis_label(key: str) -> str:
-    """Return how an axis of a cost or of a metric is called, with its unit."""
-    return AXES.get(key) or clean(key.replace("_", " "))
+    """Return the label of the axis of a cost or a metric, with its unit."""
+    return COST_LABELS.get(key) or clean(key.replace("_", " "))
 
 
 def legend_label(entry: Entry) -> str:
-    """Return how the legend calls a solver: its chosen parameters, and its failures.
+    """Return a solver's label in a legend, with its chosen parameters and its failures.
 
     A run whose primary metric is not finite at its end has failed, as in the tables.
     """
-    chosen = assigned(entry.chosen)
+    chosen = assignments(entry.chosen)
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.records]
     failed = len(entry.seeds) - sum(map(math.isfinite, finals))
     parts = [entry.solver, f"({chosen})" if chosen else ""]
@@ -42,15 +43,15 @@ def legend_label(entry: Entry) -> str:
 def about(
     entries: Sequence[Entry], *more: str, banded: bool = True, crossed: bool = True
 ) -> tuple[str, ...]:
-    """Return families, budgets, seeds, what band and crosses are: what a reader must know.
+    """Return the caption of a plot: families, budgets, seeds, and what bands and crosses are.
 
     Parameters
     ----------
     entries : sequence of Entry
     more : str
-        What the plot itself has to say.
+        Further parts of the caption.
     banded, crossed : bool
-        Whether it has bands, and crosses where runs failed.
+        Whether the plot has bands, and crosses where runs failed.
     """
     records = [record for entry in entries for record in entry.records]
     seeds = max((len(entry.seeds) for entry in entries), default=1)
@@ -58,7 +59,7 @@ def about(
     over = f"median over {seeds} seeds{band}" if seeds > 1 else "one seed"
     parts = (
         *sorted({record.problem.family for record in records}),
-        *sorted({limits(record.budget) for record in records}),
+        *sorted({budget_text(record.budget) for record in records}),
         over,
         _crosses(records) if crossed else "",
         *more,

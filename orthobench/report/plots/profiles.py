@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot
+from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.report.plots.distributions import costs, distribution_panel, small_print
-from orthobench.report.words import clean
+from orthobench.report.formatting import clean
+from orthobench.report.plots.distributions import caption, costs, distribution_panel
 from orthobench.results.tuning import Entry
-from orthobench.stats.profiles import Runs, gather, performance_profile
+from orthobench.stats.profiles import performance_profile
+from orthobench.stats.targets import RunMatrix, run_matrix
 
 ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.001 %": 1e-5}
-"""How much of the gap from the start to the best value is left where an instance is solved."""
+"""The fraction of the gap from the start to the best value that is left in a solved instance."""
 
-NAMES: Mapping[str, str] = {
+COST_NAMES: Mapping[str, str] = {
     "seconds": "time",
     "flops": "floating-point operations",
     "samples": "samples",
@@ -28,38 +29,32 @@ def profile(entries: Sequence[Entry]) -> Plot:
     Parameters
     ----------
     entries : sequence of Entry
-        Of all problems of the family, at least one of which takes part.
+        The entries of all problems of the family, at least one of which takes part.
     """
-    runs, offered = gather(entries), costs(entries)
-
-    def draw(key: Key) -> Panel:
-        cost, accuracy = key
-        return profile_panel(runs, cost, accuracy)
-
+    runs, offered = run_matrix(entries), costs(entries)
+    explanation = (
+        "solved to 10 %, say: at most 10 % of the gap between the start and the best value that "
+        "any solver reached is left (Moré and Wild 2009); the cost is that of the first such "
+        "checkpoint"
+    )
     return Plot(
         name=f"{clean(entries[0].facts.family)}: performance profiles",
         kind="profile",
         choices={"cost": offered, "accuracy": tuple(ACCURACIES)},
-        draw=draw,
+        draw=lambda key: profile_panel(runs, *key),
         sheet=[(offered[0], accuracy) for accuracy in list(ACCURACIES)[:3]],
-        about=small_print(
-            entries,
-            runs,
-            "solved to 10 %, say: at most 10 % of the gap between the start and the best value "
-            "that any solver reached is left (Moré and Wild 2009), at the first checkpoint where "
-            "it is so",
-        ),
+        about=caption(entries, runs, explanation),
     )
 
 
-def profile_panel(runs: Runs, cost: str, accuracy: str) -> Panel:
+def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
     """Return the share of instances that each solver solves within a factor of the least cost.
 
     Parameters
     ----------
-    runs : Runs
+    runs : RunMatrix
     cost : str
-        One of `orthobench.stats.curves.AXES`.
+        One of `orthobench.stats.values.COSTS`.
     accuracy : str
         One of `ACCURACIES`.
 
@@ -70,7 +65,7 @@ def profile_panel(runs: Runs, cost: str, accuracy: str) -> Panel:
     """
     if accuracy not in ACCURACIES:
         raise unknown("accuracy", accuracy, ACCURACIES)
-    found = performance_profile(runs.costs(cost, ACCURACIES[accuracy]))
-    x = Axis("ratio", f"{NAMES[cost]}, as a multiple of the least of any solver")
+    profiles = performance_profile(runs.costs(cost, ACCURACIES[accuracy]))
+    x = Axis("ratio", f"{COST_NAMES[cost]}, as a multiple of the least of any solver")
     y = Axis("share", f"share of instances solved to {accuracy}", log=False)
-    return distribution_panel(runs, found, x, y, begin=1.0)
+    return distribution_panel(runs, profiles, x, y, begin=1.0)

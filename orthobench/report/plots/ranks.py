@@ -1,4 +1,4 @@
-"""Ranks: the mean rank of each solver over the problems of a family, with critical difference."""
+"""Plots of mean ranks: each solver over the problems of a family, with the critical difference."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.findings import Family
-from orthobench.report.words import clean, number
+from orthobench.report.families import Family
+from orthobench.report.formatting import clean, number
 from orthobench.stats.paired import LEVEL
 from orthobench.stats.ranks import Ranks
 
@@ -24,46 +24,46 @@ def ranks(family: Family) -> Plot:
     Raises
     ------
     ValueError
-        Where it has none: too few problems.
+        If it has none, since there are too few problems.
     """
     if family.ranks is None:
-        raise ValueError(f"{family.name}: solvers are not ranked over so few problems")
-    found = family.ranks
+        raise ValueError(f"{family.name} has too few problems for mean ranks")
+    ranks = family.ranks
     return Plot(
         name=f"{clean(family.name)}: mean ranks",
         kind="ranks",
         choices={},
-        draw=lambda _: ranks_panel(found),
+        draw=lambda _: ranks_panel(ranks),
         sheet=[()],
-        about=(clean(family.name), f"{found.problems} problems", *_about(found)),
+        about=(clean(family.name), f"{ranks.problems} problems", *_about(ranks)),
     )
 
 
-def ranks_panel(found: Ranks) -> Panel:
-    """Return the mean ranks, each with a bar of one critical difference.
+def ranks_panel(ranks: Ranks) -> Panel:
+    """Return the mean ranks, each with a bar as long as the critical difference.
 
-    Two solvers differ where their bars do not overlap: their mean ranks are then further apart
+    Two solvers differ if their bars do not overlap, since their mean ranks are then further apart
     than the critical difference.
 
     Parameters
     ----------
-    found : Ranks
+    ranks : Ranks
     """
-    half = found.critical_difference / 2
+    half = ranks.critical_difference / 2
     series = []
-    for at, (solver, mean) in enumerate(found.mean.items()):
+    for at, (solver, mean) in enumerate(ranks.mean.items()):
         x, y = np.array([float(at)]), np.array([mean])
         series.append(Series(clean(solver), x, y, y - half, y + half, solver=solver))
-    x_axis = Axis("solver", "", log=False, categories=tuple(map(clean, found.mean)))
+    x_axis = Axis("solver", "", log=False, categories=tuple(map(clean, ranks.mean)))
     y_axis = Axis("rank", "mean rank (1 is best)", log=False)
     return Panel(x_axis, y_axis, tuple(series), band="critical difference")
 
 
-def _about(found: Ranks) -> tuple[str, ...]:
-    p = "no p value" if math.isnan(found.p) else f"p = {number(found.p)}"
-    if not found.p < LEVEL:
+def _about(ranks: Ranks) -> tuple[str, ...]:
+    p = "no p value" if math.isnan(ranks.p) else f"p = {number(ranks.p)}"
+    if not ranks.p < LEVEL:
         return (f"no difference shown between any of them (Friedman's test, {p})",)
-    difference = number(found.critical_difference)
+    difference = number(ranks.critical_difference)
     return (
         f"they are not all equal (Friedman's test, {p})",
         "two differ at the 5 % level where their bars do not overlap",

@@ -1,8 +1,7 @@
-"""Sweeps: what each solver reaches, and at what cost, against a parameter of the problem."""
+"""Sweeps: final values and costs of each solver against a parameter of the problem."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,14 +9,14 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.harness.identity import canonical
-from orthobench.report.plots.labels import COSTS, about, axis_label
-from orthobench.report.words import clean
+from orthobench.report.formatting import clean
+from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
 from orthobench.results.tuning import Entry
-from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import final, metric_of, spread, spread_name
+from orthobench.stats.bootstrap import spread_name
+from orthobench.stats.values import cost_or_metric, final_spread
 
 FEWEST = 3
-"""Fewest values of a parameter that make a sweep."""
+"""The fewest values of a parameter that make a sweep."""
 
 DECADE = 10.0
 """From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
@@ -25,15 +24,15 @@ DECADE = 10.0
 
 @dataclass(frozen=True)
 class Sweep:
-    """Problems that differ in one number only, at one level where they are compared at some.
+    """Problems that differ in one number only, all at the same level if there are any.
 
     Attributes
     ----------
     name : str
-        What people call it: the problem, the parameter, and what of the rest varies in the suite.
+        For people: the problem, the parameter, and those of the others that vary in the suite.
     parameter : str
     entries : mapping
-        The entries of each value, ascending.
+        The entries of each value of the parameter, ascending.
     """
 
     name: str
@@ -57,10 +56,11 @@ class Sweep:
         ----------
         solver : str
         value : str
-            A metric, or one of `orthobench.stats.curves.AXES`.
+            A metric, or one of `orthobench.stats.values.COSTS`.
         """
+        read = cost_or_metric(value)
         return [
-            (at, *_spread(entry, value))
+            (at, *final_spread(entry.records, read, len(entry.seeds)))
             for at, group in self.entries.items()
             for entry in group
             if entry.solver == solver
@@ -92,69 +92,61 @@ def sweeps(entries: Sequence[Entry]) -> list[Sweep]:
     ]
 
 
-def sweep(found: Sweep) -> Plot:
-    """Return the plot of final values against a parameter: the metrics, and what they cost.
+def sweep(swept: Sweep) -> Plot:
+    """Return the plot of final metrics and costs against a parameter.
 
     Parameters
     ----------
-    found : Sweep
+    swept : Sweep
     """
-    records = [record for entry in found.all for record in entry.records]
+    records = [record for entry in swept.all for record in entry.records]
     primary = records[0].problem.primary
     metrics = (name for r in records for mark in r.trace[-1:] for name in mark.metrics)
 
     def draw(key: Key) -> Panel:
-        return sweep_panel(found, key[0])
+        return sweep_panel(swept, key[0])
 
     return Plot(
-        name=found.name,
+        name=swept.name,
         kind="sweep",
-        choices={"y": tuple(dict.fromkeys((primary, *COSTS, *metrics)))},
+        choices={"y": tuple(dict.fromkeys((primary, *COMMON_COSTS, *metrics)))},
         draw=draw,
-        sheet=[(option,) for option in (primary, *COSTS)],
-        about=about(found.all, crossed=False),
+        sheet=[(option,) for option in (primary, *COMMON_COSTS)],
+        about=about(swept.all, crossed=False),
     )
 
 
-def sweep_panel(found: Sweep, y: str) -> Panel:
+def sweep_panel(swept: Sweep, y: str) -> Panel:
     """Return a panel: the medians of all solvers, with bands over their seeds.
 
     Parameters
     ----------
-    found : Sweep
+    swept : Sweep
     y : str
         A metric, ``"flops"``, ``"seconds"``, ``"samples"`` or ``"steps"``.
     """
-    values = tuple(float(value) for value in found.entries)
+    values = tuple(float(value) for value in swept.entries)
     log = values[0] > 0 and values[-1] >= DECADE * values[0]
-    seeds = max(len(entry.seeds) for entry in found.all)
+    seeds = max(len(entry.seeds) for entry in swept.all)
     return Panel(
-        Axis(found.parameter, axis_label(found.parameter), log, ticks=values),
+        Axis(swept.parameter, axis_label(swept.parameter), log, ticks=values),
         Axis(y, axis_label(y)),
-        tuple(_series(found, solver, y) for solver in found.solvers),
+        tuple(_series(swept, solver, y) for solver in swept.solvers),
         band=spread_name(seeds) if seeds > 1 else "",
     )
 
 
-def _series(found: Sweep, solver: str, y: str) -> Series:
-    x, median, low, high = np.array(found.points(solver, y), dtype=np.float64).T
-    return Series(_label(found, solver), x, median, low, high, solver=solver)
+def _series(swept: Sweep, solver: str, y: str) -> Series:
+    x, median, low, high = np.array(swept.points(solver, y), dtype=np.float64).T
+    return Series(_label(swept, solver), x, median, low, high, solver=solver)
 
 
-def _label(found: Sweep, solver: str) -> str:
-    """Return a solver with the runs that failed, over all values."""
-    own = [entry for entry in found.all if entry.solver == solver]
+def _label(swept: Sweep, solver: str) -> str:
+    """Return a solver with its failed runs over all values of the parameter."""
+    own = [entry for entry in swept.all if entry.solver == solver]
     planned = sum(len(entry.seeds) for entry in own)
     done = sum(not record.failed for entry in own for record in entry.records)
     return clean(f"{solver} (failed {planned - done} of {planned})" if done < planned else solver)
-
-
-def _spread(entry: Entry, value: str) -> tuple[float, float, float]:
-    read = AXES.get(value) or metric_of(value)
-    missing = len(entry.seeds) - len(entry.records)
-    finals = [final(record, read) for record in entry.records] + [math.inf] * missing
-    median, low, high = spread(finals)
-    return float(median), float(low), float(high)
 
 
 def _name(
@@ -162,6 +154,7 @@ def _name(
     members: Mapping[float, Sequence[Entry]],
     entries: Sequence[Entry],
 ) -> str:
+    """Return the name of a sweep; see `Sweep`."""
     recipe, parameter, _, level = key
     own = next(iter(members.values()))[0].facts.parameters
     alike = [e.facts.parameters for e in entries if e.facts.name == recipe]

@@ -1,4 +1,4 @@
-"""Trade-offs: what each solver reaches, and at what cost, at each level of another metric."""
+"""Trade-offs: the primary metric and the costs of all trials, against the metric with levels."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.harness.stopping import Ending
-from orthobench.report.plots.labels import COSTS, about, axis_label
-from orthobench.report.words import assigned, clean
+from orthobench.report.formatting import assignments, clean
+from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
 from orthobench.results.tuning import Entry, Trial
-from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import final, metric_of, quantiles
+from orthobench.stats.bootstrap import quantiles
+from orthobench.stats.values import COSTS, final, metric_of
 
 
 @dataclass(frozen=True)
 class Front:
-    """One solver's trials: each a point of the trade-off, as medians over the seeds.
+    """The trials of one solver, each a point of the trade-off: medians over the seeds.
 
     Attributes
     ----------
     solver : str
     metric, primary : str
-        What is traded for what.
+        The metric that has levels, and the primary metric that is traded for it.
     points : tuple of (mapping, mapping)
-        The tuned values of each trial that has medians, and its ``metric``, ``primary``,
-        ``flops`` and ``seconds``, by the metric ascending.
+        For each trial whose medians are finite, its tuned values and its ``metric``, ``primary``,
+        ``flops`` and ``seconds``, ascending by the metric.
     trials : int
-        All of them: those without a point have failed at too many seeds.
+        The number of all trials; those without a point failed at too many seeds.
     """
 
     solver: str
@@ -41,49 +41,49 @@ class Front:
 
     @property
     def label(self) -> str:
-        """The solver, and how many of its trials failed."""
+        """The solver, and the number of its trials that failed."""
         failed = self.trials - len(self.points)
         note = f" (failed {failed} of {self.trials} trials)" if failed else ""
         return clean(f"{self.solver}{note}")
 
 
 def tradeoffs(entries: Sequence[Entry]) -> list[Plot]:
-    """Return the trade-off of each problem that is compared at levels, where it has any point.
+    """Return the trade-off of each problem that is compared at levels, if it has any point.
 
     Parameters
     ----------
     entries : sequence of Entry
-        Of any number of problems; those that are compared at no level have none.
+        The entries of any number of problems.
     """
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.level is not None:
             name = f"{entry.facts.label} by {entry.level.metric.replace('_', ' ')}"
             groups.setdefault(name, []).append(entry)
-    found = [(name, group, fronts(group)) for name, group in groups.items()]
+    with_fronts = [(name, group, fronts(group)) for name, group in groups.items()]
     return [
-        tradeoff(name, group, lines)
-        for name, group, lines in found
-        if any(front.points for front in lines)
+        tradeoff(name, group, of_problem)
+        for name, group, of_problem in with_fronts
+        if any(front.points for front in of_problem)
     ]
 
 
-def tradeoff(name: str, entries: Sequence[Entry], found: Sequence[Front]) -> Plot:
-    """Return the plot of what solvers reach, and at what cost, against what that is traded for.
+def tradeoff(name: str, entries: Sequence[Entry], fronts: Sequence[Front]) -> Plot:
+    """Return the plot of the primary metric and of costs against the metric that has levels.
 
     Parameters
     ----------
     name : str
     entries : sequence of Entry
-        Of one problem, at all its levels.
-    found : sequence of Front
-        At least one: `fronts`.
+        The entries of one problem, at all its levels.
+    fronts : sequence of Front
+        Of all its solvers, at least one.
     """
     levels = tuple(dict.fromkeys(e.level.most for e in entries if e.level is not None))
-    options = (found[0].primary, *COSTS)
+    options = (fronts[0].primary, *COMMON_COSTS)
 
     def draw(key: Key) -> Panel:
-        return tradeoff_panel(found, key[0], levels)
+        return tradeoff_panel(fronts, key[0], levels)
 
     return Plot(
         name=name,
@@ -95,44 +95,44 @@ def tradeoff(name: str, entries: Sequence[Entry], found: Sequence[Front]) -> Plo
     )
 
 
-def tradeoff_panel(found: Sequence[Front], y: str, levels: Sequence[float]) -> Panel:
-    """Return a panel: the medians of all trials, with rules at the levels.
+def tradeoff_panel(fronts: Sequence[Front], y: str, levels: Sequence[float]) -> Panel:
+    """Return a panel: the medians of all trials, with vertical rules at the levels.
 
     Parameters
     ----------
-    found : sequence of Front
+    fronts : sequence of Front
         At least one.
     y : str
         The primary metric's name, ``"flops"`` or ``"seconds"``.
     levels : sequence of float
-        Of the metric, that solvers are compared at.
+        The values of the metric at which solvers are compared.
     """
-    metric = found[0].metric
-    at = [point[metric] for front in found for _, point in front.points]
+    metric = fronts[0].metric
+    at = [point[metric] for front in fronts for _, point in front.points]
     log = min([*at, *levels]) > 0
     return Panel(
         Axis(metric, axis_label(metric), log),
         Axis(y, axis_label(y)),
-        tuple(_series(front, y) for front in found),
+        tuple(_series(front, y) for front in fronts),
         rules=tuple(levels),
     )
 
 
 def fronts(entries: Sequence[Entry]) -> list[Front]:
-    """Return the front of each solver on one problem; it has no points where all trials failed.
+    """Return the front of each solver on one problem; it has no points if all trials failed.
 
     Parameters
     ----------
     entries : sequence of Entry
-        Of one problem at one or several levels of one metric: all have the same trials. A solver
-        that cannot take the problem is left out.
+        The entries of one problem at one or several levels of one metric. A solver has the same
+        trials at each; one that cannot take the problem is left out.
     """
     by_solver = {entry.solver: entry for entry in entries}
     return [_front(entry) for entry in by_solver.values() if _takes_part(entry)]
 
 
 def _takes_part(entry: Entry) -> bool:
-    # refused at a level, a solver has trials all the same
+    # a solver that is refused since no trial keeps a level has trials nevertheless
     runs = (record for trial in entry.trials for record in trial.records)
     return any(record.stop.status is not Ending.REFUSED for record in runs)
 
@@ -140,13 +140,13 @@ def _takes_part(entry: Entry) -> bool:
 def _series(front: Front, y: str) -> Series:
     places = np.array([(point[front.metric], point[y]) for _, point in front.points])
     places = places.reshape(-1, 2)
-    notes = tuple(assigned(tuned) for tuned, _ in front.points)
+    notes = tuple(assignments(tuned) for tuned, _ in front.points)
     return Series(front.label, places[:, 0], places[:, 1], solver=front.solver, notes=notes)
 
 
 def _front(entry: Entry) -> Front:
     if entry.level is None:
-        raise ValueError(f"{entry.problem} is compared at no level")
+        raise ValueError(f"{entry.problem} is not compared at a level, so it has no trade-off")
     primary = entry.facts.primary
     metric = entry.level.metric
     points = [(trial.tuned, _point(trial, metric, primary)) for trial in entry.trials]
@@ -157,7 +157,7 @@ def _front(entry: Entry) -> Front:
 
 def _point(trial: Trial, metric: str, primary: str) -> dict[str, float]:
     values = {name: metric_of(name) for name in (metric, primary)}
-    values |= {cost: AXES[cost] for cost in COSTS}
+    values |= {cost: COSTS[cost] for cost in COMMON_COSTS}
     return {
         name: float(quantiles([final(r, value) for r in trial.records], 0.5))
         for name, value in values.items()

@@ -1,9 +1,9 @@
-"""Tuning: what each value of a tuned parameter gave, and which one was chosen."""
+"""Tuning curves: the results of each value of a tuned parameter, with the chosen one marked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,28 +11,29 @@ import numpy as np
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.errors import unknown
 from orthobench.harness.identity import canonical
+from orthobench.report.formatting import assignments, clean, short
 from orthobench.report.plots.labels import axis_label, legend_label
-from orthobench.report.words import assigned, clean, short
 from orthobench.results.tuning import Entry, Trial
-from orthobench.stats.seeds import final, metric_of, spread, spread_name
+from orthobench.stats.bootstrap import spread_name
+from orthobench.stats.values import final, final_spread, metric_of
 
 SCORE = "tuning score"
-"""The choice of y that shows what tuned parameters are chosen by."""
+"""The option of y that shows the score by which parameters are chosen."""
 
 WIDE = 10.0
-"""Values of a parameter that span at least this factor are drawn on a logarithmic axis."""
+"""From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
 
 
 def tunings(entries: Sequence[Entry]) -> list[str]:
-    """Return the parameters that some solver was tuned in: those with several values.
+    """Return the parameters of which some solver has trials with several values.
 
     Parameters
     ----------
     entries : sequence of Entry
-        Of one problem; a solver that takes no part is left out.
+        The entries of one problem; a solver that takes no part is left out.
     """
-    found = (name for entry in entries if not entry.refused for name in _tuned(entry))
-    return list(dict.fromkeys(found))
+    names = (name for entry in entries if not entry.refused for name in _tuned(entry))
+    return list(dict.fromkeys(names))
 
 
 def tuning(entries: Sequence[Entry]) -> Plot:
@@ -41,16 +42,16 @@ def tuning(entries: Sequence[Entry]) -> Plot:
     Parameters
     ----------
     entries : sequence of Entry
-        Of one problem; a solver that takes no part, or has one trial only, is left out.
+        The entries of one problem; a solver that takes no part, or has only one trial, is left out.
 
     Raises
     ------
     ValueError
-        Where nothing was tuned.
+        If nothing was tuned.
     """
     parameters = tunings(entries)
     if not parameters:
-        raise ValueError(f"nothing was tuned on {entries[0].problem}")
+        raise ValueError(f"no parameter was tuned on {entries[0].problem}")
     tuned = [entry for entry in entries if not entry.refused and _tuned(entry)]
     primary = tuned[0].facts.primary
 
@@ -69,23 +70,23 @@ def tuning(entries: Sequence[Entry]) -> Plot:
 
 
 def tuning_panel(entries: Sequence[Entry], parameter: str, metric: str | None = None) -> Panel:
-    """Return what each value of a parameter gave, for every solver tuned in it.
+    """Return the results of each value of a parameter, for every solver that has it tuned.
 
-    A solver's further tuned parameters are held at their chosen values.
+    Its other tuned parameters are held at their chosen values.
 
     Parameters
     ----------
     entries : sequence of Entry
-        Of one problem.
+        The entries of one problem.
     parameter : str
     metric : str, optional
-        Draw the final values of this metric, median and spread over the seeds; where it is not
-        given, the score that parameters were chosen by.
+        Draw the final values of this metric, median and spread over the seeds. Without it, draw
+        the score by which parameters are chosen.
 
     Raises
     ------
     UsageError
-        Where no solver was tuned in such a parameter.
+        If no solver has such a parameter tuned.
     """
     if parameter not in tunings(entries):
         raise unknown("tuned parameter", parameter, tunings(entries))
@@ -104,15 +105,13 @@ def tuning_panel(entries: Sequence[Entry], parameter: str, metric: str | None = 
 
 
 def _tuned(entry: Entry) -> list[str]:
-    return [name for name in entry.chosen if len(_values(entry.trials, name)) > 1]
-
-
-def _values(trials: Iterable[Trial], name: str) -> set[str]:
-    return {canonical(trial.tuned[name]) for trial in trials}
+    """Return the parameters of which a solver has trials with several values."""
+    values = {name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.chosen}
+    return [name for name, different in values.items() if len(different) > 1]
 
 
 def _slice(entry: Entry, parameter: str) -> list[Trial]:
-    """Return the trials that differ from the chosen one in this parameter at most."""
+    """Return the trials that differ from the chosen one in no other parameter."""
     if parameter not in _tuned(entry):
         return []
     rest = canonical(_without(entry.chosen, parameter))
@@ -124,7 +123,7 @@ def _without(tuned: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], float]]:
-    """Return the axis of a parameter's values, and where on it each of them stands."""
+    """Return the axis of a parameter, and the function that maps its values to positions on it."""
     label = clean(parameter)
     if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
         log = min(values) > 0 and max(values) >= WIDE * min(values)
@@ -145,20 +144,14 @@ def _series(
     if metric is None:
         y = np.array([trial.score for trial in ordered])
         return Series(label, x, y, solver=entry.solver, chosen=chosen, notes=notes)
-    y, low, high = np.array([_finals(entry, trial, metric) for trial in ordered]).T
+    read, planned = metric_of(metric), len(entry.seeds)
+    y, low, high = np.array([final_spread(t.records, read, planned) for t in ordered]).T
     return Series(label, x, y, low, high, solver=entry.solver, chosen=chosen, notes=notes)
 
 
-def _finals(entry: Entry, trial: Trial, metric: str) -> tuple[float, float, float]:
-    """Return median and spread of a final value; runs that failed or are missing are infinite."""
-    missing = len(entry.seeds) - len(trial.records)
-    values = [final(record, metric_of(metric)) for record in trial.records]
-    median, low, high = spread(values + [math.inf] * missing)
-    return float(median), float(low), float(high)
-
-
 def _note(entry: Entry, trial: Trial) -> str:
-    parts = [assigned(trial.tuned)]
+    """Return the tuned values of a trial, and whether it failed or misses the level."""
+    parts = [assignments(trial.tuned)]
     failed = len(entry.seeds) - sum(not record.failed for record in trial.records)
     if failed:
         parts.append(f"failed {failed} of {len(entry.seeds)}")

@@ -1,1 +1,1 @@
-"""What people read in a terminal."""
+"""Output in the terminal: tables, listings and progress."""

@@ -1,4 +1,4 @@
-"""The columns of a table: which there are, what stands in them, and which go first."""
+"""Columns of a table in the terminal, with the order in which a narrow one leaves them out."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orthobench.harness.judging import VIOLATION
+from orthobench.report.formatting import count, duration, number, si
 from orthobench.report.ranking import Ranked
 from orthobench.report.terminal.sparkline import Sparklines
-from orthobench.report.words import count, duration, number, si
-from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import metric_of, spread_name
+from orthobench.stats.bootstrap import spread_name
+from orthobench.stats.values import COSTS, metric_of
 
 CURVE = "curve"
 """Title of the column of curves."""
 
 FOLD = 5
-"""Columns of at least this rank go before solver names are folded onto two lines."""
+"""Columns of at least this rank are left out before solver names are folded onto two lines."""
 
 BETWEEN = 2
 """Characters between two columns."""
@@ -27,7 +27,7 @@ FIRST = ("rank", "density", "explained_variance_ratio")
 """Secondary metrics that a table shows before others."""
 
 EXTRAS = 3
-"""Most secondary metrics in a table; the rows have all."""
+"""The most secondary metrics in a table; ``--json`` has all."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class Column:
     texts : tuple of str
         One for each solver.
     rank : int
-        A narrow terminal has no room for those of the highest rank; rank 0 always stays.
+        In a narrow terminal, the columns of the highest rank are left out first; those of rank 0
+        never are.
     justify : str
     """
 
@@ -51,7 +52,7 @@ class Column:
 
     @property
     def width(self) -> int:
-        """How many characters wide it is."""
+        """Its width in characters."""
         from rich.cells import cell_len
 
         return max(map(cell_len, (*self.title.split("\n"), *self.texts)))
@@ -63,7 +64,7 @@ def columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[Column]:
     Parameters
     ----------
     ranked : sequence of Ranked
-        Of one problem, at least one.
+        The ranked entries of one problem, at least one.
     ascii_only : bool
         Whether the console has ASCII characters only.
     """
@@ -74,22 +75,22 @@ def columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[Column]:
     def cost(name: str, text: Callable[[float], str], rank: int) -> Column:
         return Column(name, tuple(text(value) for value in costs[name]), rank)
 
-    costs = {name: [r.typical(value) for r in ranked] for name, value in AXES.items()}
+    costs = {name: [r.median_of(value) for r in ranked] for name, value in COSTS.items()}
     costs["time"] = costs["seconds"]
     streaming = 0 not in costs["samples"]
-    drawn = any(samples > 0 for samples in costs["samples"])
-    telling = streaming and len({n for n in costs["samples"] if math.isfinite(n)}) > 1
+    sampled = any(samples > 0 for samples in costs["samples"])
+    samples_differ = streaming and len({n for n in costs["samples"] if math.isfinite(n)}) > 1
     runs = len(ranked[0].entry.seeds)
     return [
         column("median" if runs > 1 else "value", lambda r: number(r.summary.median)),
         *([column(f"[{spread_name(runs)}]", _spread, rank=3)] if runs > 1 else []),
-        cost("samples" if drawn else "steps", count, rank=2 if telling else 5),
+        cost("samples" if sampled else "steps", count, rank=2 if samples_differ else 5),
         cost("time", lambda seconds: duration(seconds, ascii_only), rank=1),
         column("runs", lambda r: r.ok),
         cost("flops", si, rank=5 if streaming else 2),
         *(
-            column(name.replace("_", "\n"), _typical(name), rank=6 + i)
-            for i, name in enumerate(_extras(ranked))
+            column(name.replace("_", "\n"), _median_metric(name), rank=6 + i)
+            for i, name in enumerate(_secondary_metrics(ranked))
         ),
     ]
 
@@ -97,7 +98,7 @@ def columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[Column]:
 def curve_column(
     ranked: Sequence[Ranked], curves: Sparklines, width: int, ascii_only: bool
 ) -> Column:
-    """Return the column of curves, so many characters wide."""
+    """Return the column of curves, each so many characters wide."""
     lines = (curves.line(r.entry.solver, width, ascii_only) for r in ranked)
     return Column(CURVE, tuple(lines), rank=4, justify="left")
 
@@ -106,17 +107,14 @@ def _spread(ranked: Ranked) -> str:
     return f"[{number(ranked.summary.low)}, {number(ranked.summary.high)}]"
 
 
-def _typical(name: str) -> Callable[[Ranked], str]:
-    return lambda ranked: number(ranked.typical(metric_of(name)))
+def _median_metric(name: str) -> Callable[[Ranked], str]:
+    return lambda ranked: number(ranked.median_of(metric_of(name)))
 
 
-def _extras(ranked: Sequence[Ranked]) -> list[str]:
-    first = ranked[0].entry.records[0]
+def _secondary_metrics(ranked: Sequence[Ranked]) -> list[str]:
+    problem = ranked[0].entry.records[0].problem
     records = [record for r in ranked for record in r.entry.records if not record.failed]
     names = dict.fromkeys(name for r in records for mark in r.trace[-1:] for name in mark.metrics)
-    rest = [
-        n
-        for n in names
-        if n not in {first.problem.primary, first.problem.tuned_by, VIOLATION, *FIRST}
-    ]
+    others = {problem.primary, problem.tuned_by, VIOLATION, *FIRST}
+    rest = [name for name in names if name not in others]
     return [*(name for name in FIRST if name in names), *rest][:EXTRAS]

@@ -1,4 +1,4 @@
-"""What is installed, as plain facts and as tables for the terminal."""
+"""Listing of what is installed: as plain values, as tables, and as a page about one solver."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from orthobench.errors import unknown
 from orthobench.registry.plugins import CHOICE, Plugin, Provided, Registry
 
 Facts = Mapping[str, Any]
+"""Plain values by name, which JSON can hold."""
 
 
 def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
-    """Return what is installed: kind to rows of plain values."""
+    """Return what is installed as plain values: a list for each kind."""
     return {
         "solvers": [_solver(registry, name) for name in sorted(registry.solvers)],
         "problems": [_problem(name, p) for name, p in sorted(registry.problems.items())],
@@ -44,12 +45,12 @@ def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
 
 
 def details(registry: Registry, name: str) -> dict[str, Any]:
-    """Return all about the solver, problem or suite of this name.
+    """Return the facts about the solver, problem or suite of this name.
 
     Raises
     ------
     UsageError
-        Where nothing has that name; suggests the nearest.
+        On an unknown name; suggests the nearest one.
     """
     if name in registry.solvers:
         return {"kind": "solver", **_solver(registry, name)}
@@ -64,7 +65,7 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def tables(facts: Facts) -> Iterator[str]:
-    """Yield lines: a title and a table for each kind and family that has anything."""
+    """Yield the lines of a table for each kind and family, with a title."""
     for kind, rows in facts.items():
         for family in sorted({_family(row) for row in rows}):
             yield click.style(f"{kind}{family and ': '}{family}", bold=True, underline=True)
@@ -74,7 +75,7 @@ def tables(facts: Facts) -> Iterator[str]:
 
 
 def page(facts: Facts) -> Iterator[str]:
-    """Yield lines: a page about one solver, problem or suite."""
+    """Yield the lines of a page about one solver, problem or suite."""
     origin = " ".join([facts["distribution"], facts["version"]]).strip() or facts["plugin"]
     yield f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}"
     if _family(facts):
@@ -85,16 +86,17 @@ def page(facts: Facts) -> Iterator[str]:
     if facts["kind"] == "suite":
         yield facts["documentation"]
         return
-    for paragraph in _prose(facts["documentation"]).split("\n\n"):
+    for paragraph in _without_repeated_sections(facts["documentation"]).split("\n\n"):
         lines = paragraph.splitlines()
-        yield from lines if any(map(_laid_out, lines)) else _wrapped(" ".join(lines))
+        laid_out = any(line.startswith((" ", "-", "|")) for line in lines)
+        yield from lines if laid_out else _wrapped(" ".join(lines))
         yield ""
     if facts["parameters"]:
         yield click.style("parameters", bold=True, underline=True)
         yield from _columns([(p["name"], _meaning(p)) for p in facts["parameters"]])
 
 
-def _prose(documentation: str) -> str:
+def _without_repeated_sections(documentation: str) -> str:
     """Leave out the sections that the table of parameters and the source line repeat."""
     sections = re.split(r"\n\n(?=\w[\w ]*\n---)", documentation)
     return "\n\n".join(s for s in sections if not s.startswith(("Parameters", "References")))
@@ -120,10 +122,6 @@ def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
 def _wrapped(text: str, indent: int = 0) -> list[str]:
     columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
     return textwrap.wrap(text, max(columns - indent, 30))
-
-
-def _laid_out(line: str) -> bool:
-    return line.startswith((" ", "-", "|"))
 
 
 def _solver(registry: Registry, name: str) -> dict[str, Any]:

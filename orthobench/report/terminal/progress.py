@@ -1,4 +1,4 @@
-"""How far a run has come, on standard error: live in a terminal, plain lines elsewhere."""
+"""Progress of a run on standard error: a live bar in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from orthobench.report.words import clean, duration
+from orthobench.report.formatting import clean, duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
 SHARE = 0.1
-"""A plain line is written at least each time this share of the cells is done ..."""
+"""The fraction of the cells after which another plain line is written."""
 
 SECONDS = 10.0
-"""... and with the next cell once this many seconds have passed since the last line."""
-
+"""The seconds after which the next finished cell is followed by a plain line in any case."""
 
 SLOW = 10.0
-"""Seconds from which on the slowest cell is named."""
+"""The seconds that the slowest cell must take to be named."""
 
 FEW = 5
-"""Cells after which the time left is estimated."""
+"""The number of cells after which the time left is estimated."""
 
 
 class Progress:
-    """Shows the cells as they finish.
+    """Display of the cells as they finish.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ class Progress:
         self._slowest = (0.0, "")
         self._display: _Display
         if quiet or total + skipped == 0:
-            self._display = _Silent()
+            self._display = _Display()
         elif stream.isatty() and total:
             self._display = _Live(total, skipped, stream)
         else:
@@ -81,16 +80,16 @@ class Progress:
         traceback: TracebackType | None,
     ) -> None:
         seconds, label = self._slowest
-        told = seconds >= SLOW
-        self._display.end(f"slowest cell: {clean(label)}, {duration(seconds)}" if told else "")
+        slow = seconds >= SLOW
+        self._display.end(f"slowest cell: {clean(label)}, {duration(seconds)}" if slow else "")
 
     def begin(self, label: str, worker: str = "1") -> None:
-        """Say that a worker has begun a cell.
+        """Show that a worker begins a cell.
 
         Parameters
         ----------
         label : str
-            What people call the cell.
+            The name of the cell.
         worker : str
         """
         self._since[worker] = self._clock()
@@ -102,7 +101,7 @@ class Progress:
         Parameters
         ----------
         label : str
-            What people call the cell.
+            The name of the cell.
         failed : bool
         worker : str
         """
@@ -111,32 +110,24 @@ class Progress:
         self._display.advance(worker, label, failed)
 
 
-class _Display(Protocol):
-    def start(self) -> None: ...
+class _Display:
+    """A display of progress; this one shows nothing."""
 
-    def begin(self, worker: str, label: str) -> None: ...
-
-    def advance(self, worker: str, label: str, failed: bool) -> None: ...
-
-    def end(self, slowest: str) -> None: ...
-
-
-class _Silent:
     def start(self) -> None:
-        """Show nothing."""
+        """Show the number of cells."""
 
     def begin(self, worker: str, label: str) -> None:
-        """Show nothing."""
+        """Show that a worker begins a cell."""
 
     def advance(self, worker: str, label: str, failed: bool) -> None:
-        """Show nothing."""
+        """Show that a worker has finished a cell."""
 
     def end(self, slowest: str) -> None:
-        """Show nothing."""
+        """Show the slowest cell."""
 
 
-class _Live:
-    """A bar that a terminal redraws, and what each worker has; what remains of it is one line."""
+class _Live(_Display):
+    """A bar that the terminal redraws, with the cell of each worker; one line is left of it."""
 
     def __init__(self, total: int, skipped: int, stream: TextIO) -> None:
         self.total, self.skipped, self.stream = total, skipped, stream
@@ -154,21 +145,21 @@ class _Live:
 
     def begin(self, worker: str, label: str) -> None:
         self.workers[worker] = clean(label)
-        self.bar.update(self.task, description=self._under_way())
+        self.bar.update(self.task, description=self._running())
 
     def advance(self, worker: str, label: str, failed: bool) -> None:
         self.failed += failed
-        told = f", {self.failed} failed" if self.failed else ""
+        failures = f", {self.failed} failed" if self.failed else ""
         self.workers.pop(worker, None)
-        shown = self._under_way() or clean(label)
-        self.bar.update(self.task, advance=1, description=shown, failed=told)
+        description = self._running() or clean(label)
+        self.bar.update(self.task, advance=1, description=description, failed=failures)
 
     def end(self, slowest: str) -> None:
         self.bar.update(self.task, description=slowest)
         self.bar.stop()
 
-    def _under_way(self) -> str:
-        """Return what the workers have, the longest under way first."""
+    def _running(self) -> str:
+        """Return the cells that the workers run, the one that was begun first in front."""
         if len(self.workers) < 2:
             return "".join(self.workers.values())
         return "  ".join(f"[{worker}] {label}" for worker, label in self.workers.items())
@@ -201,23 +192,19 @@ def _bar(stream: TextIO) -> Bar:
     )
 
 
-class _Lines:
-    """A line about every tenth of the cells, for logs."""
+class _Lines(_Display):
+    """A line after about every tenth of the cells, for logs."""
 
     def __init__(
         self, total: int, skipped: int, stream: TextIO, clock: Callable[[], float]
     ) -> None:
         self.total, self.skipped, self.stream, self.clock = total, skipped, stream, clock
-        self.done = self.failed = 0
-        self.told = 0
+        self.done = self.failed = self.written = 0
 
     def start(self) -> None:
         self.began = self.last = self.first = self.clock()
         stored = f" ({self.skipped} more from the store)" if self.skipped else ""
         self._write(f"{self.total} cells to run{stored}")
-
-    def begin(self, worker: str, label: str) -> None:
-        """Write nothing: a log is read afterwards."""
 
     def advance(self, worker: str, label: str, failed: bool) -> None:
         del worker
@@ -226,9 +213,9 @@ class _Lines:
         now = self.clock()
         if self.done == 1:
             self.first = now
-        much = self.done - self.told >= SHARE * self.total
-        if much or now - self.last >= SECONDS or self.done == self.total:
-            self.told, self.last = self.done, now
+        many = self.done - self.written >= SHARE * self.total
+        if many or now - self.last >= SECONDS or self.done == self.total:
+            self.written, self.last = self.done, now
             self._write(self._line(label, now))
 
     def end(self, slowest: str) -> None:
@@ -238,7 +225,7 @@ class _Lines:
             self._write(f"stopped after {self.done} of {self.total} cells")
 
     def _line(self, label: str, now: float) -> str:
-        """Return a line; the time left leaves out the first cell, which compiles kernels."""
+        """Return a line; its time left ignores the first cell, which compiles kernels."""
         elapsed = now - self.began
         failed = f", {self.failed} failed" if self.failed else ""
         times = f"{duration(elapsed)} elapsed"

@@ -1,4 +1,4 @@
-"""Small curves made of characters: a metric along the run, a line for each solver."""
+"""Sparklines: small curves made of characters, which show a metric along the run."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.contract.panel import Panel
+from orthobench.report.formatting import clean, count, duration, number, si
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.floor import Floor, floor_of
-from orthobench.report.words import clean, count, duration, number, si
 from orthobench.results.tuning import Entry
 from orthobench.tools.arrays import Array
 
 BLOCKS, FAILED = "▁▂▃▄▅▆▇█", "✗"
 
 ASCII_BLOCKS, ASCII_FAILED = ".:-=+*#@", "x"
-"""For consoles without block characters: the darker, the larger."""
+"""The same for consoles without block characters: larger values are darker."""
 
 NARROW, WIDE = 8, 24
-"""Fewest and most characters of a curve."""
+"""The fewest and the most characters of a curve."""
 
 RANGES: Mapping[str, Callable[[float, float], str]] = {
     "samples": lambda low, high: f"{count(low)} to {count(high)} samples",
@@ -38,11 +38,11 @@ class Sparklines:
     Attributes
     ----------
     panel : Panel
-        What is drawn: the medians over seeds.
+        The medians over seeds.
     floor : Floor, optional
-        What counts as zero, and where that is drawn; the heights are linear where it is None.
+        The values that count as zero, and where they are drawn; None where heights are linear.
     x, y : (float, float)
-        The ends of the scales, that of x logarithmic.
+        The ends of the scales; that of x is logarithmic.
     """
 
     panel: Panel
@@ -53,15 +53,15 @@ class Sparklines:
     def line(self, solver: str, width: int, ascii_only: bool = False) -> str:
         """Return the curve of a solver.
 
-        Each character shows the median at the end of its part of the run; it is blank where the
-        curve has not begun, or has ended. A cross stands where the median run failed.
+        Each character shows the median at the end of its part of the run. It is blank before the
+        curve begins and after it ends. A cross marks where the median run failed.
 
         Parameters
         ----------
         solver : str
             Its label.
         width : int
-            Characters.
+            In characters.
         ascii_only : bool
             Whether the console has no block characters.
 
@@ -99,7 +99,7 @@ class Sparklines:
         return blocks[min(int(height * len(blocks)), len(blocks) - 1)]
 
     def note(self, ascii_only: bool = False) -> str:
-        """Return what the curves show, and the ends of their scales."""
+        """Return a footnote: what the curves show, and the ends of their scales."""
         blocks = ASCII_BLOCKS if ascii_only else BLOCKS
         metric = clean(self.panel.y.key.replace("_", " "))
         lowest = "0" if self.floor is not None and self.floor.zeros else number(self.y[0])
@@ -113,15 +113,14 @@ class Sparklines:
 
 
 def sparklines(entries: Sequence[Entry]) -> Sparklines | None:
-    """Return the curves of one problem, or None where no solver has any.
+    """Return the curves of one problem, or None if no solver has any.
 
-    What they show is what the first panel of `orthobench.report.plots.convergence.convergence`
-    does.
+    They are those of the first panel of `orthobench.report.plots.convergence.convergence`.
 
     Parameters
     ----------
     entries : sequence of Entry
-        Of one problem, at least one that takes part.
+        The entries of one problem, at least one that takes part.
     """
     panel = convergence(entries).panel()
     drawn = [series for series in panel.series if np.isfinite(series.y).any()]

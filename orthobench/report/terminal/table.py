@@ -1,4 +1,4 @@
-"""The comparison as numbers: plain rows for machines, a table for the terminal."""
+"""Tables of a comparison: printed in the terminal, and as plain rows for JSON."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthobench.report import remarks
+from orthobench.report import caveats
+from orthobench.report.formatting import assignments, budget_text, clean, plural
 from orthobench.report.ranking import Ranked, rank
-from orthobench.report.terminal import notes
+from orthobench.report.terminal import footnotes
 from orthobench.report.terminal.columns import (
     BETWEEN,
     CURVE,
@@ -18,10 +19,9 @@ from orthobench.report.terminal.columns import (
     curve_column,
 )
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
-from orthobench.report.words import assigned, clean, limits, plural
 from orthobench.results.tuning import Entry, Trial
-from orthobench.stats.curves import AXES
-from orthobench.stats.seeds import spread_name
+from orthobench.stats.bootstrap import spread_name
+from orthobench.stats.values import COSTS
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
 
 def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> list[dict[str, Any]]:
-    """Return the comparison as plain rows that `json.dumps` takes, best first in each problem.
+    """Return the comparison as plain rows for `json.dumps`, best first on each problem.
 
     Parameters
     ----------
     entries : sequence of Entry
     ranked : sequence of Ranked, optional
-        What `rank` returned of them, where that is at hand.
+        The result of `rank` for them, if it is there already.
 
     Returns
     -------
     list of dict
-        One for each problem and solver. ``median``, ``low`` and ``high`` are those of the
-        primary metric's final value, ``interval`` is the 95 % bootstrap interval of the
-        median; None stands for infinity, which is what a failed run counts as. ``samples``,
-        ``steps``, ``flops``, ``seconds`` (clock and reading) and ``metrics`` are medians over
-        the runs that did not fail. ``best`` marks the smallest median among the solvers of
-        which no run failed, and ``close`` those of which the 95 % interval of the median
-        difference from it, seed by seed, contains zero; rounding makes no difference.
+        One for each problem and solver. ``median``, ``low`` and ``high`` are those of the primary
+        metric's final value, and ``interval`` is the 95 % bootstrap interval of the median; None
+        stands for infinity, the value of a failed run. ``samples``, ``steps``, ``flops``,
+        ``seconds`` (clock and reading) and ``metrics`` are medians over the runs that did not
+        fail. ``best`` marks the smallest median of the solvers without a failed run, and ``close``
+        the solvers for which the 95 % interval of the median difference from it, seed by seed,
+        contains zero. Differences at rounding level count as zero.
     """
     return [_row(one) for one in (rank(entries) if ranked is None else ranked)]
 
@@ -57,10 +57,10 @@ def show(
     console: Console | None = None,
     ranked: Sequence[Ranked] | None = None,
 ) -> None:
-    """Print a table for each problem, with what failed and how parameters were tuned.
+    """Print a table for each problem, with footnotes about tuning and failures.
 
-    A small curve shows the median of the metric along the run. Columns that do not fit the
-    console's width are left out, and named below the table.
+    A sparkline shows the median of the metric along the run. Columns that do not fit the width of
+    the console are left out, and named below the table.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def show(
     console : rich Console, optional
         Standard output by default.
     ranked : sequence of Ranked, optional
-        What `rank` returned of them, where that is at hand.
+        The result of `rank` for them, if it is there already.
     """
     from rich.console import Console
 
@@ -96,7 +96,7 @@ def _row(ranked: Ranked) -> dict[str, Any]:
         "high": _finite(summary.high),
         "spread": spread_name(len(entry.seeds)),
         "interval": [_finite(end) for end in summary.interval],
-        **{name: _finite(ranked.typical(value)) for name, value in AXES.items()},
+        **{name: _finite(ranked.median_of(value)) for name, value in COSTS.items()},
         "metrics": {name: _finite(value) for name, value in ranked.metrics.items()},
         "runs": {"planned": len(entry.seeds), "ok": summary.n_ok, "failed": summary.n_failed},
         "failures": [vars(failure) for failure in summary.failures],
@@ -117,7 +117,7 @@ def _finite(value: float) -> float | None:
 
 
 def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
-    """Return title, table and notes of one problem."""
+    """Return title, table and footnotes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -129,23 +129,23 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
         first.problem.family,
         f"final {first.problem.primary.replace('_', ' ')}",
         seeds,
-        limits(first.budget),
+        budget_text(first.budget),
     )
     about = "  " + ", ".join(part for part in parts if part)
     ascii_only = console.options.ascii_only
     curves = sparklines([r.entry for r in ranked]) if ranked else None
     shown, left_out = _fitting(ranked, curves, console)
-    told = notes.legend(ranked, ascii_only)
+    notes = footnotes.legend(ranked, ascii_only)
     if curves and any(column.title == CURVE for column in shown):
-        told.append(curves.note(ascii_only))
-    told += remarks.tuning(ranked)
-    told += remarks.reruns(ranked)
-    told += notes.refusals(entries)
+        notes.append(curves.note(ascii_only))
+    notes += caveats.tuning(ranked)
+    notes += caveats.reruns(ranked)
+    notes += footnotes.refusals(entries)
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)
-        told.append(f"no room for {names}: a wider terminal or --json has them")
-    failed = [*notes.failures(ranked), *notes.failures_before_refusal(entries)]
-    below = [(note, "dim") for note in told] + [(line, "red") for line in failed]
+        notes.append(f"no room for {names}: a wider terminal or --json has them")
+    failed = [*footnotes.failures(ranked), *footnotes.failures_before_refusal(entries)]
+    below = [(note, "dim") for note in notes] + [(line, "red") for line in failed]
     return [
         Text.assemble((clean(entry.problem), "bold"), (about, "dim")),
         *([_table(shown, ranked, console)] if ranked else []),
@@ -156,9 +156,9 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
 def _fitting(
     ranked: Sequence[Ranked], curves: Sparklines | None, console: Console
 ) -> tuple[list[Column], list[Column]]:
-    """Return the columns that fit the console's width, and those that do not.
+    """Return the columns that fit the width of the console, and those that do not.
 
-    What room is left the curves have.
+    The curves are as wide as the remaining room allows.
     """
     from rich.measure import Measurement
 
@@ -177,7 +177,7 @@ def _fitting(
             break
         left_out.insert(0, last)
         shown.remove(last)
-        width -= last.width + BETWEEN  # measuring the table again takes a while
+        width -= last.width + BETWEEN  # measuring the whole table again would be slow
     if curves and shown[0].title == CURVE:
         room = min(WIDE, NARROW + max(0, console.width - width))
         shown[0] = curve_column(ranked, curves, room, ascii_only)
@@ -185,7 +185,7 @@ def _fitting(
 
 
 def _foldable(ranked: Sequence[Ranked]) -> int:
-    """Return by how many characters names get narrower where they are folded between words."""
+    """Return by how many characters names get narrower if they are folded between words."""
     from rich.cells import cell_len
 
     names = [_name(r.entry).plain for r in ranked]
@@ -206,7 +206,7 @@ def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) 
     for column in shown:
         title = Text(column.title, justify=column.justify)
         table.add_column(title, justify=column.justify, no_wrap=True, vertical="bottom")
-    symbols = notes.symbols(console.options.ascii_only)
+    symbols = footnotes.symbols(console.options.ascii_only)
     for i, r in enumerate(ranked):
         style = "bold" if r.best else "dim" if not r.summary.n_ok else ""
         cells = [Text(column.texts[i]) for column in shown]
@@ -217,5 +217,5 @@ def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) 
 def _name(entry: Entry) -> Text:
     from rich.text import Text
 
-    chosen = assigned(entry.chosen, " ")
+    chosen = assignments(entry.chosen, " ")
     return Text.assemble(clean(entry.solver), (f" {chosen}" if chosen else "", "cyan"))

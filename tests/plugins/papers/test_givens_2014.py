@@ -21,7 +21,7 @@ from orthobench_papers.runs import begin_trial, instance
 from orthobench.contract.solution import Solution
 from orthobench.registry.claims import Verdict
 from orthobench.reproduce.check import check, select
-from orthobench.reproduce.evidence import Runs
+from orthobench.reproduce.runs import Runs
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.geometry import drift, random_point, rotate
 

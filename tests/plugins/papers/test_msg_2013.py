@@ -15,8 +15,8 @@ from orthobench.contract.solver import Work
 from orthobench.harness.trace import Mark
 from orthobench.registry.claims import Verdict
 from orthobench.reproduce.check import check, select
-from orthobench.reproduce.evidence import Runs
-from orthobench.stats.seeds import quantiles
+from orthobench.reproduce.runs import Runs
+from orthobench.stats.bootstrap import quantiles
 from orthobench.tools.datasets import data_folder
 
 IMAGES = "t10k-images-idx3-ubyte.gz"

@@ -18,7 +18,7 @@ from orthobench.registry.claims import Verdict
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.reproduce.check import check, select
-from orthobench.reproduce.evidence import Runs
+from orthobench.reproduce.runs import Runs
 from orthobench.tools.geometry import random_point
 
 PRINTED = {*(f"Figure {i}" for i in range(1, 11)), "Table 1", "Table 2", "Table 3"}

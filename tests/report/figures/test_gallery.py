@@ -14,11 +14,11 @@ import orthobench as ob
 from orthobench.cli.main import main
 from orthobench.contract.exhibits import Image
 from orthobench.registry.suite_file import from_table
-from orthobench.report.figures.gallery import gallery, pages
+from orthobench.report.figures.gallery import draw_gallery, pages
 from orthobench.report.figures.layouts import LAYOUTS
-from orthobench.report.figures.save import OF_A_RUN, save_figures
+from orthobench.report.figures.save import RUN_KINDS, save_figures
 from orthobench.report.plots.exhibits import exhibitions, typical_seed
-from orthobench.report.plots.images import SIDE, limits, reduced
+from orthobench.report.plots.images import SIDE, colour_limits, reduced
 from orthobench.results.tuning import choose
 
 BANDS = ("band 1", "band 2")
@@ -33,7 +33,7 @@ def shown(three, load):
 class TestGallery:
     def test_images_carry_the_data_and_references_are_drawn_once(self, shown, exhibit):
         (page,) = pages(shown)
-        fig = gallery(page)
+        fig = draw_gallery(page)
         drawn = [np.asarray(ax.images[0].get_array()) for ax in fig.axes]
         expected = [exhibit("hooi", shown.seed)["truth"].values]
         for solver in ("hooi", "pgd", "spgd"):
@@ -45,7 +45,7 @@ class TestGallery:
 
     def test_rows_are_named_and_columns_have_titles(self, shown, exhibit):
         (page,) = pages(shown)
-        fig = gallery(page)
+        fig = draw_gallery(page)
         title, *about = (text.get_text() for text in fig.texts)
         labels = about[-4:]
         about = " ".join(about)
@@ -58,7 +58,7 @@ class TestGallery:
 
     def test_signed_images_have_zero_in_the_middle_of_diverging_colours(self, shown, exhibit):
         (page,) = pages(shown)
-        fig = gallery(page)
+        fig = draw_gallery(page)
         by_title = {ax.get_title(): ax.images[0] for ax in fig.axes[:4]}
         low, high = by_title["band 1"].get_clim()
         assert low == pytest.approx(-high)
@@ -80,7 +80,7 @@ class TestGallery:
         (shown,) = exhibitions(three, lacking)
         (page,) = pages(shown)
         assert list(page.columns) == ["band 1", "map", "band 2"]
-        fig = gallery(page)
+        fig = draw_gallery(page)
         ax = fig.axes[3]
         assert ax.get_title() == "band 2"
         assert not ax.images
@@ -124,7 +124,7 @@ class TestGallery:
 
         (shown,) = exhibitions(every, shaped)
         (page,) = pages(shown, layout.columns)
-        fig = gallery(page, layout)
+        fig = draw_gallery(page, layout)
         assert layout.widths[0] <= fig.get_figwidth() <= layout.widths[-1]
         with layout.applied():
             fig.canvas.draw()
@@ -145,7 +145,7 @@ class TestGallery:
 
         (shown,) = exhibitions(three, truth)
         (page,) = pages(shown)
-        fig, table = gallery(page), page.table()
+        fig, table = draw_gallery(page), page.table()
         assert len(fig.axes) == 1
         assert len(table) == 3
 
@@ -157,7 +157,7 @@ class TestScale:
         st.booleans(),
     )  # fmt: skip
     def test_colours_span_something_finite(self, values, signed):
-        low, high = limits(values, signed)
+        low, high = colour_limits(values, signed)
         assert np.isfinite([low, high]).all()
         assert low < high
         assert not signed or low == -high
@@ -165,12 +165,12 @@ class TestScale:
     def test_a_map_with_few_ones_does_not_vanish(self):
         values = np.zeros((100, 100))
         values[3, 4] = 1
-        assert limits(values, signed=False) == (0, 1)
+        assert colour_limits(values, signed=False) == (0, 1)
 
     def test_outliers_do_not_drown_the_rest(self):
         values = np.linspace(0, 1, 10_000).reshape(100, 100)
         values[0, 0] = 1e6
-        assert limits(values, signed=False)[1] < 1
+        assert colour_limits(values, signed=False)[1] < 1
 
     @given(st.integers(1, 40), st.integers(1, 40))
     def test_large_images_become_means_over_blocks(self, height, width):
@@ -206,7 +206,7 @@ class TestSaveFigures:
 
     def test_without_exhibits_there_are_none(self, three, tmp_path):
         def names(**more):
-            paths = save_figures(three, tmp_path, formats=["csv"], kinds=OF_A_RUN, **more)
+            paths = save_figures(three, tmp_path, formats=["csv"], kinds=RUN_KINDS, **more)
             return [path.name for path in paths]
 
         assert names() == names(exhibits=lambda records: {}) == ["digits-k-4.csv"]
@@ -262,7 +262,7 @@ class TestEndToEnd:
         assert len(first) == len(second)
 
     def test_the_command_line_prints_their_paths(self, suite, tmp_path, monkeypatch):
-        monkeypatch.setattr("orthobench.cli.adhoc.changed", lambda *_, **__: suite)
+        monkeypatch.setattr("orthobench.cli.adhoc.requested_suite", lambda *_, **__: suite)
         words = ["run", "toys", "-q", "--store", str(tmp_path / "s.sqlite")]
         result = CliRunner().invoke(main, [*words, "--executor", "inline"])
         assert result.exit_code == 1  # power fault=nan has failed

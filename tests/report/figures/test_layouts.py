@@ -17,8 +17,8 @@ def test_papers_have_the_widths_of_columns_and_legible_letters():
 
 
 def test_rows_are_filled_evenly():
-    assert [SCREEN.across(n) for n in range(1, 8)] == [1, 2, 3, 2, 3, 3, 3]
-    assert [ONE_COLUMN.across(n) for n in range(1, 4)] == [1, 1, 1]
+    assert [SCREEN.columns_for(n) for n in range(1, 8)] == [1, 2, 3, 2, 3, 3, 3]
+    assert [ONE_COLUMN.columns_for(n) for n in range(1, 4)] == [1, 1, 1]
 
 
 def test_settings_hold_inside_only_whatever_the_user_has_set():

@@ -17,14 +17,14 @@ from orthobench.errors import UsageError
 from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import (
     FORMATS,
-    OF_A_RUN,
+    RUN_KINDS,
     save_figures,
     save_plot,
     slugs,
     table,
 )
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.style import styles
+from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
 
 ODD = (
@@ -115,7 +115,7 @@ class TestKinds:
         every = ["digits-k-4", "digits-k-4-tuning", "pca-performance-profiles",
                  "pca-targets-reached"]  # fmt: skip
         assert stems() == every
-        assert stems(kinds=OF_A_RUN) == ["digits-k-4"]
+        assert stems(kinds=RUN_KINDS) == ["digits-k-4"]
         assert stems(kinds=["ecdf", "tuning"]) == [every[1], every[3]]
 
     def test_a_problem_that_nobody_takes_part_in_has_no_figure(self, runs, tmp_path, entries):
@@ -130,17 +130,17 @@ class TestKinds:
         import orthobench.report.figures.save as module
 
         seen = []
-        real = module.figure
+        real = module.draw_figure
         monkeypatch.setattr(
             module,
-            "figure",
-            lambda plot, looks, *more: seen.append(looks) or real(plot, looks, *more),
+            "draw_figure",
+            lambda plot, styles, *more: seen.append(styles) or real(plot, styles, *more),
         )
         entries = choose(
             runs("msg", 0.1) + runs("a", 0.2, problem="q") + runs("msg", 1, problem="q")
         )
         save_figures(entries, tmp_path, formats=["png"], kinds=["convergence"])
-        assert seen == [styles(["a", "msg"])] * 2
+        assert seen == [solver_styles(["a", "msg"])] * 2
         save_figures(entries, tmp_path, formats=["csv"], kinds=["convergence"])
         assert len(seen) == 2  # data alone need no drawing
 
@@ -176,7 +176,7 @@ class TestTables:
 class TestNames:
     def test_odd_ones_stay_in_the_folder(self, runs, tmp_path):
         records = [r for name in ODD for r in runs("a", 1.0, seeds=2, problem=name)]
-        paths = save_figures(choose(records), tmp_path / "x", formats=["csv"], kinds=OF_A_RUN)
+        paths = save_figures(choose(records), tmp_path / "x", formats=["csv"], kinds=RUN_KINDS)
         assert len({path.name for path in paths}) == len(paths) == len(ODD)
         assert all(path.parent == tmp_path / "x" and path.is_file() for path in paths)
         assert {p.name for p in tmp_path.iterdir()} == {"x"}
@@ -184,7 +184,7 @@ class TestNames:
     def test_odd_ones_are_drawn_and_no_formulas(self, runs, tmp_path):
         records = [r for name in ODD for r in runs(name, 1.0, seeds=2, problem="$a^$ \\frac{")]
         formats = ("png", "svg", "pdf")
-        paths = save_figures(choose(records), tmp_path, formats=formats, kinds=OF_A_RUN)
+        paths = save_figures(choose(records), tmp_path, formats=formats, kinds=RUN_KINDS)
         assert [path.name for path in paths] == [f"a-frac.{kind}" for kind in formats]
 
     def test_two_plots_of_one_name_have_their_kind_in_the_second(self, runs, tmp_path):

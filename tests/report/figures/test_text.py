@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.cbook import is_math_text
 
-from orthobench.report.figures.text import balanced, fitted, plain, power, shown, width
-from orthobench.report.words import clean
+from orthobench.report.figures.text import balanced, fitted, legend_text, plain, power, width
+from orthobench.report.formatting import clean
 
 WORDS = st.text(st.characters(codec="ascii", categories=("L", "N", "P")), min_size=1, max_size=30)
 
@@ -43,7 +43,7 @@ def test_balanced_lines_leave_no_word_alone():
 @example(r"\$a$")
 @example("_hidden")
 def test_a_label_is_no_formula_and_no_secret(text):
-    label = shown(clean(text))
+    label = legend_text(clean(text))
     assert not label.startswith("_")
     drawn, math = label, is_math_text(label)
     assert not math

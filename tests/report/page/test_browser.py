@@ -12,7 +12,7 @@ import pytest
 from records import altered
 
 from orthobench.report.page import write_page
-from orthobench.report.plots.collection import of_problem
+from orthobench.report.plots.collection import problem_plots
 from orthobench.results.tuning import choose
 
 HOSTILE = (
@@ -60,7 +60,7 @@ def panel_of(results, *options):
     """What the first plot of the page shows."""
     problem = results.entries[0].problem
     group = [entry for entry in results.entries if entry.problem == problem]
-    return of_problem(group)[0].panel(*options)
+    return problem_plots(group)[0].panel(*options)
 
 
 def downloaded(page, button):

@@ -7,7 +7,7 @@ from records import altered
 
 from orthobench.harness.stopping import Ending
 from orthobench.report.plots import collection
-from orthobench.report.plots.collection import across, of_problem
+from orthobench.report.plots.collection import comparison_plots, problem_plots
 from orthobench.results.tuning import choose
 
 RANKS = SimpleNamespace(mean={"a": 1.0, "b": 2.0}, problems=9, p=0.01, critical_difference=0.5)
@@ -25,25 +25,25 @@ def entries(runs):
 
 
 def test_across_has_the_plots_of_each_family_with_two_solvers(entries):
-    assert [(p.kind, p.name.split(":")[0]) for p in across(entries, [PCA, TUCKER])] == [
+    assert [(p.kind, p.name.split(":")[0]) for p in comparison_plots(entries, [PCA, TUCKER])] == [
         ("ranks", "PCA"), ("profile", "PCA"), ("ecdf", "PCA"),
         ("profile", "Tucker"), ("ecdf", "Tucker"),
     ]  # fmt: skip
 
 
 def test_across_finds_the_families_itself(entries, monkeypatch):
-    monkeypatch.setattr(collection, "families", lambda ranked: [PCA])
-    assert [p.kind for p in across(entries)][:2] == ["ranks", "profile"]
+    monkeypatch.setattr(collection, "conclusions", lambda ranked: [PCA])
+    assert [p.kind for p in comparison_plots(entries)][:2] == ["ranks", "profile"]
 
 
 def test_of_problem_has_tuning_where_there_was_any(runs):
-    assert [p.kind for p in of_problem(choose(runs("a", 1.0)))] == ["convergence"]
+    assert [p.kind for p in problem_plots(choose(runs("a", 1.0)))] == ["convergence"]
     tuned = [r for step in (1.0, 2.0) for r in runs("a", step, tuned={"step": step})]
-    assert [p.kind for p in of_problem(choose(tuned))] == ["convergence", "tuning"]
+    assert [p.kind for p in problem_plots(choose(tuned))] == ["convergence", "tuning"]
 
 
 def test_every_panel_of_every_plot_can_be_drawn(entries):
-    for plot in (*across(entries, [PCA]), *of_problem(entries[:2])):
+    for plot in (*comparison_plots(entries, [PCA]), *problem_plots(entries[:2])):
         for key in list(plot.keys()):
             panel = plot.panel(*key)
             assert panel.series

@@ -12,7 +12,7 @@ from orthobench.report.plots import distributions
 from orthobench.report.plots.ecdf import ecdf_panel, targets_reached
 from orthobench.report.plots.profiles import ACCURACIES, profile, profile_panel
 from orthobench.results.tuning import choose
-from orthobench.stats.profiles import gather
+from orthobench.stats.targets import run_matrix
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_long_lines_are_thinned_to_within_what_can_be_seen(runs, draw, monkeypat
         [r for i in range(12) for s in "ab" for r in runs(s, 1.0 + i, problem=f"p{i}", points=40)]
     )
     rng = np.random.default_rng(0)
-    found = gather(entries)
+    found = run_matrix(entries)
     jitter = rng.uniform(0.5, 2.0, found.spent["flops"].shape)
     found = replace(found, spent={"flops": found.spent["flops"] * jitter})
     monkeypatch.setattr(distributions, "LONGEST", 10**6)

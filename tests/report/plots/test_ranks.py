@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from orthobench.report.findings import Family
+from orthobench.report.families import Family
 from orthobench.report.plots.ranks import ranks
 
 
@@ -49,5 +49,5 @@ def test_says_that_no_difference_is_shown(p):
 
 
 def test_refuses_a_family_without_ranks():
-    with pytest.raises(ValueError, match="not ranked over so few problems"):
+    with pytest.raises(ValueError, match="too few problems for mean ranks"):
         ranks(Family("PCA", ("a",), (), None, (), {}, {}))

@@ -8,7 +8,7 @@ from records import altered
 
 from orthobench.harness.stopping import Ending
 from orthobench.harness.suite import Level
-from orthobench.report.plots.collection import across
+from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.tradeoffs import fronts, tradeoffs
 from orthobench.results.tuning import choose
 
@@ -111,7 +111,9 @@ def test_an_axis_that_holds_a_zero_is_linear(entries):
 
 def test_only_problems_with_levels_have_one_that_some_trial_ran_on(entries, runs):
     plain = choose(runs("msg", 0.1, problem="faces"))
-    kinds = [plot.name for plot in across([*plain, *entries], ()) if plot.kind == "tradeoff"]
+    kinds = [
+        plot.name for plot in comparison_plots([*plain, *entries], ()) if plot.kind == "tradeoff"
+    ]
     assert kinds == ["digits k=4 by density"]
     failed = [
         altered(r, status=Ending.ERROR, trace=())

@@ -119,7 +119,7 @@ def test_leaves_out_what_takes_no_part_and_what_was_not_tuned(runs, records):
     entries = choose([*records, *refusing])
     assert {s.solver for s in tuning(entries).panel().series} == {"a", "b"}
     assert tunings(choose(runs("c", 1.0))) == []
-    with pytest.raises(ValueError, match="nothing was tuned on digits k=4"):
+    with pytest.raises(ValueError, match="no parameter was tuned on digits k=4"):
         tuning(choose(runs("c", 1.0)))
 
 

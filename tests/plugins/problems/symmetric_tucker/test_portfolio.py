@@ -12,7 +12,7 @@ from orthobench_problems.symmetric_tucker import Portfolio, portfolio
 from orthobench_problems.symmetric_tucker.allocation import Utility, performance
 from orthobench_problems.symmetric_tucker.returns import read_returns
 
-from orthobench.cli.adhoc import changed
+from orthobench.cli.adhoc import requested_suite
 from orthobench.contract.solution import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import ComponentSolution
@@ -149,7 +149,7 @@ DAYS = ("2001-02-03", "2013-01-02", "2016-12-31")
 
 def test_days_are_named_on_the_command_line_as_documented():
     words = "portfolio first={} split={} last={}".format(*DAYS)
-    (planned,) = changed(problems=[words]).problems
+    (planned,) = requested_suite(problems=[words]).problems
     assert planned.problem == Portfolio(3, 15, *DAYS)
     assert planned.label == words
 

@@ -1,0 +1,169 @@
+"""Galleries of the images that solutions exhibit, each image a small PNG inside the page."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+
+import numpy as np
+
+from orthobench.contract.exhibits import Image
+from orthobench.report.plots.exhibits import Exhibition
+from orthobench.report.plots.images import (
+    COLOURS,
+    NOTHING,
+    SIDE,
+    colour_limits,
+    fills_cell,
+    reduced,
+    scale_notes,
+)
+from orthobench.report.plots.labels import legend_label
+
+SIDES = (SIDE, 256, 128)
+"""The longest side of images, in pixels: the first of these at which all images of a page fit."""
+
+BLANK = 255
+"""The entry of the palette for pixels without a value; entries 0 to 254 are colours."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One image.
+
+    Attributes
+    ----------
+    name : str
+    alt : str
+        Its name, and that of the solver.
+    source : str
+        A PNG as a data URL.
+    width, height : int
+        In pixels.
+    fills : bool
+        Whether it is stretched to fill its cell.
+    """
+
+    name: str
+    alt: str
+    source: str
+    width: int
+    height: int
+    fills: bool
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The images of one problem at one seed; only the caption where they do not fit.
+
+    Attributes
+    ----------
+    about : tuple of str
+        The caption.
+    references : tuple of Picture
+        Images that are the same for all solvers.
+    names : tuple of str
+        The columns: the names of the solvers' own images.
+    rows : tuple of (str, str, tuple of Picture or None)
+        Solver, its label with chosen parameters, and its images, one for each column.
+    """
+
+    about: tuple[str, ...]
+    references: tuple[Picture, ...] = ()
+    names: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str, tuple[Picture | None, ...]], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of characters of its images."""
+        own = (picture for _, _, row in self.rows for picture in row if picture)
+        return sum(len(picture.source) for picture in (*self.references, *own))
+
+
+def galleries(exhibitions: Sequence[Exhibition], room: int) -> dict[str, Gallery]:
+    """Return the galleries of a page, by problem.
+
+    All images are drawn in full, or with smaller sides if they do not fit. If they still do not,
+    the last galleries are left without images.
+
+    Parameters
+    ----------
+    exhibitions : sequence of Exhibition
+    room : int
+        The most characters that the images may take.
+    """
+    with_images = [one for one in exhibitions if one.references(Image) or one.names(Image)]
+    found = [_gallery(one, SIDES[0]) for one in with_images]
+    for side in SIDES[1:]:
+        if sum(gallery.size for gallery in found) > room:
+            found = [_gallery(one, side) for one in with_images]
+    sizes = np.cumsum([gallery.size for gallery in found])
+    return {
+        one.problem: gallery if size <= room else Gallery(gallery.about)
+        for one, gallery, size in zip(with_images, found, sizes.tolist(), strict=True)
+    }
+
+
+def _gallery(exhibition: Exhibition, side: int) -> Gallery:
+    references, own = exhibition.references(Image), exhibition.own(Image)
+    names = tuple(exhibition.names(Image))
+    images = [*references.values(), *(image for _, images in own for image in images.values())]
+    about = exhibition.about(*scale_notes(images, side), *exhibition.absent)
+    rows = []
+    for entry, by_name in own:
+        label = legend_label(entry)
+        cells = tuple(
+            _picture(by_name[name], name, f"{name}: {label}", side) if name in by_name else None
+            for name in names
+        )
+        rows.append((entry.solver, label, cells))
+    same = tuple(
+        _picture(image, name, f"{name}, the same for all", side)
+        for name, image in references.items()
+    )
+    return Gallery(about, same, names, tuple(rows) if names else ())
+
+
+def _picture(image: Image, name: str, alt: str, side: int) -> Picture:
+    data = png(image, side)
+    height, width = reduced(image.values, side).shape
+    source = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+    return Picture(name, alt, source, width, height, fills_cell(image.values))
+
+
+def png(image: Image, side: int = SIDE) -> bytes:
+    """Return an image as a PNG with a palette of 256 colours.
+
+    Parameters
+    ----------
+    image : Image
+    side : int
+        The longest side in pixels; larger images are averaged over blocks.
+    """
+    from PIL import Image as Pillow
+
+    values = reduced(image.values, side)
+    low, high = colour_limits(values, image.signed)
+    with np.errstate(invalid="ignore"):
+        positions = (values - low) / (high - low)
+    entries = np.clip(np.nan_to_num(positions) * BLANK, 0, BLANK - 1).astype(np.uint8)
+    entries[np.isnan(values)] = BLANK
+    drawn = Pillow.fromarray(entries, mode="P")
+    drawn.putpalette(_palette(image.signed))
+    buffer = BytesIO()
+    drawn.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+@cache
+def _palette(signed: bool) -> bytes:
+    """Return the colours of the lowest to the highest value, and that of pixels without one."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_rgb
+
+    colours = colormaps[COLOURS[signed]](np.linspace(0, 1, BLANK))[:, :3]
+    table = np.concatenate([colours, [to_rgb(NOTHING)]])
+    return bytes(np.rint(255 * table).astype(np.uint8).ravel().tolist())

@@ -1,0 +1,212 @@
+"""The data of all plots of a page, as its script reads them: JSON values, arrays in one pool."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.report.formatting import clean
+from orthobench.report.page.packing import Pool, packed, thinned
+from orthobench.report.page.styles import REFERENCES, BrowserStyle
+from orthobench.report.plots.floor import floor_of
+from orthobench.tools.arrays import Array
+
+MOST_POINTS = 80
+"""The most points of a curve or of a single run."""
+
+FEWEST_POINTS = 24
+"""The fewest points to which curves are thinned; after that, whole panels are left out."""
+
+CURVES = 12_000
+"""The most curves in one page; each takes about half a millisecond to compute."""
+
+NUMBERS = 330_000
+"""The most numbers in one page for curves."""
+
+RUNS = 150_000
+"""The most numbers in one page for single runs, in addition to those for curves."""
+
+
+@dataclass(frozen=True)
+class PlotData:
+    """The data that the script of a page draws.
+
+    Attributes
+    ----------
+    data : str
+        Compressed JSON, in base64.
+    panels : int
+        All panels of all plots.
+    panels_left_out : int
+        Panels without data.
+    runs_left_out : int
+        Panels without their single runs.
+    """
+
+    data: str
+    panels: int
+    panels_left_out: int
+    runs_left_out: int
+
+
+def plot_data(plots: Sequence[Plot], styles: Mapping[str, BrowserStyle]) -> PlotData:
+    """Return the data of all plots of a page, the most important panels until it is full.
+
+    The panel of each plot that is shown first is the most important one, followed by those that
+    differ from it in one choice, and so on. Single runs come last.
+
+    Parameters
+    ----------
+    plots : sequence of Plot
+    styles : mapping
+        The style of each solver.
+    """
+    solvers = {name: number for number, name in enumerate(styles)}
+    first = [plot.panel() for plot in plots]
+    packer = _Packer(solvers, _points(plots, first))
+    by_plot: list[dict[str, Any]] = [{} for _ in plots]
+    packed_panels: list[tuple[Panel, dict[str, Any]]] = []
+    left_out = 0
+    for number, options, key in _by_importance(plots):
+        if packer.full:
+            left_out += 1
+            continue
+        panel = plots[number].draw(key) if any(options) else first[number]
+        values = by_plot[number][",".join(map(str, options))] = packer.panel(panel)
+        packed_panels.append((panel, values))
+    without_runs = _add_runs(packer, packed_panels)
+    head = {
+        "references": REFERENCES,
+        "solvers": [_solver(name, style) for name, style in styles.items()],
+        "plots": [_plot(plot, panels) for plot, panels in zip(plots, by_plot, strict=True)],
+    }
+    text = json.dumps(head, separators=(",", ":"), allow_nan=False)
+    data = packed(f'{{"pool":{packer.pool.as_json()},{text[1:]}')
+    return PlotData(data, left_out + len(packed_panels), left_out, without_runs)
+
+
+class _Packer:
+    """Converts panels to JSON values whose arrays are in a pool."""
+
+    def __init__(self, solvers: Mapping[str, int], points: int) -> None:
+        self.pool, self.solvers, self.points = Pool(), solvers, points
+        self.curves = 0
+
+    @property
+    def full(self) -> bool:
+        return self.pool.size > NUMBERS or self.curves >= CURVES
+
+    def panel(self, panel: Panel) -> dict[str, Any]:
+        lows = [part for s in panel.series for part in (s.y, s.low) if part is not None]
+        floor = floor_of(lows)
+        self.curves += len(panel.series)
+        references = itertools.cycle(range(-1, -1 - len(REFERENCES), -1))
+        solvers = [
+            self.solvers[series.solver] if series.solver in self.solvers else next(references)
+            for series in panel.series
+        ]
+        return {
+            "x": _axis(panel.x),
+            "y": _axis(panel.y) | {"log": panel.y.log and floor is not None},
+            "series": [
+                self.series(series, panel) | {"solver": solver}
+                for series, solver in zip(panel.series, solvers, strict=True)
+            ],
+            "stepped": panel.stepped,
+            "rules": list(panel.rules),
+            "band": panel.band,
+            "zero": floor.zero if floor else None,
+            "floor": floor.at if floor else None,
+        }
+
+    def series(self, series: Series, panel: Panel) -> dict[str, Any]:
+        most = len(series.x) if panel.x.categories or series.notes else self.points
+        at = thinned(len(series.x), most, series.chosen)
+        kept = np.arange(len(series.x))[at]
+        found: dict[str, Any] = {
+            "label": clean(series.label),
+            "x": self.pool.index(series.x[at]),
+            "y": self.pool.index(series.y[at]),
+        }
+        if series.low is not None and series.high is not None:
+            found["low"] = self.pool.index(series.low[at])
+            found["high"] = self.pool.index(series.high[at])
+        if series.crosses:
+            x, y = np.array(series.crosses, dtype=np.float64).T
+            found["crosses"] = [self.pool.index(x), self.pool.index(y)]
+        if series.chosen is not None:
+            found["chosen"] = int(np.searchsorted(kept, series.chosen))
+        if series.notes:
+            found["notes"] = [clean(note) for note in series.notes]
+        return found
+
+    def run(self, x: Array, y: Array) -> list[int]:
+        at = thinned(len(x), MOST_POINTS)
+        return [self.pool.index(x[at]), self.pool.index(y[at])]
+
+
+def _points(plots: Sequence[Plot], first: Sequence[Panel]) -> int:
+    """Return the most points of a curve such that the curves of all panels may fit."""
+    panels = (math.prod(map(len, plot.choices.values())) for plot in plots)
+    curves = sum(n * len(panel.series) for n, panel in zip(panels, first, strict=True))
+    curves = min(curves, CURVES)
+    return int(np.clip(NUMBERS // (3 * max(curves, 1)), FEWEST_POINTS, MOST_POINTS))
+
+
+def _by_importance(
+    plots: Sequence[Plot],
+) -> Iterator[tuple[int, tuple[int, ...], tuple[str, ...]]]:
+    """Yield the panels of all plots by importance: plot, indices of the options, and key."""
+    panels = [
+        (sum(at > 0 for at in indices), sum(indices), number, indices)
+        for number, plot in enumerate(plots)
+        for indices in itertools.product(*(range(len(o)) for o in plot.choices.values()))
+    ]
+    for _, _, number, indices in sorted(panels):
+        options = list(plots[number].choices.values())
+        key = tuple(options[choice][at] for choice, at in enumerate(indices))
+        yield number, indices, key
+
+
+def _add_runs(packer: _Packer, panels: Sequence[tuple[Panel, dict[str, Any]]]) -> int:
+    """Add single runs to panels until there is no more room; return how many panels lack them."""
+    most, left_out = packer.pool.size + RUNS, 0
+    for panel, values in panels:
+        if not any(series.runs for series in panel.series):
+            continue
+        if packer.pool.size > most:
+            left_out += 1
+            continue
+        for series, target in zip(panel.series, values["series"], strict=True):
+            target["runs"] = [packer.run(x, y) for x, y in series.runs]
+    return left_out
+
+
+def _plot(plot: Plot, panels: Mapping[str, Any]) -> dict[str, Any]:
+    choices = [
+        {"name": clean(name), "options": [clean(option.replace("_", " ")) for option in options]}
+        for name, options in plot.choices.items()
+    ]
+    return {"name": clean(plot.name), "kind": plot.kind, "choices": choices, "panels": panels}
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    found: dict[str, Any] = {"key": axis.key, "label": clean(axis.label), "log": axis.log}
+    if axis.categories:
+        found["categories"] = [clean(name) for name in axis.categories]
+    if axis.ticks:
+        found["ticks"] = list(axis.ticks)
+    return found
+
+
+def _solver(name: str, style: BrowserStyle) -> dict[str, str]:
+    return {
+        "name": clean(name), "colour": style.colour, "dash": style.dash, "symbol": style.symbol,
+    }  # fmt: skip

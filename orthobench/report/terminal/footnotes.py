@@ -1,0 +1,78 @@
+"""Footnotes of a table in the terminal: what its marks mean, who takes no part, what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orthobench.harness.stopping import Ending
+from orthobench.report.formatting import assignments, clean, listed, plural
+from orthobench.report.ranking import Ranked
+from orthobench.results.record import Record
+from orthobench.results.tuning import Entry
+
+
+def symbols(ascii_only: bool) -> Mapping[str, str]:
+    """Return the symbol of each mark."""
+    best, close, failed = ("*", "~", "x") if ascii_only else ("★", "≈", "✗")
+    return {"": "", "best": best, "close": close, "failed": failed}
+
+
+def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
+    """Return what the marks in a table mean."""
+    used, symbol = {r.mark for r in ranked}, symbols(ascii_only)
+    meanings = {
+        "best": "smallest median, of equal ones the fastest; no run failed",
+        "close": "the median difference from it may be zero (95 % interval)",
+        "failed": "runs failed; each counts as infinite",
+    }
+    parts = [f"{symbol[name]} {text}" for name, text in meanings.items() if name in used]
+    return ["   ".join(parts)] if parts else []
+
+
+def refusals(entries: Sequence[Entry]) -> list[str]:
+    """Return which solvers take no part and why, a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.refused:
+            reason = clean(entry.refusal)
+            by_reason.setdefault(reason, []).append(clean(entry.solver))
+    return [
+        f"{listed(names, len(names))} take{'s' * (len(names) == 1)} no part: {reason}"
+        for reason, names in by_reason.items()
+    ]
+
+
+def failures(ranked: Sequence[Ranked]) -> list[str]:
+    """Return the failed runs, a line for each solver and reason."""
+    lines: list[str] = []
+    for r in ranked:
+        for reason, seeds in r.summary.reasons.items():
+            names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
+            which = "all seeds" if 1 < len(seeds) == len(r.entry.seeds) else names
+            lines.append(f"{clean(r.entry.solver)}: {clean(reason)} ({which})")
+        lines += _failures_not_chosen(r.entry)
+    return lines
+
+
+def failures_before_refusal(entries: Sequence[Entry]) -> list[str]:
+    """Return the failed runs of solvers that take no part, from trials before their refusal."""
+    return [line for entry in entries if entry.refused for line in _failures_not_chosen(entry)]
+
+
+def _failures_not_chosen(entry: Entry) -> list[str]:
+    """Return the failed runs of trials that tuning did not choose, a line for each status."""
+    by_status: dict[str, list[Record]] = {}
+    for trial in entry.trials:
+        for record in trial.records if trial.tuned != entry.chosen else ():
+            if record.failed and not (entry.refused and record.stop.status is Ending.REFUSED):
+                by_status.setdefault(record.stop.status.value, []).append(record)
+    lines: list[str] = []
+    for status, records in by_status.items():
+        values = dict.fromkeys(
+            assignments({n: v}) for r in records for n, v in r.solver.tuned.items()
+        )
+        lines.append(
+            f"{clean(entry.solver)}, not chosen {' '.join(values)}: {status}: "
+            f"{clean(records[0].stop.reason)} ({plural(len(records), 'run')})"
+        )
+    return lines

@@ -1,0 +1,215 @@
+"""Quantiles and bootstrap intervals of medians, with infinity as a value; pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthobench.tools.arrays import Array
+
+CEILING = 1e150
+"""A finite stand-in for infinity in sums of values, where infinity minus infinity would be NaN."""
+
+BEYOND = 1e130
+"""A result above this is infinite: it was interpolated between a finite value and `CEILING`."""
+
+FEW = 4
+"""With fewer values than this, their spread is the range and not the quartiles."""
+
+RESAMPLES = 5000
+"""Bootstrap resamples for each interval."""
+
+ROWS = 256
+"""Rows whose intervals are computed in one batch, so that memory stays below 100 MB."""
+
+
+def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
+    """Return quantiles along the first axis, linearly interpolated, with infinity as a value.
+
+    Parameters
+    ----------
+    values : array_like, shape (n, ...)
+        NaN counts as positive infinity.
+    q : float or sequence of float
+        Probabilities in [0, 1].
+
+    Returns
+    -------
+    ndarray
+        As from `numpy.quantile`; infinite where a quantile lies between a finite value and an
+        infinite one.
+    """
+    # numpy.quantile takes ten times as long, most of it to inspect its arguments
+    ordered = np.sort(_bounded(values), axis=0)
+    at = np.asarray(q, dtype=np.float64) * (len(ordered) - 1)
+    before = np.floor(at).astype(np.intp)
+    below, above = ordered[before], ordered[np.minimum(before + 1, len(ordered) - 1)]
+    part = (at - before).reshape(at.shape + (1,) * (ordered.ndim - 1))
+    step = above - below
+    # from the nearer end, as numpy does, so that rounding misses neither of them
+    found = np.where(part < 0.5, below + step * part, above - step * (1 - part))
+    return _restored(found)
+
+
+def spread(values: ArrayLike) -> tuple[Any, Any, Any]:
+    """Return median, low and high along the first axis: quartiles, or the range of few values."""
+    few = len(np.asarray(values)) < FEW
+    low, median, high = quantiles(values, (0, 0.5, 1) if few else (0.25, 0.5, 0.75))
+    return median, low, high
+
+
+def spread_name(runs: int) -> str:
+    """Return in words what `spread` returns for this many runs."""
+    return "min to max" if runs < FEW else "25 to 75 %"
+
+
+def interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Return the bootstrap interval of the median of one sample; see `intervals`.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+    level : float
+        Nominal coverage.
+    """
+    low, high = intervals(np.asarray(values)[None], level)
+    return float(low[0]), float(high[0])
+
+
+def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
+    """Return the expanded percentile-bootstrap interval of the median of each row.
+
+    The plain percentile interval is too narrow for few values. The expanded one takes quantiles of
+    the bootstrap distribution that lie further out: see `expanded_level`.
+
+    Parameters
+    ----------
+    rows : array_like, shape (m, n)
+        NaN counts as positive infinity. With n = 1, the value is its own interval.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    low, high : ndarray, shape (m,)
+        The interval of a row is the same, bit for bit, whatever the other rows are.
+
+    Notes
+    -----
+    True coverage of 95 % intervals in per cent, over 20,000 samples of normal and of lognormal
+    values (standard error 0.2); with n < 6, no interval within the values reaches 95 %:
+
+    ===================  ====  ====  ====  ====  ====  ====  ====  ====  ====
+    n                       3     4     5     6     7    10    20    30    50
+    ===================  ====  ====  ====  ====  ====  ====  ====  ====  ====
+    expanded, normal     74.7  87.6  93.5  96.7  98.5  96.3  95.8  95.5  94.8
+    expanded, lognormal  74.7  87.6  93.5  96.7  98.5  96.2  95.8  95.5  94.9
+    plain, normal        74.7  87.6  93.5  93.5  87.4  94.7  93.4  94.0  93.4
+    plain, lognormal     74.7  87.6  93.5  93.2  87.4  94.6  93.4  94.0  93.4
+    ===================  ====  ====  ====  ====  ====  ====  ====  ====  ====
+
+    Deterministic: the resamples are drawn from a fixed seed.
+    """
+    ordered = np.sort(_bounded(rows), axis=-1)
+    if ordered.shape[-1] < 2:
+        return _restored(ordered[:, 0]), _restored(ordered[:, -1])
+    batches = np.array_split(ordered, range(ROWS, len(ordered), ROWS))
+    low, high = np.concatenate([_intervals(batch, level) for batch in batches], axis=1)
+    return _restored(low), _restored(high)
+
+
+def _intervals(ordered: Array, level: float) -> Array:
+    """Return the ends of the intervals of sorted rows, shape (2, m)."""
+    from scipy.stats import bootstrap
+
+    n = ordered.shape[-1]
+
+    def medians(indices: Array, axis: int) -> Array:
+        # the median of a resample of a sorted row is the value at the median of its indices: so
+        # indices are drawn and sorted once for all rows (scipy resamples pairs in this way)
+        middle = np.sort(indices, axis=axis)
+        lower, upper = middle[..., (n - 1) // 2], middle[..., n // 2]
+        # each resample comes with its mirror image, so that intervals change sign with the values
+        lower, upper = np.append(lower, n - 1 - upper), np.append(upper, n - 1 - lower)
+        found: Array = (ordered[:, lower] + ordered[:, upper]) / 2
+        return found
+
+    found = bootstrap(
+        (np.arange(n),),
+        medians,
+        vectorized=True,
+        confidence_level=expanded_level(level, n),
+        n_resamples=RESAMPLES // 2,
+        method="percentile",
+        random_state=np.random.default_rng(0),
+    ).confidence_interval
+    # quantiles of equal values differ from them by rounding
+    ends: Array = np.clip(found, ordered[:, 0], ordered[:, -1])
+    return ends
+
+
+def contrast(
+    a: ArrayLike, b: ArrayLike, of: Callable[[Array, Array], Array]
+) -> tuple[float, tuple[float, float]]:
+    """Return a function of two medians, with its bootstrap interval over common seeds.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Values of the same seeds, n > 1; NaN counts as positive infinity.
+    of : callable
+        The vectorised function of the medians of a and b, such as `numpy.subtract`.
+
+    Returns
+    -------
+    (float, (float, float))
+        The value, and its 95 % expanded percentile interval; see `intervals`.
+    """
+    from scipy.stats import bootstrap
+
+    def statistic(a: Array, b: Array, axis: int) -> Array:
+        return of(np.median(a, axis=axis), np.median(b, axis=axis))
+
+    pair = _bounded(a), _bounded(b)
+    with np.errstate(over="ignore"):  # scipy also computes a standard error, which overflows
+        found = bootstrap(
+            pair,
+            statistic,
+            paired=True,
+            vectorized=True,
+            confidence_level=expanded_level(0.95, len(pair[0])),
+            n_resamples=RESAMPLES,
+            method="percentile",
+            random_state=np.random.default_rng(0),
+        ).confidence_interval
+    value, low, high = _restored(np.array([statistic(*pair, axis=-1), *found])).tolist()
+    return value, (low, high)
+
+
+def expanded_level(level: float, n: int) -> float:
+    """Return the level of a percentile interval that covers the median at `level`.
+
+    The expanded interval is wider than the plain one by the ratio of Student's t quantile to the
+    normal one, and by sqrt(n / (n - 1)), since the bootstrap's variance has divisor n.
+
+    Source: Hesterberg 2015, "What teachers should know about the bootstrap", *The American
+    Statistician* 69, 371-386: the expanded percentile interval.
+    """
+    from scipy.stats import norm, t
+
+    return float(1 - 2 * norm.cdf(-math.sqrt(n / (n - 1)) * t.ppf((1 + level) / 2, n - 1)))
+
+
+def _bounded(values: ArrayLike) -> Array:
+    """Return values with `CEILING` for infinity and NaN."""
+    # unlike minimum and maximum, fmin and fmax replace NaN
+    return np.fmax(np.fmin(np.asarray(values, dtype=np.float64), CEILING), -CEILING)
+
+
+def _restored(values: Array) -> Array:
+    """Return values with infinity for those beyond `BEYOND`."""
+    return np.where(np.abs(values) > BEYOND, np.copysign(math.inf, values), values)

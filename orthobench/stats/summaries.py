@@ -1,0 +1,134 @@
+"""Summaries over seeds: median, spread, interval and failures of one metric at the end of runs.
+
+A run that failed, is infeasible or is missing counts as infinitely bad: it is never dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from orthobench.results.record import Record
+from orthobench.stats.bootstrap import intervals, spread
+from orthobench.stats.values import final, metric_of
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that counts as failed.
+
+    Attributes
+    ----------
+    seed : int
+    status : str
+        The ending's name, or ``"missing"`` where there is no record.
+    reason : str
+    """
+
+    seed: int
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The final values of one metric over the seeds.
+
+    Attributes
+    ----------
+    values : tuple of float
+        One for each planned seed, by seed; infinite where the run failed.
+    median, low, high : float
+        The median and the spread around it: the quartiles, or the range of fewer than 4 runs.
+    interval : tuple of float
+        The 95 % bootstrap interval of the median: `orthobench.stats.bootstrap.intervals`.
+    n_ok : int
+        Runs that did not fail.
+    failures : tuple of Failure
+    """
+
+    values: tuple[float, ...]
+    median: float
+    low: float
+    high: float
+    interval: tuple[float, float]
+    n_ok: int
+    failures: tuple[Failure, ...]
+
+    @property
+    def n_failed(self) -> int:
+        """Runs that failed or are missing."""
+        return len(self.failures)
+
+    @property
+    def reasons(self) -> dict[str, list[int]]:
+        """The seeds that failed, by ``"status: reason"``."""
+        seeds: dict[str, list[int]] = {}
+        for failure in self.failures:
+            text = ": ".join(part for part in (failure.status, failure.reason) if part)
+            seeds.setdefault(text, []).append(failure.seed)
+        return seeds
+
+
+def summaries(
+    runs: Iterable[Iterable[Record]], metric: str, seeds: Iterable[int] = ()
+) -> list[Summary]:
+    """Summarize the final values of a metric over the runs of each solver on one problem.
+
+    Parameters
+    ----------
+    runs : iterable of iterable of Record
+        The records of each solver, at most one for each seed.
+    metric : str
+        A run whose judge does not report it has failed.
+    seeds : iterable of int
+        The planned seeds; so are those that any solver has a record of. A planned seed without a
+        record has failed.
+
+    Raises
+    ------
+    ValueError
+        If there are neither records nor seeds.
+    """
+    records = [{record.seed: record for record in of_solver} for of_solver in runs]
+    planned = sorted(set(seeds).union(*records))
+    if not planned:
+        raise ValueError("there are no runs to summarize")
+    rows = [[_final(by_seed.get(seed), metric) for seed in planned] for by_seed in records]
+    lows, highs = intervals(rows)
+    return [
+        _summary(planned, by_seed, metric, row, (float(low), float(high)))
+        for by_seed, row, low, high in zip(records, rows, lows, highs, strict=True)
+    ]
+
+
+def _summary(
+    planned: Sequence[int],
+    by_seed: Mapping[int, Record],
+    metric: str,
+    values: Sequence[float],
+    interval: tuple[float, float],
+) -> Summary:
+    failures = tuple(
+        _failure(seed, by_seed.get(seed), metric)
+        for seed, value in zip(planned, values, strict=True)
+        if math.isinf(value)
+    )
+    median, low, high = map(float, spread(values))
+    ok = len(planned) - len(failures)
+    return Summary(tuple(values), median, low, high, interval, ok, failures)
+
+
+def _final(record: Record | None, metric: str) -> float:
+    return math.inf if record is None else final(record, metric_of(metric))
+
+
+def _failure(seed: int, record: Record | None, metric: str) -> Failure:
+    if record is None:
+        return Failure(seed, "missing", "there is no finished run")
+    if record.failed:
+        return Failure(seed, record.stop.status.value, record.stop.reason)
+    if not record.trace or metric not in record.trace[-1].metrics:
+        return Failure(seed, record.stop.status.value, f"the judge did not report {metric}")
+    return Failure(seed, record.stop.status.value, f"{metric} is not finite")

@@ -1,0 +1,49 @@
+"""Values of a run: costs and metrics at its checkpoints and at its end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from orthobench.harness.trace import Mark
+from orthobench.results.record import Record
+from orthobench.stats.bootstrap import spread
+
+COSTS: Mapping[str, Callable[[Mark], float]] = {
+    "samples": lambda mark: mark.work.samples,
+    "seconds": lambda mark: mark.seconds + mark.reading,
+    "flops": lambda mark: mark.work.flops,
+    "steps": lambda mark: mark.work.steps,
+}
+"""Costs up to a checkpoint, by name. Seconds are those of the solver's clock and those of reading
+this one solution off its state: the time at which a user could have had it."""
+
+
+def metric_of(name: str) -> Callable[[Mark], float]:
+    """Return the function that reads a metric at a checkpoint; NaN where there is none."""
+    return lambda mark: mark.metrics.get(name, math.nan)
+
+
+def cost_or_metric(name: str) -> Callable[[Mark], float]:
+    """Return the function that reads one of `COSTS`, or else a metric, at a checkpoint."""
+    return COSTS.get(name) or metric_of(name)
+
+
+def final(record: Record, value: Callable[[Mark], float]) -> float:
+    """Return a value at the last checkpoint; infinite where the run failed or it is not finite."""
+    if record.failed or not record.trace:
+        return math.inf
+    last = float(value(record.trace[-1]))
+    return last if math.isfinite(last) else math.inf
+
+
+def final_spread(
+    records: Sequence[Record], value: Callable[[Mark], float], planned: int
+) -> tuple[float, float, float]:
+    """Return median, low and high of a final value over so many planned runs; see `spread`.
+
+    Runs that failed or are missing are infinite.
+    """
+    missing = planned - len(records)
+    median, low, high = spread([final(r, value) for r in records] + [math.inf] * missing)
+    return float(median), float(low), float(high)

@@ -1,0 +1,143 @@
+"""Sheets: what stands where, that nothing overlaps, how wide and how small it is."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.report.figures.figure import draw_figure, sheet_panels
+from orthobench.report.figures.layouts import LAYOUTS, ONE_COLUMN, SCREEN, TWO_COLUMN
+from orthobench.report.plots.convergence import convergence
+from orthobench.report.style import solver_styles
+from orthobench.results.tuning import choose
+
+LONG = "a-rather-long-solver-name {} batch=100 hoevd_steps=500 start=projection"
+
+
+def plot(panels, name="a plot", about=()):
+    keys = [str(i) for i in range(len(panels))]
+    by_key = dict(zip(keys, panels, strict=True))
+    return Plot(
+        name, "toy", {"which": keys}, lambda key: by_key[key[0]], [(k,) for k in keys], about
+    )
+
+
+def toy(solvers=("a", "b"), **more):
+    x = np.geomspace(0.03, 20, 9)
+    lines = tuple(Series(s, x, (i + 1) / x, solver=s) for i, s in enumerate(solvers))
+    return Panel(more.pop("x", Axis("t", "time (s)")), Axis("gap", "gap"), lines, **more)
+
+
+def sheet(one, layout=SCREEN):
+    panels = sheet_panels(one)
+    names = {line.solver for panel in panels.values() for line in panel.series}
+    return draw_figure(one, solver_styles(names), layout)
+
+
+def boxes(fig, layout):
+    """Where all texts above, axes with their labels, and the legend are, in pixels."""
+    with layout.applied():
+        fig.canvas.draw()
+        found = [text.get_window_extent() for text in fig.texts]
+        found += [ax.get_tightbbox() for ax in fig.axes]
+        return found + [legend.get_window_extent() for legend in fig.legends]
+
+
+CASES = [
+    ("plain", 4, "screen"), ("long names", 2, "screen"), ("titles", 1, "screen"),
+    ("long names", 1, "one-column"), ("titles", 2, "one-column"),
+    ("long names", 3, "two-column"), ("categories", 3, "two-column"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "panels", "style"), CASES)
+def test_nothing_overlaps_or_leaves_the_figure(style, panels, kind):
+    layout = LAYOUTS[style]
+    solvers = [LONG.format(i) for i in range(9)] if kind == "long names" else ["a", "b"]
+    names = tuple(f"a-rather-long-name-{i}" for i in range(9))
+    x = Axis("t", "a long label " * 9, log=False, categories=names)
+    more = {"x": x} if kind == "categories" else {"title": "ROC"} if kind == "titles" else {}
+    many = [toy(solvers, **more) for _ in range(panels)]
+    fig = sheet(plot(many, "a title " * 30, ("what one must know",) * 12), layout)
+    found = boxes(fig, layout)
+    for box in found:
+        assert box.x0 >= -1
+        assert box.y0 >= -1
+        assert box.x1 <= fig.bbox.width + 1
+        assert box.y1 <= fig.bbox.height + 1
+    for a, b in combinations(found, 2):
+        assert min(a.x1, b.x1) - max(a.x0, b.x0) < 1 or min(a.y1, b.y1) - max(a.y0, b.y0) < 1
+
+
+@pytest.mark.parametrize("style", LAYOUTS)
+def test_widths_and_smallest_letters_are_those_of_the_style(style, runs):
+    layout = LAYOUTS[style]
+    one = convergence(choose(runs("a", 0.0) + runs("b", 0.1)))
+    fig = draw_figure(one, solver_styles("ab"), layout)
+    with layout.applied():
+        fig.canvas.draw()
+    assert fig.get_figwidth() in layout.widths
+    sizes = {text.get_fontsize() for text in fig.findobj(Text) if text.get_text().strip()}
+    assert min(sizes) == layout.small >= 7
+    assert fig.axes[0].lines[0].get_linewidth() == layout.line
+
+
+def test_panels_stand_side_by_side_where_they_fit_and_else_are_stacked():
+    three = plot([toy()] * 3)
+    for layout, columns in ((SCREEN, 3), (TWO_COLUMN, 3), (ONE_COLUMN, 1)):
+        fig = sheet(three, layout)
+        assert len({ax.get_position().x0 for ax in fig.axes}) == columns
+        heights = [ax.get_position().height * fig.get_figheight() for ax in fig.axes]
+        assert heights == pytest.approx([layout.height] * 3)
+
+
+def test_the_screen_has_a_title_and_small_print_and_papers_have_none(runs):
+    one = convergence(choose(runs("a", 0.1)))
+    title, about = (text.get_text() for text in draw_figure(one, solver_styles("a")).texts)
+    assert title == "digits k=4"
+    assert about == "PCA · median over 5 seeds, band: 25 to 75 %"
+    assert not draw_figure(one, solver_styles("a"), TWO_COLUMN).texts
+
+
+def test_titles_of_panels_stand_on_paper_where_there_are_several():
+    roc = toy(title="ROC")
+    assert [ax.get_title() for ax in sheet(plot([roc])).axes] == ["ROC"]
+    assert [ax.get_title() for ax in sheet(plot([roc]), ONE_COLUMN).axes] == [""]
+    assert [ax.get_title() for ax in sheet(plot([roc, toy()]), ONE_COLUMN).axes] == ["ROC", ""]
+
+
+def test_work_and_time_stand_on_one_scale_with_one_label(runs):
+    fig = draw_figure(convergence(choose(runs("a", 0.1))), solver_styles("a"))
+    left, right = fig.axes
+    assert left.get_ylim() == right.get_ylim()
+    assert (left.get_ylabel(), right.get_ylabel()) == ("gap", "")
+    assert (left.get_xlabel(), right.get_xlabel()) == ("samples", "time (s), clock + reading")
+
+
+class TestLegend:
+    def test_has_solvers_by_name_then_references(self):
+        x = np.arange(1.0, 9)
+        lines = [Series(s or "bound", x, x, solver=s) for s in ("", "b", "a")]
+        fig = sheet(plot([Panel(Axis("x", "x"), Axis("y", "y"), tuple(lines))] * 2))
+        assert [t.get_text() for t in fig.legends[0].get_texts()] == ["a", "b", "bound"]
+
+    def test_shows_names_as_they_are(self):
+        fig = sheet(plot([toy(("_c", "a_b$c^$"))]))
+        texts = fig.legends[0].get_texts()
+        assert [t._preprocess_math(t.get_text())[0] for t in texts] == [" _c", "a_b$c^$"]
+        assert not any(t._preprocess_math(t.get_text())[1] for t in texts)
+
+    def test_is_left_out_where_the_axis_names_all(self):
+        x = Axis("solver", "", log=False, categories=("a", "b"))
+        points = [Series(s, np.array([i]), np.ones(1), solver=s) for i, s in enumerate("ab")]
+        ranks = Panel(x, Axis("rank", "mean rank", log=False), tuple(points))
+        assert not sheet(plot([ranks])).legends
+        assert sheet(plot([toy()])).legends
+
+
+def test_a_plot_without_a_sheet_shows_its_first_panel():
+    one = Plot("p", "toy", {"y": ("a", "b")}, lambda key: toy(title=key[0]))
+    assert list(sheet_panels(one)) == [("a",)]
+    assert len(sheet(one).axes) == 1

@@ -1,0 +1,262 @@
+"""Panels drawn into an axis: the data drawn are the panel's, and how they are told apart."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench.report.figures.panels import MUTED, draw_panel
+from orthobench.report.plots.convergence import convergence
+from orthobench.report.style import solver_styles
+from orthobench.results.tuning import choose
+from orthobench.stats.curves import curve
+
+LOOKS = solver_styles(["a", "b", "c"])
+X = np.geomspace(1, 1000, 8)
+
+
+def series(solver="a", y=None, **more):
+    y = 1 / X if y is None else np.asarray(y, dtype=float)
+    return Series(more.pop("label", solver), X[: len(y)], y, solver=solver, **more)
+
+
+def panel(*lines, **more):
+    x, y = more.pop("x", Axis("t", "time (s)")), more.pop("y", Axis("gap", "gap"))
+    return Panel(x, y, lines or (series(),), **more)
+
+
+def drawn(one, among=()):
+    ax = Figure(figsize=(6, 4)).add_axes((0.1, 0.1, 0.8, 0.8))
+    draw_panel(ax, one, LOOKS, among)
+    return ax
+
+
+def lines(ax):
+    """The lines of series, by their labels."""
+    return {line.get_label(): line for line in ax.lines if not line.get_label().startswith("_")}
+
+
+class TestLines:
+    def test_carry_the_data_in_the_solvers_styles(self):
+        ax = drawn(panel(series("a"), series("b", 2 / X), series("c", 3 / X)))
+        for solver, factor in (("a", 1), ("b", 2), ("c", 3)):
+            line = lines(ax)[solver]
+            np.testing.assert_array_equal(line.get_xdata(), X)
+            np.testing.assert_array_equal(line.get_ydata(), factor / X)
+            assert line.get_color() == LOOKS[solver].colour
+            assert line.get_marker() == LOOKS[solver].marker
+            assert line._unscaled_dash_pattern == LOOKS[solver].line
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "gap")
+
+    def test_have_a_gap_where_runs_failed(self):
+        y = [1, 0.5, math.inf, 0.2, math.nan, 0.1, 0.05, 0.04]
+        drawn_y = lines(drawn(panel(series(y=y))))["a"].get_ydata()
+        np.testing.assert_array_equal(np.isfinite(drawn_y), np.isfinite(y))
+
+    def test_leave_out_what_has_no_place_on_a_log_axis(self):
+        one = Series("a", np.array([0.0, 1.0, 2.0]), np.ones(3), solver="a")
+        y = lines(drawn(panel(one)))["a"].get_ydata()
+        assert np.isnan(y).tolist() == [True, False, False]
+        linear = lines(drawn(panel(one, x=Axis("t", "t", log=False))))["a"].get_ydata()
+        assert np.isfinite(linear).all()
+
+    def test_step_where_the_panel_does(self):
+        assert lines(drawn(panel(stepped=True)))["a"].get_drawstyle() == "steps-post"
+        assert lines(drawn(panel()))["a"].get_drawstyle() == "default"
+
+    def test_long_ones_have_few_markers_and_not_at_the_same_places(self):
+        x = np.geomspace(1, 1e4, 200)
+        many = [Series(s, x, 1 / x, solver=s) for s in "abc"]
+        marks = [line.get_markevery() for line in lines(drawn(panel(*many))).values()]
+        assert all(len(m) <= 7 and m[-1] == 199 for m in marks)
+        assert len({m[1] for m in marks}) == 3
+
+    def test_a_panel_without_any_is_an_empty_axis(self):
+        for axis in (Axis("t", "t"), Axis("t", "t", log=False)):
+            empty = Series("a", np.empty(0), np.empty(0), np.empty(0), np.empty(0), solver="a")
+            drawn(Panel(axis, axis, ())).figure.draw_without_rendering()
+            drawn(Panel(axis, axis, (empty,))).figure.draw_without_rendering()
+
+
+class TestBands:
+    def test_span_low_to_high_in_the_colour_of_the_line(self):
+        ax = drawn(panel(series("b", low=0.5 / X, high=2 / X)))
+        (band,) = ax.collections
+        assert to_hex(band.get_facecolor()[0]).upper() == LOOKS["b"].colour
+        edge = band.get_paths()[0].vertices
+        at_end = edge[np.isclose(edge[:, 0], X[-1]), 1]
+        assert [at_end.min(), at_end.max()] == pytest.approx([0.5 / X[-1], 2 / X[-1]])
+
+    def test_have_no_place_where_an_end_is_infinite(self):
+        high = np.where(X > 100, math.inf, 2 / X)
+        (band,) = drawn(panel(series(low=0.5 / X, high=high))).collections
+        assert band.get_paths()[0].vertices[:, 0].max() <= 100
+
+    def test_far_above_all_lines_do_not_stretch_the_axis(self):
+        ax = drawn(panel(series(low=0.5 / X, high=np.full(8, 1e9))))
+        assert ax.get_ylim()[1] < 20
+
+    def test_of_a_single_point_are_bars(self):
+        (bars,) = drawn(panel(series(y=[1], low=np.array([0.5]), high=np.array([2.0])))).collections
+        assert bars.get_segments()[0][:, 1].tolist() == [0.5, 2]
+
+
+class TestCategories:
+    AXIS = Axis("step", "step", log=False, categories=("small", "large"))
+
+    def ranks(self, count):
+        at = [np.array([float(i)]) for i in range(count)]
+        return [Series(s, x, x + 1, x, x + 2, solver=s) for s, x in zip("abc", at, strict=False)]
+
+    def test_are_points_with_bars_above_their_names(self):
+        ax = drawn(panel(*self.ranks(2), x=self.AXIS, y=Axis("r", "rank", log=False)))
+        assert [t.get_text() for t in ax.get_xticklabels()] == ["small", "large"]
+        assert [line.get_xdata().tolist() for line in lines(ax).values()] == [[0], [1]]
+        assert all(line.get_linestyle() == "None" for line in lines(ax).values())
+        bars = [bar.get_segments()[0].tolist() for bar in ax.collections]
+        assert bars == [[[0, 0], [0, 2]], [[1, 1], [1, 3]]]
+
+    def test_of_several_series_stand_side_by_side(self):
+        x = np.array([0.0, 1.0])
+        two = [Series(s, x, x + 1, solver=s) for s in "ab"]
+        found = list(lines(drawn(panel(*two, x=self.AXIS))).values())
+        for line in found:
+            assert np.round(line.get_xdata()).tolist() == [0, 1]
+        assert (found[0].get_xdata() < found[1].get_xdata()).all()
+
+    def test_long_names_are_tilted_and_shown_as_they_are(self):
+        names = tuple(f"$x_{i}$ with a rather long name" for i in range(6))
+        ax = drawn(panel(x=Axis("s", "s", log=False, categories=names)))
+        labels = ax.get_xticklabels()
+        assert [t.get_text().replace("\n", " ") for t in labels] == list(names)
+        assert all(t.get_rotation() and not t.get_parse_math() for t in labels)
+
+
+class TestSigns:
+    def test_a_cross_marks_where_a_failed_run_ended(self):
+        ax = drawn(panel(series(crosses=((3.0, 0.7), (5.0, 0.0)))))
+        crosses = [line for line in ax.lines if line.get_marker() == "x"]
+        assert [line.get_xdata()[0] for line in crosses] == [3, 5]
+        assert crosses[0].get_ydata()[0] == 0.7
+        assert crosses[1].get_ydata()[0] > 0  # on the floor
+
+    def test_a_cross_alone_is_within_the_axis(self):
+        empty = Series("a", np.empty(0), np.empty(0), solver="a", crosses=((7.0, 50.0),))
+        ax = drawn(panel(empty))
+        assert ax.get_xlim()[0] < 7 < ax.get_xlim()[1]
+        assert ax.get_ylim()[0] < 50 < ax.get_ylim()[1]
+
+    def test_a_cross_without_a_place_on_a_log_axis_stands_on_the_left(self):
+        at_zero = series("b", crosses=((0.0, 0.7),))
+        ax = drawn(panel(series(), at_zero))
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_xdata()[0] == X[0] == 1
+        ax = drawn(panel(at_zero, x=Axis("t", "t", log=False)))
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_xdata()[0] == 0
+        alone = Series("a", np.empty(0), np.empty(0), solver="a", crosses=((0.0, 0.7),))
+        ax = drawn(panel(alone))
+        (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+        assert cross.get_xdata()[0] == ax.get_xlim()[0] > 0
+
+    def test_a_ring_marks_the_chosen_point(self):
+        ax = drawn(panel(series(chosen=2)))
+        (ring,) = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
+        assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (X[2], 1 / X[2])
+        failed = series(y=[1, math.inf], chosen=1)
+        assert len(drawn(panel(failed)).lines) == 1
+
+    def test_rules_stand_where_they_should_and_inside_the_axis(self):
+        ax = drawn(panel(rules=(5.0, 4000.0)))
+        ruled = [line.get_xdata()[0] for line in ax.lines if line.get_xdata()[0] in (5, 4000)]
+        assert ruled == [5, 4000]
+        assert ax.get_xlim()[1] > 4000
+
+
+class TestFloor:
+    def test_zeros_stand_on_the_lower_edge_and_a_note_says_so(self):
+        ax = drawn(panel(series("a", np.zeros(8)), series("b")))
+        zero, other = (line.get_ydata() for line in lines(ax).values())
+        assert set(zero) == {zero[0]}
+        assert 0 < zero[0] < min(other)
+        assert ax.get_ylim()[0] < zero[0]
+        assert [t.get_text() for t in ax.texts] == ["0, or below 10⁻¹⁶"]
+
+    def test_there_is_none_where_nothing_is_zero_or_y_is_linear(self):
+        assert not drawn(panel()).texts
+        linear = Axis("gap", "gap", log=False)
+        ax = drawn(panel(series(y=np.zeros(8)), y=linear))
+        assert not ax.texts
+        assert lines(ax)["a"].get_ydata().tolist() == [0] * 8
+
+    def test_an_axis_of_mostly_negative_values_is_linear(self):
+        ax = drawn(panel(series(y=np.linspace(-3, 1, 8))))
+        assert ax.get_yscale() == "linear"
+        assert ax.get_ylim()[0] < -3
+        assert drawn(panel(series(y=[1, 0.1, -1e-3]))).get_yscale() == "log"
+
+    def test_panels_of_one_y_share_scale_and_floor(self):
+        one, other = panel(series(y=np.zeros(8))), panel(series("b", 100 / X))
+        apart = panel(series("c", 1e9 * X), y=Axis("flops", "flops"))
+        axes = [drawn(p, (one, other, apart)) for p in (one, other, apart)]
+        assert axes[0].get_ylim() == axes[1].get_ylim() != axes[2].get_ylim()
+        assert len(axes[1].texts) == 1
+
+
+class TestReferences:
+    def test_are_dashed_and_grey_and_the_same_in_all_panels(self):
+        x = Axis("x", "x", log=False)
+        chance, bound = (Series(n, X, X, solver="") for n in ("chance", "bound"))
+        one, other = panel(chance, series(), x=x), panel(bound, chance, x=x)
+        first, second = drawn(one, (one, other)), drawn(other, (one, other))
+        for line in (lines(first)["chance"], lines(second)["chance"], lines(second)["bound"]):
+            assert line.get_color() == MUTED
+            assert line.is_dashed()
+        dashes = [line._unscaled_dash_pattern for line in lines(second).values()]
+        assert dashes[1] == lines(first)["chance"]._unscaled_dash_pattern != dashes[0]
+
+
+class TestText:
+    def test_labels_are_no_formulas_also_in_a_legend_of_the_users(self):
+        odd = "_$x^2$ <b>"
+        ax = drawn(panel(series(label=odd), x=Axis("t", "$t$"), y=Axis("gap", "_a$b$")))
+        legend = ax.legend()
+        (text,) = legend.get_texts()
+        assert text.get_text().strip() == r"_\$x^2\$ <b>"  # matplotlib shows \$ as $
+        assert text._preprocess_math(text.get_text())[0].strip() == odd
+        assert ax.get_xlabel() == "$t$"
+        assert not ax.xaxis.label.get_parse_math()
+        assert not ax.yaxis.label.get_parse_math()
+        ax.figure.draw_without_rendering()
+
+    def test_long_labels_of_axes_are_folded(self):
+        ax = drawn(panel(y=Axis("gap", "relative error of the moments of the " * 3)))
+        assert ax.get_ylabel().count("\n") >= 1
+        box = ax.yaxis.label.get_window_extent()
+        assert box.height <= ax.bbox.height * 1.02
+
+
+class TestConvergence:
+    @pytest.mark.parametrize(("x", "last"), [
+        ("samples", 4000), ("steps", 4000), ("flops", 2_400_000), ("seconds", 0.4 + 2e-5),
+    ])  # fmt: skip
+    def test_draws_medians_up_to_where_the_runs_end(self, runs, x, last):
+        records = runs("a", 0.1)
+        line = lines(drawn(convergence(choose(records)).panel(x, "gap")))["a"]
+        found = curve(records, x, "gap")
+        np.testing.assert_array_equal(line.get_xdata(), found.x)
+        np.testing.assert_array_equal(line.get_ydata(), found.median)
+        assert line.get_xdata()[-1] == pytest.approx(last)
+
+    def test_marks_failed_runs_in_line_label_and_with_crosses(self, runs):
+        records = runs("a", 0.1, failed=3)
+        records = [replace(r, trace=r.trace[:4]) if r.failed else r for r in records]
+        ax = drawn(convergence(choose(records)).panel("steps", "gap"))
+        line = lines(ax)["a (failed 3 of 5)"]
+        assert np.isfinite(line.get_ydata()[:4]).all()
+        assert not np.isfinite(line.get_ydata()[4:]).any()
+        assert sum(other.get_marker() == "x" for other in ax.lines) == 3

@@ -1,0 +1,71 @@
+"""Images of a page: the right colours at the right places, and no more than fit."""
+
+from io import BytesIO
+
+import numpy as np
+import pytest
+from matplotlib import colormaps
+from matplotlib.colors import Normalize, to_rgb
+from PIL import Image as Pillow
+
+from orthobench.contract.exhibits import Image
+from orthobench.report.page.galleries import SIDES, galleries, png
+from orthobench.report.plots.exhibits import exhibitions
+from orthobench.report.plots.images import COLOURS, NOTHING, colour_limits
+from orthobench.results.tuning import choose
+
+
+def pixels(data):
+    return np.asarray(Pillow.open(BytesIO(data)).convert("RGB"))
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_colours_are_those_of_matplotlib(signed):
+    values = np.random.default_rng(0).standard_normal((20, 30))
+    values[3, 4] = np.nan
+    image = Image(values, signed=signed)
+    scaled = Normalize(*colour_limits(image.values, signed), clip=True)(image.values)
+    wanted = colormaps[COLOURS[signed]](scaled, bytes=True)[..., :3].astype(int)
+    wanted[3, 4] = np.rint(255 * np.array(to_rgb(NOTHING)))
+    found = pixels(png(image)).astype(int)
+    assert found.shape == (20, 30, 3)
+    assert np.abs(found - wanted).max() <= 5  # 255 colours instead of 256
+    assert (found[3, 4] == wanted[3, 4]).all()
+
+
+def test_an_image_of_one_value_or_of_none_is_drawn():
+    assert len(np.unique(pixels(png(Image(np.ones((4, 4))))))) <= 3
+    assert (pixels(png(Image(np.full((2, 3), np.nan)))) == 0xD4).all()
+
+
+def test_large_images_are_reduced():
+    assert pixels(png(Image(np.ones((1500, 300))), 256)).shape == (250, 50, 3)
+
+
+@pytest.fixture
+def shown(runs):
+    """Exhibitions of two problems, each with one image of noise."""
+    noise = np.random.default_rng(0).random((600, 600))
+
+    def load(records):
+        return {record.key: {"map": Image(noise)} for record in records}
+
+    records = [r for p in "pq" for r in runs("a", 1.0, seeds=1, problem=p)]
+    return exhibitions(choose(records), load)
+
+
+def test_images_are_as_large_as_fit(shown):
+    whole = sum(one.size for one in galleries(shown, 10**9).values())
+    for room, side in ((whole, 300), (whole - 1, 200), (whole // 4, 120)):
+        found = galleries(shown, room)
+        assert sum(one.size for one in found.values()) <= room
+        assert {one.rows[0][2][0].width for one in found.values()} == {side}
+    assert SIDES == (512, 256, 128)
+
+
+def test_where_none_fits_the_last_are_left_out(shown):
+    assert sum(one.size for one in galleries(shown, 0).values()) == 0
+    one = galleries(shown, 0)["q"]
+    assert any("more than 128" in part for part in one.about)
+    found = galleries(shown, smallest := galleries(shown[:1], 20_000)["p"].size)
+    assert (found["p"].size, found["q"].size) == (smallest, 0)

@@ -1,0 +1,126 @@
+"""Plots as data of a page: nothing is lost that can be seen, and little is there twice."""
+
+import gzip
+import json
+import math
+from base64 import b64decode
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.report.page import plot_data as module
+from orthobench.report.page.packing import Pool, json_number, packed, thinned
+from orthobench.report.page.plot_data import plot_data
+from orthobench.report.page.styles import SHAPES, SYMBOLS, browser_styles
+from orthobench.report.plots.convergence import convergence
+from orthobench.report.style import LINES, MARKERS, solver_styles
+from orthobench.results.tuning import choose
+
+
+def read(found):
+    return json.loads(gzip.decompress(b64decode(found.data)))
+
+
+@given(st.floats(-1e308, 1e308) | st.sampled_from([math.inf, -math.inf, math.nan]))
+def test_numbers_are_json_to_five_digits(value):
+    back = json.loads(json_number(value))
+    if math.isnan(value):
+        assert back is None
+    else:
+        assert back == pytest.approx(value, rel=6e-5)
+
+
+@given(st.integers(1, 500), st.integers(2, 100), st.data())
+def test_thinning_keeps_ends_and_the_chosen_point(count, most, data):
+    keep = data.draw(st.integers(0, count - 1))
+    kept = np.arange(count)[thinned(count, most, keep)].tolist()
+    assert {0, count - 1, keep} <= set(kept)
+    assert len(kept) <= max(most + 1, 2)
+    assert kept == sorted(set(kept))
+
+
+def test_equal_arrays_are_stored_once():
+    pool = Pool()
+    first = pool.index(np.array([1.0, 2.0]))
+    assert pool.index(np.array([1.0, 2.0 + 1e-9])) == first
+    assert pool.index(np.array([1.0, math.inf])) != first
+    assert json.loads(pool.as_json()) == [[1.0, 2.0], [1.0, math.inf]]
+    assert pool.size == 4
+
+
+def test_packing_is_deterministic():
+    assert packed("text") == packed("text")
+    assert gzip.decompress(b64decode(packed("text"))) == b"text"
+
+
+def test_a_panel_comes_back_as_it_was(runs):
+    entries = choose([*runs("a", 1.0, failed=1), *runs("b", 2.0)])
+    plot = convergence(entries)
+    styles = browser_styles(solver_styles(["a", "b"]))
+    data = read(plot_data([plot], styles))
+    options = list(plot.choices.values())
+    for place, panel in data["plots"][0]["panels"].items():
+        key = tuple(o[int(at)] for o, at in zip(options, place.split(","), strict=True))
+        whole = plot.draw(key)
+        assert panel["x"]["label"] == whole.x.label
+        for one, series in zip(panel["series"], whole.series, strict=True):
+            assert data["solvers"][one["solver"]]["name"] == series.solver
+            for name in ("x", "y", "low", "high"):
+                drawn = np.array(data["pool"][one[name]])
+                assert drawn == pytest.approx(getattr(series, name), rel=6e-5)
+            crosses = [data["pool"][number] for number in one.get("crosses", [])]
+            assert np.allclose(np.array(crosses).T, np.array(series.crosses), rtol=6e-5)
+            assert len(one["runs"]) == len(series.runs)
+
+
+def test_an_axis_of_values_below_zero_is_linear(runs):
+    entries = choose([*runs("a", -1.0), *runs("b", -2.0)])
+    data = read(plot_data([convergence(entries)], browser_styles(solver_styles(["a", "b"]))))
+    panels = data["plots"][0]["panels"]
+    assert panels["0,0"]["x"]["log"]
+    assert not panels["0,0"]["y"]["log"]
+    assert (panels["0,0"]["zero"], panels["0,0"]["floor"]) == (None, None)
+    rank = data["plots"][0]["choices"][1]["options"].index("rank")
+    assert panels[f"0,{rank}"]["y"]["log"]
+    assert panels[f"0,{rank}"]["floor"] > 0
+
+
+def a_plot(name, length=50, count=4, runs=0):
+    def draw(key):
+        x = np.arange(1.0, length + 1)
+        shift = int(key[0]) + 10 * len(name)
+        single = tuple((x, x + shift + 0.1 * r) for r in range(runs))
+        return Panel(
+            Axis("x", "x"), Axis("y", "y"), (Series("s", x, x * 1.01 + shift, runs=single),)
+        )
+
+    return Plot(name, "kind", {"choice": tuple(map(str, range(count)))}, draw)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("NUMBERS", 100), ("CURVES", 5)])
+def test_where_not_all_fits_every_plot_keeps_its_first_panel(monkeypatch, limit, most):
+    monkeypatch.setattr(module, limit, most)
+    found = plot_data([a_plot("a"), a_plot("bb")], {})
+    data = read(found)
+    assert all("0" in plot["panels"] for plot in data["plots"])
+    assert found.panels == 8
+    assert found.panels_left_out == 8 - sum(len(p["panels"]) for p in data["plots"]) > 0
+
+
+def test_single_runs_that_do_not_fit_are_counted(monkeypatch):
+    monkeypatch.setattr(module, "RUNS", 300)
+    found = plot_data([a_plot("a", runs=6)], {})
+    panels = read(found)["plots"][0]["panels"].values()
+    assert found.panels_left_out == 0
+    assert found.runs_left_out == sum("runs" not in p["series"][0] for p in panels) > 0
+
+
+def test_every_style_has_its_look():
+    assert set(SYMBOLS) == set(SHAPES) == set(MARKERS)
+    assert len(set(SYMBOLS.values())) == len(set(SHAPES.values())) == len(MARKERS)
+    styles = browser_styles(solver_styles(map(str, range(40))))
+    assert len({(look.colour, look.dash, look.symbol) for look in styles.values()}) == 40
+    assert len({look.dash for look in styles.values()}) == len(LINES)

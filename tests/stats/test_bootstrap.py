@@ -1,0 +1,190 @@
+"""Quantiles and bootstrap intervals, against hand-computed examples, numpy and scipy."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from orthobench.stats.bootstrap import (
+    RESAMPLES,
+    ROWS,
+    contrast,
+    expanded_level,
+    interval,
+    intervals,
+    quantiles,
+    spread,
+    spread_name,
+)
+
+INF = math.inf
+
+
+finite = st.floats(-1e6, 1e6)
+samples = hnp.arrays(np.float64, st.integers(1, 12), elements=finite)
+
+
+class TestQuantiles:
+    @given(samples)
+    def test_are_numpys_for_finite_values(self, x):
+        q = [0, 0.25, 0.5, 0.9, 1]
+        np.testing.assert_array_equal(quantiles(x, q), np.quantile(x, q))
+
+    def test_take_infinity_as_a_value(self):
+        assert list(quantiles([1, 2, INF], [0, 0.25, 0.5, 0.75, 1])) == [1, 1.5, 2, INF, INF]
+        assert quantiles([1, INF], 0.5) == INF
+        assert quantiles([INF, INF], 0.5) == INF
+
+    def test_take_nan_for_infinity(self):
+        assert quantiles([1, 2, math.nan], 0.5) == 2
+
+    @given(samples, st.integers(0, 12))
+    def test_order_median_and_spread(self, x, failed):
+        values = np.append(x, np.full(failed, INF))
+        median, low, high = spread(values)
+        assert values.min() <= low <= median <= high <= values.max()
+
+    def test_spread_is_the_range_of_few_values(self):
+        assert spread([5.0, 1.0, 2.0]) == (2, 1, 5)
+        assert spread_name(3) == "min to max"
+        assert spread([4.0, 1.0, 2.0, 3.0]) == (2.5, 1.75, 3.25)
+        assert spread_name(4) == "25 to 75 %"
+
+
+def coverage(n, draw, median, samples, level=0.95):
+    low, high = intervals(draw(np.random.default_rng(n), (samples, n)), level)
+    return np.mean((low <= median) & (median <= high))
+
+
+def normal(rng, size):
+    return rng.standard_normal(size)
+
+
+def lognormal(rng, size):
+    return rng.lognormal(size=size)
+
+
+class TestInterval:
+    @pytest.mark.parametrize("n", [5, 7, 9, 15, 25])
+    def test_is_that_of_all_resamples(self, n):
+        # a resample's median is at most the k-th value where most of its n draws are
+        x = np.sort(np.random.default_rng(3).normal(size=n))
+        at_most = scipy.stats.binom.sf((n - 1) // 2, n, np.arange(1, n + 1) / n)
+        tail = (1 - expanded_level(0.95, n)) / 2
+        exact = x[np.searchsorted(at_most, [tail, 1 - tail])]
+        assert interval(x) == pytest.approx(tuple(exact), abs=1e-12)
+
+    @pytest.mark.parametrize("n", [2, 5, 10])
+    def test_is_scipys_with_the_level_expanded_and_the_resamples_mirrored(self, n):
+        def medians(values):
+            return scipy.stats.bootstrap(
+                (np.sort(values),),
+                np.median,
+                n_resamples=RESAMPLES // 2,
+                method="percentile",
+                random_state=np.random.default_rng(0),
+            ).bootstrap_distribution
+
+        x = np.random.default_rng(n).normal(size=n)
+        tail = (1 - expanded_level(0.95, n)) / 2
+        both = np.append(medians(x), -medians(-x))
+        assert interval(x) == pytest.approx(tuple(np.quantile(both, [tail, 1 - tail])), rel=1e-14)
+
+    @given(
+        hnp.arrays(np.float64, st.integers(1, 9), elements=finite | st.sampled_from([-INF, INF]))
+    )
+    def test_changes_sign_with_the_values(self, x):
+        low, high = interval(x)
+        assert interval(-x) == pytest.approx((-high, -low), rel=1e-12, abs=1e-12)
+
+    @pytest.mark.parametrize("n", [3, 5, 20])
+    def test_expands_the_level_as_students_t_expands_the_normal_interval(self, n):
+        z = scipy.stats.norm.ppf((1 + expanded_level(0.9, n)) / 2)
+        assert z * math.sqrt((n - 1) / n) == pytest.approx(scipy.stats.t.ppf(0.95, n - 1))
+
+    @pytest.mark.parametrize("n", [5, 7, 9, 21])
+    def test_covers_as_often_as_its_order_statistics_do(self, n):
+        # for odd n its ends are order statistics, and these cover any continuous median alike
+        x = np.arange(n, dtype=np.float64)
+        low, high = map(round, interval(x))
+        below = scipy.stats.binom(n, 0.5)
+        exact = below.cdf(high) - below.cdf(low)
+        for draw, median in ((normal, 0), (lognormal, 1)):
+            assert coverage(n, draw, median, 1000) == pytest.approx(exact, abs=0.03)
+        assert exact > 0.93
+
+    @pytest.mark.parametrize(("draw", "median"), [(normal, 0), (lognormal, 1)])
+    @pytest.mark.parametrize("n", [10, 20])
+    def test_covers_the_median_as_often_as_it_says(self, n, draw, median):
+        assert 0.93 <= coverage(n, draw, median, 1000) <= 0.99
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("draw", "median"), [(normal, 0), (lognormal, 1)])
+    @pytest.mark.parametrize("n", range(5, 51))
+    def test_covers_at_its_level_for_any_number_of_seeds(self, n, draw, median):
+        assert 0.925 <= coverage(n, draw, median, 10_000) <= 0.99
+
+    def test_covers_at_other_levels_too(self):
+        assert 0.88 <= coverage(20, normal, 0, 1000, level=0.9) <= 0.94
+
+    @given(st.data())
+    @settings(max_examples=30)
+    def test_of_a_row_does_not_depend_on_the_others(self, data):
+        n = data.draw(st.integers(1, 8))
+        values = finite | st.sampled_from([INF, -INF])
+        rows = data.draw(hnp.arrays(np.float64, (data.draw(st.integers(1, 5)), n), elements=values))
+        low, high = intervals(rows)
+        assert [interval(row) for row in rows] == list(zip(low, high, strict=True))
+
+    def test_of_many_rows_are_found_in_parts(self):
+        rows = np.random.default_rng(0).normal(size=(2 * ROWS + 3, 4))
+        low, high = intervals(rows)
+        for place in (0, ROWS - 1, ROWS, 2 * ROWS + 2):
+            assert (low[place], high[place]) == interval(rows[place])
+
+    @given(samples)
+    def test_lies_within_the_values_and_repeats(self, x):
+        low, high = interval(x)
+        assert x.min() <= low <= high <= x.max()
+        assert interval(x) == (low, high)
+
+    def test_does_not_depend_on_the_order_of_seeds(self):
+        x = np.random.default_rng(5).normal(size=9)
+        assert interval(x) == interval(x[::-1])
+
+    def test_is_infinite_above_with_failures(self):
+        low, high = interval([1.0, 2.0, 3.0, 4.0, INF])
+        assert 1 <= low <= 3
+        assert high == INF
+        assert interval([INF, INF, INF]) == (INF, INF)
+
+    def test_of_one_value_is_that_value(self):
+        assert interval([2.5]) == (2.5, 2.5)
+        assert interval([INF]) == (INF, INF)
+
+
+class TestContrast:
+    def test_of_equal_solvers_is_no_contrast(self):
+        x = np.random.default_rng(1).lognormal(size=8)
+        assert contrast(x, x, np.divide) == (1, (1, 1))
+        assert contrast(x, x, np.subtract) == (0, (0, 0))
+
+    def test_removes_what_the_seeds_share(self):
+        hard = np.array([1.0, 10.0, 100.0, 1000.0, 10_000.0])
+        value, (low, high) = contrast(2 * hard, hard, np.divide)
+        assert (value, low, high) == (2, 2, 2)
+
+    def test_is_the_contrast_of_medians(self):
+        value, (low, high) = contrast([4.0, 2.0, 9.0], [1.0, 5.0, 2.0], np.subtract)
+        assert value == 4 - 2
+        assert low < value < high
+
+    def test_is_infinite_above_with_failures(self):
+        value, (low, high) = contrast([2.0, 3.0, 2.0, INF, 2.5], np.full(5, 2.0**-30), np.divide)
+        assert value == 2.5 * 2**30
+        assert 2 * 2**30 <= low <= value
+        assert high == INF

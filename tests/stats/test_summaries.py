@@ -1,0 +1,88 @@
+"""Final values of runs and their summaries over seeds, against hand-computed examples."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+from records import record as made
+
+from orthobench.contract.solver import Work
+from orthobench.harness.stopping import Ending
+from orthobench.harness.trace import Mark
+from orthobench.stats.summaries import summaries
+from orthobench.stats.values import final, final_spread
+
+INF = math.inf
+
+
+def record(points, seed=0, status=Ending.DONE, reading=0.0, reason="", **metrics):
+    """A record with the points (x, gap), where x counts steps, samples and seconds alike."""
+    marks = tuple(
+        Mark(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
+    )
+    return made(str(seed), seed=seed, status=status, reason=reason, trace=marks)
+
+
+def summarize(runs, metric, seeds=()):
+    (summary,) = summaries([runs], metric, seeds)
+    return summary
+
+
+class TestSummary:
+    def test_of_runs_that_ended_well(self):
+        runs = [record([(1, 9.0), (2, y)], seed) for seed, y in enumerate([4.0, 1.0, 2.0])]
+        s = summarize(runs, "gap")
+        assert s.values == (4, 1, 2)
+        assert (s.median, s.low, s.high) == (2, 1, 4)
+        assert (s.n_ok, s.n_failed, s.reasons) == (3, 0, {})
+
+    @pytest.mark.parametrize("status", [s for s in Ending if s.failed])
+    def test_counts_a_failed_run_as_infinite(self, status):
+        runs = [record([(1, 1.0)], 0), record([(1, 2.0)], 1)]
+        runs.append(record([(1, 0.0)], 2, status, reason="it broke"))
+        s = summarize(runs, "gap")
+        assert s.values == (1, 2, INF)
+        assert (s.median, s.n_ok, s.n_failed) == (2, 2, 1)
+        assert s.reasons == {f"{status.value}: it broke": [2]}
+
+    def test_counts_a_missing_run_as_infinite(self):
+        s = summarize([record([(1, 1.0)], 1)], "gap", seeds=(0, 1, 2))
+        assert s.values == (INF, 1, INF)
+        assert s.median == INF
+        assert s.reasons == {"missing: there is no finished run": [0, 2]}
+
+    def test_counts_an_unmeasured_or_infinite_metric_as_failed(self):
+        s = summarize([record([(1, math.nan)], 0), record([(1, 1.0)], 1)], "gap")
+        assert s.reasons == {"done: gap is not finite": [0]}
+        s = summarize([record([(1, 1.0)])], "loss")
+        assert s.reasons == {"done: the judge did not report loss": [0]}
+        assert summarize([record([])], "gap").n_failed == 1
+
+    def test_of_several_solvers_are_those_of_each(self):
+        first = [record([(1, y)], seed) for seed, y in enumerate([4.0, 1.0, 2.0, 8.0])]
+        second = [record([(1, 3.0)], 1), record([(1, 5.0)], 3)]
+        alone = [summarize(runs, "gap", range(4)) for runs in (first, second)]
+        assert summaries([first, second], "gap") == alone
+
+    def test_needs_runs(self):
+        with pytest.raises(ValueError, match="no runs"):
+            summarize([], "gap")
+
+    def test_final_reads_the_last_checkpoint(self):
+        assert final(record([(1, 9.0), (7, 1.0)]), lambda mark: mark.work.flops) == 70
+
+    def test_the_spread_of_final_values_counts_a_missing_run_as_infinite(self):
+        runs = [record([(seed + 1, 1.0)], seed) for seed in range(2)]
+        assert final_spread(runs, lambda mark: mark.work.steps, 3) == (2, 1, INF)
+
+
+def test_heavy_packages_are_not_imported_with_the_modules():
+    report = "orthobench.report"
+    modules = "orthobench.stats.summaries, orthobench.stats.curves, orthobench.results.tuning, "
+    modules += f"orthobench.stats.ranks, {report}.standings, {report}.terminal.table, "
+    modules += f"{report}.figures.save, {report}.terminal.progress"
+    code = f"import sys, {modules}; print([m for m in ('scipy', 'matplotlib', 'rich', 'pandas', "
+    code += "'numba') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,346 @@
+"""Costs to reach targets, and the profiles and ECDFs of them, against a brute-force formula."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from records import altered, record
+
+from orthobench.contract.solver import Work
+from orthobench.errors import UsageError
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Level
+from orthobench.harness.trace import Mark
+from orthobench.results.tuning import Entry, Trial
+from orthobench.stats.profiles import ecdf, performance_profile
+from orthobench.stats.targets import run_matrix
+from orthobench.stats.values import COSTS
+
+INF, NAN = math.inf, math.nan
+
+
+def run(points, seed=0, status=Ending.DONE, target="", reading=0.0):
+    """A record with the points (cost, gap) or (cost, gap, further metrics)."""
+    marks = tuple(
+        Mark(float(x), reading, Work(x, 2 * x, 10 * x), {"gap": y, **dict(*more)})
+        for x, y, *more in points
+    )
+    return record(str(seed), seed=seed, status=status, trace=marks, target=target)
+
+
+def entry(solver, *runs, problem="p", seeds=None, level=None):
+    records = tuple(replace(r, seed=i) for i, r in enumerate(runs))
+    seeds = tuple(range(len(runs))) if seeds is None else seeds
+    return Entry(problem, solver, {}, records, (Trial({}, 0.0, records),), seeds, level)
+
+
+def refused(solver, problem="p"):
+    return entry(solver, run([], status=Ending.REFUSED), problem=problem)
+
+
+HALVING = run([(0, 8.0), (1, 4.0), (2, 2.0), (4, 1.0), (8, 0.0)])
+FAST = run([(0, 8.0), (1, 0.5)])
+
+
+class TestCosts:
+    def test_are_those_of_the_first_checkpoint_at_or_below_the_target(self):
+        runs = run_matrix([entry("halving", HALVING), entry("fast", FAST)])
+        np.testing.assert_array_equal(runs.targets(0.25), [2.0])
+        np.testing.assert_array_equal(runs.costs("steps", 0.25), [[2], [1]])
+        np.testing.assert_array_equal(runs.costs("samples", 0.25), [[4], [2]])
+        np.testing.assert_array_equal(runs.costs("flops", 0.25), [[20], [10]])
+        np.testing.assert_array_equal(runs.costs("steps", 0.01), [[8], [INF]])
+
+    def test_count_the_reading_of_that_checkpoint_in_seconds(self):
+        slow = replace(HALVING, trace=tuple(replace(m, reading=0.5) for m in HALVING.trace))
+        runs = run_matrix([entry("slow", slow)])
+        assert runs.costs("seconds", 0.5) == [[1.5]]
+
+    def test_count_the_first_visit_of_a_run_that_leaves_again(self):
+        runs = run_matrix([entry("a", run([(0, 8.0), (3, 0.0), (9, 8.0)]))])
+        assert runs.costs("steps", 1e-5) == [[3]]
+
+    def test_of_less_than_one_unit_are_one_unit(self):
+        there = run([(0, 0.0), (5, 0.0)])
+        runs = run_matrix([entry("there", there), entry("halving", HALVING)])
+        for axis, least in {"steps": 1, "samples": 1, "flops": 1, "seconds": 1e-9}.items():
+            np.testing.assert_array_equal(runs.costs(axis, 0.1)[0], [least])
+        profile = performance_profile(runs.costs("steps", 0.1))
+        assert profile[0].at(1.0) == 1
+        assert profile[1].x == [8]
+
+    @pytest.mark.parametrize(
+        "status",
+        [s for s in Ending if s.failed and s is not Ending.REFUSED],
+    )
+    def test_of_a_failed_run_are_infinite_and_it_sets_no_target(self, status):
+        failed = run([(0, 100.0), (1, -100.0)], status=status)
+        runs = run_matrix([entry("failed", failed), entry("halving", HALVING)])
+        np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
+        assert (runs.start[0], runs.lowest[0]) == (8, 0)
+        assert runs.failed == (1, 0)
+
+    def test_of_a_missing_run_are_infinite(self):
+        runs = run_matrix([entry("a", HALVING, seeds=(0, 1)), entry("b", HALVING, HALVING)])
+        np.testing.assert_array_equal(runs.costs("steps", 0.5), [[1, INF], [1, 1]])
+        assert runs.failed == (1, 0)
+
+    @pytest.mark.parametrize(
+        "bad", [(4, 0.0, {"constraint_violation": 1e-3}), (4, NAN), (4, -INF), (4, INF),
+                (4, 0.0, {"constraint_violation": NAN})],
+    )  # fmt: skip
+    def test_count_a_run_up_to_where_it_leaves_the_constraint_or_is_not_finite(self, bad):
+        runs = run_matrix([entry("a", run([(0, 8.0), (2, 4.0), bad, (8, 0.0)]))])
+        assert runs.lowest == [4]
+        assert runs.costs("steps", 0.5) == [[2]]
+
+    @pytest.mark.parametrize("end", [NAN, INF, -INF])
+    def test_of_a_run_that_ends_where_its_metric_is_not_finite_are_infinite(self, end):
+        broken = run([(0, 8.0), (1, 0.0), (2, end)])
+        runs = run_matrix([entry("broken", broken), entry("halving", HALVING)])
+        np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
+        assert runs.failed == (1, 0)
+
+    def test_of_a_run_without_its_metric_are_infinite(self):
+        other = altered(HALVING, primary="other")
+        runs = run_matrix([entry("a", other), entry("b", HALVING)])
+        np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
+        assert runs.failed == (1, 0)
+
+    def test_refuse_an_unknown_cost(self):
+        with pytest.raises(UsageError, match="unknown cost 'second'; did you mean 'seconds'"):
+            run_matrix([entry("a", HALVING)]).costs("second", 0.1)
+
+
+class TestTargets:
+    def test_are_of_each_problem_and_seed(self):
+        far = run([(0, 100.0), (1, 0.0)])
+        runs = run_matrix([entry("a", HALVING, far), entry("a", FAST, problem="q")])
+        assert runs.instances == (("p", 0), ("p", 1), ("q", 0))
+        np.testing.assert_allclose(runs.targets(0.1), [0.8, 10, 0.5 + 0.1 * 7.5])
+
+    def test_take_the_largest_start_where_one_solver_worked_before_its_first_checkpoint(self):
+        warm = run([(0, 2.0), (1, 1.0)])
+        assert run_matrix([entry("warm", warm), entry("halving", HALVING)]).start == [8]
+
+    def test_of_rounding_level_are_reached_by_all_that_are_exact(self):
+        exact, nearly = run([(0, 1.0), (1, 1e-17)]), run([(0, 1.0), (2, 1e-15)])
+        runs = run_matrix([entry("exact", exact), entry("nearly", nearly)])
+        np.testing.assert_array_equal(runs.costs("steps", 1e-5), [[1], [2]])
+
+    def test_are_no_finer_than_the_rounding_of_a_large_value(self):
+        a = run([(0, -1e6 + 1e-2), (1, -1e6)])
+        b = run([(0, -1e6 + 1e-2), (2, -1e6 + 5e-7)])
+        runs = run_matrix([entry("a", a), entry("b", b)])
+        np.testing.assert_array_equal(runs.costs("steps", 1e-5), [[1], [2]])
+
+    @pytest.mark.parametrize("end", [8.0, 9.0, 8.0 - 1e-13])
+    def test_are_reached_by_nobody_where_nobody_got_below_the_start(self, end):
+        runs = run_matrix([entry("a", run([(0, 8.0), (1, end)])), entry("b", run([(0, 8.0)]))])
+        np.testing.assert_array_equal(runs.costs("steps", 0.1), [[INF], [INF]])
+        assert (runs.unimproved, runs.unfinished) == (1, 0)
+
+    def test_are_reached_by_nobody_where_nobody_finished(self):
+        ended = [altered(HALVING, status=status) for status in (Ending.ERROR, Ending.CRASHED)]
+        runs = run_matrix([entry("a", ended[0]), entry("b", ended[1])])
+        np.testing.assert_array_equal(runs.costs("steps", 0.1), [[INF], [INF]])
+        assert (runs.unimproved, runs.unfinished) == (0, 1)
+
+    def test_ask_no_more_than_the_rule_that_ended_a_run(self):
+        first = run([(0, 8.0), (3, 0.9)], status=Ending.TARGET)
+        further = run([(0, 8.0), (5, 1e-9)], status=Ending.TARGET)
+        spent = run([(0, 8.0), (7, 2.0)], status=Ending.BUDGET)
+        runs = run_matrix([entry("first", first), entry("further", further), entry("spent", spent)])
+        np.testing.assert_array_equal(runs.costs("steps", 1e-5), [[3], [5], [INF]])
+
+    def test_are_of_the_metric_of_the_rule_where_there_is_one(self):
+        slope = run([(0, 1.0, {"slope": 4.0}), (2, 9.0, {"slope": 0.0})], target="slope")
+        runs = run_matrix([entry("a", slope)])
+        assert (runs.start[0], runs.lowest[0]) == (4, 0)
+
+    def test_survive_values_of_any_size(self):
+        runs = run_matrix([entry("a", run([(0, 1e308), (1, -1e308)]))])
+        assert runs.costs("steps", 0.1) == [[1]]
+
+
+class TestLevels:
+    LEVEL = Level("density", 0.5)
+
+    def test_only_checkpoints_that_keep_the_level_count(self):
+        points = [(0, 8.0, {"density": 0.0}), (1, 0.0, {"density": 0.9}),
+                  (2, 3.0, {"density": 0.5})]  # fmt: skip
+        runs = run_matrix([entry("a", run(points), level=self.LEVEL)])
+        assert runs.lowest == [3]
+        assert runs.costs("steps", 0.1) == [[2]]
+
+    def test_the_end_counts_where_the_mean_over_seeds_keeps_it(self):
+        points = [(0, 8.0, {"density": 0.0}), (1, 0.0, {"density": 0.52})]
+        assert run_matrix([entry("a", run(points), level=self.LEVEL)]).lowest == [0]
+
+    def test_several_levels_are_several_problems(self):
+        entries = [
+            entry("a", HALVING, problem=f"p, {level}", level=level)
+            for level in (Level("gap", 9.0), Level("gap", 10.0))
+        ]
+        assert len(run_matrix(entries).instances) == 2
+
+
+class TestAbsent:
+    def test_a_solver_that_takes_no_part_solves_nothing_there(self):
+        runs = run_matrix([entry("a", HALVING), refused("b"), entry("a", FAST, problem="q"),
+                       entry("b", FAST, problem="q")])  # fmt: skip
+        np.testing.assert_array_equal(runs.costs("steps", 0.1), [[8, 1], [INF, 1]])
+        assert runs.absent == (("b", "p"),)
+        assert runs.failed == (0, 0)
+
+    def test_nor_does_one_that_has_no_entry_there(self):
+        runs = run_matrix([entry("a", HALVING), entry("b", FAST, problem="q")])
+        assert runs.absent == (("a", "q"), ("b", "p"))
+
+    def test_a_solver_that_takes_part_nowhere_is_none(self):
+        assert run_matrix([entry("a", HALVING), refused("b")]).solvers == ("a",)
+
+    def test_what_a_refused_run_had_at_a_level_sets_no_target(self):
+        off = run([(0, 99.0), (1, -99.0)], status=Ending.REFUSED)
+        runs = run_matrix([entry("a", HALVING), entry("b", off)])
+        assert (runs.start[0], runs.lowest[0]) == (8, 0)
+
+
+class TestEcdf:
+    def test_of_a_hand_worked_example(self):
+        runs = run_matrix([entry("halving", HALVING), entry("fast", FAST)])
+        # targets 4, 2, 0.4: halving is there after 1, 2, 8; fast after 1, 1, never
+        costs = np.stack([runs.costs("steps", tau) for tau in (0.5, 0.25, 0.05)], axis=-1)
+        halving, fast = ecdf(costs)
+        np.testing.assert_allclose(halving.at([0, 1, 2, 7, 8]), [0, 1 / 3, 2 / 3, 2 / 3, 1])
+        np.testing.assert_allclose(fast.at([0.9, 1, 100]), [0, 2 / 3, 2 / 3])
+
+
+traces = st.lists(
+    st.tuples(st.integers(1, 50), st.one_of(st.floats(-9, 9), st.just(NAN))), max_size=6
+).map(lambda points: [(0, 9.0), *sorted(points, key=lambda point: point[0])])
+endings = st.sampled_from([Ending.DONE, Ending.BUDGET, Ending.DIVERGED])
+outcomes = st.builds(lambda points, status: run(points, status=status), traces, endings)
+
+
+@st.composite
+def comparisons(draw):
+    """Some solvers on up to three problems of two seeds each."""
+    solvers, problems = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    return [
+        entry(f"s{i}", draw(outcomes), draw(outcomes), problem=f"p{j}")
+        for j in range(problems)
+        for i in range(solvers)
+    ]
+
+
+def values(record):
+    """The values of a run that did not fail, up to the first that is not a number.
+
+    It solves nothing where the last one is none.
+    """
+    found = []
+    fails = record.failed or not math.isfinite(record.trace[-1].metrics["gap"])
+    for mark in () if fails else record.trace:
+        if not math.isfinite(mark.metrics["gap"]):
+            break
+        found.append((mark.work.steps, mark.metrics["gap"]))
+    return found
+
+
+def brute_force(entries, tau):
+    """The costs in steps by solver, problem and seed, written down as the definition reads."""
+    costs = {}
+    for e in entries:
+        for one in e.records:
+            rivals = [r for o in entries if o.problem == e.problem for r in o.records
+                      if r.seed == one.seed]  # fmt: skip
+            reached = [y for r in rivals for _, y in values(r)]
+            least = min(reached, default=INF)
+            gap = 9.0 - least
+            known = reached and gap > 1e-12 * max(9.0, abs(least))
+            costs[e.solver, e.problem, one.seed] = next(
+                (max(x, 1) for x, y in values(one) if known and y <= least + tau * gap), INF
+            )
+    return costs
+
+
+@given(comparisons(), st.sampled_from([0.5, 1e-1, 1e-3]))
+def test_costs_and_profiles_agree_with_brute_force(entries, tau):
+    runs, expected = run_matrix(entries), brute_force(entries, tau)
+    costs = runs.costs("steps", tau)
+    for i, solver in enumerate(runs.solvers):
+        assert costs[i].tolist() == [expected[solver, *instance] for instance in runs.instances]
+    found = performance_profile(costs)
+    for solver, profile in zip(runs.solvers, found, strict=True):
+        for factor in (1.0, 1.5, 3.0, 50.0):
+            within = 0
+            for instance in runs.instances:
+                own = expected[solver, *instance]
+                best = min(expected[other, *instance] for other in runs.solvers)
+                within += math.isfinite(own) and own / best <= factor
+            assert profile.at(factor) == pytest.approx(within / len(runs.instances))
+
+
+@given(comparisons(), st.sampled_from(list(COSTS)))
+def test_profiles_and_ecdfs_are_distributions(entries, axis):
+    runs = run_matrix(entries)
+    costs = runs.costs(axis, 0.1)
+    profiles, reached = performance_profile(costs), ecdf(costs[..., None])
+    for one in (*profiles, *reached):
+        assert (np.diff(one.x) > 0).all()
+        assert (np.diff(one.share) > 0).all()
+        assert ((one.share > 0) & (one.share <= 1)).all()
+    for one, row in zip((*profiles, *reached), (*costs, *costs), strict=True):
+        assert one.at(INF) == pytest.approx(np.isfinite(row).mean())
+    solved = np.isfinite(costs).any(axis=0).mean()
+    assert sum(one.at(1.0) for one in profiles) >= solved - 1e-12
+    assert all((one.x >= 1).all() for one in profiles)
+
+
+@given(comparisons(), st.floats(1e-3, 1e3))
+def test_scaling_all_costs_leaves_profiles_as_they_are(entries, factor):
+    costs = run_matrix(entries).costs("flops", 0.1)
+    for one, other in zip(
+        performance_profile(costs), performance_profile(factor * costs), strict=True
+    ):
+        np.testing.assert_allclose(one.at(one.x * (1 + 1e-9)), other.at(one.x * (1 + 1e-9)))
+
+
+@given(comparisons())
+def test_a_solver_that_fails_everywhere_changes_nothing_for_the_others(entries):
+    failing = [
+        entry("failing", *[run([(0, 99.0), (1, -99.0)], status=Ending.ERROR)] * 2, problem=problem)
+        for problem in dict.fromkeys(e.problem for e in entries)
+    ]
+    before, after = run_matrix(entries), run_matrix([*entries, *failing])
+    assert after.solvers == (*before.solvers, "failing")
+    for tau in (0.5, 1e-3):
+        old, new = before.costs("steps", tau), after.costs("steps", tau)
+        np.testing.assert_array_equal(new[:-1], old)
+        assert np.isinf(new[-1]).all()
+        for one, other in zip(performance_profile(old), performance_profile(new), strict=False):
+            np.testing.assert_array_equal(one.x, other.x)
+            np.testing.assert_array_equal(one.share, other.share)
+        assert performance_profile(new)[-1].at(INF) == 0
+
+
+@given(comparisons(), st.floats(0.01, 100), st.floats(-100, 100))
+def test_costs_do_not_depend_on_the_unit_of_the_metric(entries, scale, shift):
+    def rescaled(record):
+        marks = tuple(
+            replace(m, metrics={"gap": scale * m.metrics["gap"] + shift}) for m in record.trace
+        )
+        return replace(record, trace=marks)
+
+    def near(runs, tau):
+        gap = np.abs(runs.best - runs.targets(tau)[:, None])
+        return bool((gap < 1e-9 * max(1.0, scale)).any())
+
+    others = [replace(e, records=tuple(map(rescaled, e.records))) for e in entries]
+    before, after = run_matrix(entries), run_matrix(others)
+    if not near(before, 0.1) and (before.unimproved == after.unimproved):
+        np.testing.assert_array_equal(before.costs("steps", 0.1), after.costs("steps", 0.1))
