@@ -1,4 +1,4 @@
-"""The new names of modules that were renamed before version 0.1, for plugins that import them."""
+"""The new names of modules that were renamed after version 0.1.0, for plugins that import them."""
 
 from __future__ import annotations
 
