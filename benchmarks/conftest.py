@@ -16,12 +16,19 @@ from orthobench.tools.threads import limited
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import smoke
+
 FACTS = pytest.StashKey[list[tuple[str, ...]]]()
 HEADER = ("what", "size", "rank", "opponent/s", "orthobench/s", "ratio", "target", "x flop bound")
 
 
+def pytest_addoption(parser):
+    parser.addoption("--smoke", action="store_true", help="run each benchmark once, small")
+
+
 def pytest_configure(config):
     config.stash[FACTS] = []
+    smoke.ON = config.getoption("--smoke")
 
 
 @pytest.fixture(scope="session", autouse=True)

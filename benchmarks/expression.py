@@ -6,11 +6,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from smoke import usually
 
 from orthobench.tools.arrays import Array
 from orthobench.tools.datasets import data_folder
 
-FEATURES, SAMPLES = 12_600, 102
+FEATURES, SAMPLES = usually((12_600, 102), smoke=(300, 12))
 
 
 @cache

@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 import pytest
+from smoke import usually
 from still import Nowhere, Steady, Still
 
 from orthobench.harness import run as harness
@@ -20,12 +21,15 @@ from orthobench.harness.executors import inline, local
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget
 
-CELLS = 200
+CELLS = usually(200, smoke=3)
+ROUNDS = usually(20, smoke=1)
+PAIRS = usually(41, smoke=1)
+STEPS = usually(20_000, smoke=1000)
 
 
 def between(events):
     """Median seconds from one finished cell to the next."""
-    ends = [time.perf_counter() for event in events if event.executed]
+    ends = [time.perf_counter() for event in events if event.outcome]
     return float(np.median(np.diff(ends)))
 
 
@@ -39,7 +43,7 @@ def test_a_cell(report, name, way, target):
 def recorded(solver, count, steps, monkeypatch):
     """Seconds of a run that is recorded so often: all of it, and those on the clock."""
     at = sorted({int(step) for step in np.linspace(1, steps, count)})
-    monkeypatch.setattr(harness, "checkpoints", lambda: itertools.cycle(at))
+    monkeypatch.setattr(harness, "checkpoints", lambda _ratio: itertools.cycle(at))
     instance = instance_of(Nowhere(), 0)
     begin = time.perf_counter()
     outcome = harness.run(instance, solver, Budget(steps=steps), Streams.of("", "", 0))
@@ -59,7 +63,8 @@ def test_a_recorded_point(report, monkeypatch):
 
 def test_the_clock_does_not_see_how_often_a_run_is_recorded(report, monkeypatch):
     pairs = [
-        [recorded(Steady(), count, 20_000, monkeypatch)[1] for count in (5, 200)] for _ in range(41)
+        [recorded(Steady(), count, STEPS, monkeypatch)[1] for count in (5, 200)]
+        for _ in range(PAIRS)
     ]
     few, many = np.median(pairs, axis=0)
     report("clock, 200 points over 5", "", "", "", "", f"{many / few:.4f}", "1 to 1 %", "")

@@ -14,11 +14,19 @@ from pathlib import Path
 
 import large
 import pytest
+import smoke
+from smoke import usually
 
-SHAPES = {
-    "100 problems, 10 solvers, 5 seeds": large.suite(100, 10, 5),
-    "10 problems, 10 solvers of 5 trials, 10 seeds": large.suite(10, 10, 10, (0.25, 0.5, 1, 2, 4)),
-}
+CELLS = usually(5000, smoke=20)
+SHAPES = usually(
+    {
+        "100 problems, 10 solvers, 5 seeds": large.suite(100, 10, 5),
+        "10 problems, 10 solvers of 5 trials, 10 seeds": large.suite(
+            10, 10, 10, (0.25, 0.5, 1, 2, 4)
+        ),
+    },
+    smoke={"2 problems, 2 solvers, 5 seeds": large.suite(2, 2, 5)},
+)
 READING = ("read", "choose")
 TARGETS = {"read and choose": (5, 500), "whole report": (20, 1000)}
 
@@ -72,7 +80,7 @@ print(json.dumps(facts))
 def stages(request, tmp_path_factory):
     """The shape of a store, and seconds and peak megabytes of each stage."""
     folder = tmp_path_factory.mktemp("large")
-    assert large.fill(folder / "results.sqlite", SHAPES[request.param]) == 5000
+    assert large.fill(folder / "results.sqlite", SHAPES[request.param]) == CELLS
     words = [sys.executable, "-c", STAGES, str(folder / "results.sqlite"), str(folder / "report")]
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
@@ -95,7 +103,7 @@ def test_a_report_of_5000_cells(report, stages):
         most, largest = TARGETS[name]
         found_here, target = f"{seconds:.2f} s, {peak:.0f} MB", f"{most} s, {largest} MB"
         report(name, shape, "", "", found_here, "", target, "")
-        assert seconds < most
-        assert peak < largest
+        assert smoke.ON or seconds < most
+        assert smoke.ON or peak < largest
     if absent:
         pytest.skip(f"without {', '.join(f'{name}: {why}' for name, why in absent.items())}")

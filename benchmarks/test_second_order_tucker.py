@@ -16,18 +16,20 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+import smoke
 from orthobench_tucker import QuasiNewton, TrustRegion
 from orthobench_tucker.objective import evaluate, hessian
 from orthobench_tucker.partial_cores import partial_cores
 from orthobench_tucker.starts import hoevd_basis
 from peers import imported
+from smoke import usually
 
 from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker import MomentOracle, SampleMoment
 from orthobench.tools.geometry import random_point
 
-SIZES = (30, 60, 100)
-ROUNDS = {30: 9, 60: 7, 100: 5}
+ROUNDS = usually({30: 9, 60: 7, 100: 5}, smoke={12: 1})
+SIZES = tuple(ROUNDS)
 ORDER, RANK = 3, 5
 SOLVERS = {
     "quasi-newton": QuasiNewton(start="random"),
@@ -175,4 +177,4 @@ def test_pymanopt(in_turns, n, form):
     names = ("trust-region", "trust-region, as published", "quasi-newton")
     ours = {name: partial(solve, replace(SOLVERS[name], form=form), n) for name in names}
     times = in_turns(f"second-order Tucker n={n}, {form}", n, {**ours, "Pymanopt": other})
-    assert times["Pymanopt"] > 2 * times["trust-region"]
+    assert smoke.ON or times["Pymanopt"] > 2 * times["trust-region"]

@@ -18,14 +18,15 @@ from orthobench_givens.sparse_layout import empty_columns
 from orthobench_givens.sparse_pairs import uniform_pairs
 from orthobench_givens.sparse_pca import GivensSparsePCA
 from plain_sparse_pca import givens
+from smoke import usually
 
 from orthobench.families.sparse_pca import SparsePCAOracle
 from orthobench.tools.compiled import summed
 
 PAIRS = SAMPLES * (SAMPLES - 1) // 2
-PLAIN_PAIRS = 200
-ROUNDS = 30
-PLAIN_ROUNDS = 6
+PLAIN_PAIRS = usually(200, smoke=20)
+ROUNDS = usually(30, smoke=1)
+PLAIN_ROUNDS = usually(6, smoke=1)
 EXACT = 1e-8  # as good as a search on values can be; the solver finds angles to 1e-10
 WARM_PASSES = 2  # the first rotations of the raw data are the slowest, and soon over
 
@@ -42,7 +43,7 @@ class Whole(GivensSparsePCA):
     screens = False
 
 
-DATA = {"synthetic": few_factors, "prostate": prostate}
+DATA = {"synthetic": few_factors} | usually({"prostate": prostate}, smoke={})
 SCALINGS = {"standardised": standardised, "centred": centred}
 
 

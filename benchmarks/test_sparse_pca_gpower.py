@@ -11,39 +11,47 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+import smoke
 from expression import many_factors, prostate, standardised
 from orthobench_gpower.gpower import GPower
+from smoke import usually
 
 from orthobench.contract.solver import Status
 from orthobench.families.sparse_pca import SparsePCAOracle
 from orthobench.families.sparse_pca.explained_variance import adjusted_variance
 from orthobench.families.sparse_pca.loadings import solve_for_z
 
-DATA = {"synthetic": many_factors, "prostate": prostate}
-ROUNDS = 7
-PLAIN_ROUNDS = 3
+DATA = {"synthetic": many_factors} | usually({"prostate": prostate}, smoke={})
+ROUNDS = usually(7, smoke=1)
+PLAIN_ROUNDS = usually(3, smoke=1)
 
-PEERS = [  # data, m, class, gamma at the same number of non-zeros, least ratio of times
-    ("synthetic", 5, "SparsePCA", 0.4676, 50.0),
-    ("synthetic", 5, "MiniBatchSparsePCA", 0.4824, 5.0),
-    ("synthetic", 10, "SparsePCA", 0.4082, 50.0),
-    ("synthetic", 10, "MiniBatchSparsePCA", 0.4230, 5.0),
-    ("prostate", 5, "SparsePCA", 0.3859, 50.0),
-    ("prostate", 5, "MiniBatchSparsePCA", 0.4527, 5.0),
-    ("prostate", 10, "SparsePCA", 0.3711, 50.0),
-    ("prostate", 10, "MiniBatchSparsePCA", 0.4156, 5.0),
-]
+PEERS = usually(
+    [  # data, m, class, gamma at the same number of non-zeros, least ratio of times
+        ("synthetic", 5, "SparsePCA", 0.4676, 50.0),
+        ("synthetic", 5, "MiniBatchSparsePCA", 0.4824, 5.0),
+        ("synthetic", 10, "SparsePCA", 0.4082, 50.0),
+        ("synthetic", 10, "MiniBatchSparsePCA", 0.4230, 5.0),
+        ("prostate", 5, "SparsePCA", 0.3859, 50.0),
+        ("prostate", 5, "MiniBatchSparsePCA", 0.4527, 5.0),
+        ("prostate", 10, "SparsePCA", 0.3711, 50.0),
+        ("prostate", 10, "MiniBatchSparsePCA", 0.4156, 5.0),
+    ],
+    smoke=[("synthetic", 2, peer, 0.3, 0.0) for peer in ("SparsePCA", "MiniBatchSparsePCA")],
+)
 SETTINGS = {  # SparsePCA takes ten times as many iterations to its own tolerance
     "SparsePCA": {"alpha": 5, "max_iter": 20},
     "MiniBatchSparsePCA": {"alpha": 5},
 }
 
-RUNS = [  # m, parameters, least ratio to plain numpy
-    (102, {}, 3.0),
-    (5, {"block": True}, 1.2),
-    (10, {"block": True}, 1.2),
-    (102, {"block": True}, 1.2),
-]
+RUNS = usually(
+    [  # m, parameters, least ratio to plain numpy
+        (102, {}, 3.0),
+        (5, {"block": True}, 1.2),
+        (10, {"block": True}, 1.2),
+        (102, {"block": True}, 1.2),
+    ],
+    smoke=[(4, {}, 0.0), (4, {"block": True}, 0.0)],
+)
 
 
 @cache
@@ -105,8 +113,8 @@ def test_against_scikit_learn(benchmark, beside, report, name, m, peer, gamma, t
         f"{target:g} {'met' if ratio >= target else 'MISSED'}",
         f"variance {ours:.3f} : {theirs:.3f}",
     )
-    assert nonzeros == pytest.approx(peers_nonzeros, rel=0.03)
-    assert ours > theirs
+    assert smoke.ON or nonzeros == pytest.approx(peers_nonzeros, rel=0.03)
+    assert smoke.ON or ours > theirs
     assert ratio >= target
 
 

@@ -13,12 +13,13 @@ import numpy as np
 import orthobench_stochastic_pca as plugin
 import pytest
 from plain_stochastic_pca import PLAIN
+from smoke import usually
 
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.sources import ArraySource
 from orthobench.tools.geometry import random_point, subspace_error
 
-SIZES = [(784, 8), (5000, 10)]
+SIZES = usually([(784, 8), (5000, 10)], smoke=[(40, 3)])
 SOLVERS = {solver.name: solver for solver in plugin.orthobench_solvers()}
 
 SAMPLES = {  # no more than the harness prepares at once (32 MiB), and about a second of plain numpy
@@ -41,8 +42,10 @@ TARGETS = {  # least ratios to plain numpy
 }
 RANK_UPDATING = {"msg", "capped-msg", "meg", "warmuth-kuzmin", "incremental-pca"}
 SETTINGS = {name: {"start": "random"} for name in ("msg", "capped-msg", "warmuth-kuzmin")}
-PLAIN_ROUNDS = 3
-ROUNDS = 9
+PLAIN_ROUNDS = usually(3, smoke=1)
+ROUNDS = usually(9, smoke=1)
+PEER_SAMPLES = usually((4000, 800), smoke=(200,))
+LONGEST = usually(20_000, smoke=2000)
 
 
 @cache
@@ -100,7 +103,7 @@ def times_bound(spent, ranks, d):
 @pytest.mark.parametrize("name", PLAIN)
 def test_against_plain_numpy(benchmark, beside, report, name, size):
     d, k = size
-    n = SAMPLES[name][SIZES.index(size)]
+    n = usually(SAMPLES[name][SIZES.index(size)], smoke=60)
     X, solver = samples(d, n), SOLVERS[name](**SETTINGS.get(name, {}))
     etas = 1 / np.sqrt(np.arange(1.0, n + 1))
     solve(solver, *opened(solver, X, k), n)
@@ -131,7 +134,7 @@ def test_against_plain_numpy(benchmark, beside, report, name, size):
     )
 
 
-@pytest.mark.parametrize(("size", "n"), [(SIZES[0], 4000), (SIZES[1], 800)], ids=str)
+@pytest.mark.parametrize(("size", "n"), list(zip(SIZES, PEER_SAMPLES, strict=True)), ids=str)
 def test_against_scikit_learn(benchmark, beside, report, size, n):
     decomposition = pytest.importorskip("sklearn.decomposition")
     d, k = size
@@ -160,12 +163,12 @@ def test_against_scikit_learn(benchmark, beside, report, size, n):
     )
 
 
-@pytest.mark.parametrize("n", [500, 1500])
+@pytest.mark.parametrize("n", usually([500, 1500], smoke=[200]))
 def test_error_in_the_time_of_scikit_learn(benchmark, beside, report, n):
     """The suboptimality on the population where capped MSG takes samples for as long."""
     decomposition = pytest.importorskip("sklearn.decomposition")
     d, k = SIZES[0]
-    X, solver = samples(d, 20_000), SOLVERS["capped-msg"](step_size=2.0)
+    X, solver = samples(d, LONGEST), SOLVERS["capped-msg"](step_size=2.0)
     peer = decomposition.IncrementalPCA(n_components=k, batch_size=100)
     times = [seconds(lambda: peer.fit(X[:n]))[0] for _ in range(PLAIN_ROUNDS)]
     slow = min(times)

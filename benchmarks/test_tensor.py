@@ -14,15 +14,20 @@ import numpy as np
 import plain_tensor
 import pytest
 from orthobench_givens.tensor import GivensTensor
+from smoke import usually
 
 from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.families.symmetric_tensors import symmetrized
 from orthobench.tools.geometry import random_point
 
 GAP = 1e-8
-ROUNDS = 7
-PLAIN_SECONDS = 0.5
-RATIOS = {20: 10.0, 50: 10.0, 100: 10.0, 200: 50.0}  # least, of rotations a second in sweeps
+ROUNDS = usually(7, smoke=1)
+PLAIN_SECONDS = usually(0.5, smoke=0.01)
+RATIOS = usually(  # least, of rotations a second in sweeps
+    {20: 10.0, 50: 10.0, 100: 10.0, 200: 50.0}, smoke={6: 0.0}
+)
+GROWING = usually([50, 100, 200], smoke=[4, 6, 8])
+MIDDLE, OTHERS = usually((50, [20, 100, 200]), smoke=(6, [6]))
 EXPONENT = 2.3
 SECONDS = 2.0
 SPECTRA = {
@@ -116,7 +121,7 @@ def test_rotations_a_second(benchmark, beside, report, d, order):
 
 
 def test_cost_of_a_rotation_grows_as_d_squared(report):
-    sizes, least = [50, 100, 200], []
+    sizes, least = GROWING, []
     for d in sizes:
         oracle, _ = odeco(d)
         begins = [begun(GivensTensor(), oracle) for _ in range(5)]
@@ -128,9 +133,9 @@ def test_cost_of_a_rotation_grows_as_d_squared(report):
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
 def test_seconds_to_the_gap(benchmark, beside, report, spectrum):
-    oracle, total = odeco(50, spectrum)
-    steps, plain = steps_to_gap(50, spectrum), []
-    pairs = list(combinations(range(50), 2)) * 20
+    oracle, total = odeco(MIDDLE, spectrum)
+    steps, plain = steps_to_gap(MIDDLE, spectrum), []
+    pairs = list(combinations(range(MIDDLE), 2)) * 20
 
     def opponent():
         return plain_tensor.run(oracle.T, oracle.start.copy(), pairs, total * (1 - GAP))
@@ -147,7 +152,7 @@ def test_seconds_to_the_gap(benchmark, beside, report, spectrum):
     slow, fast = min(plain), benchmark.stats.stats.min
     report(
         f"givens-tensor, {spectrum}: to {GAP:g}, {1e3 * fast:.1f} : {1e3 * slow:.0f} ms",
-        50,
+        MIDDLE,
         "",
         f"{1 / slow:.2f}",
         f"{1 / fast:.1f}",
@@ -157,13 +162,13 @@ def test_seconds_to_the_gap(benchmark, beside, report, spectrum):
     )
 
 
-@pytest.mark.parametrize("d", [20, 100, 200])
+@pytest.mark.parametrize("d", OTHERS)
 def test_seconds_to_the_gap_of_other_sizes(benchmark, beside, report, d):
     """Plain numpy as long as it would take for as many rotations."""
     oracle, _ = odeco(d)
     steps = steps_to_gap(d, "linspace(1, 2)")
     benchmark.group = f"to {GAP:g}, d={d}"
-    benchmark.pedantic(solved, args=(oracle, steps), rounds=5)
+    benchmark.pedantic(solved, args=(oracle, steps), rounds=usually(5, smoke=1))
     fast, slow = benchmark.stats.stats.min, steps / plain_rate(oracle)
     beside({"plain numpy, by its rate": [slow]})
     report(

@@ -25,6 +25,7 @@ from orthobench_tucker import HOEVD, PGD
 from orthobench_tucker.sample_cores import SampleCores
 from peers import imported
 from plain_tucker_batch import core_gradient, factor_samples, gram_gradient, trust_regions
+from smoke import usually
 
 from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker import SampleMoment, symmetric_tucker
@@ -33,8 +34,10 @@ from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.tools.geometry import orthonormalize, random_point
 
 RANK, REACHED = 5, 1e-8
-ROUNDS = 15
-SIZES = [60, 100]
+ROUNDS = usually(15, smoke=1)
+SIZES = usually([60, 100], smoke=[15])
+LARGE, MANY = usually((500, 25_000), smoke=(20, 300))
+PRODUCT = usually(1000, smoke=100)
 TARGETS = {"pyttb": 30.0, "TensorLy": 50.0, "Pymanopt": 100.0}
 
 
@@ -208,8 +211,8 @@ def test_explicit(race, start, n):
 
 @pytest.mark.parametrize("order", [3, 4])
 def test_full_gradient_against_the_gram_form(benchmark, beside, report, order):
-    X = np.ascontiguousarray(factor_samples(500, 25000))
-    Q = random_point(500, RANK, np.random.default_rng(0))
+    X = np.ascontiguousarray(factor_samples(LARGE, MANY))
+    Q = random_point(LARGE, RANK, np.random.default_rng(0))
     cores, counts = SampleCores(X, order), monomials(RANK, order - 1).multiplicities
 
     def fast():
@@ -219,17 +222,17 @@ def test_full_gradient_against_the_gram_form(benchmark, beside, report, order):
     expected = gram_gradient(X, Q, order)
     slow = perf_counter() - begin
     benchmark.group = f"gradient of a moment, d={order}"
-    G = benchmark.pedantic(fast, rounds=10, warmup_rounds=2)
+    G = benchmark.pedantic(fast, rounds=usually(10, smoke=1), warmup_rounds=2)
     np.testing.assert_allclose(G, expected, atol=1e-9 * np.abs(expected).max())
     times = [slow, seconds(lambda: gram_gradient(X, Q, order))]
     beside({"equation 13 in numpy": times})
     slow = min(times)
     best = benchmark.stats.stats.min
-    bound = 2 * 25000 * 500 * (RANK + len(counts)) / product_flops()
+    bound = 2 * MANY * LARGE * (RANK + len(counts)) / product_flops()
     verdict = f"100 {'met' if slow >= 100 * best else 'MISSED'}"
     report(
         f"gradient d={order} : Gram form, {1e3 * best:.3g} : {1e3 * slow:.4g} ms",
-        "500, 25000",
+        f"{LARGE}, {MANY}",
         RANK,
         f"{1 / slow:.3g}",
         f"{1 / best:.3g}",
@@ -244,7 +247,7 @@ def test_one_partial_core(benchmark, report, n):
     X = np.ascontiguousarray(samples(n))
     Q, cores = random_point(n, RANK, np.random.default_rng(0)), SampleCores(X, 3)
     benchmark.group = f"one partial core, n={n}"
-    benchmark.pedantic(lambda: cores.at(Q), rounds=200, warmup_rounds=20)
+    benchmark.pedantic(lambda: cores.at(Q), rounds=usually(200, smoke=1), warmup_rounds=20)
     best = benchmark.stats.stats.min
     bound = 2 * len(X) * n * (RANK + 15) / product_flops()
     report(
@@ -256,5 +259,5 @@ def test_one_partial_core(benchmark, report, n):
 @cache
 def product_flops():
     """Flops a second of a large matrix product, the bound."""
-    A = np.random.default_rng(0).standard_normal((1000, 1000))
-    return 2e9 / seconds(lambda: A @ A, 5)
+    A = np.random.default_rng(0).standard_normal((PRODUCT, PRODUCT))
+    return 2 * PRODUCT**3 / seconds(lambda: A @ A, 5)

@@ -16,10 +16,11 @@ import pytest
 from orthobench_tucker.cp_iterates import first_iterate
 from orthobench_tucker.cp_kernels import Settings, descend
 from plain_cp import run
+from smoke import usually
 
-N, BATCH = 500, 50
-STEPS = {5: 40, 125: 8}
-ROUNDS = {5: 200, 125: 40}
+N, BATCH = usually((500, 50), smoke=(20, 10))
+STEPS = usually({5: 40, 125: 8}, smoke={5: 2})
+ROUNDS = usually({5: 200, 125: 40}, smoke={5: 1})
 RATE = 0.05
 
 

@@ -24,6 +24,7 @@ from orthobench_tucker.hooi import HOOI
 from orthobench_tucker.jacobi_tucker import JacobiTucker
 from orthobench_tucker.tensor_cores import TensorCores
 from peers import imported
+from smoke import usually
 
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Status
@@ -33,8 +34,9 @@ from orthobench.tools.geometry import random_point
 
 RANK = 5
 GRADIENT = 1e-8
-ROUNDS = 15
-PEER_ROUNDS = 5
+ROUNDS = usually(15, smoke=1)
+PEER_ROUNDS = usually(5, smoke=1)
+SIZES = usually([(30, 3), (60, 3), (100, 3), (30, 4)], smoke=[(10, 3), (6, 4)])
 SOLVERS = {"hooi": HOOI(tolerance=GRADIENT), "jacobi-tucker": JacobiTucker(tolerance=GRADIENT)}
 TARGETS = {("hooi", 100, 3): 5.0}
 
@@ -92,7 +94,7 @@ def row(report, what, n, slow, fast, target=None, bound=""):
     report(what, n, RANK, f"{1 / slow:.4g}", f"{1 / fast:.4g}", f"{ratio:.1f}", verdict, bound)
 
 
-@pytest.mark.parametrize(("n", "order"), [(30, 3), (60, 3), (100, 3), (30, 4)])
+@pytest.mark.parametrize(("n", "order"), SIZES)
 @pytest.mark.parametrize("name", ["at", "along"])
 def test_partial_cores_against_tensordot(best_in_turns, report, name, n, order):
     T = instance(n, order).oracle.T
@@ -126,12 +128,14 @@ def products(X):
         Y[a:] @ Y[: len(Y) - a].T
 
 
-@pytest.mark.parametrize("n", [30, 60, 100])
+@pytest.mark.parametrize("n", [n for n, order in SIZES if order == 3])
 def test_moments_against_khatri_rao(best_in_turns, report, n):
     X = samples(n)
     opponents = {"Khatri-Rao": lambda: khatri_rao(X), "products alone": lambda: products(X)}
     group = f"third moment n={n}"
-    fast, slow, bound = best_in_turns(group, lambda: moment_tensor(X, 3), opponents, rounds=7)
+    fast, slow, bound = best_in_turns(
+        group, lambda: moment_tensor(X, 3), opponents, rounds=usually(7, smoke=1)
+    )
     np.testing.assert_allclose(moment_tensor(X, 3), khatri_rao(X), rtol=1e-9, atol=1e-9)
     what = f"moment, d = 3, p = {5 * n}, {1e3 * fast:.1f} ms : Khatri-Rao"
     row(report, what, n, slow, fast, bound=f"{fast / bound:.1f} products")
@@ -153,7 +157,7 @@ def enough(decompose, n, order):
     pytest.fail("pyttb does not get there")
 
 
-@pytest.mark.parametrize(("n", "order"), [(30, 3), (60, 3), (100, 3), (30, 4)])
+@pytest.mark.parametrize(("n", "order"), SIZES)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_solvers_against_pyttb(best_in_turns, report, capsys, name, n, order):
     pyttb = imported("pyttb")

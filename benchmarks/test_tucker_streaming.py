@@ -18,20 +18,22 @@ import plain_tucker
 import pytest
 from orthobench_tucker.shoevd import SHOEVD
 from orthobench_tucker.spgd import SPGD
+from smoke import usually
 
 from orthobench.contract.sources import WINDOW_BYTES, ArraySource
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.tools.geometry import random_point, subspace_error
 
-SIZES = [(500, 50, 5), (5000, 200, 10)]
+SIZES = usually([(500, 50, 5), (5000, 200, 10)], smoke=[(30, 10, 3)])
+BYTES = usually(WINDOW_BYTES, smoke=100 * 30 * 8)
 TARGETS = {  # least ratios to plain numpy
     ("spgd", 500, 3): 3.0,
     ("spgd", 500, 4): 5.0,
     ("spgd", 5000, 3): 2.5,
     ("spgd", 5000, 4): 2.5,
 }
-PLAIN_ROUNDS = 7
-ROUNDS = 15
+PLAIN_ROUNDS = usually(7, smoke=1)
+ROUNDS = usually(15, smoke=1)
 SOLVERS = {
     "spgd": (lambda b: SPGD(batch=b, hoevd_steps=0), plain_tucker.spgd),
     "shoevd": (lambda b: SHOEVD(batch=b), plain_tucker.shoevd),
@@ -42,7 +44,7 @@ SOLVERS = {
 def samples(n, b, r):
     """Rows of a factor model with centred exponential factors, a window full of whole batches."""
     rng = np.random.default_rng(0)
-    count = WINDOW_BYTES // (8 * n) // b * b
+    count = BYTES // (8 * n) // b * b
     factors = rng.exponential(size=(count, r)) - 1
     noise = rng.standard_normal((count, n)) * 0.5 * np.sqrt(r / n)
     return factors @ random_point(n, r, rng).T + noise

@@ -34,6 +34,15 @@ pytest_plugins = ["orthobench.testing.pytest_plugin"]
 # some containers set it: each of the many processes that tests start would compile every source
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each worker neighbours, which call the same kernels, and let the idle one take more."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.option.dist == "load" else None
+
+
 FAULTS = ("none", "raise", "nan", "drift", "stall", "converge")
 
 

@@ -1,0 +1,77 @@
+"""What asv tracks, and what else is run by hand, still starts: in smoke runs only."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import smoke
+from history import imports, overhead, solvers
+
+import orthobench as ob
+
+pytestmark = pytest.mark.skipif(not smoke.ON, reason="asv measures it")
+
+HERE = Path(__file__).parent
+TRACKED = [cls for cls in vars(solvers).values() if isinstance(cls, type) and hasattr(cls, "case")]
+METHODS = ("time_", "track_", "peakmem_")
+
+
+def methods(thing, prefixes=METHODS):
+    return [getattr(thing, name) for name in dir(thing) if name.startswith(prefixes)]
+
+
+def everything(cls):
+    """Run each benchmark of a class of asv once."""
+    instance = cls()
+    getattr(instance, "setup", lambda: None)()
+    for method in methods(instance):
+        method()
+    getattr(instance, "teardown", lambda: None)()
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(solvers, "BUDGET", ob.Budget(steps=20, samples=200))
+    monkeypatch.setattr(solvers, "RERUN", ob.Budget(steps=2))
+    monkeypatch.setattr(solvers, "SEEDS", range(1))
+
+
+@pytest.mark.parametrize("cls", TRACKED, ids=lambda cls: cls.__name__)
+def test_a_solver(small, cls):
+    tracked = cls()
+    tracked.setup()
+    tracked.time_run()
+    assert tracked.timer() > 0
+
+
+def test_what_is_tracked_of_a_solver(small):
+    everything(TRACKED[0])
+
+
+@pytest.mark.parametrize(
+    "cls", [overhead.Harness, overhead.Suites, overhead.Store, overhead.Report]
+)
+def test_overhead(cls):
+    everything(cls)
+
+
+@pytest.mark.parametrize("code", [method() for method in methods(imports, ("timeraw_",))])
+def test_imports(code):
+    subprocess.run([sys.executable, "-c", inspect.cleandoc(code)], check=True)
+
+
+def test_false_alarms_starts():
+    words = [sys.executable, str(HERE / "false_alarms.py"), "--help"]
+    assert "--slowdown" in subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def test_the_plugins_of_asv(monkeypatch):
+    pytest.importorskip("asv", reason="asv comes with the extra bench")
+    monkeypatch.syspath_prepend(HERE)
+    assert importlib.import_module("offline.environment").Offline.tool_name == "offline"
+    importlib.import_module("offline.page")
