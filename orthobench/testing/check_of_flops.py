@@ -32,7 +32,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     The operations are counted while a short run works on NumPy arrays that count them. Reading the
     solution once may be included or not: a method that collects data, and solves when it is read,
     counts that. The work of the oracle is not the solver's: taking samples counts nothing, and
-    forming a tensor counts what the oracle says, its ``forming``.
+    forming a tensor counts what the oracle says, its ``forming_flops``.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _free_of_charge(method: Callable[[int], Any], tally: Tally) -> Callable[[int
 
 
 def _with_counted_properties(cls: type[Oracle], tally: Tally) -> type[Oracle]:
-    """Return a class of oracles whose properties count ``forming`` when first read, no more."""
+    """Return a class of oracles whose properties count their ``forming_flops`` when first read."""
     formed: set[str] = set()
 
     def counted_property(name: str, form: Callable[[Any], Any]) -> property:
@@ -153,7 +153,7 @@ def _with_counted_properties(cls: type[Oracle], tally: Tally) -> type[Oracle]:
                 value = counted(form(oracle))
             if isinstance(value, np.ndarray) and name not in formed:
                 formed.add(name)
-                tally.flops += getattr(oracle, "forming", 0)
+                tally.flops += getattr(oracle, "forming_flops", 0)
             return value
 
         return property(get)

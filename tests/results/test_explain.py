@@ -157,5 +157,5 @@ def test_sizes_are_read(text, count):
 
 @pytest.mark.parametrize("text", ["", "many", "-1G", "0", "4 Gigs", "1.2.3k", "nan"])
 def test_what_is_no_size_is_refused(text):
-    with pytest.raises(Exception, match="is no size; write 4GiB or 500MiB"):
+    with pytest.raises(Exception, match="is not a size; write it as 4GiB or 500MiB"):
         size(text)

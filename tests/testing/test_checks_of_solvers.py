@@ -353,7 +353,7 @@ def test_flops_of_solvers_with_reruns_may_fall_but_not_their_steps(instance, imp
 class FormedOracle(Oracle):
     """An oracle that forms its matrix when it is read, with more flops than it says."""
 
-    forming = 1000
+    forming_flops = 1000
 
     def __init__(self):
         self.n, self.k, self.rows = 4, 2, np.eye(4)

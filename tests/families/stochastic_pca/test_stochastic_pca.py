@@ -20,7 +20,7 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment
 from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench.families.stochastic_pca import maker as family
-from orthobench.harness import run as harness
+from orthobench.harness import preparation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Ending
@@ -226,7 +226,7 @@ def test_a_run_shows_every_full_batch_once_and_ends_with_the_data(form):
 
 
 def test_a_warm_up_of_many_windows_costs_a_generator_no_sample(monkeypatch):
-    monkeypatch.setattr(harness, "_warm", set())
+    monkeypatch.setattr(preparation, "_warm", set())
     X = rows(9000, 3)
     instance = ob.stochastic_pca(iter(X), 2, covariance=np.eye(3))
     instance.oracle.window = 1000
