@@ -67,7 +67,7 @@ class Channel:
 def main(settings: dict[str, Any]) -> None:
     """Call the ``main(channel, **arguments)`` of the module that the parent names."""
     channel = _channel(settings["codec"])
-    _die_with_parent()
+    _die_with(settings["parent"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     if settings["path"] is not None:
         sys.path[:] = search_path(settings["path"])
@@ -105,13 +105,18 @@ def _channel(codec: str) -> Channel:
     return channel
 
 
-def _die_with_parent() -> None:
+def _die_with(parent: int) -> None:
     """Ask Linux to kill this process with its parent, even while compiled code hangs."""
     if sys.platform == "linux":
         import ctypes
 
         set_death_signal = 1
         ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
+        if os.getppid() != parent:  # there is a process in between, or the parent died before this
+            try:
+                os.kill(parent, 0)
+            except ProcessLookupError:
+                sys.exit("the process that started this one is gone")
 
 
 def _load_package(name: str, folder: str) -> None:

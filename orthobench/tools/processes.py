@@ -70,6 +70,7 @@ class Program:
             "module": self.module,
             "arguments": dict(self.arguments),
             "codec": self.codec,
+            "parent": os.getpid(),
             "path": None if self.python else sys.path,
             "package": self.package and str(self.package),
         }

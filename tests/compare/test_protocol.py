@@ -88,7 +88,7 @@ def test_a_newer_version_is_refused(orthobench):
 
 def test_an_orthobench_from_before_version_0_is_refused(orthobench):
     python = orthobench(OLD | {"harness": "run = CLOCK = RATIO = None"})
-    said = r"its orthobench 7\.8\.9 has no comparison protocol, and is older than its version 0"
+    said = r"its orthobench 7\.8\.9 has no comparison protocol, nor the modules of version 0 of it"
     with pytest.raises(UsageError, match=said), sides(sys.executable, python):
         pass
 
@@ -114,6 +114,9 @@ step = 2.0
 name = "incremental-pca"
 """
 
+LOOSE = "orthobench/suite_file.py"
+"""A module that was moved into a folder."""
+
 
 def git(*words):
     try:
@@ -126,29 +129,16 @@ def git(*words):
     return done.stdout.strip()
 
 
-@pytest.fixture(scope="module")
-def environments(tmp_path_factory):
-    """Where the environments of revisions are kept; that of HEAD is built once."""
-    return tmp_path_factory.mktemp("environments")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
-@pytest.mark.parametrize(
-    ("path", "change"),
-    [("orthobench/suite_file.py", "D"), ("orthobench/compare/protocol.py", "A")],
-    ids=["before-modules-moved-into-folders", "before-there-was-a-protocol"],
-)
-def test_a_commit_without_a_protocol_is_compared_with_this_one(
-    tmp_path, environments, path, change
-):
-    found = git("log", "-1", f"--diff-filter={change}", "--no-renames", "--format=%H", "--", path)
-    if not (found and git("rev-parse", "--verify", "--quiet", f"{found}~1")):
-        pytest.skip("the history does not reach back to before the protocol")
+def test_the_commit_before_modules_moved_into_folders_is_compared_with_this_one(tmp_path):
+    moved = git("log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "--", LOOSE)
+    if not (moved and git("rev-parse", "--verify", "--quiet", f"{moved}~1")):
+        pytest.skip("the history does not reach back to before the move")
     (tmp_path / "small.toml").write_text(SUITE)
     done = subprocess.run(
-        [sys.executable, "-m", "orthobench", "compare", f"{found}~1", "HEAD", "--json",
-         "--suite", tmp_path / "small.toml", "--budget", "5", "--environments", environments],
+        [sys.executable, "-m", "orthobench", "compare", f"{moved}~1", "HEAD", "--json",
+         "--suite", tmp_path / "small.toml", "--budget", "5"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -178,7 +178,8 @@ def test_copies_of_a_process_end_with_it(start):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills the children of the dead")
-def test_a_process_dies_with_its_parent_also_while_it_hangs(package):
+@pytest.mark.parametrize("seconds", [0.0, 2.0], ids=["as-it-starts", "while-it-hangs"])
+def test_a_process_dies_with_its_parent(package, seconds):
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT],
         stdout=subprocess.PIPE,
@@ -186,7 +187,7 @@ def test_a_process_dies_with_its_parent_also_while_it_hangs(package):
     )
     with parent:
         pid = int(parent.stdout.readline())
-        assert not gone(pid, patience=0.2)
+        assert not gone(pid, seconds)
         parent.send_signal(signal.SIGKILL)
     assert gone(pid)
 

@@ -63,7 +63,7 @@ def _version_0() -> Any:
     except AttributeError:  # from before there was this name
         pass
     raise RefusedError(
-        f"{_orthobench()} has no comparison protocol, and is older than its version 0: run the "
+        f"{_orthobench()} has no comparison protocol, nor the modules of version 0 of it: run the "
         "suite in both environments, and compare the stores"
     )
 
