@@ -21,6 +21,7 @@ from orthobench.families.symmetric_tensors import contracted
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Ending
+from orthobench.testing import counted, counting
 from orthobench.tools import flops
 from orthobench.tools.geometry import drift
 
@@ -123,60 +124,28 @@ def test_the_scale_of_the_tensor_does_not_matter(tensors, scale):
         assert metrics["recovery_error"] < 1e-10
 
 
-class Counted:
-    """A number that counts the operations done on it."""
-
-    total = 0
-
-    def __init__(self, value):
-        self.value = value
-
-    def _done(self, value):
-        Counted.total += 1
-        return Counted(value)
-
-    def __add__(self, other):
-        return self._done(self.value + other.value)
-
-    def __sub__(self, other):
-        return self._done(self.value - other.value)
-
-    def __mul__(self, other):
-        return self._done(self.value * other.value)
-
-    def __truediv__(self, other):
-        return self._done(self.value / other.value)
-
-    def sqrt(self):
-        return self._done(self.value**0.5)
-
-
-def counted(A):
-    return np.array([Counted(x) for x in np.ravel(A)], dtype=object).reshape(np.shape(A))
-
-
 def test_the_flops_are_those_of_the_definitions(tensors):
     n, m = 16, 3
     rng = np.random.default_rng(0)
     T, X = counted(tensors.gaussian(n, rng)), counted(rng.standard_normal((n, m)))
 
-    Counted.total = 0
-    Y = (np.dot(T, X) * X).sum(axis=1)
-    (X * Y).sum(axis=0)
-    Y / np.sqrt((Y * Y).sum(axis=0))
+    with counting() as tally:
+        Y = (np.dot(T, X) * X).sum(axis=1)
+        (X * Y).sum(axis=0)
+        Y / np.sqrt((Y * Y).sum(axis=0))
     assert tensor_power.iteration_flops(n, m) == 2 * n**3 * m + 2 * n**2 * m + 5 * n * m
-    assert tensor_power.iteration_flops(n, m) == pytest.approx(Counted.total, rel=0.05)
+    assert tensor_power.iteration_flops(n, m) == pytest.approx(tally.flops, rel=0.05)
 
-    Counted.total = 0
-    u, w = X[:, 0], counted(2.0)
-    T - np.multiply.outer(np.multiply.outer(w * u, u), u)
-    assert tensor_power.deflation_flops(n) == Counted.total == 2 * n**3 + n**2 + n
+    u, w = X[:, 0], counted(np.float64(2.0))
+    with counting() as tally:
+        T - np.multiply.outer(np.multiply.outer(w * u, u), u)
+    assert tensor_power.deflation_flops(n) == tally.flops == 2 * n**3 + n**2 + n
 
-    Counted.total = 0
     U = counted(rng.standard_normal((n, n)))
-    U.T.dot((np.dot(T, U) * U).sum(axis=1))
+    with counting() as tally:
+        U.T.dot((np.dot(T, U) * U).sum(axis=1))
     assert polar_power.contraction_flops(n) == 2 * n**4 + 4 * n**3
-    assert polar_power.contraction_flops(n) == pytest.approx(Counted.total, rel=0.05)
+    assert polar_power.contraction_flops(n) == pytest.approx(tally.flops, rel=0.05)
 
 
 def test_the_work_is_that_of_the_steps(tensors):

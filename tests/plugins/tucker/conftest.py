@@ -17,7 +17,12 @@ import pytest
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Status
 from orthobench.contract.sources import ArraySource
-from orthobench.families.symmetric_tucker import MomentOracle, MomentStream, symmetric_tucker
+from orthobench.families.symmetric_tucker import (
+    GivenTensorOracle,
+    MomentOracle,
+    MomentStream,
+    symmetric_tucker,
+)
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, symmetrized
 from orthobench.tools.geometry import orthonormalize, random_point
 
@@ -179,6 +184,51 @@ def resumed_is_the_same(solver, made, first=2, then=3):
     return same and whole.work == parts.work
 
 
+def skewed(n=30, r=5, seed=0, p=None):
+    """Samples of a factor model, skewed factors, inverse signal-to-noise ratio 1/2; rows."""
+    rng = np.random.default_rng([seed, n, r])
+    p = p or 5 * n
+    B = rng.standard_normal((n, r))
+    noise = 0.5 * np.linalg.norm(B) / np.sqrt(n) * rng.standard_normal((p, n))
+    return (rng.exponential(size=(p, r)) - 1) @ B.T + noise
+
+
+def moment(order=3, r=5, seed=0, X=None, **sizes):
+    X = skewed(seed=seed, r=r, **sizes) if X is None else X
+    oracle = MomentOracle(X, order, r)
+    oracle.start = random_point(oracle.n, r, np.random.default_rng(seed))
+    return oracle
+
+
+def tensor(T, r, seed=0):
+    oracle = GivenTensorOracle(np.ascontiguousarray(T), r)
+    oracle.start = random_point(len(T), r, np.random.default_rng(seed))
+    return oracle
+
+
+def random_tensor(n, order, r, seed):
+    T = np.random.default_rng([seed, n]).standard_normal((n,) * order)
+    return tensor(sum(T.transpose(axes) for axes in permutations(range(order))), r, seed)
+
+
+def first_state(solver, oracle):
+    return solver.init(oracle, np.random.default_rng(0))
+
+
+def path(solver, oracle, most=1000):
+    """The state at the end, and the points on the way."""
+    state = first_state(solver, oracle)
+    points = [state.point]
+    while state.status is Status.RUNNING and state.work.steps < most:
+        solver.step(oracle, state)
+        points.append(state.point)
+    return state, points
+
+
+def objective(point):
+    return point.value * point.unit**2
+
+
 @pytest.fixture(scope="session")
 def tucker():
     return SimpleNamespace(
@@ -194,4 +244,12 @@ def streaming():
     return SimpleNamespace(
         factor_model=factor_model, stream=stream, run=run, batches=batches, ascent=ascent,
         tucker_gradient=tucker_gradient, hoevd_gradient=hoevd_gradient,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def second_order():
+    return SimpleNamespace(
+        factors=skewed, moment=moment, tensor=tensor, random_tensor=random_tensor,
+        begun=first_state, ended=path, objective=objective,
     )  # fmt: skip

@@ -37,6 +37,7 @@ from orthobench.families.symmetric_tucker.judge import violation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Ending
+from orthobench.testing import counted, counting
 from orthobench.tools.geometry import random_point
 
 SMALL = CPAdam(components=4, batch=10, epoch=7, judged=60)
@@ -391,40 +392,6 @@ def test_the_estimate_takes_the_first_samples_of_the_stream():
         assert state.held == held
 
 
-class Counted:
-    """A number that counts the operations done on it."""
-
-    total = 0
-
-    def __init__(self, value):
-        self.value = value
-
-    def _done(self, value):
-        Counted.total += 1
-        return Counted(value)
-
-    def __add__(self, other):
-        return self._done(self.value + getattr(other, "value", other))
-
-    def __sub__(self, other):
-        return self._done(self.value - getattr(other, "value", other))
-
-    def __mul__(self, other):
-        return self._done(self.value * getattr(other, "value", other))
-
-    def __truediv__(self, other):
-        return self._done(self.value / getattr(other, "value", other))
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def sqrt(self):
-        return self._done(self.value**0.5)
-
-
-def counted(A):
-    return np.array([Counted(x) for x in np.ravel(A)], dtype=object).reshape(np.shape(A))
-
-
 def literal_step(X, V, w, order, m, v):
     C, G = X.dot(V), V.T.dot(V)
     C1, G1 = C, G
@@ -443,15 +410,15 @@ def test_the_flops_are_those_of_the_definitions():
     rng = np.random.default_rng(0)
     X, V = counted(rng.standard_normal((b, n))), counted(rng.standard_normal((n, r)))
     w, m, v = counted(np.ones(r)), counted(np.ones(r * (n + 1))), counted(np.ones(r * (n + 1)))
-    Counted.total = 0
-    literal_step(X, V, w, order, m, v)
-    assert step_flops(n, r, b, order) == pytest.approx(Counted.total, rel=0.05)
+    with counting() as tally:
+        literal_step(X, V, w, order, m, v)
+    assert step_flops(n, r, b, order) == pytest.approx(tally.flops, rel=0.05)
 
-    Counted.total = 0
-    C, G = X.dot(V), V.T.dot(V)
-    C * C * C * C, G * G * G * G
-    (C.sum(axis=0) * w).sum() + (w.dot(G)).dot(w)
-    assert objective_flops(n, r, b, order) == pytest.approx(Counted.total, rel=0.05)
+    with counting() as tally:
+        C, G = X.dot(V), V.T.dot(V)
+        C * C * C * C, G * G * G * G
+        (C.sum(axis=0) * w).sum() + (w.dot(G)).dot(w)
+    assert objective_flops(n, r, b, order) == pytest.approx(tally.flops, rel=0.05)
 
 
 def test_the_work_is_that_of_steps_and_estimates():
