@@ -141,10 +141,11 @@ def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet
         as_json: bool, executor: str, workers: int, isolate: bool, timeout: float | None,
         memory_limit: int | None, scheduler: str | None, explain: bool,
         **changes: Any) -> None:  # fmt: skip
-    """Run the cells of SUITE (default: quickstart) that are not in its store yet.
+    """Run the cells of SUITE that are not in its store yet.
 
-    Prints a table for each problem, and the paths of the figures and of the store. `orthobench
-    report` writes a page about the store.
+    SUITE is the name of a suite or a TOML file; quickstart by default. Prints a table for each
+    problem, and the paths of the figures and of the store. `orthobench report` writes a page about
+    the store.
     """
     from orthobench import api
     from orthobench.cli.adhoc import requested_suite
@@ -175,7 +176,7 @@ def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet
 @click.argument("kind", required=False, type=click.Choice(KINDS))
 @AS_JSON
 def list_(kind: str | None, as_json: bool) -> None:
-    """List the solvers, problems, suites and plugins that are installed."""
+    """List the installed solvers, problems, suites and plugins."""
     from orthobench.registry.plugins import catalogue
     from orthobench.report.terminal import listing
 
@@ -189,10 +190,10 @@ def list_(kind: str | None, as_json: bool) -> None:
 @SUITE_OF_STORE
 @AS_JSON
 def show(name: str, suite: str | None, as_json: bool) -> None:
-    """Show a solver, a problem or a suite by its NAME, or the results in a store by its path.
+    """Show a solver, problem or suite, or the results in a store.
 
-    The path may also be that of the folder that holds results.sqlite. Failed runs are shown; the
-    exit code is 0 nevertheless.
+    NAME is the name of a solver, problem or suite, or the path of a store or of the folder that
+    holds results.sqlite. Failed runs are shown; the exit code is 0 nevertheless.
     """
     from orthobench.results.results import Results, store_at
 
@@ -232,7 +233,10 @@ def export(store: Path, out: Path | None, suite: str | None) -> None:
 @STORE
 @click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
 def merge(store: Path, others: tuple[Path, ...]) -> None:
-    """Add to STORE the cells of the stores OTHERS that it lacks; create it if needed."""
+    """Add the cells of other stores to STORE.
+
+    Cells that STORE has already stay as they are. STORE is created if it does not exist.
+    """
     from orthobench.results.store import Store
 
     with Store(store, write=True) as opened:
@@ -247,9 +251,10 @@ main.add_command(reproduce)
 @main.command()
 @AS_JSON
 def doctor(as_json: bool) -> None:
-    """Check the installation: versions, BLAS, threads, data cache, plugins and their errors.
+    """Check the installation.
 
-    The exit code is 1 if there are problems.
+    Prints versions, BLAS, threads, the data cache, the plugins and their errors. The exit code is 1
+    if there are problems.
     """
     from orthobench.cli import doctor as checks
 

@@ -37,9 +37,10 @@ def plugin() -> None:
 )
 @click.option("--author", help="Author of the plugin.  [default: the user of git]")
 def new(name: str, folder: Path | None, author: str | None) -> None:
-    """Write a plugin: a distribution NAME with a solver, a problem, a suite and tests.
+    """Write a plugin with a solver, a problem, a suite and tests.
 
-    Its tests pass as written. Replace the solver's method by your own.
+    NAME is the name of its distribution. The tests pass as written; then replace the method of the
+    solver by your own.
     """
     from orthobench.registry.plugins import catalogue
     from orthobench.registry.scaffold import Names, refuse_taken, write
@@ -66,12 +67,12 @@ def new(name: str, folder: Path | None, author: str | None) -> None:
 @click.argument("package")
 @AS_JSON
 def check(package: str, as_json: bool) -> None:
-    """Check that the solvers and problems of PACKAGE keep to their contract.
+    """Check the solvers and problems of PACKAGE against their contract.
 
     PACKAGE is the name of a plugin, of its module or of its distribution; see `orthobench list
     plugins`. Solvers run for a few steps on small data of their family, and problems are built with
-    their default parameters. Each failed check is printed with what to do about it; the exit code
-    is then 1.
+    their default parameters. Each failed check is printed with what to do about it. The exit code
+    is 1 if any check failed.
     """
     from orthobench.registry.plugins import catalogue
     from orthobench.testing.cases import cases, facts
@@ -95,7 +96,7 @@ def check(package: str, as_json: bool) -> None:
 
 
 def _lines(results: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Yield what is shown of one solver or problem: how many checks pass, and why others do not."""
+    """Yield the lines about one solver or problem: how many checks pass, and why others do not."""
     first, passed = results[0], _count(results, "passed")
     name = click.style(first["name"], bold=True)
     yield f"{name} ({first['kind']}): {passed} of {len(results)} checks pass"

@@ -49,11 +49,12 @@ FORMATS = ("svg", "pdf", "png")
 @AS_JSON
 def report(store: Path, out: Path | None, suite: str | None, style: str | None,
            formats: tuple[str, ...], opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
-    """Write the page about the results in STORE: who wins where, by how much, how sure that is.
+    """Write an interactive page about the results in STORE.
 
-    STORE is a store, or the folder that holds results.sqlite. The page is a file that opens in any
-    browser, without a network. Prints the tables, the conclusions about each family, and the paths
-    of the written files. Failed runs are reported; the exit code is 0 nevertheless.
+    It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
+    browser, without a network. STORE is a store, or the folder that holds results.sqlite. Prints
+    the tables, the conclusions about each family, and the paths of the written files. Failed runs
+    are reported; the exit code is 0 nevertheless.
     """
     from orthobench.report.families import conclusions
     from orthobench.report.page import write_page

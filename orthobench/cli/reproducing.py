@@ -50,11 +50,12 @@ RED = 1
 def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed: int,
               store: Path | None, workers: int, publish: bool, out: Path | None, quiet: bool,
               as_json: bool) -> None:  # fmt: skip
-    """Check the claims of PAPER against runs of its methods; without PAPER, list the papers.
+    """Check the claims of PAPER against runs of its methods.
 
-    Prints for each claim whether it holds, with the measured value and its interval over the seeds.
-    The exit code is 1 if a verdict is not the published one, since a solver or a check has changed.
-    Finished runs are kept, and another call continues after the last one.
+    Without PAPER, lists the papers. Prints for each claim whether it holds, with the measured value
+    and its interval over the seeds. The exit code is 1 if a verdict is not the published one, since
+    a solver or a check has changed. Finished runs are kept, and another call continues after the
+    last one.
     """
     from orthobench.errors import UsageError
     from orthobench.registry.plugins import catalogue

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.harness.trace import Mark
+from orthobench.report.grouping import grouped
 from orthobench.results.traces import read
 from orthobench.results.tuning import Entry
 from orthobench.stats.bootstrap import intervals, quantiles
@@ -71,9 +72,7 @@ def rank(entries: Sequence[Entry]) -> list[Ranked]:
 
     Of the solvers whose medians equal the smallest one up to rounding, the fastest comes first.
     """
-    groups: dict[str, list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault(entry.problem, []).append(entry)
+    groups = grouped(entries, lambda entry: entry.problem)
     return [ranked for group in groups.values() for ranked in _rank(group)]
 
 

@@ -15,6 +15,7 @@ from orthobench.report.families import Family
 from orthobench.report.figures.figure import draw_figure, metadata, sheet_panels
 from orthobench.report.figures.gallery import Page, draw_gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
+from orthobench.report.grouping import grouped
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
@@ -192,10 +193,8 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
 
 def _all_problem_plots(entries: Sequence[Entry]) -> list[Plot]:
     """Return the plots of all problems that some solver takes part in."""
-    groups: dict[str, list[Entry]] = {}
-    for entry in entries:
-        if not entry.refused:
-            groups.setdefault(entry.problem, []).append(entry)
+    taking_part = (entry for entry in entries if not entry.refused)
+    groups = grouped(taking_part, lambda entry: entry.problem)
     return [plot for group in groups.values() for plot in problem_plots(group)]
 
 

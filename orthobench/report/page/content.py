@@ -13,6 +13,7 @@ from typing import Any
 from orthobench.contract.panel import Plot
 from orthobench.report.families import Family, conclusions
 from orthobench.report.formatting import clean, plural
+from orthobench.report.grouping import grouped
 from orthobench.report.page.failures import (
     FailureGroup,
     RefusalGroup,
@@ -164,12 +165,8 @@ def _problems(
     exhibitions: Sequence[Exhibition],
 ) -> tuple[tuple[ProblemSection, ...], list[Plot]]:
     """Return the sections about problems, and their plots in one list."""
-    groups: dict[str, list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault(entry.problem, []).append(entry)
-    rankings: dict[str, list[Ranked]] = {}
-    for one in ranked:
-        rankings.setdefault(one.entry.problem, []).append(one)
+    groups = grouped(entries, lambda entry: entry.problem)
+    rankings = grouped(ranked, lambda r: r.entry.problem)
     pairs = sum(len(c) for family in families for c in family.comparisons.values())
     paired = pairs <= MOST_PAIRS
     by_name = {family.name: family for family in families}

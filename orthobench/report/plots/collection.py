@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from orthobench.contract.panel import Plot
 from orthobench.report.families import Family, conclusions
+from orthobench.report.grouping import grouped
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.ecdf import targets_reached
 from orthobench.report.plots.exhibited_curves import curves
@@ -48,11 +49,8 @@ def comparison_plots(
     """
     known = conclusions(rank(entries)) if families is None else families
     with_ranks = {family.name: family for family in known if family.ranks is not None}
-    groups: dict[str, list[Entry]] = {}
-    for entry in entries:
-        groups.setdefault(entry.facts.family, []).append(entry)
     plots: list[Plot] = []
-    for name, group in groups.items():
+    for name, group in grouped(entries, lambda entry: entry.facts.family).items():
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         plots += [ranks(with_ranks[name])] if name in with_ranks else []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.report.formatting import budget_text, clean
+from orthobench.report.grouping import grouped
 from orthobench.results.record import Record
 from orthobench.results.tuning import Entry
 from orthobench.stats.values import final, metric_of
@@ -87,14 +87,13 @@ def exhibitions(entries: Sequence[Entry], load: Load) -> list[Exhibition]:
     load : callable
         Returns the exhibits of runs; called once.
     """
-    groups: dict[str, list[Entry]] = defaultdict(list)
-    for entry in sorted(entries, key=lambda entry: entry.solver):
-        if not entry.refused:
-            groups[entry.problem].append(entry)
+    taking_part = [entry for entry in entries if not entry.refused]
+    by_solver = sorted(taking_part, key=lambda entry: entry.solver)
+    groups = grouped(by_solver, lambda entry: entry.problem)
     seeds = {problem: typical_seed(group) for problem, group in groups.items()}
     wanted = [_at(e, seed) for problem, seed in seeds.items() for e in groups[problem]]
     exhibits = load(record for record in wanted if record is not None and not record.failed)
-    problems = dict.fromkeys(entry.problem for entry in entries if not entry.refused)
+    problems = dict.fromkeys(entry.problem for entry in taking_part)
     found = (_exhibition(p, seeds[p], groups[p], exhibits) for p in problems)
     return [exhibition for exhibition in found if exhibition.shown]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from orthobench.harness.stopping import Ending
 from orthobench.report.formatting import assignments, clean, listed, plural
+from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked
 from orthobench.results.record import Record
 from orthobench.results.tuning import Entry
@@ -31,14 +32,11 @@ def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
 
 def refusals(entries: Sequence[Entry]) -> list[str]:
     """Return which solvers take no part and why, a line for each reason."""
-    by_reason: dict[str, list[str]] = {}
-    for entry in entries:
-        if entry.refused:
-            reason = clean(entry.refusal)
-            by_reason.setdefault(reason, []).append(clean(entry.solver))
+    refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
+    names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
     return [
-        f"{listed(names, len(names))} take{'s' * (len(names) == 1)} no part: {reason}"
-        for reason, names in by_reason.items()
+        f"{listed(solvers, len(solvers))} take{'s' * (len(solvers) == 1)} no part: {reason}"
+        for reason, solvers in names.items()
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.report import caveats
 from orthobench.report.formatting import assignments, budget_text, clean, plural
+from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.terminal import footnotes
 from orthobench.report.terminal.columns import (
@@ -73,10 +74,8 @@ def show(
     from rich.console import Console
 
     console = console or Console()
-    groups: dict[str, list[Ranked]] = {}
-    for one in rank(entries) if ranked is None else ranked:
-        groups.setdefault(one.entry.problem, []).append(one)
-    for group in groups.values():
+    known = rank(entries) if ranked is None else ranked
+    for group in grouped(known, lambda r: r.entry.problem).values():
         console.print()
         for part in _parts(group, console):
             console.print(part)
