@@ -51,7 +51,7 @@ def rank():
 
 def find():
     from orthobench.report.families import conclusions
-    had.found = conclusions(had.ranked)
+    had.families = conclusions(had.ranked)
 
 def table():
     from rich.console import Console
@@ -60,7 +60,7 @@ def table():
 
 def page():
     from orthobench.report.page import write_page
-    write_page(had.results, folder, ranked=had.ranked, found=had.found)
+    write_page(had.results, folder, ranked=had.ranked, families=had.families)
 
 facts, unit = {}, 1024**2 if sys.platform == "darwin" else 1024
 for stage in (read, choose, rank, find, table, page):
