@@ -21,7 +21,7 @@ level. A problem may have levels of its own; ``at = {}`` compares without any.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,7 +164,10 @@ class Suite:
         DataError
             Where a data file is missing or cannot be read.
         """
-        packages = {s.solver.packages: _versions(s.solver.packages) for s in self.solvers}
+        packages = {
+            names: {name: version(name) or "none" for name in names}
+            for names in {s.solver.packages for s in self.solvers}
+        }
         families = {s.solver.needs: self._families(s.solver) for s in self.solvers}
         return [
             Planned(
@@ -197,7 +200,3 @@ class Suite:
             p.problem, s.solver, seed, p.budget, self.target, self.threads,
             tuple(sorted(versions.items())), data,
         )  # fmt: skip
-
-
-def _versions(packages: Iterable[str]) -> dict[str, str]:
-    return {name: version(name) or "none" for name in packages}
