@@ -229,7 +229,11 @@ def _numba_refused() -> Iterator[None]:
 @contextmanager
 def _scipy_refused() -> Iterator[None]:
     """Make SciPy's linear algebra raise on arrays that count, in every module that imported it."""
-    guards = _guards()
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse
+
+    # where functions have two names, that of the last module counts
+    guards = _guards(sparse, linalg.lapack, linalg.blas, linalg)
     with ExitStack() as stack:
         for module in list(sys.modules.values()):
             held = getattr(module, "__dict__", {})
@@ -239,14 +243,10 @@ def _scipy_refused() -> Iterator[None]:
         yield
 
 
-@functools.cache
-def _guards() -> dict[int, Callable[..., Any]]:
+@functools.cache  # by module: one that is imported again has other functions
+def _guards(*modules: ModuleType) -> dict[int, Callable[..., Any]]:
     """Return the guard that takes the place of each function, by the id of the function."""
-    from scipy import linalg
-    from scipy.sparse import linalg as sparse
-
-    owners = (linalg, linalg.blas, linalg.lapack, sparse)
-    return {id(f): _guard(f, m.__name__) for m in reversed(owners) for f in _functions(m)}
+    return {id(f): _guard(f, m.__name__) for m in modules for f in _functions(m)}
 
 
 def _functions(module: ModuleType) -> list[Callable[..., Any]]:

@@ -1,5 +1,6 @@
 """Operations counted, against the closed formulae."""
 
+import subprocess
 import sys
 from types import ModuleType
 from unittest.mock import patch
@@ -91,6 +92,28 @@ def test_what_others_imported_by_name_is_refused_too_and_given_back(operands):
                 library.eigsh(A.T @ A, 1)
         assert library.qr is scipy.linalg.qr
         assert library.qr(operands[0])[0].shape == (5, 5)
+
+
+AGAIN = """
+import sys
+import numpy as np
+from orthobench.testing import counted, counting
+with counting():
+    pass
+for name in [name for name in sys.modules if name.startswith("scipy.sparse")]:
+    del sys.modules[name]
+from scipy.sparse.linalg import eigsh
+with counting():
+    eigsh(counted(np.eye(5)), 1)
+"""
+
+
+def test_scipy_is_refused_also_after_it_was_imported_again():
+    """As after `pytester`, which removes modules that a test imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", AGAIN], capture_output=True, text=True, check=False
+    )
+    assert "UncountableError: its arithmetic is done in scipy.sparse.linalg" in done.stderr
 
 
 def test_no_library_takes_a_refusal_for_an_error_of_its_own(operands):
