@@ -64,6 +64,11 @@ class Oracle(ABC):
             `window`.
         """
 
+    @property
+    def taken(self) -> int:
+        """The samples that were taken in this run; a solver must count no fewer."""
+        return 0
+
     def remaining(self) -> float:
         """Return how many samples are left in this run; infinite where they never end."""
         return float("inf")

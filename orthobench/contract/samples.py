@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from orthobench.contract.problem import Oracle
@@ -28,6 +30,16 @@ class SampleOracle(Oracle):
         self.source, self.n, self.k = source, source.d, k
         block = block_rows(source.d)
         self.window = max(block, WINDOW_BYTES // (8 * source.d) // block * block)
+        self.rewind(np.random.default_rng(0))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what does not change during a run: a copy begins with the first sample."""
+        changing = ("_blocks", "_ready", "_at", "_taken", "_exhausted", "_prepared")
+        return {name: value for name, value in vars(self).items() if name not in changing}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin with the first sample."""
+        vars(self).update(state)
         self.rewind(np.random.default_rng(0))
 
     def rewind(self, rng: np.random.Generator) -> None:
@@ -107,6 +119,11 @@ class SampleOracle(Oracle):
         taken = self._ready[self._at : end]
         self._at, self._taken = end, self._taken + count
         return taken
+
+    @property
+    def taken(self) -> int:
+        """The samples that were taken since `rewind`."""
+        return self._taken
 
     def remaining(self) -> float:
         """Return how many samples are left; infinite where there is no end, or none known yet."""

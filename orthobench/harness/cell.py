@@ -12,11 +12,11 @@ import numpy as np
 from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.harness.identity import Streams, canonical, describe, digest
-from orthobench.harness.judging import judged, stop_of
+from orthobench.harness.judging import stop_of
 from orthobench.harness.run import run
 from orthobench.harness.source_digests import digests
 from orthobench.harness.stopping import Budget, Ending, Stop, Target
-from orthobench.harness.trace import Journal, Outcome, Recording
+from orthobench.harness.trace import Outcome
 from orthobench.tools.threads import blas_libraries, limited
 
 
@@ -78,44 +78,18 @@ class Cell:
         return Streams.of(canonical(describe(self.problem)), self.solver.name, self.seed)
 
 
-def execute(cell: Cell, journal: Journal | None = None) -> Outcome:
-    """Build the instance of a cell, run it and judge it; errors are recorded in the outcome.
-
-    Parameters
-    ----------
-    cell : Cell
-    journal : callable, optional
-        Called with each point as it is recorded.
-    """
+def execute(cell: Cell) -> Outcome:
+    """Build the instance of a cell, run it here and judge it; the outcome records errors."""
     refusal = cell.solver.refuses(cell.problem)
     if refusal is not None:
         return Outcome(Stop(Ending.REFUSED, refusal))
     with limited(cell.threads):
         try:
-            instance = built(cell)
+            instance = built(cell.problem, cell.seed, cell.data)
         except Exception as error:
             return Outcome(stop_of(error, f"problem {cell.problem.name}"))
-        outcome = run(instance, cell.solver, cell.budget, cell.streams, cell.until, journal)
+        outcome = run(instance, cell.solver, cell.budget, cell.streams, cell.until)
     return outcome.stored
-
-
-def broken_off(cell: Cell, recording: Recording, stop: Stop) -> Outcome:
-    """Judge the points that a run had recorded before its process died or was killed.
-
-    Parameters
-    ----------
-    cell : Cell
-    recording : Recording
-        What the journal of the run was called with.
-    stop : Stop
-        How the run ended. It is all that is left where the instance cannot be built again.
-    """
-    with limited(cell.threads):
-        try:
-            outcome = judged(built(cell), recording, stop, cell.until)
-        except Exception:
-            return Outcome(stop)
-    return Outcome(stop, outcome.trace)
 
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
@@ -124,12 +98,16 @@ def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
     return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
 
 
-def built(cell: Cell) -> AnyInstance:
-    """Return the instance of a cell; consecutive cells on the same data share it."""
-    return _shared(cell.problem, cell.seed, cell.data)
-
-
 @lru_cache(maxsize=2)
-def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
-    del data  # part of the key: where a data file changed, the instance is another one
+def built(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
+    """Return the instance of a cell; consecutive cells on the same data share it.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+    data : str
+        `Problem.checksum` of the data files: where one changed, the instance is another one.
+    """
+    del data
     return instance_of(problem, seed)

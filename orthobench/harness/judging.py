@@ -57,6 +57,11 @@ def metrics_of(instance: AnyInstance, solution: Solution) -> dict[str, float]:
     return {**instance.measure(solution), VIOLATION: instance.violation(solution)}
 
 
+def stop_at(instance: AnyInstance, until: Rule, mark: Mark, solution: Solution) -> Stop | None:
+    """Measure a point; return why the run stops there by a rule, or None."""
+    return until(replace(mark, metrics=metrics_of(instance, solution)))
+
+
 def stop_of(error: Exception, culprit: str) -> Stop:
     """Return how a run ends in which an error was raised.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from orthobench.contract.parameters import values_of
-from orthobench.contract.problem import AnyInstance, Oracle
+from orthobench.contract.problem import Oracle
 from orthobench.contract.solver import AnySolver, Status
 from orthobench.harness.identity import Streams
 from orthobench.tools.geometry import random_point
@@ -14,9 +16,11 @@ WARM_UP_STEPS = 40
 """The most steps of a warm-up."""
 
 
-def ready_oracle(instance: AnyInstance, solver: AnySolver, streams: Streams) -> Oracle:
+OracleT = TypeVar("OracleT", bound=Oracle)
+
+
+def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> OracleT:
     """Return the oracle at the beginning of its data, with a start, and the solver warmed up."""
-    oracle: Oracle = instance.oracle
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     _warm_up(oracle, solver, streams)

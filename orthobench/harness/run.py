@@ -12,6 +12,7 @@ import gc
 import math
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
@@ -23,10 +24,10 @@ from orthobench.contract.problem import AnyInstance, Oracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import AnySolver, Status
 from orthobench.harness.identity import Streams
-from orthobench.harness.judging import judged, metrics_of, stop_of
+from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.preparation import prepare_steps, ready_oracle
 from orthobench.harness.stopping import Budget, Ending, Rule, Stop
-from orthobench.harness.trace import Journal, Mark, Outcome, Recording
+from orthobench.harness.trace import Journal, Mark, Outcome, PointRule, Recording
 
 T = TypeVar("T")
 
@@ -46,12 +47,13 @@ def run(
     budget: Budget,
     streams: Streams,
     until: Rule | None = None,
-    journal: Journal | None = None,
     ratio: float = RATIO,
 ) -> Outcome:
-    """Run a solver on an instance, then judge what was recorded.
+    """Run a solver on an instance in this process, then judge what was recorded.
 
-    Where the solver or the judge raises, the outcome says so and keeps the trace so far.
+    Where the solver or the judge raises, the outcome says so and keeps the trace so far. A solver
+    in this process can reach the judge, the clock and all data; the executors with processes guard
+    against that (`orthobench.harness.executors.guard`).
 
     Parameters
     ----------
@@ -64,33 +66,55 @@ def run(
     until : Rule, optional
         A rule that stops the run. During the run it is evaluated at most every 20 ms on the clock;
         afterwards at every checkpoint, and the trace ends at the first where it says stop.
-    journal : callable, optional
-        Called with every point as it is recorded, off the clock, so that a trace can outlive the
-        process of its run.
     ratio : float
         Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
     """
-    oracle = ready_oracle(instance, solver, streams)
     recording = Recording()
+    rule = None if until is None else partial(stop_at, instance, until)
+    oracle = ready_oracle(instance.oracle, solver, streams)
+    stop, recording.error = record(oracle, solver, budget, streams, recording.add, rule, ratio)
+    return judged(instance, recording, stop, until)
 
-    def record(mark: Mark, solution: Solution) -> None:
-        recording.marks.append(mark)
-        recording.solutions.append(solution)
-        if journal is not None:
-            journal(mark, solution)
+
+def record(
+    oracle: Oracle,
+    solver: AnySolver,
+    budget: Budget,
+    streams: Streams,
+    journal: Journal,
+    rule: PointRule | None = None,
+    ratio: float = RATIO,
+) -> tuple[Stop, Exception | None]:
+    """Run a solver on an oracle; return how the run ended, and the error that was raised, if any.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        From `ready_oracle`.
+    solver, budget, streams, ratio
+        As in `run`.
+    journal : callable
+        Called with each point as it is recorded, off the clock; the solution is a copy.
+    rule : callable, optional
+        Called with points, at most every 20 ms on the clock; says whether the run stops there.
+    """
+    marks: list[Mark] = []
+
+    def keep(mark: Mark, solution: Solution) -> None:
+        marks.append(mark)
+        journal(mark, solution)
 
     try:
         execution = _Execution(oracle, solver, streams)
-        rule = _throttled(until, instance)
+        throttled = _throttled(rule)
         targets = checkpoints(ratio)
-        stop = _checkpoint(execution, record, rule)
+        stop = _checkpoint(execution, keep, throttled)
         while stop is None:
-            stop = _chunk(execution, budget, next(targets), recording.marks)
-            stop = stop or _checkpoint(execution, record, rule)
+            stop = _chunk(execution, budget, next(targets), marks)
+            stop = stop or _checkpoint(execution, keep, throttled)
     except Exception as error:
-        stop = stop_of(error, solver.name)
-        recording.error = error
-    return judged(instance, recording, stop, until)
+        return stop_of(error, solver.name), error
+    return stop, None
 
 
 def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float:
@@ -109,7 +133,8 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
     RuntimeError
         Where the run fails or ends before its last step.
     """
-    execution = _Execution(ready_oracle(instance, solver, streams), solver, streams)
+    oracle = ready_oracle(instance.oracle, solver, streams)
+    execution = _Execution(oracle, solver, streams)
     execution.advance(steps)
     mark, _ = execution.read()
     if execution.state.status is Status.FAILED or mark.work.steps != steps:
@@ -157,18 +182,33 @@ class _Execution:
             done = self.state.work.steps - before
             if done != steps and self.state.status is Status.RUNNING:
                 raise RuntimeError(f"advance({steps}) counted {done} steps in state.work.steps")
+            self._check_samples()
             count -= steps
 
     def read(self) -> tuple[Mark, Solution]:
         """Return seconds and work so far, without metrics, and the solution."""
         reading, solution = _timed(partial(self.solver.solution, self.state))
-        return Mark(self.seconds, reading, replace(self.state.work)), solution
+        if not isinstance(solution, Solution) or not isinstance(solution.point, np.ndarray):
+            wrong = solution.point if isinstance(solution, Solution) else solution
+            raise TypeError(
+                f"solution() must return a Solution with an array, not {type(wrong).__name__}"
+            )
+        # a copy: the solver may go on in the same arrays
+        return Mark(self.seconds, reading, replace(self.state.work)), deepcopy(solution)
+
+    def _check_samples(self) -> None:
+        """Refuse a solver that counts fewer samples than it took."""
+        counted, taken = self.state.work.samples, self.oracle.taken
+        if counted < taken:
+            raise RuntimeError(
+                f"{counted} samples are counted in state.work.samples, {taken} were taken"
+            )
 
 
 def _checkpoint(
     execution: _Execution,
-    record: Callable[[Mark, Solution], None],
-    rule: Callable[[Mark, Solution], Stop | None],
+    keep: Journal,
+    rule: PointRule,
 ) -> Stop | None:
     """Read and record the solution; return why the run ends here, where it does."""
     state = execution.state
@@ -176,7 +216,7 @@ def _checkpoint(
     if state.status is Status.FAILED or not solution.is_finite:
         reason = state.reason or f"the solution at step {mark.work.steps} is not finite"
         return Stop(Ending.DIVERGED, reason)
-    record(mark, solution)
+    keep(mark, solution)
     if state.status is Status.CONVERGED:
         return Stop(Ending.DONE, f"converged after {mark.work.steps} steps")
     return rule(mark, solution)
@@ -200,20 +240,18 @@ def _chunk(execution: _Execution, budget: Budget, target: int, marks: list[Mark]
     return None
 
 
-def _throttled(
-    until: Rule | None, instance: AnyInstance
-) -> Callable[[Mark, Solution], Stop | None]:
-    """Return a rule that computes metrics, but at most every `RULE_SECONDS` on the clock."""
+def _throttled(rule: PointRule | None) -> PointRule:
+    """Return the rule, but evaluated at most every `RULE_SECONDS` on the clock."""
     last = -math.inf
 
-    def rule(mark: Mark, solution: Solution) -> Stop | None:
+    def throttled(mark: Mark, solution: Solution) -> Stop | None:
         nonlocal last
-        if until is None or mark.seconds - last < RULE_SECONDS:
+        if rule is None or mark.seconds - last < RULE_SECONDS:
             return None
         last = mark.seconds
-        return until(replace(mark, metrics=metrics_of(instance, solution)))
+        return rule(mark, solution)
 
-    return rule
+    return throttled
 
 
 def _timed(call: Callable[[], T]) -> tuple[float, T]:

@@ -35,6 +35,8 @@ class Ending(Enum):
     """It needed more memory than there was, or than its limit."""
     CRASHED = "crashed"
     """Its process died."""
+    SUSPECT = "suspect"
+    """Its clock is not what the operating system counted."""
     MISSING = "missing"
     """It is planned, and has not been run yet."""
 

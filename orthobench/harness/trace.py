@@ -39,6 +39,9 @@ class Mark:
 Journal: TypeAlias = Callable[[Mark, Solution], None]
 """Called with each point of a run as it is recorded."""
 
+PointRule: TypeAlias = Callable[[Mark, Solution], Stop | None]
+"""Returns why a run is to stop at a point, or None."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -107,3 +110,8 @@ class Recording:
     marks: list[Mark] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
     error: Exception | None = None
+
+    def add(self, mark: Mark, solution: Solution) -> None:
+        """Add a point."""
+        self.marks.append(mark)
+        self.solutions.append(solution)

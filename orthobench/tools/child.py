@@ -35,11 +35,20 @@ class Channel:
     ----------
     incoming, outgoing : binary file
     codec : {"pickle", "json"}
+    loads : callable, optional
+        Reads messages; by default the codec's function.
     """
 
-    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, codec: str) -> None:
+    def __init__(
+        self,
+        incoming: BinaryIO,
+        outgoing: BinaryIO,
+        codec: str,
+        loads: Callable[[bytes], Any] | None = None,
+    ) -> None:
         self._incoming, self._outgoing = incoming, outgoing
-        self._dumps, self._loads = CODECS[codec]
+        self._dumps, known = CODECS[codec]
+        self._loads = loads or known
 
     def send(self, message: Any) -> None:
         """Write a message, which may be anything but None."""

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,9 +111,17 @@ class Process:
     replies : SimpleQueue, optional
         Takes each message from the process, with the process, and None once there are no more.
         Several processes may share a queue; `receive` is for one that has its own.
+    loads : callable, optional
+        Reads messages of a process that is not trusted; by default the codec of the program.
     """
 
-    def __init__(self, program: Program, threads: int = 1, replies: Replies | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        threads: int = 1,
+        replies: Replies | None = None,
+        loads: Callable[[bytes], Any] | None = None,
+    ) -> None:
         self._replies: Replies = SimpleQueue() if replies is None else replies
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         self._written = 0
@@ -130,7 +138,8 @@ class Process:
             self._stderr.close()
             raise
         incoming = cast(BinaryIO, self._process.stdout)
-        self._channel = Channel(incoming, cast(BinaryIO, self._process.stdin), program.codec)
+        outgoing = cast(BinaryIO, self._process.stdin)
+        self._channel = Channel(incoming, outgoing, program.codec, loads)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -165,6 +174,11 @@ class Process:
             self._replies.put((self, None))
             raise self.death()
         return message
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
 
     @property
     def alive(self) -> bool:

@@ -70,6 +70,11 @@ class SparsePCAOracle(Oracle):
         """Get the next samples ready."""
         self._stream.prepare(samples)
 
+    @property
+    def taken(self) -> int:
+        """The samples that were taken since `rewind`."""
+        return self._stream.taken
+
     def remaining(self) -> float:
         """Return how many samples are left."""
         return self._stream.remaining()

@@ -1,11 +1,12 @@
 """The local executor: worker processes on this machine, each cell in one of them.
 
-A process that dies, hangs or takes too much memory costs its own cell and nothing else; the points
-that the cell had recorded until then are judged by the process that takes its place.
+Each process keeps the solver in another one (`guard`). One that dies, hangs or takes too much
+memory costs its own cell and nothing else; points that the cell had recorded are judged.
 """
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
+from orthobench.harness.executors.guard import Job
 from orthobench.harness.executors.worker import Done, Judge, Reply, Request, Run
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Outcome, Recording
@@ -75,7 +77,7 @@ def refuse_scripts(cells: Iterable[Cell]) -> None:
 
 def execute(worker: Worker, cell: Cell) -> Outcome:
     """Execute one cell on a worker that is idle."""
-    worker.begin(Run(cell))
+    worker.begin(cell)
     while True:
         for event in _next_events([worker], worker.replies):
             if event.outcome is not None:
@@ -129,21 +131,27 @@ class Worker:
     limits: Limits
     replies: Replies
     process: Process | None = None
+    cell: Cell | None = None
     request: Request | None = None
     recording: Recording = field(default_factory=Recording)
     deadline: float = inf
     held: Data | None = None
 
-    def begin(self, request: Request) -> None:
+    def begin(self, cell: Cell) -> None:
+        """Begin a cell. Its points are asked for where the process may be killed in time."""
+        self.cell, self.held = cell, (cell.problem, cell.seed)
+        job = Job.of(cell, pickle.dumps(cell.solver))
+        self._ask(Run(job, journal=self.limits.timeout is not None))
+
+    def _ask(self, request: Request) -> None:
         """Send a request to the process; start one where there is none, or it died idle."""
         if self.process is not None and not self.process.alive:
             self.close()
         if self.process is None:
-            memory = {"memory": self.limits.memory}
-            program = Program("orthobench.harness.executors.worker", memory)
+            settings = {"threads": self.threads, "memory": self.limits.memory}
+            program = Program("orthobench.harness.executors.worker", settings)
             self.process = Process(program, self.threads, self.replies)
         self.request, self.recording = request, Recording()
-        self.held = request.cell.problem, request.cell.seed
         self.deadline = time.monotonic() + (self.limits.timeout or inf)
         self.process.send(request)
 
@@ -182,24 +190,24 @@ class Worker:
         request, recording = self.request, self.recording
         if isinstance(request, Run) and recording.marks:
             self.close()
-            self.begin(Judge(request.cell, recording, stop))
+            self._ask(Judge(request.job, recording, stop))
             return None
         lost = request.stop if isinstance(request, Judge) else stop
         return self._finish(Outcome(lost), fresh=True)
 
     def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:
         """Return the event of the finished cell; `fresh` ends the process that it ran in."""
-        request, self.request, self.deadline = self.request, None, inf
+        cell, self.cell, self.request, self.deadline = self.cell, None, None, inf
         if fresh:
             self.close()
-        return None if request is None else Event(request.cell, self.name, outcome)
+        return None if cell is None else Event(cell, self.name, outcome)
 
 
 def _assign(crew: Iterable[Worker], waiting: _Waiting) -> Iterator[Event]:
     """Give every idle worker a cell."""
     for worker in crew:
         if worker.request is None and (cell := waiting.take(worker.held)):
-            worker.begin(Run(cell))
+            worker.begin(cell)
             yield Event(cell, worker.name)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from orthobench.contract.solution import Solution
-    from orthobench.harness.cell import Cell
+    from orthobench.harness.executors.guard import Guard, Job
     from orthobench.harness.stopping import Stop
     from orthobench.harness.trace import Mark, Outcome, Recording
     from orthobench.tools.child import Channel
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """Request: execute a cell, and send each point as it is recorded."""
+    """Request: run a job; with `journal` send each point as it is recorded."""
 
-    cell: Cell
+    job: Job
+    journal: bool
 
 
 @dataclass(frozen=True)
 class Judge:
     """Request: judge the points that a run had recorded before its process was gone."""
 
-    cell: Cell
+    job: Job
     recording: Recording
     stop: Stop
 
@@ -45,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Done:
-    """Reply: the cell is finished."""
+    """Reply: the request is finished."""
 
     outcome: Outcome
 
@@ -54,49 +55,68 @@ Request: TypeAlias = Run | Judge
 Reply: TypeAlias = Point | Done
 
 
-def main(channel: Channel, memory: int | None) -> None:
+def main(channel: Channel, threads: int, memory: int | None) -> None:
     """Serve requests until the parent closes the channel.
 
     Parameters
     ----------
     channel : Channel
         To and from the parent.
+    threads : int
+        Threads of the libraries in the process of the solver.
     memory : int, optional
-        Bytes of memory that the process may take (on Linux).
+        Bytes of memory that this process, and that of the solver, may take (on Linux).
     """
+    prepare_process(channel, memory)
+    from orthobench.harness.executors.guard import Guard
+
+    guard = Guard(threads, memory)
+    while True:
+        try:
+            request: Request | None = channel.receive()
+        except Exception as error:
+            channel.send(Done(_unimportable(error)))
+            continue
+        if request is None:
+            return guard.close()
+        channel.send(Done(_outcome(request, guard, channel)))
+
+
+def prepare_process(channel: Channel, memory: int | None) -> None:
+    """Let this process say where it crashes, and limit its memory."""
     faulthandler.enable()
     if hasattr(os, "register_at_fork"):
         # a copy that a solver forks and that outlives this process would hold the channel open
         os.register_at_fork(after_in_child=channel.close)
     if memory is not None:
         _limit_memory(memory)
-    while True:
-        try:
-            request: Request | None = channel.receive()
-        except Exception as error:
-            channel.send(Done(_not_importable(error)))
-            continue
-        if request is None:
-            return
-        channel.send(Done(_outcome(request, channel)))
 
 
-def _outcome(request: Request, channel: Channel) -> Outcome:
-    from orthobench.harness.cell import broken_off, execute
-
-    if isinstance(request, Judge):
-        return broken_off(request.cell, request.recording, request.stop)
-    return execute(request.cell, lambda mark, solution: channel.send(Point(mark, solution)))
-
-
-def _not_importable(error: Exception) -> Outcome:
-    """Return the outcome of a cell whose classes this process cannot import."""
+def unimportable(error: Exception) -> Stop:
+    """Return how a cell ended whose classes this process cannot import."""
     from orthobench.harness.stopping import Ending, Stop
-    from orthobench.harness.trace import Outcome
 
     where = "".join(traceback.format_exception(error))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
-    return Outcome(Stop(Ending.ERROR, reason, where))
+    return Stop(Ending.ERROR, reason, where)
+
+
+def _outcome(request: Request, guard: Guard, channel: Channel) -> Outcome:
+    from orthobench.harness.executors.guard import broken_off
+
+    if isinstance(request, Judge):
+        return broken_off(request.job, request.recording, request.stop)
+
+    def journal(mark: Mark, solution: Solution) -> None:
+        channel.send(Point(mark, solution))
+
+    return guard.execute(request.job, journal if request.journal else None)
+
+
+def _unimportable(error: Exception) -> Outcome:
+    from orthobench.harness.trace import Outcome
+
+    return Outcome(unimportable(error))
 
 
 def _limit_memory(most: int) -> None:

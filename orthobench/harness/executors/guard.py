@@ -1,0 +1,296 @@
+"""The guard of a run: the solver is in a process of its own, problem and judge are in this one.
+
+The process of a solver is sent the oracle, and samples as it needs them: never more than its budget
+allows, and none that is held out. It sends back the points that it records, and its clock is
+checked against what the operating system counts. What remains possible is said in
+``docs/fairness.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from orthobench.contract.problem import AnyInstance, AnyProblem
+from orthobench.contract.sources import SampleSource
+from orthobench.harness.cell import Cell, built
+from orthobench.harness.executors.messages import (
+    Answer,
+    Ask,
+    Begun,
+    Ended,
+    FromSolver,
+    Need,
+    Point,
+    Start,
+    read,
+)
+from orthobench.harness.executors.samples_desk import Desk
+from orthobench.harness.executors.transfer import Parcel, packed
+from orthobench.harness.identity import Streams
+from orthobench.harness.judging import judged, stop_at, stop_of
+from orthobench.harness.preparation import WARM_UP_STEPS
+from orthobench.harness.stopping import Budget, Ending, Stop, Target
+from orthobench.harness.trace import Journal, Outcome, Recording
+from orthobench.tools.processes import Process, ProcessError, Program
+from orthobench.tools.threads import limited
+from orthobench.tools.usage import Usage, usage
+
+FIRST_ROWS = 256
+"""Samples that are handed out at first; then as many as so far, within the oracle's window."""
+
+SHARE = 0.2
+"""Seconds off the clock that raise no suspicion, for each second on it."""
+
+CPU_SECONDS = 0.25
+"""CPU seconds off the clock that raise no suspicion: samples are copied, points are sent."""
+
+BYTE_SECONDS = 1e-8
+"""CPU seconds off the clock that raise no suspicion, for each byte of samples and points."""
+
+IDLE_SECONDS = 2.0
+"""Seconds of wall time off the clock, waiting for a core left out, that raise no suspicion."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell without its solver, which only the process of the solver loads.
+
+    Attributes
+    ----------
+    problem, seed, data, budget, until, threads, streams
+        As of `Cell`.
+    solver : bytes
+        The pickle of the solver.
+    batch, reruns
+        As of the solver.
+    refusal : str, optional
+        Why the solver cannot take the problem.
+    """
+
+    problem: AnyProblem
+    seed: int
+    data: str
+    budget: Budget
+    until: Target | None
+    threads: int
+    streams: Streams
+    solver: bytes
+    batch: int
+    reruns: bool
+    refusal: str | None
+
+    @classmethod
+    def of(cls, cell: Cell, solver: bytes) -> Job:
+        """Return the job of a cell, whose solver is pickled already."""
+        return cls(
+            cell.problem, cell.seed, cell.data, cell.budget, cell.until, cell.threads, cell.streams,
+            solver, int(cell.solver.batch), cell.solver.reruns, cell.solver.refuses(cell.problem),
+        )  # fmt: skip
+
+    def instance(self) -> AnyInstance:
+        """Return the instance, shared with the job before where its data are the same."""
+        return built(self.problem, self.seed, self.data)
+
+
+@dataclass
+class Guard:
+    """The process of a solver, seen from the one that judges; started for the first job.
+
+    Attributes
+    ----------
+    threads : int
+        Threads of the libraries in the process.
+    memory : int, optional
+        The most bytes of memory that the process may take.
+    """
+
+    threads: int
+    memory: int | None = None
+    process: Process | None = None
+    held: AnyInstance | None = None
+    sources: list[SampleSource] = field(default_factory=list)
+
+    def execute(self, job: Job, journal: Journal | None = None) -> Outcome:
+        """Run a job and judge it; errors are recorded in the outcome.
+
+        Parameters
+        ----------
+        job : Job
+        journal : callable, optional
+            Called with each point as it is recorded.
+        """
+        if job.refusal is not None:
+            return Outcome(Stop(Ending.REFUSED, job.refusal))
+        process = self._running()
+        with limited(job.threads):
+            try:
+                instance = job.instance()
+                parcel = self._parcel(instance, job.problem.name)
+            except Exception as error:
+                return Outcome(stop_of(error, f"problem {job.problem.name}"))
+            run = _Run(job, instance, process, self.sources, journal)
+            stop = run.follow(parcel)
+            outcome = judged(instance, run.recording, stop, job.until)
+        doubt = None if outcome.stop.status.failed else run.doubt()
+        return (replace(outcome, stop=Stop(Ending.SUSPECT, doubt)) if doubt else outcome).stored
+
+    def close(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.close()
+        self.process = self.held = None
+
+    def _running(self) -> Process:
+        if self.process is None or not self.process.alive:
+            self.close()
+            program = Program("orthobench.harness.executors.solving", {"memory": self.memory})
+            self.process = Process(program, self.threads, loads=read)
+        return self.process
+
+    def _parcel(self, instance: AnyInstance, problem: str) -> Parcel | None:
+        """Return the oracle of an instance, or None where the process has it already."""
+        if self.held is instance:
+            return None
+        parcel, self.sources = packed(instance.oracle, problem)
+        self.held = instance
+        return parcel
+
+
+def broken_off(job: Job, recording: Recording, stop: Stop) -> Outcome:
+    """Judge the points that a run had recorded before its process was killed.
+
+    Parameters
+    ----------
+    job : Job
+    recording : Recording
+        What the journal of the run was called with.
+    stop : Stop
+        How the run ended. It is all that is left where the instance cannot be built again.
+    """
+    with limited(job.threads):
+        try:
+            outcome = judged(job.instance(), recording, stop, job.until)
+        except Exception:
+            return Outcome(stop)
+    return Outcome(stop, outcome.trace)
+
+
+class _Run:
+    """A run, followed from the process that judges it."""
+
+    def __init__(
+        self,
+        job: Job,
+        instance: AnyInstance,
+        process: Process,
+        sources: list[SampleSource],
+        journal: Journal | None,
+    ) -> None:
+        self.job, self.instance, self.process = job, instance, process
+        self.recording = Recording()
+        self._journal = journal
+        self._desk_of = partial(Desk, sources, job.streams)
+        self._used: list[Usage | None] = []
+        self._own: list[Usage | None] = []
+        self._serving = 0.0
+
+    def follow(self, parcel: Parcel | None) -> Stop:
+        """Send the job; answer what the process asks until its run is over; return how it ended."""
+        job = self.job
+        most = min(WARM_UP_STEPS * job.batch, job.budget.samples)
+        self._desk = self._desk_of(most, most)
+        target = job.until is not None
+        try:
+            self.process.send(
+                Start(parcel, job.solver, job.budget, job.streams, job.threads, target)
+            )
+            while not isinstance(message := self.process.receive(), Ended):
+                self._take(message)
+        except ProcessError as death:
+            return Stop(Ending.CRASHED, death.reason, death.stderr)
+        self._look()
+        return message.stop
+
+    def doubt(self) -> str | None:
+        """Return why the clock of the run is not to be trusted, or None.
+
+        Called once the run is judged: what its process does meanwhile counts too.
+        """
+        self._look()
+        if len(self._used) < 3 or None in self._used or None in self._own:
+            return None
+        begin, end, now = (used for used in self._used if used)
+        own = (self._own[1] or end).queued - (self._own[0] or begin).queued
+        spent = replace(end - begin, cpu=now.cpu - begin.cpu)
+        waited = spent.queued + own + self._serving
+        volume = self._desk.bytes + sum(s.point.nbytes for s in self.recording.solutions)
+        return doubt(replace(spent, queued=waited), self._clock(), self.job.threads, volume)
+
+    def _clock(self) -> float:
+        """Return the seconds of all calls that were timed."""
+        marks = self.recording.marks
+        runs = marks if self.job.reruns else marks[-1:]
+        return sum(mark.seconds for mark in runs) + sum(mark.reading for mark in marks)
+
+    def _look(self) -> None:
+        """Ask the operating system what both processes have used."""
+        self._used.append(usage(self.process.pid))
+        self._own.append(usage(os.getpid()))
+
+    def _take(self, message: FromSolver) -> None:
+        match message:
+            case Begun() if not self._used:
+                self._desk = self._desk_of(self.job.budget.samples, FIRST_ROWS)
+                self._serving = 0.0
+                self._look()
+            case Point(mark, solution):
+                self.recording.add(mark, solution)
+                if self._journal is not None:
+                    self._journal(mark, solution)
+            case Need() | Ask():
+                begin = time.monotonic()
+                self.process.send(
+                    self._desk.rows(message.source, message.first)
+                    if isinstance(message, Need)
+                    else Answer(self._stop())
+                )
+                self._serving += time.monotonic() - begin
+
+    def _stop(self) -> Stop | None:
+        """Return why the run stops at its last point, or None."""
+        until, marks = self.job.until, self.recording.marks
+        if until is None or not marks:
+            return None
+        try:
+            return stop_at(self.instance, until, marks[-1], self.recording.solutions[-1])
+        except Exception as error:
+            return stop_of(error, "the judge")
+
+
+def doubt(spent: Usage, clock: float, threads: int, volume: int) -> str | None:
+    """Return why a clock is not to be trusted, or None.
+
+    Parameters
+    ----------
+    spent : Usage
+        What the process of the solver used during the run, as the operating system counts it. Its
+        `queued` is all the time in which it waited for others.
+    clock : float
+        Seconds of all calls that were timed.
+    threads : int
+        Threads that the solver may use.
+    volume : int
+        Bytes of samples and points that the process got and sent.
+    """
+    said = f"where its clock says {clock:.3g} s"
+    if spent.children:
+        return f"processes that the solver started were running at the end, {said}"
+    if spent.cpu > (threads + SHARE) * clock + CPU_SECONDS + BYTE_SECONDS * volume:
+        return f"the run took {spent.cpu:.3g} s of CPU time {said}"
+    wall = spent.wall - spent.queued
+    if wall > (1 + SHARE) * clock + IDLE_SECONDS:
+        return f"the run took {wall:.3g} s {said}"
+    return None

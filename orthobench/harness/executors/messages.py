@@ -1,0 +1,131 @@
+"""Messages between the process of a solver and the one that judges it.
+
+What the solver's process sends is read as data: it cannot make the other process run anything.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, TypeAlias
+
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import Work
+from orthobench.harness.executors.transfer import Parcel
+from orthobench.harness.identity import Streams
+from orthobench.harness.stopping import Budget, Ending, Stop
+from orthobench.harness.trace import Mark
+from orthobench.tools.arrays import Array
+
+
+@dataclass(frozen=True)
+class Start:
+    """To the solver: run.
+
+    Attributes
+    ----------
+    parcel : Parcel, optional
+        The oracle; None where it is the one that was sent last.
+    solver : bytes
+        Its pickle.
+    budget : Budget
+    streams : Streams
+    threads : int
+        BLAS threads.
+    target : bool
+        Whether to ask at checkpoints whether the run is over.
+    """
+
+    parcel: Parcel | None
+    solver: bytes
+    budget: Budget
+    streams: Streams
+    threads: int
+    target: bool
+
+
+@dataclass(frozen=True)
+class Rows:
+    """To the solver: samples, or None where there are no more; or why they cannot be read."""
+
+    rows: Array | None
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """To the solver: why the run stops at the point that was sent last, or None."""
+
+    stop: Stop | None
+
+
+@dataclass(frozen=True)
+class Begun:
+    """From the solver: the warm-up is over, and the run begins."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """From the solver: send samples of a source; `first` where they begin anew."""
+
+    source: int
+    first: bool
+
+
+@dataclass(frozen=True)
+class Point:
+    """A recorded point of the run."""
+
+    mark: Mark
+    solution: Solution
+
+
+@dataclass(frozen=True)
+class Ask:
+    """From the solver: is the run over at the point that was sent last?"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """From the solver: the run is over."""
+
+    stop: Stop
+
+
+FromSolver: TypeAlias = Begun | Need | Point | Ask | Ended
+
+KNOWN = (Begun, Need, Point, Ask, Ended, Mark, Work, Stop, Ending)
+"""The classes that a message from a solver's process may have, beside solutions and arrays."""
+
+NUMPY = {
+    ("numpy", "ndarray"), ("numpy", "dtype"),
+    *((f"numpy.{core}.multiarray", name) for core in ("core", "_core")
+      for name in ("_reconstruct", "scalar")),
+    *((f"numpy.{core}.numeric", "_frombuffer") for core in ("core", "_core")),
+}  # fmt: skip
+"""What numpy makes arrays of."""
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in NUMPY:
+            return super().find_class(module, name)
+        found = getattr(sys.modules.get(module), name, None)  # nothing is imported for it
+        if found in KNOWN or (isinstance(found, type) and issubclass(found, Solution)):
+            return found
+        raise pickle.UnpicklingError(
+            f"a solver's process sent a {module}.{name}, which is no part of a message"
+        )
+
+
+def read(data: bytes) -> Any:
+    """Return the message that a solver's process wrote.
+
+    Raises
+    ------
+    UnpicklingError
+        Where it holds anything but arrays, numbers, texts, solutions and the messages of here.
+    """
+    return _Reader(BytesIO(data)).load()

@@ -1,0 +1,100 @@
+"""The program of a solver's process: it holds the oracle, the solver, and nothing else.
+
+The problem with its judge is in the process that started this one, which gets the recorded points
+(`orthobench.harness.executors.guard`).
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from functools import partial
+
+from orthobench.contract.solution import Solution
+from orthobench.harness.executors.messages import (
+    Answer,
+    Ask,
+    Begun,
+    Ended,
+    Need,
+    Point,
+    Rows,
+    Start,
+)
+from orthobench.harness.executors.transfer import unpacked
+from orthobench.harness.executors.worker import prepare_process, unimportable
+from orthobench.harness.judging import stop_of
+from orthobench.harness.preparation import ready_oracle
+from orthobench.harness.run import record
+from orthobench.harness.stopping import Stop
+from orthobench.harness.trace import Mark
+from orthobench.tools.arrays import Array
+from orthobench.tools.child import Channel
+from orthobench.tools.threads import limited
+
+
+def main(channel: Channel, memory: int | None) -> None:
+    """Run solvers until the parent closes the channel.
+
+    Parameters
+    ----------
+    channel : Channel
+        To and from the parent.
+    memory : int, optional
+        Bytes of memory that the process may take (on Linux).
+    """
+    prepare_process(channel, memory)
+    parcel = None
+    while (start := channel.receive()) is not None:
+        parcel = start.parcel or parcel
+        channel.send(Ended(_run(replace(start, parcel=parcel), channel)))
+
+
+def _run(start: Start, channel: Channel) -> Stop:
+    """Run a solver; return how the run ended."""
+    assert start.parcel is not None
+    try:
+        solver = pickle.loads(start.solver)
+        oracle = unpacked(start.parcel, partial(_rows, channel))
+    except Exception as error:
+        return unimportable(error)
+    rule = partial(_over, channel) if start.target else None
+    with limited(start.threads):
+        try:
+            oracle = ready_oracle(oracle, solver, start.streams)
+        except Exception as error:
+            return stop_of(error, solver.name)
+        channel.send(Begun())
+        stop, _ = record(
+            oracle, solver, start.budget, start.streams, partial(_send, channel), rule
+        )
+    return stop
+
+
+def _send(channel: Channel, mark: Mark, solution: Solution) -> None:
+    channel.send(Point(mark, solution))
+
+
+def _rows(channel: Channel, source: int, first: bool) -> Array | None:
+    """Ask for samples."""
+    reply = _asked(channel, Need(source, first))
+    assert isinstance(reply, Rows)
+    if reply.error is not None:
+        raise reply.error
+    return reply.rows
+
+
+def _over(channel: Channel, mark: Mark, solution: Solution) -> Stop | None:
+    """Ask whether the run stops at the point that was sent last."""
+    del mark, solution
+    reply = _asked(channel, Ask())
+    assert isinstance(reply, Answer)
+    return reply.stop
+
+
+def _asked(channel: Channel, question: Need | Ask) -> Rows | Answer:
+    channel.send(question)
+    reply: Rows | Answer | None = channel.receive()
+    if reply is None:  # the parent is gone
+        raise SystemExit
+    return reply
