@@ -188,11 +188,7 @@ class _Execution:
     def read(self) -> tuple[Mark, Solution]:
         """Return seconds and work so far, without metrics, and the solution."""
         reading, solution = _timed(partial(self.solver.solution, self.state))
-        if not isinstance(solution, Solution) or not isinstance(solution.point, np.ndarray):
-            wrong = solution.point if isinstance(solution, Solution) else solution
-            raise TypeError(
-                f"solution() must return a Solution with an array, not {type(wrong).__name__}"
-            )
+        _check_solution(solution)
         # a copy: the solver may go on in the same arrays
         return Mark(self.seconds, reading, replace(self.state.work)), deepcopy(solution)
 
@@ -203,6 +199,13 @@ class _Execution:
             raise RuntimeError(
                 f"{counted} samples are counted in state.work.samples, {taken} were taken"
             )
+
+
+def _check_solution(solution: object) -> None:
+    found = solution.point if isinstance(solution, Solution) else solution
+    if found is solution or not isinstance(found, np.ndarray):
+        kind = type(found).__name__
+        raise TypeError(f"solution() must return a Solution of an array (n, k), not a {kind}")
 
 
 def _checkpoint(

@@ -16,8 +16,10 @@ from orthobench.harness import preparation
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import FEASIBLE, VIOLATION
+from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import checkpoints
 from orthobench.harness.stopping import Budget, Ending, Stop, Target
+from orthobench.harness.trace import Recording
 from orthobench.tools.geometry import random_point
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -207,14 +209,14 @@ def test_any_function_of_a_checkpoint_is_a_rule(toys):
 
 
 def test_a_journal_gets_every_point(toys):
-    points = []
+    recording = Recording()
     instance = toys.Problem().build(None)
     solver = toys.Solver(fault="converge")
-    outcome = harness.run(
-        instance, solver, Budget(steps=50), STREAMS, journal=lambda *point: points.append(point)
-    )
-    assert [mark.work for mark, _ in points] == [mark.work for mark in outcome.trace]
-    assert np.array_equal(points[-1][1].point, outcome.solution)
+    oracle = ready_oracle(instance.oracle, solver, STREAMS)
+    harness.record(oracle, solver, Budget(steps=50), STREAMS, recording.add)
+    outcome = harness.run(instance, solver, Budget(steps=50), STREAMS)
+    assert [mark.work for mark in recording.marks] == [mark.work for mark in outcome.trace]
+    assert np.array_equal(recording.solutions[-1].point, outcome.solution)
 
 
 def test_a_target_on_an_unknown_metric_fails_the_run_and_no_more(toys):

@@ -84,7 +84,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Ask:
-    """From the solver: is the run over at the point that was sent last?"""
+    """From the solver: asks whether the run is over at the point that was sent last."""
 
 
 @dataclass(frozen=True)

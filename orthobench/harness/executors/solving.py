@@ -7,8 +7,8 @@ The problem with its judge is in the process that started this one, which gets t
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from orthobench.contract.solution import Solution
 from orthobench.harness.executors.messages import (
@@ -21,7 +21,7 @@ from orthobench.harness.executors.messages import (
     Rows,
     Start,
 )
-from orthobench.harness.executors.transfer import unpacked
+from orthobench.harness.executors.transfer import Parcel, unpacked
 from orthobench.harness.executors.worker import prepare_process, unimportable
 from orthobench.harness.judging import stop_of
 from orthobench.harness.preparation import ready_oracle
@@ -44,18 +44,17 @@ def main(channel: Channel, memory: int | None) -> None:
         Bytes of memory that the process may take (on Linux).
     """
     prepare_process(channel, memory)
-    parcel = None
+    parcel: Any = None  # the first job brings one
     while (start := channel.receive()) is not None:
         parcel = start.parcel or parcel
-        channel.send(Ended(_run(replace(start, parcel=parcel), channel)))
+        channel.send(Ended(_run(start, parcel, channel)))
 
 
-def _run(start: Start, channel: Channel) -> Stop:
-    """Run a solver; return how the run ended."""
-    assert start.parcel is not None
+def _run(start: Start, parcel: Parcel, channel: Channel) -> Stop:
+    """Run a solver on the oracle of a parcel; return how the run ended."""
     try:
-        solver = pickle.loads(start.solver)
-        oracle = unpacked(start.parcel, partial(_rows, channel))
+        solver = pickle.loads(start.solver)  # noqa: S301 - the parent wrote it
+        oracle = unpacked(parcel, partial(_rows, channel))
     except Exception as error:
         return unimportable(error)
     rule = partial(_over, channel) if start.target else None
@@ -65,9 +64,7 @@ def _run(start: Start, channel: Channel) -> Stop:
         except Exception as error:
             return stop_of(error, solver.name)
         channel.send(Begun())
-        stop, _ = record(
-            oracle, solver, start.budget, start.streams, partial(_send, channel), rule
-        )
+        stop, _ = record(oracle, solver, start.budget, start.streams, partial(_send, channel), rule)
     return stop
 
 
@@ -77,8 +74,7 @@ def _send(channel: Channel, mark: Mark, solution: Solution) -> None:
 
 def _rows(channel: Channel, source: int, first: bool) -> Array | None:
     """Ask for samples."""
-    reply = _asked(channel, Need(source, first))
-    assert isinstance(reply, Rows)
+    reply: Rows = _asked(channel, Need(source, first))
     if reply.error is not None:
         raise reply.error
     return reply.rows
@@ -87,14 +83,13 @@ def _rows(channel: Channel, source: int, first: bool) -> Array | None:
 def _over(channel: Channel, mark: Mark, solution: Solution) -> Stop | None:
     """Ask whether the run stops at the point that was sent last."""
     del mark, solution
-    reply = _asked(channel, Ask())
-    assert isinstance(reply, Answer)
+    reply: Answer = _asked(channel, Ask())
     return reply.stop
 
 
-def _asked(channel: Channel, question: Need | Ask) -> Rows | Answer:
+def _asked(channel: Channel, question: Need | Ask) -> Any:
     channel.send(question)
-    reply: Rows | Answer | None = channel.receive()
+    reply = channel.receive()
     if reply is None:  # the parent is gone
         raise SystemExit
     return reply
