@@ -8,6 +8,7 @@ on how often a run is recorded.
 from __future__ import annotations
 
 import itertools
+import pickle
 import time
 
 import numpy as np
@@ -16,8 +17,9 @@ from smoke import usually
 from still import Nowhere, Steady, Still
 
 from orthobench.harness import run as harness
-from orthobench.harness.cell import Cell, instance_of
+from orthobench.harness.cell import Cell, execute, instance_of
 from orthobench.harness.executors import inline, local
+from orthobench.harness.executors.guard import Guard, Job
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget
 
@@ -68,3 +70,18 @@ def test_the_clock_does_not_see_how_often_a_run_is_recorded(report, monkeypatch)
     ]
     few, many = np.median(pairs, axis=0)
     report("clock, 200 points over 5", "", "", "", "", f"{many / few:.4f}", "1 to 1 %", "")
+
+
+def test_the_clock_of_a_guarded_run(report):
+    cell = Cell(Nowhere(), Steady(), 0, Budget(steps=STEPS))
+    job = Job.of(cell, pickle.dumps(cell.solver))
+    guard = Guard(threads=1)
+    try:
+        pairs = [
+            [outcome.trace[-1].seconds for outcome in (execute(cell), guard.execute(job))]
+            for _ in range(PAIRS)
+        ]
+    finally:
+        guard.close()
+    here, guarded = np.median(pairs, axis=0)
+    report("clock, guarded over inline", "", "", "", "", f"{guarded / here:.4f}", "1 to 1 %", "")

@@ -114,7 +114,7 @@ def run(
     *,
     retry: bool = False,
     quiet: bool = False,
-    executor: str = "inline",
+    executor: str = "local",
     workers: int = 1,
     limits: Limits | None = None,
     scheduler: str | None = None,
@@ -132,8 +132,10 @@ def run(
     quiet : bool
         No progress display on standard error.
     executor : str
-        ``"inline"``: in this process; ``"local"``: in processes of this machine, so that one that
-        dies or hangs costs no more than its cell; ``"dask"``: on a Dask cluster.
+        ``"local"``: in processes of this machine. Each solver is in one of its own, apart from
+        the judge, the clock is checked, and a process that dies or hangs costs no more than its
+        cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded;
+        needed for classes that are defined in a script or a notebook.
     workers : int
         Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler.
     limits : Limits, optional

@@ -112,7 +112,7 @@ def test_data_that_changed_are_read_again(tmp_path, X):
     }
 
     def explained():
-        (record,) = ob.run(table, store, quiet=True).records
+        (record,) = ob.run(table, store, executor="inline", quiet=True).records
         return record.trace[-1].metrics["explained_variance_ratio"]
 
     np.save(path, X)
@@ -128,7 +128,7 @@ def test_the_session_records_the_threads_that_cells_run_on(tmp_path):
         "problem": [{"name": "digits"}],
         "solver": [{"name": "batch-pca"}],
     }
-    ob.run(table, tmp_path / "s.sqlite", quiet=True)
+    ob.run(table, tmp_path / "s.sqlite", executor="inline", quiet=True)
     with Store(tmp_path / "s.sqlite") as store:
         pools = store.session("suite")["environment"]["blas"]
     assert all(pool["num_threads"] == 1 for pool in pools)
@@ -142,13 +142,13 @@ def test_a_run_of_tables_gives_results(tmp_path):
         "solver": [{"name": "oja", "step": {"tune": [0.1, 1]}}, {"name": "incremental-pca"}],
     }
     store = tmp_path / "s.sqlite"
-    results = ob.run(table, store, quiet=True)
+    results = ob.run(table, store, executor="inline", quiet=True)
     assert not results.failures
     assert len(results.records) == 6
     frame = results.to_pandas()
     assert set(frame.query("chosen").solver) == {"oja", "incremental-pca"}
     assert frame.groupby(["solver", "seed", "solver.step"], dropna=False).ngroups == 6
-    again = ob.run(table, store, quiet=True)
+    again = ob.run(table, store, executor="inline", quiet=True)
     assert [r.trace for r in again.records] == [r.trace for r in results.records]
 
 
@@ -162,7 +162,9 @@ def sparse(*solvers):
 
 
 def test_a_refusal_is_recorded_and_no_failure(tmp_path):
-    results = ob.run(sparse("givens-sparse-pca", "gpower"), tmp_path / "s.sqlite", quiet=True)
+    results = ob.run(
+        sparse("givens-sparse-pca", "gpower"), tmp_path / "s.sqlite", executor="inline", quiet=True
+    )
     assert not results.failures
     (refused,) = results.refused
     assert refused.solver.label == "givens-sparse-pca"
@@ -171,5 +173,5 @@ def test_a_refusal_is_recorded_and_no_failure(tmp_path):
 
 def test_a_suite_in_which_nothing_can_run_is_refused_before_all_else(tmp_path):
     with pytest.raises(ob.UsageError, match=r"no solver can take these problems .*m = 2 of 30"):
-        ob.run(sparse("givens-sparse-pca"), tmp_path / "s.sqlite", quiet=True)
+        ob.run(sparse("givens-sparse-pca"), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())

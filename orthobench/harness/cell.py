@@ -98,7 +98,6 @@ def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
     return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
 
 
-@lru_cache(maxsize=2)
 def built(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
     """Return the instance of a cell; consecutive cells on the same data share it.
 
@@ -109,5 +108,10 @@ def built(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
     data : str
         `Problem.checksum` of the data files: where one changed, the instance is another one.
     """
-    del data
+    return _shared(problem, seed, data)
+
+
+@lru_cache(maxsize=2)
+def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
+    del data  # part of the key
     return instance_of(problem, seed)

@@ -9,7 +9,8 @@ import numpy as np
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Instance
 from orthobench.contract.solution import Solution
-from orthobench.errors import DataError
+from orthobench.errors import DataError, UsageError
+from orthobench.harness.executors.transfer import packed
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing import checks_of_side_effects
 from orthobench.testing.check import Check, NotCheckable, NotConforming
@@ -130,6 +131,16 @@ def check_hidden(problem: AnyProblem) -> None:
             )
 
 
+def check_sent(problem: AnyProblem) -> None:
+    """Raise where the oracle cannot be sent to the process of a solver."""
+    try:
+        packed(_built(problem).oracle, problem.name)
+    except UsageError as error:
+        observed = str(error.__cause__ or error)
+        remedy = "Give the oracle functions and classes of a module, not of a function"
+        raise NotConforming(f"the oracle cannot be pickled: {observed}", remedy) from error
+
+
 def check_global_random(problem: AnyProblem) -> None:
     """Raise where building and judging change the global random state of NumPy or Python."""
     checks_of_side_effects.check_global_random(lambda: _judged(problem))
@@ -186,6 +197,7 @@ CHECKS: tuple[Check, ...] = (
     REPEATS,
     Check("stream", "samples do not depend on how they are taken", check_stream, IT_BUILDS),
     Check("hidden", "solvers cannot reach the judge", check_hidden, IT_BUILDS),
+    Check("sent", "the oracle can be sent to the process of a solver", check_sent, IT_BUILDS),
     Check("random", "global random states are left as they are", check_global_random, IT_BUILDS),
     Check("silent", "nothing is printed or warned of", check_silent, IT_BUILDS),
     Check("parameters", "wrong parameters are refused by name", check_parameters),

@@ -26,7 +26,7 @@ def filled(toys, tmp_path_factory):
     """A store of two suites; in both, the runs of one solver failed."""
     path = tmp_path_factory.mktemp("filled") / "results.sqlite"
     for name in ("first", "second"):
-        api.run(from_table(TABLE, name, toys.registry), path, quiet=True)
+        api.run(from_table(TABLE, name, toys.registry), path, executor="inline", quiet=True)
     return path
 
 

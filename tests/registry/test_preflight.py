@@ -43,14 +43,14 @@ def target(metric):
 )
 def test_a_metric_that_no_judge_reports_is_refused(tmp_path, table, said):
     with pytest.raises(ob.UsageError, match=said):
-        ob.run(table, tmp_path / "s.sqlite", quiet=True)
+        ob.run(table, tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("metric", ["rank", "relaxed_suboptimality", "constraint_violation"])
 def test_a_metric_of_some_solutions_only_can_be_asked_for(tmp_path, metric):
     asked = suite({"name": "msg"}, target={"metric": metric, "value": 1e9})
-    results = ob.run(asked, tmp_path / "s.sqlite", quiet=True)
+    results = ob.run(asked, tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not results.failures
     for record in results.records:
         assert record.stop.status.value == "target"
@@ -61,14 +61,14 @@ def test_tuning_without_validation_data_is_refused(tmp_path):
     np.save(tmp_path / "X.npy", np.random.default_rng(0).standard_normal((200, 5)))
     problem = {"name": "npy-pca", "path": str(tmp_path / "X.npy"), "k": 2, "validation": 0}
     one = suite({"name": "oja", "step": {"tune": [1]}}, problem=problem)
-    assert not ob.run(one, tmp_path / "one.sqlite", quiet=True).failures
+    assert not ob.run(one, tmp_path / "one.sqlite", executor="inline", quiet=True).failures
     two = suite({"name": "oja", "step": {"tune": [1, 2]}}, problem=problem)
     with pytest.raises(ob.UsageError, match=r"oja cannot be tuned on .*give the problem a valid"):
-        ob.run(two, tmp_path / "two.sqlite", quiet=True)
+        ob.run(two, tmp_path / "two.sqlite", executor="inline", quiet=True)
     assert not (tmp_path / "two.sqlite").exists()
     # one trial is stored already: the other one alone could run
     with pytest.raises(ob.UsageError, match="cannot be tuned"):
-        ob.run(two, tmp_path / "one.sqlite", quiet=True)
+        ob.run(two, tmp_path / "one.sqlite", executor="inline", quiet=True)
 
 
 def test_a_judge_that_fails_on_a_plain_point_fails_in_its_cells_only(tmp_path, toys):
@@ -81,7 +81,12 @@ def test_a_judge_that_fails_on_a_plain_point_fails_in_its_cells_only(tmp_path, t
 
     problem = PlannedProblem(Demanding(), "demanding", ob.Budget(steps=3), ("toys", "1"))
     solver = PlannedSolver(toys.Solver(), "power", {}, ("toys", "1"))
-    results = ob.run(Suite("toys", (problem,), (solver,), (0,)), tmp_path / "s.sqlite", quiet=True)
+    results = ob.run(
+        Suite("toys", (problem,), (solver,), (0,)),
+        tmp_path / "s.sqlite",
+        executor="inline",
+        quiet=True,
+    )
     (failed,) = results.failures
     assert "AttributeError" in failed.stop.reason
 

@@ -32,7 +32,7 @@ STRINGS = ["key", "problem", "family", "solver", "status", "reason"]
 def results(toys, tmp_path_factory):
     """Runs of which some fail, and one is missing."""
     path = tmp_path_factory.mktemp("toys") / "results.sqlite"
-    api.run(from_table(TABLE, "toys", toys.registry), path, quiet=True)
+    api.run(from_table(TABLE, "toys", toys.registry), path, executor="inline", quiet=True)
     with Store(path, write=True) as store:
         store.discard([store.records("toys")[0].key])
     return Results.read(path)

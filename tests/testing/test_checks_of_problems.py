@@ -161,6 +161,13 @@ class ShowsJudge(Gaussian):
         return instance
 
 
+class KeepsFunction(Gaussian):
+    def build(self, rng):
+        instance = super().build(rng)
+        instance.oracle.value = lambda point: point.sum()
+        return instance
+
+
 class SeedsGlobally(Gaussian):
     def build(self, rng):
         np.random.seed(1)  # noqa: NPY002 - the fault
@@ -193,6 +200,7 @@ COUNTEREXAMPLES = {
     "repeats": (DrawsUnseeded,),
     "stream": (TakesPieces, NeverReturns),
     "hidden": (ShowsJudge,),
+    "sent": (KeepsFunction,),
     "random": (SeedsGlobally,),
     "silent": (Prints,),
     "parameters": (TakesAnything,),

@@ -189,7 +189,7 @@ def test_no_claim_is_red(tmp_path, first_seed):
 def at_the_papers_size(folder, suite, seeds):
     """Run a suite of the paper's size with few seeds."""
     moved = load(TUCKER_2022.suites / f"{suite}.toml", catalogue(), {"seeds": list(range(seeds))})
-    return ob.run(moved, folder / f"{suite}.sqlite", quiet=True)
+    return ob.run(moved, folder / f"{suite}.sqlite", executor="inline", quiet=True)
 
 
 def medians(results, metric):

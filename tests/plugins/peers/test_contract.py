@@ -176,7 +176,7 @@ def test_without_the_extra_the_rest_of_a_suite_runs(tmp_path, monkeypatch):
     monkeypatch.setattr("orthobench_peers.peer.version", version)
     monkeypatch.setattr("orthobench.harness.suite.version", version)
     store = tmp_path / "results.sqlite"
-    results = api.run(SUITE, store, quiet=True)
+    results = api.run(SUITE, store, executor="inline", quiet=True)
     assert results.failures == []
     assert {(r.solver.label, r.stop.reason) for r in results.refused} == {
         (name, UNAVAILABLE) for name in ("pymanopt-pca", "pyttb-cp-als", "tensorly-power-iteration")
@@ -191,7 +191,7 @@ def test_without_the_extra_the_rest_of_a_suite_runs(tmp_path, monkeypatch):
     if not all(map(known, EXTRAS)):
         return
     monkeypatch.undo()
-    again = api.run(SUITE, store, quiet=True)
+    again = api.run(SUITE, store, executor="inline", quiet=True)
     assert again.refused == []  # once installed, they run
 
 

@@ -240,7 +240,7 @@ class TestEndToEnd:
         return from_table(table, "toys", toys.registry)
 
     def test_what_a_suite_exhibits_is_kept_and_drawn(self, suite, tmp_path, monkeypatch):
-        results = ob.run(suite, tmp_path / "s.sqlite", quiet=True)
+        results = ob.run(suite, tmp_path / "s.sqlite", executor="inline", quiet=True)
         entries = results.entries
         pictured = [e for e in entries if e.problem == "pictured"]
         found = results.exhibits(pictured[0].records)
@@ -253,7 +253,7 @@ class TestEndToEnd:
         assert {"pictured-curves.png", "pictured-images.png"} < {p.name for p in first}
 
         monkeypatch.setattr("orthobench.harness.executors.inline.execute", None)
-        again = ob.run(suite, tmp_path / "s.sqlite", quiet=True)
+        again = ob.run(suite, tmp_path / "s.sqlite", executor="inline", quiet=True)
         second = save_figures(again.entries, tmp_path / "b", exhibits=again.exhibits, **more)
         pictures = [p for p in first if "curves" in p.name or "images" in p.name]
         assert len(pictures) == 6

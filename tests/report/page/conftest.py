@@ -116,7 +116,9 @@ def every(tmp_path_factory) -> Results:
     suite = from_table(SUITE, "every family", catalogue())
     failing = PlannedSolver(Failing(), "failing", {}, ("orthobench", "0"))
     suite = replace(suite, solvers=(*suite.solvers, failing))
-    return ob.run(suite, tmp_path_factory.mktemp("every") / "results.sqlite", quiet=True)
+    return ob.run(
+        suite, tmp_path_factory.mktemp("every") / "results.sqlite", executor="inline", quiet=True
+    )
 
 
 @pytest.fixture(scope="session")
