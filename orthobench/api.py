@@ -161,6 +161,7 @@ def run(
     planned = known.plan()
     run_cells = chosen(executor, workers, known.threads, limits, scheduler)
     preflight.refuse_idle(planned)
+    preflight.refuse_endless(planned)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.cell.key for p in planned) if opened else set()
@@ -272,6 +273,8 @@ def _refuse_oracle(solver: AnySolver, instance: AnyInstance) -> None:
 def _refuse_endless(
     solver: AnySolver, instance: AnyInstance, budget: Budget, until: Rule | None
 ) -> None:
-    endless = solver.batch > 0 and math.isinf(instance.oracle.remaining())
-    if endless and not budget.limits and until is None:
-        raise UsageError("nothing limits this run; give a budget such as ob.Budget(samples=10_000)")
+    finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
+    if finite or solver.converges or until is not None or budget.binds(solver.batch):
+        return
+    example = "samples=10_000" if solver.batch else "steps=1000"
+    raise UsageError(f"nothing limits this run; give a budget such as ob.Budget({example})")

@@ -31,6 +31,8 @@ def requested_suite(
     seeds: int | None = None,
     samples: int | None = None,
     seconds: float | None = None,
+    steps: int | None = None,
+    flops: float | None = None,
 ) -> Suite:
     """Return the suite that a command line asks for.
 
@@ -41,7 +43,7 @@ def requested_suite(
     problems, solvers : sequence of str
         Specifications ``NAME key=value ...``. Problems make a suite of their own, with `solvers`,
         or with all solvers that can take them. Solvers without problems replace those of the suite.
-    seeds, samples, seconds
+    seeds, samples, seconds, steps, flops
         Number of seeds and budget, instead of the suite's.
 
     Raises
@@ -54,7 +56,7 @@ def requested_suite(
         raise UsageError(
             f"problems make a comparison of their own, without the suite {suite!r}: leave one out"
         )
-    limits = {"samples": samples, "seconds": seconds}
+    limits = {"samples": samples, "seconds": seconds, "steps": steps, "flops": flops}
     changes: dict[str, Any] = {
         "seeds": seeds,
         "budget": {key: value for key, value in limits.items() if value is not None},

@@ -99,6 +99,12 @@ def main() -> None:
     type=click.FloatRange(0, min_open=True),
     help="Budget in seconds on the solver's clock, instead of the suite's.",
 )
+@click.option("--steps", type=click.IntRange(1), help="Budget in steps, instead of the suite's.")
+@click.option(
+    "--flops",
+    type=click.FloatRange(0, min_open=True),
+    help="Budget in floating-point operations, instead of the suite's.",
+)
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),

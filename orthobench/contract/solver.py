@@ -12,6 +12,7 @@ import numpy as np
 from orthobench.contract.parameters import check_parameters
 from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solution import Solution
+from orthobench.tools.environment import version
 
 
 class Status(Enum):
@@ -97,15 +98,19 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         must where a library cannot be stepped. The seconds of a run are then those of ``init`` and
         of the last call, and ``work.flops`` those of the last call; they may fall from one
         checkpoint to the next.
+    converges : bool
+        Whether it ends by itself, by the status ``CONVERGED``. Runs of a solver that neither does
+        nor takes samples need a budget in steps, seconds or flops.
     packages : tuple of str
-        Distributions that it calls, as ``("scikit-learn",)``; their versions are part of what
-        identifies a run.
+        Distributions that it calls, as ``("scikit-learn",)``. Their versions are part of what
+        identifies a run; where one is missing, the solver refuses every problem.
     """
 
     name: ClassVar[str]
     needs: ClassVar[type[Oracle]]
     source: ClassVar[str] = ""
     reruns: ClassVar[bool] = False
+    converges: ClassVar[bool] = False
     packages: ClassVar[tuple[str, ...]] = ()
     batch: int = 0
 
@@ -184,8 +189,14 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         problem : Problem
         """
         if issubclass(problem.offers, self.needs):
-            return None
+            return self.missing_packages()
         return f"needs a {self.needs.__name__}, {problem.name} offers {problem.offers.__name__}"
+
+    def missing_packages(self) -> str | None:
+        """Return which of its `packages` are not installed, in a sentence; None where all are."""
+        missing = [name for name in self.packages if version(name) is None]
+        words = " ".join(missing)
+        return f"needs {words}: pip install {words}" if missing else None
 
 
 AnySolver = Solver[Any, Any]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, check_rows, matrix, release
+from orthobench.tools.arrays import Array, check_rows, is_whole, matrix, release
 
 BLOCK = 256
 """Samples in a block; fewer where they are long (`block_rows`)."""
@@ -107,7 +107,7 @@ class ArraySource(SampleSource):
         self.scale, self.centre = scale, centre
         self.d = rows.shape[1]
         self.length = len(rows) if self.order is None else len(self.order)
-        if not hasattr(passes, "__index__") or passes < 1:
+        if not is_whole(passes) or passes < 1:
             raise UsageError(f"passes must be a whole number >= 1, not {passes}")
         self.size = float(self.length * passes)
 

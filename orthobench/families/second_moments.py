@@ -12,6 +12,9 @@ from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, check_rows, matrix
 from orthobench.tools.geometry import orthonormalize
 
+LARGEST = 1e150
+"""The largest second moment, whose square is still finite."""
+
 
 class SecondMoment(ABC):
     """A second-moment matrix C = E[xx'], which need not be formed.
@@ -149,4 +152,9 @@ def second_moment(source: ArraySource) -> SecondMoment:
     C = np.zeros((source.d, source.d))
     for block in source.checked_pass():
         C += block.T @ block
-    return DenseMoment(C / source.length)
+    C /= source.length
+    if np.abs(C).max() > LARGEST:
+        raise DataError(
+            "the samples are so large that squares of their variances overflow: rescale them"
+        )
+    return DenseMoment(C)

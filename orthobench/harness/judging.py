@@ -5,6 +5,8 @@ from __future__ import annotations
 import traceback
 from dataclasses import replace
 
+import numpy as np
+
 from orthobench.contract.exhibits import checked_exhibits
 from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solution import Solution
@@ -48,7 +50,8 @@ def judged(
             stop = met
             break
     last = recording.solutions[len(trace) - 1] if trace else None
-    outcome = Outcome(_feasible(trace, stop), tuple(trace), final=last, error=recording.error)
+    ended = _feasible(trace, recording.solutions, stop)
+    outcome = Outcome(ended, tuple(trace), final=last, error=recording.error)
     return outcome if last is None else _completed(instance, outcome, last)
 
 
@@ -78,14 +81,16 @@ def stop_of(error: Exception, culprit: str) -> Stop:
     return Stop(Ending.ERROR, reason, lines)
 
 
-def _feasible(trace: list[Mark], stop: Stop) -> Stop:
+def _feasible(trace: list[Mark], solutions: list[Solution], stop: Stop) -> Stop:
     """Return how a run ended, which is infeasible where any of its points is."""
     if stop.status.failed:
         return stop
-    for mark in trace:
+    for mark, solution in zip(trace, solutions, strict=False):
         violation = mark.metrics[VIOLATION]
         if not violation <= FEASIBLE:
             reason = f"violated by {violation:.1e} at step {mark.work.steps}"
+            if (kind := solution.point.dtype) != np.float64:
+                reason += f"; its point is {kind}: orthonormalize it in float64"
             return Stop(Ending.INFEASIBLE, f"the solution leaves the constraint: {reason}")
     return stop
 

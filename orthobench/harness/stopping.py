@@ -115,6 +115,10 @@ class Budget:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if math.isfinite(value)}
 
+    def binds(self, batch: int) -> bool:
+        """Whether it ends every run of a solver that takes `batch` samples a step."""
+        return any(name != "samples" or batch > 0 for name in self.limits)
+
     def left(self, now: Checkpoint, start: Checkpoint, batch: int) -> int | float:
         """Return how many more steps fit; infinite where nothing limits them.
 

@@ -37,6 +37,24 @@ def refuse_idle(planned: Iterable[Planned]) -> None:
     raise UsageError(f"no solver can take these problems ({'; '.join(reasons)})")
 
 
+def refuse_endless(planned: Iterable[Planned]) -> None:
+    """Refuse cells that nothing ends: a budget in samples binds no solver that takes none.
+
+    Raises
+    ------
+    UsageError
+    """
+    for plan in planned:
+        cell, solver = plan.cell, plan.cell.solver
+        if solver.converges or cell.until is not None or cell.budget.binds(solver.batch):
+            continue
+        if solver.refuses(cell.problem) is None:
+            raise UsageError(
+                f"nothing ends {plan.solver} on {plan.problem}: it takes no samples, and does not "
+                "say that it `converges`; give a budget in steps, seconds or flops"
+            )
+
+
 def check_problems(planned: Iterable[Planned], known: Collection[str]) -> None:
     """Build each problem with cells to run, and check that its judge reports what the suite names.
 

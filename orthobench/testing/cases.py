@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
@@ -23,6 +23,8 @@ from orthobench.tools.datasets import offline
 
 Plain: TypeAlias = Mapping[str, AnySolver]
 """Solvers in plain NumPy, by the names of the solvers whose flops they count."""
+
+Problems: TypeAlias = Collection[type[AnyProblem]]
 
 _NONE: Plain = MappingProxyType({})
 
@@ -66,7 +68,9 @@ class Case:
             return self.check.result(*subject)
 
 
-def cases_of(item: AnySolver | AnyProblem, plain: Plain = _NONE) -> list[Case]:
+def cases_of(
+    item: AnySolver | AnyProblem, plain: Plain = _NONE, problems: Problems = ()
+) -> list[Case]:
     """Return the cases of a solver, on an example of its family, or of a problem.
 
     Parameters
@@ -75,6 +79,8 @@ def cases_of(item: AnySolver | AnyProblem, plain: Plain = _NONE) -> list[Case]:
     plain : mapping
         Solvers in plain NumPy, by the names of the solvers in whose place they are counted
         (`orthobench.testing.check_flops`).
+    problems : collection of types of Problem
+        Where there is an example for a solver that no built-in family has one for.
 
     Raises
     ------
@@ -86,7 +92,7 @@ def cases_of(item: AnySolver | AnyProblem, plain: Plain = _NONE) -> list[Case]:
             Case("problem", _label(item), c, lambda: (item,)) for c in checks_of_problems.CHECKS
         ]
     if isinstance(item, Solver):
-        subject = cache(partial(_with_example, item))
+        subject = cache(partial(_with_example, item, problems))
         checks = checks_of_solvers.checks(plain.get(item.name))
         return [Case("solver", _label(item), check, subject) for check in checks]
     raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
@@ -99,9 +105,9 @@ def _label(item: AnySolver | AnyProblem) -> str:
     return label(item, {name: v for name, v in values.items() if v != defaults[name]})
 
 
-def _with_example(solver: AnySolver) -> tuple[Any, ...]:
+def _with_example(solver: AnySolver, problems: Problems) -> tuple[Any, ...]:
     try:
-        return solver, example(solver)
+        return solver, example(solver, problems)
     except UsageError as error:
         raise NotCheckable(str(error)) from error
 
@@ -123,10 +129,12 @@ def cases(package: str, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
         On an unknown name; suggests the nearest.
     """
     plugins = plugins_of(package, registry)
+    own = [p.item for p in registry.problems.values() if p.plugin in plugins]
+    checkable = [item for item in own if not any(p.required for p in parameters_of(item))]
     for known in (registry.solvers, registry.problems):
         for name, provided in known.items():
             if provided.plugin in plugins:
-                yield from _of_class(name, provided.item, plain)
+                yield from _of_class(name, provided.item, plain, checkable)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
@@ -161,11 +169,13 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _of_class(name: str, item: type[AnySolver] | type[AnyProblem], plain: Plain) -> list[Case]:
+def _of_class(
+    name: str, item: type[AnySolver] | type[AnyProblem], plain: Plain, problems: Problems
+) -> list[Case]:
     """Return the cases of a class with default parameters; one not checkable where it has none."""
     required = [p.name for p in parameters_of(item) if p.required]
     if not required:
-        return cases_of(item(), plain)
+        return cases_of(item(), plain, problems)
     kind = "problem" if issubclass(item, Problem) else "solver"
     reason = f"it needs {' and '.join(required)}: check one of yours, with orthobench.testing"
     check = Check("example", "there is one to check", partial(_refuse, reason))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, Oracle
+from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle, orthogonal_group
 from orthobench.families.orthogonal_tensor import TensorOracle, orthogonal_tensor
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
@@ -24,14 +25,16 @@ SAMPLES = 2000
 """Samples of an instance: 40 steps of batches of 50."""
 
 
-def example(solver: AnySolver) -> AnyInstance:
+def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> AnyInstance:
     """Return a small instance of artificial data that a solver can be checked on.
 
     Parameters
     ----------
     solver : Solver
-        For one of the built-in families. Its `init` is tried on the instances of its family, and
-        the first that it does not refuse with a `UsageError` is returned.
+        Its `init` is tried on instances of the built-in families, and the first that it does not
+        refuse with a `UsageError` is returned.
+    problems : iterable of types of Problem
+        Problems that are tried after those, with default parameters.
 
     Raises
     ------
@@ -39,9 +42,14 @@ def example(solver: AnySolver) -> AnyInstance:
         Where there is no such instance.
     """
     fitting = [make for offered, make in _EXAMPLES if issubclass(offered, solver.needs)]
-    reason = f"no built-in family offers the {solver.needs.__name__} that it needs"
+    fitting += [partial(_built, each) for each in problems if issubclass(each.offers, solver.needs)]
+    reason = f"no built-in family or problem offers the {solver.needs.__name__} that it needs"
     for make in fitting:
-        instance = make()
+        try:
+            instance = make()
+        except OrthobenchError as error:
+            reason = str(error)
+            continue
         try:
             Runner(solver, instance).start()
         except UsageError as error:
@@ -54,6 +62,10 @@ def example(solver: AnySolver) -> AnyInstance:
         f"there is no example for {solver.name}: {reason}; pass an instance, such as "
         "MyProblem(...).build(np.random.default_rng(0))"
     )
+
+
+def _built(problem: type[AnyProblem]) -> AnyInstance:
+    return problem().build(np.random.default_rng(0))
 
 
 def _stochastic_pca() -> AnyInstance:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +14,63 @@ from orthobench.errors import DataError
 
 Array: TypeAlias = NDArray[np.float64]
 """A NumPy array of float64."""
+
+
+def array_of(data: object, what: str, *, samples: str = "rows") -> NDArray[np.generic]:
+    """Return what a user passes as data as an array, where it is clear what is meant.
+
+    Parameters
+    ----------
+    data : object
+        An array, a table with a method ``to_numpy``, or nested lists.
+    what : str
+        Its name in messages, in the plural: ``"the samples"``.
+    samples : {"rows", "columns"}
+        What the samples are; in a table they are rows by custom.
+
+    Raises
+    ------
+    DataError
+        Where it is anything else; says what it is, and what to pass.
+    """
+    if isinstance(data, np.ma.MaskedArray):
+        raise DataError(
+            f"{what} are a masked array: pass data.filled(value), or rows without masks"
+        )
+    if isinstance(data, np.ndarray):
+        return data if isinstance(data, np.memmap) else np.asarray(data)
+    if isinstance(data, (str, bytes, os.PathLike)):
+        raise DataError(
+            f"{what} are a path: load the file first, one of .npy with np.load(path, mmap_mode='r')"
+        )
+    if hasattr(data, "nnz"):
+        raise DataError(f"{what} are a sparse matrix: pass data.toarray(), if it fits into memory")
+    if hasattr(data, "to_numpy"):
+        if samples == "columns":
+            raise DataError(f"{what} are a table of rows, and columns are samples here: pass "
+                            "data.to_numpy().T")  # fmt: skip
+        return np.asarray(data.to_numpy())
+    if isinstance(data, (list, tuple)) or hasattr(data, "__array__"):
+        try:
+            return np.asarray(data)
+        except ValueError:
+            raise DataError(f"{what} are lists of different lengths") from None
+    raise DataError(f"{what} must be an array, not of type {type(data).__name__}")
+
+
+def is_array_like(data: object) -> bool:
+    """Whether data are for `array_of`, which may refuse them; streams of blocks are not."""
+    if isinstance(data, (list, tuple)):
+        return not any(np.ndim(item) == 2 for item in data if isinstance(item, np.ndarray))
+    kinds = ("__array__", "to_numpy", "nnz")
+    return isinstance(data, (str, bytes, os.PathLike, Mapping)) or any(
+        hasattr(data, k) for k in kinds
+    )
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number; True and False are none."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
 def matrix(rows: NDArray[np.generic], what: str) -> NDArray[np.generic]:

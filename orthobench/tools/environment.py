@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ def snapshot() -> dict[str, Any]:
     }
 
 
+@cache
 def version(distribution: str) -> str | None:
     """Return the version of an installed distribution, or None."""
     try:

@@ -119,6 +119,7 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
     `orthobench.tools.geometry.rotate`: section 2.2 of the paper prints it with the opposite sign.
     """
 
+    converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens"
     needs: ClassVar[type[OrthogonalGroupOracle]] = OrthogonalGroupOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 1"

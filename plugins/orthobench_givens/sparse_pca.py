@@ -101,6 +101,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     Shalit and Chechik 2014, Algorithm 2.
     """
 
+    converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens-sparse-pca"
     needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 2"

@@ -130,6 +130,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     (`orthobench_givens.tensor_angles`). Their Theorem 3 overlooks the local maxima.
     """
 
+    converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens-tensor"
     needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 3"

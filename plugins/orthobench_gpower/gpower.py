@@ -113,6 +113,7 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
     Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 1 to 6.
     """
 
+    converges: ClassVar[bool] = True
     name: ClassVar[str] = "gpower"
     needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 2 to 6"

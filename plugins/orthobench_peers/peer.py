@@ -17,7 +17,6 @@ from orthobench.contract import (
     StateT,
     UsageError,
 )
-from orthobench.tools.environment import version
 
 UNAVAILABLE = "unavailable: install orthobench[peers]"
 """Message of a peer that refuses because a distribution that it calls is missing."""
@@ -68,7 +67,8 @@ class Peer(Solver[OracleT_contra, StateT]):
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: another oracle, or a library that is missing."""
-        return super().refuses(problem) or self._missing()
+        why = super().refuses(problem)
+        return UNAVAILABLE if why is not None and why == self.missing_packages() else why
 
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
         """Return the first state.
@@ -78,14 +78,10 @@ class Peer(Solver[OracleT_contra, StateT]):
         UsageError
             Where the library is not installed.
         """
-        missing = self._missing()
-        if missing is not None:
-            raise UsageError(missing)
+        if self.missing_packages() is not None:
+            raise UsageError(UNAVAILABLE)
         return self.begin(oracle, rng)
 
     @abstractmethod
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
         """Return the first state; called where the library is installed."""
-
-    def _missing(self) -> str | None:
-        return UNAVAILABLE if None in map(version, self.packages) else None

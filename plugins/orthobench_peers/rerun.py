@@ -72,6 +72,7 @@ class Rerun(Peer[OracleT_contra, RerunState]):
     take about four times as long as the last. A run that ends by itself has converged.
     """
 
+    converges: ClassVar[bool] = True
     reruns: ClassVar[bool] = True
 
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> RerunState:

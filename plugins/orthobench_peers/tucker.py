@@ -110,6 +110,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     all factors have the same span.
     """
 
+    converges: ClassVar[bool] = True
     needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
 
     def refuses(self, problem: AnyProblem) -> str | None:

@@ -99,6 +99,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
     start: str = start_parameter()
     tolerance: float = parameter(1e-13, help="relative gradient at convergence", low=0.0)
 
+    converges: ClassVar[bool] = True
     name: ClassVar[str] = "polar-power"
     needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = "Anandkumar et al. 2014, Algorithm 1, on all factors at once"

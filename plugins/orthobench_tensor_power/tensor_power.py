@@ -122,6 +122,7 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         choices=STARTS,
     )
 
+    converges: ClassVar[bool] = True
     name: ClassVar[str] = "tensor-power"
     needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = (

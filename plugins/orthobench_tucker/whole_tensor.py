@@ -21,6 +21,7 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         One of `orthobench_tucker.starts.STARTS`.
     """
 
+    converges: ClassVar[bool] = True
     needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
 
     form: str = "explicit"

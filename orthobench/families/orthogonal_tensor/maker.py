@@ -12,7 +12,7 @@ from orthobench.errors import DataError
 from orthobench.families.orthogonal_tensor.judge import Judge
 from orthobench.families.orthogonal_tensor.oracle import TensorOracle
 from orthobench.families.symmetric_tensors import symmetrized
-from orthobench.tools.arrays import Array, real
+from orthobench.tools.arrays import Array, array_of, real
 from orthobench.tools.geometry import drift
 
 LARGEST = 1e140
@@ -74,12 +74,13 @@ def orthogonal_tensor(
     return Instance(TensorOracle(symmetric), Judge(symmetric, known, optimum), best)
 
 
-def _checked(T: NDArray[np.generic]) -> Array:
-    if np.ndim(T) != 3 or len(set(np.shape(T))) != 1 or not np.size(T):
-        raise DataError(f"the tensor must be cubic (n, n, n), not of shape {np.shape(T)}")
-    if np.asarray(T).dtype.kind not in "fiub":
-        raise DataError(f"the tensor must hold real numbers, not {np.asarray(T).dtype}")
-    tensor = np.asarray(T, dtype=np.float64)
+def _checked(given: NDArray[np.generic]) -> Array:
+    T = array_of(given, "the entries of the tensor")
+    if T.ndim != 3 or len(set(T.shape)) != 1 or not T.size:
+        raise DataError(f"the tensor must be cubic (n, n, n), not of shape {T.shape}")
+    if T.dtype.kind not in "fiub":
+        raise DataError(f"the tensor must hold real numbers, not {T.dtype}")
+    tensor = T.astype(np.float64, copy=False)
     if not np.isfinite(tensor).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(tensor))[0])
         raise DataError(f"entry {at} of the tensor is {tensor[at]}; clean the data")

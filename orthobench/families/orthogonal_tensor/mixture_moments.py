@@ -31,7 +31,7 @@ from orthobench.families.orthogonal_tensor.whitening import (
     whitening,
 )
 from orthobench.families.symmetric_tensors import contracted
-from orthobench.tools.arrays import Array, check_rows
+from orthobench.tools.arrays import Array, check_rows, is_whole
 
 ESTIMATES = ("bottom", "smallest")
 """Estimates of the variance from the eigenvalues of the covariance: see `noise_variance`."""
@@ -247,7 +247,7 @@ def check_components(k: int, d: int) -> None:
     UsageError
         Where it is not a whole number from 1 to d.
     """
-    if not hasattr(k, "__index__"):
+    if not is_whole(k):
         raise UsageError(f"components must be a whole number between 1 and d = {d}, not {k}")
     if not 1 <= k <= d:
         raise UsageError(

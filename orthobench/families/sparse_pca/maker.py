@@ -9,7 +9,7 @@ from orthobench.contract.problem import Instance
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca.judge import PENALIZED_METRICS, Judge, violation
 from orthobench.families.sparse_pca.oracle import SparsePCAOracle
-from orthobench.tools.arrays import Array, check_rows, matrix
+from orthobench.tools.arrays import Array, array_of, check_rows, is_whole, matrix
 
 
 def sparse_pca(
@@ -59,7 +59,7 @@ def sparse_pca(
     """
     train = _checked(A, "the data")
     d, samples = train.shape
-    if not hasattr(m, "__index__") or not 1 <= m <= min(d, samples):
+    if not is_whole(m) or not 1 <= m <= min(d, samples):
         raise UsageError(
             f"m must be a whole number between 1 and {min(d, samples)}, not {m}: "
             f"there are {d} features and {samples} samples"
@@ -74,7 +74,7 @@ def sparse_pca(
 
 def _checked(A: NDArray[np.generic], what: str) -> Array:
     """Return a float64 copy in Fortran order; refuse what is not a finite real matrix."""
-    A = np.asarray(A)
+    A = array_of(A, what, samples="columns")
     if A.ndim != 2:
         raise DataError(f"{what} must be a matrix (features, samples), not of shape {A.shape}")
     converted: Array = matrix(A, what).astype(np.float64, order="F")

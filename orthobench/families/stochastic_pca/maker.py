@@ -19,7 +19,7 @@ from orthobench.contract.sources import (
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment, SecondMoment, second_moment
 from orthobench.families.stochastic_pca.judge import RELAXED_METRICS, Judge
-from orthobench.tools.arrays import Array, matrix
+from orthobench.tools.arrays import Array, array_of, is_array_like, is_whole, matrix
 
 JUDGE_BYTES = 256 * 2**20
 """Most bytes of training rows that the judge measures on where it has no data of its own."""
@@ -38,9 +38,9 @@ def stochastic_pca(
 
     Parameters
     ----------
-    train : ndarray (n, d), memory map, iterable of rows or blocks, or sampler
-        The samples that solvers see, row by row in this order. A sampler is a function
-        ``sampler(rng, count) -> (count, d)``.
+    train : ndarray (n, d), memory map, table, iterable of rows or blocks, or sampler
+        The samples that solvers see, row by row in this order. A table is a DataFrame of numbers.
+        A sampler is a function ``sampler(rng, count) -> (count, d)``.
     k : int
         Dimension of the subspace, 1 <= k <= d.
     validation, test : ndarray, shape (n, d), optional
@@ -82,7 +82,7 @@ def stochastic_pca(
     """
     population = _population(covariance)
     source = _source(train, passes, _width(test, population))
-    if not hasattr(k, "__index__") or not 1 <= k <= source.d:
+    if not is_whole(k) or not 1 <= k <= source.d:
         raise UsageError(f"k must be a whole number between 1 and d = {source.d}, not {k}")
     judge = Judge(
         _test_moment(source, test, population),
@@ -104,8 +104,8 @@ def _source(
     passes: int,
     width: int | None,
 ) -> SampleSource:
-    if isinstance(train, np.ndarray):
-        return ArraySource(train, passes=passes)
+    if is_array_like(train) or not (callable(train) or isinstance(train, (Iterable, ArraySource))):
+        return ArraySource(array_of(train, "the samples"), passes=passes)
     if passes != 1:
         raise UsageError("only an array can be gone through several times: leave passes at 1")
     if isinstance(train, ArraySource):
@@ -125,7 +125,9 @@ def _width(
         return population.d
     if test is None:
         return None
-    return test.d if isinstance(test, ArraySource) else matrix(test, "the test part").shape[1]
+    if isinstance(test, ArraySource):
+        return test.d
+    return int(matrix(array_of(test, "the test part"), "the test part").shape[1])
 
 
 def _test_moment(
@@ -154,7 +156,10 @@ def _evenly_spaced(source: ArraySource) -> ArraySource:
 
 
 def _moment(data: NDArray[np.generic] | ArraySource, d: int, part: str) -> SecondMoment:
-    source = data if isinstance(data, ArraySource) else ArraySource(data)
+    if isinstance(data, ArraySource):
+        source = data
+    else:
+        source = ArraySource(array_of(data, f"the rows of the {part}"))
     try:
         return _of_width(second_moment(source), d, part)
     except DataError as error:

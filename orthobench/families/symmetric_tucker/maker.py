@@ -26,7 +26,15 @@ from orthobench.families.symmetric_tucker.oracle import (
 )
 from orthobench.families.symmetric_tucker.sample_moments import vanishes
 from orthobench.families.symmetric_tucker.solution import ComponentSolution
-from orthobench.tools.arrays import Array, check_rows, matrix, real
+from orthobench.tools.arrays import (
+    Array,
+    array_of,
+    check_rows,
+    is_array_like,
+    is_whole,
+    matrix,
+    real,
+)
 from orthobench.tools.geometry import drift
 
 Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Sampler | Iterable[Array]"
@@ -126,9 +134,11 @@ def symmetric_tucker(
     if samples is None:
         if order is not None or test is not None or validation is not None or passes != 1:
             raise UsageError("order, test, validation and passes go with samples, not a tensor")
-        oracle, judge = _of_tensor(_checked_tensor(np.asarray(tensor)), rank, basis)
+        oracle, judge = _of_tensor(
+            _checked_tensor(array_of(tensor, "the entries of the tensor")), rank, basis
+        )
     else:
-        if order is None or not hasattr(order, "__index__") or order < 2:
+        if order is None or not is_whole(order) or order < 2:
             raise UsageError(f"samples need the order of their moment, at least 2, not {order}")
         held = {"test": test, "validation": validation}
         rows = {
@@ -153,7 +163,7 @@ def _of_samples(
     basis: Array | None,
     passes: int,
 ) -> tuple[TuckerOracle, Judge]:
-    if isinstance(samples, np.ndarray):
+    if isinstance(samples, np.ndarray) or not _streams(samples):
         X = _rows(samples, order, "sample")
         n, train = X.shape[1], SampleMoment(X, order)
         _check_rank(rank, n)
@@ -171,6 +181,19 @@ def _of_samples(
     if test is None:
         raise UsageError("a stream needs a test part to be judged by")
     return oracle, Judge(test, train, held["validation"], _checked_basis(basis, n))
+
+
+def _streams(samples: object) -> bool:
+    """Whether samples come one after another; lists of numbers are refused as ambiguous."""
+    if isinstance(samples, (list, tuple)) and np.ndim(samples[:1]) == 2:
+        ambiguous = not isinstance(samples[0], np.ndarray)
+        if ambiguous:
+            raise DataError(
+                "the samples are lists: pass an array (n, p), whose columns are samples"
+            )
+        return True
+    stream = callable(samples) or isinstance(samples, (Iterable, SampleSource))
+    return stream and not is_array_like(samples)
 
 
 def _stream(
@@ -208,13 +231,13 @@ def _with_core(data: DataTensor, solution: Solution) -> Solution:
 
 
 def _check_rank(rank: int, n: int) -> None:
-    if not hasattr(rank, "__index__") or not 1 <= rank <= n:
+    if not is_whole(rank) or not 1 <= rank <= n:
         raise UsageError(f"rank must be a whole number between 1 and n = {n}, not {rank}")
 
 
-def _rows(samples: NDArray[np.generic], order: int, what: str) -> Array:
+def _rows(samples: object, order: int, what: str) -> Array:
     """Return samples (n, p) as rows (p, n), C order; refuse those whose moment is unusable."""
-    columns = np.asarray(samples)
+    columns = array_of(samples, f"the {what}s", samples="columns")
     if columns.ndim != 2:
         raise DataError(f"the {what}s must be a matrix (n, p), not of shape {columns.shape}")
     X = np.ascontiguousarray(matrix(columns, f"the {what}s").T, dtype=np.float64)
@@ -259,13 +282,12 @@ def _of_width(part: Array, n: int, what: str) -> Array:
     return part
 
 
-def _checked_tensor(tensor: NDArray[np.generic]) -> Array:
-    T = np.asarray(tensor)
-    if T.ndim < 2 or len(set(T.shape)) != 1 or not T.size:
-        raise DataError(f"the tensor must be of shape (n,) * d with d >= 2, not {T.shape}")
-    if T.dtype.kind not in "fiub":
-        raise DataError(f"the tensor must hold real numbers, not {T.dtype}")
-    T = T.astype(np.float64)
+def _checked_tensor(given: NDArray[np.generic]) -> Array:
+    if given.ndim < 2 or len(set(given.shape)) != 1 or not given.size:
+        raise DataError(f"the tensor must be of shape (n,) * d with d >= 2, not {given.shape}")
+    if given.dtype.kind not in "fiub":
+        raise DataError(f"the tensor must hold real numbers, not {given.dtype}")
+    T: Array = given.astype(np.float64)
     if not np.isfinite(T).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(T))[0])
         raise DataError(f"entry {at} of the tensor is {T[at]}; clean the data")

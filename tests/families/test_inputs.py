@@ -1,0 +1,169 @@
+"""Data that users pass to the makers: taken where it is clear what they mean, else refused."""
+
+import pathlib
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import orthobench as ob
+from orthobench.errors import OrthobenchError
+
+ROWS = np.random.default_rng(0).exponential(size=(30, 4)) * np.arange(1.0, 5.0)
+TENSOR = np.zeros((3, 3, 3))
+TENSOR[np.arange(3), np.arange(3), np.arange(3)] = (1, 2, 3)
+
+MAKERS = {
+    "stochastic_pca": (ROWS, lambda data: ob.stochastic_pca(data, k=2)),
+    "sparse_pca": (ROWS.T, lambda data: ob.sparse_pca(data, m=2)),
+    "symmetric_tucker": (
+        ROWS.T, lambda data: ob.symmetric_tucker(samples=data, order=3, rank=2),
+    ),
+    "orthogonal_tensor": (TENSOR, ob.orthogonal_tensor),
+    "symmetric_tucker of a tensor": (
+        TENSOR, lambda data: ob.symmetric_tucker(tensor=data, rank=2),
+    ),
+}  # fmt: skip
+
+Matrix = type("csr_matrix", (), {"nnz": 3, "toarray": None})
+
+
+def frame(data):
+    """A table as pandas and polars have it, as far as the makers look."""
+    return SimpleNamespace(to_numpy=lambda: data)
+
+
+def metrics(instance):
+    point = np.linalg.qr(
+        np.ones((instance.oracle.n, instance.oracle.k))
+        + np.eye(instance.oracle.n)[:, : instance.oracle.k]
+    )[0]
+    return dict(instance.measure(ob.Solution(point)))
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (lambda data: np.ma.masked_array(data, data > 1), "masked array: pass data.filled"),
+        (lambda data: Matrix(), "sparse matrix: pass data.toarray"),
+        (lambda data: "rows.npy", "path: load the file first"),
+        (lambda data: pathlib.Path("rows.npy"), "path: load the file first"),
+        (lambda data: 7, "must be an array, not of type int"),
+        (lambda data: {"a": 1}, "must be an array, not of type dict"),
+        (lambda data: data * 1j, "real numbers"),
+        (lambda data: data.astype(object), "real numbers"),
+        (lambda data: data * np.nan, "nan"),
+    ],
+)
+def test_what_is_no_data_is_refused_by_its_type(maker, broken, said):
+    data, make = MAKERS[maker]
+    with pytest.raises(OrthobenchError, match=said):
+        make(broken(data))
+
+
+@pytest.mark.parametrize("maker", ["stochastic_pca", "sparse_pca", "orthogonal_tensor"])
+def test_lists_are_arrays(maker):
+    data, make = MAKERS[maker]
+    assert metrics(make(data.tolist())) == metrics(make(data))
+    with pytest.raises(ob.DataError, match="lists of different lengths"):
+        make([[1.0, 2.0], [3.0]])
+
+
+def test_a_table_has_samples_in_rows():
+    assert metrics(ob.stochastic_pca(frame(ROWS), k=2)) == metrics(ob.stochastic_pca(ROWS, k=2))
+    for maker in ("sparse_pca", "symmetric_tucker"):
+        with pytest.raises(ob.DataError, match=r"pass data.to_numpy\(\).T"):
+            MAKERS[maker][1](frame(ROWS))
+    with pytest.raises(ob.DataError, match="lists: pass an array"):
+        ob.symmetric_tucker(samples=ROWS.T.tolist(), order=3, rank=2)
+
+
+def test_true_is_no_number_of_columns():
+    for make in (
+        lambda: ob.stochastic_pca(ROWS, k=True),
+        lambda: ob.stochastic_pca(ROWS, k=2, passes=True),
+        lambda: ob.sparse_pca(ROWS.T, m=True),
+        lambda: ob.symmetric_tucker(samples=ROWS.T, order=3, rank=True),
+        lambda: ob.symmetric_tucker(samples=ROWS.T, order=True, rank=1),
+    ):
+        with pytest.raises(ob.UsageError, match="True"):
+            make()
+
+
+def test_samples_that_are_too_large_are_named():
+    with pytest.raises(ob.DataError, match="the samples are so large"):
+        ob.stochastic_pca(ROWS * 1e100, k=2)
+
+
+KINDS = st.sampled_from(["?", "i1", "u4", "i8", "f2", "f4", "f8", ">f8", "c16", "U3", "O", "M8[s]"])
+SHAPES = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
+VALUES = st.sampled_from([0, 1, -1, 2, 3.5, 1e-200, 1e60, 1e100, 1e200, 1e308, np.nan, np.inf])
+ORDERS = st.sampled_from(["C", "F", "transposed", "strided", "read-only", "subclass"])
+
+
+class Subclass(np.ndarray):
+    """As libraries of units and of masks have them."""
+
+
+@st.composite
+def inputs(draw):
+    """Arrays of all kinds, shapes, orders and values."""
+    shape, kind, order = draw(SHAPES), draw(KINDS), draw(ORDERS)
+    seed, extreme = draw(st.integers(0, 2**32)), draw(VALUES)
+    data = np.random.default_rng(seed).exponential(size=shape)
+    if data.size and draw(st.booleans()):
+        data.flat[draw(st.integers(0, data.size - 1))] = extreme
+    elif draw(st.booleans()):
+        data *= extreme if np.isfinite(extreme) else 1
+    with np.errstate(all="ignore"):
+        data = (
+            np.nan_to_num(data, posinf=1e18).astype("i8").astype(kind)
+            if kind == "M8[s]"
+            else data.astype(kind)
+        )
+    match order:
+        case "F":
+            return np.asfortranarray(data)
+        case "transposed":
+            return data.T
+        case "strided" if data.ndim:
+            return np.repeat(data, 2, axis=0)[::2]
+        case "read-only":
+            data.flags.writeable = False
+        case "subclass":
+            return data.view(Subclass)
+    return data
+
+
+def check_input(maker, data):
+    """Check that data give what clean float64 gives, or one sentence of ours."""
+    make = MAKERS[maker][1]
+    try:
+        made = metrics(make(data))
+    except OrthobenchError as error:
+        if "\n" in str(error):
+            raise
+        return
+    clean = np.array(data, dtype=np.float64, order="C")
+    assert made == pytest.approx(metrics(make(clean)), rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@settings(max_examples=60)
+@given(data=inputs())
+def test_any_array_is_taken_as_its_numbers_or_refused(maker, data):
+    with np.errstate(all="ignore"):
+        check_input(maker, data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("maker", MAKERS)
+@settings(max_examples=2000)
+@given(data=inputs())
+def test_ten_thousand_arrays_are_taken_as_their_numbers_or_refused(maker, data):
+    with np.errstate(all="ignore"):
+        check_input(maker, data)
