@@ -12,7 +12,7 @@ import click
 from orthobench.cli import import_time
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import CHOICE, Plugin, Registry, catalogue
-from orthobench.tools import environment
+from orthobench.tools import distributions, environment
 from orthobench.tools.datasets import data_folder
 
 EXTRAS = {
@@ -36,7 +36,7 @@ def examine() -> dict[str, Any]:
     return {
         "environment": snapshot,
         "extras": {
-            extra: {name: environment.version(name) for name in names}
+            extra: {name: distributions.version(name) for name in names}
             for extra, names in EXTRAS.items()
         },
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],

@@ -12,7 +12,7 @@ import numpy as np
 from orthobench.contract.parameters import check_parameters
 from orthobench.contract.problem import AnyProblem, Oracle
 from orthobench.contract.solution import Solution
-from orthobench.tools.environment import version
+from orthobench.tools.distributions import version
 
 
 class Status(Enum):

@@ -30,7 +30,7 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.harness.cell import Cell
 from orthobench.harness.stopping import Budget, Target
-from orthobench.tools.environment import version
+from orthobench.tools.distributions import version
 
 TRIALS = 16
 """The most trials of one solver on one problem, where the suite does not say."""

@@ -16,7 +16,7 @@ Array: TypeAlias = NDArray[np.float64]
 """A NumPy array of float64."""
 
 
-def array_of(data: object, what: str, *, samples: str = "rows") -> NDArray[np.generic]:
+def array_of(data: object, what: str) -> NDArray[np.generic]:
     """Return what a user passes as data as an array, where it is clear what is meant.
 
     Parameters
@@ -25,8 +25,6 @@ def array_of(data: object, what: str, *, samples: str = "rows") -> NDArray[np.ge
         An array, a table with a method ``to_numpy``, or nested lists.
     what : str
         Its name in messages, in the plural: ``"the samples"``.
-    samples : {"rows", "columns"}
-        What the samples are; in a table they are rows by custom.
 
     Raises
     ------
@@ -46,9 +44,6 @@ def array_of(data: object, what: str, *, samples: str = "rows") -> NDArray[np.ge
     if hasattr(data, "nnz"):
         raise DataError(f"{what} are a sparse matrix: pass data.toarray(), if it fits into memory")
     if hasattr(data, "to_numpy"):
-        if samples == "columns":
-            raise DataError(f"{what} are a table of rows, and columns are samples here: pass "
-                            "data.to_numpy().T")  # fmt: skip
         return np.asarray(data.to_numpy())
     if isinstance(data, (list, tuple)) or hasattr(data, "__array__"):
         try:

@@ -6,12 +6,11 @@ import os
 import platform
 import subprocess
 import sys
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from orthobench._version import __version__
+from orthobench.tools.distributions import version
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl", "pluggy")
 """The distributions whose versions are recorded."""
@@ -30,15 +29,6 @@ def snapshot() -> dict[str, Any]:
         "blas": _blas_libraries(),
         "git": _git_state(Path.cwd()),
     }
-
-
-@cache
-def version(distribution: str) -> str | None:
-    """Return the version of an installed distribution, or None."""
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _cpu_model() -> str:

@@ -11,7 +11,7 @@ from orthobench.cli import doctor, import_time
 from orthobench.cli.import_time import ImportTime
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, Registry
-from orthobench.tools import environment
+from orthobench.tools import distributions
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -23,15 +23,15 @@ def shown(report):
 def test_the_report_extra_is_named_with_its_versions():
     report = doctor.examine()
     versions = report["extras"]["report"]
-    assert versions == {"jinja2": environment.version("jinja2"),
-                        "plotly": environment.version("plotly")}  # fmt: skip
+    assert versions == {"jinja2": distributions.version("jinja2"),
+                        "plotly": distributions.version("plotly")}  # fmt: skip
     line = f"[report]    jinja2 {versions['jinja2']}, plotly {versions['plotly']}"
     assert line in shown(report)
 
 
 def test_an_extra_that_is_missing_is_said_and_no_problem(monkeypatch):
-    known = environment.version
-    monkeypatch.setattr(environment, "version", lambda n: None if n == "plotly" else known(n))
+    known = distributions.version
+    monkeypatch.setattr(distributions, "version", lambda n: None if n == "plotly" else known(n))
     report = doctor.examine()
     said = "[report]    lacks plotly: pip install 'orthobench[report]'"
     assert said in shown(report)

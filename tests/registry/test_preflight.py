@@ -102,3 +102,27 @@ def test_every_conditional_metric_is_one_that_a_judge_reports():
 
 def made(name):
     return instance_of(ob.catalogue().problem(name), seed=0)
+
+
+def test_a_budget_in_samples_does_not_end_a_solver_that_takes_none(tmp_path, toys):
+    problem = PlannedProblem(toys.Problem(), "toy", ob.Budget(samples=10), ("toys", "1"))
+    solver = PlannedSolver(toys.Solver(), "power", {}, ("toys", "1"))
+    suite_of_one = Suite("toys", (problem,), (solver,), (0,))
+    with pytest.raises(ob.UsageError, match="nothing ends power on toy: it takes no samples"):
+        ob.run(suite_of_one, tmp_path / "s.sqlite", executor="inline", quiet=True)
+    with pytest.raises(ob.UsageError, match=r"nothing limits this run.*Budget\(steps=1000\)"):
+        ob.solve(toys.Solver(), toys.Problem(), ob.Budget(samples=10))
+    assert not (tmp_path / "s.sqlite").exists()
+    budgets = (ob.Budget(steps=3), ob.Budget(flops=1e3), ob.Budget(seconds=1e-3))
+    assert all(budget.binds(0) for budget in budgets)
+    assert ob.Budget(samples=3).binds(1)
+    assert not ob.Budget(samples=3).binds(0)
+
+
+def test_a_solver_whose_package_is_missing_refuses(toys):
+    class Missing(toys.Solver):
+        packages = ("a-package-that-nobody-has",)
+
+    refusal = Missing().refuses(toys.Problem())
+    assert refusal == "needs a-package-that-nobody-has: pip install a-package-that-nobody-has"
+    assert toys.Solver().refuses(toys.Problem()) is None

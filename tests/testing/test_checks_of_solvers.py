@@ -447,5 +447,5 @@ def test_a_family_of_ones_own_needs_an_instance():
     class ForOwn(PlainOja):
         needs: ClassVar[type[Oracle]] = Own
 
-    with pytest.raises(UsageError, match="no built-in family offers the Own that it needs"):
+    with pytest.raises(UsageError, match="no built-in family or problem offers the Own"):
         check_solver(ForOwn())

@@ -74,7 +74,7 @@ def sparse_pca(
 
 def _checked(A: NDArray[np.generic], what: str) -> Array:
     """Return a float64 copy in Fortran order; refuse what is not a finite real matrix."""
-    A = array_of(A, what, samples="columns")
+    A = array_of(A, what)
     if A.ndim != 2:
         raise DataError(f"{what} must be a matrix (features, samples), not of shape {A.shape}")
     converted: Array = matrix(A, what).astype(np.float64, order="F")

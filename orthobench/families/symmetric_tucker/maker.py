@@ -184,10 +184,9 @@ def _of_samples(
 
 
 def _streams(samples: object) -> bool:
-    """Whether samples come one after another; lists of numbers are refused as ambiguous."""
-    if isinstance(samples, (list, tuple)) and np.ndim(samples[:1]) == 2:
-        ambiguous = not isinstance(samples[0], np.ndarray)
-        if ambiguous:
+    """Whether samples come one after another; nested lists are refused as ambiguous."""
+    if isinstance(samples, (list, tuple)):
+        if any(isinstance(sample, (list, tuple)) for sample in samples):
             raise DataError(
                 "the samples are lists: pass an array (n, p), whose columns are samples"
             )
@@ -237,7 +236,7 @@ def _check_rank(rank: int, n: int) -> None:
 
 def _rows(samples: object, order: int, what: str) -> Array:
     """Return samples (n, p) as rows (p, n), C order; refuse those whose moment is unusable."""
-    columns = array_of(samples, f"the {what}s", samples="columns")
+    columns = array_of(samples, f"the {what}s")
     if columns.ndim != 2:
         raise DataError(f"the {what}s must be a matrix (n, p), not of shape {columns.shape}")
     X = np.ascontiguousarray(matrix(columns, f"the {what}s").T, dtype=np.float64)

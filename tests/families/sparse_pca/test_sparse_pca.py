@@ -398,7 +398,7 @@ def test_numbers_that_are_none_are_named(part, bad, message):
     [
         (np.ones(5), r"must be a matrix \(features, samples\), not of shape \(5,\)"),
         (np.ones((2, 3, 4)), r"not of shape \(2, 3, 4\)"),
-        (7.0, r"not of shape \(\)"),
+        (7.0, "not of type float"),
         (np.ones((0, 3)), "empty"),
         (np.ones((3, 0)), "empty"),
         (np.ones((9, 7)) * 1j, "must be real numbers, not of dtype complex128"),

@@ -7,7 +7,7 @@ import orthobench as ob
 from orthobench.families.symmetric_tensors import composed
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
-from orthobench.tools import environment
+from orthobench.tools import distributions
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 PCA = ("sklearn-pca", "scipy-svds", "scipy-lobpcg", "pymanopt-pca")
@@ -19,7 +19,7 @@ DESCENT = tuple(f"pymanopt-{method}" for method in METHODS)
 def _there(request):
     name = request.getfixturevalue("name") if "name" in request.fixturenames else ""
     packages = catalogue().solvers[name].item.packages if name else ()
-    if None in map(environment.version, packages):
+    if None in map(distributions.version, packages):
         pytest.skip("orthobench[peers] is missing")
 
 

@@ -11,7 +11,7 @@ from orthobench import api
 from orthobench.harness.cell import Cell, execute, instance_of
 from orthobench.harness.stopping import Budget, Ending
 from orthobench.registry.plugins import catalogue
-from orthobench.tools import environment
+from orthobench.tools import distributions
 from orthobench.tools.geometry import random_point
 
 PCA = ("digits", {"k": 3})
@@ -44,7 +44,7 @@ EXTRAS = ("tensorly", "pyttb", "pymanopt")
 
 def installed(name):
     solver = catalogue().solvers[name].item
-    return all(environment.version(package) for package in solver.packages)
+    return all(distributions.version(package) for package in solver.packages)
 
 
 def cases():
@@ -125,11 +125,11 @@ def test_equal_seeds_give_equal_bits_and_feasible_points(name, problem, steps):
 
 @every_peer
 def test_without_its_library_it_refuses_and_says_what_to_install(name, problem, steps, monkeypatch):
-    known = environment.version
+    known = distributions.version
     solver, recipe = catalogue().solver(name, {}), catalogue().problem(*problem)
     assert solver.refuses(recipe) is None
     monkeypatch.setattr(
-        "orthobench_peers.peer.version", lambda n: None if n in solver.packages else known(n)
+        "orthobench.contract.solver.version", lambda n: None if n in solver.packages else known(n)
     )
     assert solver.refuses(recipe) == UNAVAILABLE == "unavailable: install orthobench[peers]"
     assert execute(Cell(recipe, solver, 0, Budget(steps=1))).stop.status is Ending.REFUSED
@@ -172,8 +172,8 @@ def test_without_the_extra_the_rest_of_a_suite_runs(tmp_path, monkeypatch):
     def version(name):
         return None if name in EXTRAS else known(name)
 
-    known = environment.version
-    monkeypatch.setattr("orthobench_peers.peer.version", version)
+    known = distributions.version
+    monkeypatch.setattr("orthobench.contract.solver.version", version)
     monkeypatch.setattr("orthobench.harness.suite.version", version)
     store = tmp_path / "results.sqlite"
     results = api.run(SUITE, store, executor="inline", quiet=True)
