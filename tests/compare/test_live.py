@@ -104,9 +104,9 @@ def test_a_suite_or_a_filter_that_does_not_exist_is_refused(suite):
 
 def test_what_only_one_side_has_is_told(suite, tmp_path):
     without = head(tmp_path, "def change(solvers): del solvers['oja']")
-    _, changes = compared(HERE, without, suite)
+    _, changes = compared(HERE, without, suite, solvers=("oja",))
     assert changes["oja step=2.0"] == {Question.RESULT: Change.WORSE}
-    found, changes = compared(without, HERE, suite)
+    found, changes = compared(without, HERE, suite, solvers=("oja",))
     assert changes["oja step=2.0"] == {Question.RESULT: Change.NONE}
     assert not found.regressions()
 
