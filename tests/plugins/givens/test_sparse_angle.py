@@ -177,15 +177,16 @@ def test_hardly_ever_misses_the_global_maximum(whole):
 
 
 @numba.njit
-def derivatives(x, y, n, gamma, cosine, sine):
+def derivatives(rows, n, gamma, cosine, sine):
+    x, y = rows
     return sparse_circle.derivatives(x, y, n, gamma, cosine, sine)
 
 
 def test_derivatives_are_those_of_differences():
-    x, y = np.random.default_rng(2).standard_normal((2, 64))
+    rows = x, y = np.random.default_rng(2).standard_normal((2, 64))
     t, h = 0.3, 1e-4
     f = value(x, y, 0.9, [t - 2 * h, t - h, t, t + h, t + 2 * h])
-    at = derivatives(x, y, 64, 0.9, np.cos(t), np.sin(t))
+    at = derivatives(rows, 64, 0.9, np.cos(t), np.sin(t))
     assert at.value == pytest.approx(f[2], rel=1e-14)
     assert 2 * at.first == pytest.approx((f[3] - f[1]) / (2 * h), rel=1e-5)
     assert 2 * at.second == pytest.approx((f[3] - 2 * f[2] + f[1]) / h**2, rel=1e-4)
