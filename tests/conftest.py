@@ -26,7 +26,9 @@ from orthobench.tools.threads import limited
 collect_ignore = ["third_party_plugin"]  # a project of its own
 
 # the same examples on every machine, however slow
-settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.register_profile(
+    "repeatable", max_examples=50, derandomize=True, deadline=None, database=None
+)
 settings.load_profile("repeatable")
 
 pytest_plugins = ["orthobench.testing.pytest_plugin"]

@@ -18,8 +18,9 @@ seeds = 2
 [budget]
 samples = 100
 [[problem]]
-name = "digits"
+name = "spiked-covariance"
 k = 2
+n = 20
 [[solver]]
 name = "oja"
 step = { tune = [0.5, 2] }
@@ -51,7 +52,7 @@ def suite(tmp_path):
 def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path):
     result = call("run", str(suite))
     assert "incremental-pca" in result.stdout
-    assert "digits k=2" in result.stdout
+    assert "spiked-covariance k=2 n=20" in result.stdout
     folder = tmp_path / "orthobench-results" / "small"
     assert (folder / "results.sqlite").exists()
     pictures = list(folder.rglob("*.png"))
@@ -174,7 +175,7 @@ def test_export_writes_every_checkpoint(call, suite, tmp_path):
 def test_a_store_can_be_shown(call, suite):
     call("run", str(suite), *HERE, "--no-figures")
     shown = call("show", "orthobench-results/small/results.sqlite").stdout
-    assert "digits k=2" in shown
+    assert "spiked-covariance k=2 n=20" in shown
     assert call("show", "orthobench-results/small").stdout == shown
 
 

@@ -21,7 +21,7 @@ from orthobench.results.store import Store
 MANY = settings(
     max_examples=10_000, suppress_health_check=list(HealthCheck), derandomize=True, deadline=None
 )
-FEW = settings(MANY, max_examples=300)
+FEW = settings(MANY, max_examples=100)
 
 
 @pytest.fixture(scope="module")

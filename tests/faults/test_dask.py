@@ -67,22 +67,17 @@ def cluster():
         yield address, head, (first, second)
 
 
-def test_a_cluster_of_its_own_gives_the_bits_of_this_process(faults):
-    planned = cells(faults, 6)
-    found = {e.cell.key: e.outcome for e in dask.run(planned, 2)}
-    for cell in planned:
+def test_a_cluster_of_its_own_gives_the_bits_of_this_process_and_cells_fail_alone(faults):
+    solvers = [faults.Raising(), faults.Segfaulting()]
+    bad = [Cell(faults.Cloud(), solver, 0, Budget(samples=100)) for solver in solvers]
+    sound = cells(faults, 4)
+    found = {e.cell.key: e.outcome for e in dask.run([*bad, *sound], 2)}
+    for cell in sound:
         assert numbers(found[cell.key]) == numbers(execute(cell))
-
-
-def test_a_failing_cell_fails_alone(faults):
-    solvers = [faults.Raising(), faults.Segfaulting(), faults.Sound()]
-    planned = [Cell(faults.Cloud(), s, 0, Budget(samples=100)) for s in solvers]
-    found = {e.cell.solver.name: e.outcome for e in dask.run(planned, 1)}
-    endings = {name: executed.stop.status for name, executed in found.items()}
-    assert endings == {
-        "raising": Ending.ERROR, "segfaulting": Ending.CRASHED, "sound": Ending.BUDGET,
-    }  # fmt: skip
-    assert len(found["segfaulting"].trace) == len(found["raising"].trace) > 10
+    raising, segfaulting = (found[cell.key] for cell in bad)
+    assert raising.stop.status is Ending.ERROR
+    assert segfaulting.stop.status is Ending.CRASHED
+    assert len(segfaulting.trace) == len(raising.trace) > 10
 
 
 def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):

@@ -7,11 +7,12 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from functools import cache
 
 import numpy as np
 import pytest
 
+from orthobench.harness.cell import Cell, execute
+from orthobench.harness.stopping import Budget
 from orthobench.results.store import Store
 
 SUITE = """
@@ -49,9 +50,13 @@ def rows(path):
     """All that does not depend on time, of every cell."""
     with Store(path) as store:
         return {
-            record.key: (record.stop, [(mark.work, dict(mark.metrics)) for mark in record.trace])
+            (record.solver.parameters["number"], record.seed): numbers(record)
             for record in store.records("suite")
         }
+
+
+def numbers(run):
+    return run.stop, [(mark.work, dict(mark.metrics)) for mark in run.trace]
 
 
 def written(store):
@@ -65,58 +70,55 @@ def written(store):
             return 0
 
 
-@pytest.fixture(scope="module")
-def undisturbed(faults, tmp_path_factory):
-    """Return the rows of a store of so many cells, each number of them run once."""
-
-    @cache
-    def run(cells):
-        folder = tmp_path_factory.mktemp("whole")
-        (folder / "suite.toml").write_text(suite(cells))
-        process = started(folder, faults, "--store", "whole.sqlite", "--executor", "inline")
-        _, said = process.communicate(timeout=300)
-        assert process.returncode == 0, said
-        return rows(folder / "whole.sqlite")
-
-    return run
+def undisturbed(faults, cells, nap=0.0):
+    """Return the rows of so many cells that this process executes."""
+    solvers = [faults.Sound(number=i, nap=nap) for i in range(cells // 2)]
+    planned = [
+        Cell(faults.Cloud(), s, seed, Budget(samples=100)) for s in solvers for seed in (0, 1)
+    ]
+    return {(cell.solver.number, cell.seed): numbers(execute(cell)) for cell in planned}
 
 
-def killed_until_whole(folder, faults, kills, longest, words):
-    """Kill runs on one store at random instants, then let one end; return its exit code."""
-    chance = np.random.default_rng(kills)
-    for _ in range(kills):
-        process = started(folder, faults, *words)
-        time.sleep(chance.uniform(0, longest))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    process = started(folder, faults, *words)
+def killed(process):
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def ended(process):
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
 
 
-def disturbed(tmp_path, faults, cells, kills, longest, words):
-    """Return the rows of a store whose run is killed so often."""
-    (tmp_path / "suite.toml").write_text(suite(cells))
+def test_runs_that_are_killed_as_they_write(tmp_path, faults):
+    (tmp_path / "suite.toml").write_text(suite(40) + "nap = 0.002\n")
     store = tmp_path / "killed.sqlite"
-    killed_until_whole(tmp_path, faults, kills, longest, ["--store", str(store), *words])
-    found = rows(store)
-    assert len(found) == written(store) == cells
-    return found
-
-
-@pytest.mark.parametrize("words", [("-w", "2"), ("--executor", "inline")])
-def test_a_few_kills(tmp_path, faults, undisturbed, words):
-    assert disturbed(tmp_path, faults, 40, 3, 2.5, words) == undisturbed(40)
+    words = ("--store", str(store), "--executor")
+    for cells, executor in ((10, "local"), (25, "inline")):
+        process = started(tmp_path, faults, *words, executor)
+        while written(store) < cells:
+            assert process.poll() is None
+            time.sleep(0.01)
+        killed(process)
+    ended(started(tmp_path, faults, *words, "local"))
+    assert written(store) == 40
+    assert rows(store) == undisturbed(faults, 40, nap=0.002)
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize(
     ("words", "longest"), [(("-w", "2"), 4), (("--executor", "dask", "-w", "2"), 12)]
 )
-def test_a_hundred_kills_of_a_run_of_two_hundred_cells(
-    tmp_path, faults, undisturbed, words, longest
-):
-    assert disturbed(tmp_path, faults, 200, 100, longest, words) == undisturbed(200)
+def test_a_hundred_kills_at_random_instants(tmp_path, faults, words, longest):
+    (tmp_path / "suite.toml").write_text(suite(200))
+    store = tmp_path / "killed.sqlite"
+    chance = np.random.default_rng(100)
+    for _ in range(100):
+        process = started(tmp_path, faults, "--store", str(store), *words)
+        time.sleep(chance.uniform(0, longest))
+        killed(process)
+    ended(started(tmp_path, faults, "--store", str(store), *words))
+    assert written(store) == 200
+    assert rows(store) == undisturbed(faults, 200)
 
 
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, faults):

@@ -81,7 +81,7 @@ def test_a_copy_that_outlives_its_process_does_not_keep_the_run_waiting(faults):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's data")
 def test_memory_beyond_the_limit_is_refused_to_the_cell_alone(faults):
     planned = cells(faults, faults.Greedy(), faults.Sound())
-    found = finished(local.run(planned, 1, 1, Limits(memory=2 * GIB, timeout=120)))
+    found = finished(local.run(planned, 1, 1, Limits(memory=GIB, timeout=120)))
     greedy, sound = (found[cell.key] for cell in planned)
     assert greedy.stop.status is Ending.MEMORY
     assert greedy.trace[-1].work.steps == 48
@@ -95,7 +95,6 @@ def test_workers_order_and_processes_do_not_change_a_bit(faults):
     }
     ways = [
         inline.run(planned),
-        local.run(planned, 1),
         local.run(planned[::-1], 2),
         local.run(planned[:2], 2, 1, Limits(isolate=True)),
     ]

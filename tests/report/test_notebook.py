@@ -17,7 +17,7 @@ from orthobench.report.style import solver_styles
 LEVELS = (Level("rank", 9.0), Level("rank", 12.0))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def results(runs):
     """Three solvers on six problems that differ in k, tuned, compared at levels."""
     records = []
@@ -31,7 +31,7 @@ def results(runs):
     return ob.Results("toys", Path("none"), records)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def levelled(results):
     return replace(results, records=[altered(r, levels=LEVELS) for r in results.records])
 

@@ -2,6 +2,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -148,8 +149,8 @@ from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
 from orthobench.registry.suite_file import from_table
 
-table = {"budget": {"steps": 6}, "problem": [{"name": "digits"}], "solver": [{"name": "batch-pca"}]}
-suite = from_table(table, "toys", catalogue())
+table = {"problem": [{"name": "spiked-covariance"}], "solver": [{"name": "batch-pca"}]}
+suite = from_table(table | {"budget": {"steps": 6}}, "toys", catalogue())
 planned = suite.plan()
 executed = execute(planned[0].cell)
 with Store(Path(sys.argv[1]), write=True) as store:
@@ -162,7 +163,7 @@ with Store(Path(sys.argv[1]), write=True) as store:
 def test_kill_leaves_whole_cells_only(path):
     process = subprocess.Popen([sys.executable, "-c", WRITE_FOR_EVER, str(path)])
     while process.poll() is None and count(path, "SELECT count(*) FROM result")[0][0] < 20:
-        pass
+        time.sleep(0.01)
     process.kill()
     process.wait()
     with Store(path) as store:

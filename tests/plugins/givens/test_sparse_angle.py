@@ -108,7 +108,7 @@ entries = st.one_of(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(
     rows=st.lists(st.tuples(entries, entries), min_size=1, max_size=12), copies=st.integers(1, 4)
 )
@@ -117,7 +117,7 @@ def test_few_rows_with_ties_zeros_and_rows_at_gamma(rows, copies):
     check(x, y, 1.0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 400), gamma=st.floats(0.02, 3.0))
 def test_many_rows(seed, n, gamma):
     x, y = np.random.default_rng(seed).standard_t(3, (2, n))
@@ -144,7 +144,7 @@ def test_one_row_becomes_an_axis(r, phase):
 @pytest.mark.parametrize("n", [3, 40, 500])
 def test_agrees_with_brute_force(n):
     rng = np.random.default_rng(n)
-    for _ in range(20):
+    for _ in range(8):
         x, y = rng.standard_normal((2, n))
         gamma = rng.uniform(0.2, 1.5)
         if len(outside(x, y, gamma)[0]):
@@ -166,26 +166,27 @@ def test_the_angle_is_accurate_where_the_maximum_is_sharp():
 def test_hardly_ever_misses_the_global_maximum(whole):
     """About one in a thousand random planes; a local search, 30."""
     rng, missed = np.random.default_rng(1), 0
-    for _ in range(1500):
+    for _ in range(500):
         x, y = rng.standard_normal((2, rng.integers(1, 30)))
         if whole:
             x, y = np.round(2 * x), np.round(2 * y)
         x, y = outside(x, y, 1.2)
         if len(x):
             missed += found(x, y, 1.2).value < exact(x, y, 1.2) * (1 - 1e-9)
-    assert missed <= 7
+    assert missed <= 3
 
 
 @numba.njit
-def derivatives(x, y, n, gamma, cosine, sine):
+def derivatives(rows, n, gamma, cosine, sine):
+    x, y = rows
     return sparse_circle.derivatives(x, y, n, gamma, cosine, sine)
 
 
 def test_derivatives_are_those_of_differences():
-    x, y = np.random.default_rng(2).standard_normal((2, 64))
+    rows = x, y = np.random.default_rng(2).standard_normal((2, 64))
     t, h = 0.3, 1e-4
     f = value(x, y, 0.9, [t - 2 * h, t - h, t, t + h, t + 2 * h])
-    at = derivatives(x, y, 64, 0.9, np.cos(t), np.sin(t))
+    at = derivatives(rows, 64, 0.9, np.cos(t), np.sin(t))
     assert at.value == pytest.approx(f[2], rel=1e-14)
     assert 2 * at.first == pytest.approx((f[3] - f[1]) / (2 * h), rel=1e-5)
     assert 2 * at.second == pytest.approx((f[3] - 2 * f[2] + f[1]) / h**2, rel=1e-4)

@@ -37,12 +37,11 @@ def one_pass(path, order, rows):
     return float(before), float(after)
 
 
-@pytest.mark.parametrize("order", ["order", "shuffle"])
-def test_a_pass_stays_far_below_the_size_of_the_file(tmp_path, order):
-    rows = 400 * 10**6 // ROW_BYTES
+def test_a_pass_stays_far_below_the_size_of_the_file(tmp_path):
+    rows = 300 * 10**6 // ROW_BYTES
     sparse_file(tmp_path / "large.npy", rows)
-    before, after = one_pass(tmp_path / "large.npy", order, rows)
-    assert after - before < 180
+    before, after = one_pass(tmp_path / "large.npy", "shuffle", rows)
+    assert after - before < 150
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def test_no_samples_and_zero_samples_leave_the_start():
     assert subspace_error(start, BatchPCA().solution(state).point) <= 1e-14
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(st.integers(0, 700), max_size=6), st.sampled_from([20, 290, 800]))
 def test_bits_do_not_depend_on_chunks(cuts, d):
     X = decaying(700, d)

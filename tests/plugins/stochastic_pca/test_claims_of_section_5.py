@@ -44,7 +44,7 @@ def suboptimality(solver, state, k):
 
 
 def test_incremental_pca_is_trapped_with_probability_five_ninths():
-    solver, oracle, trials = IncrementalPCA(), oracle_of(TRAP, [1 / 3, 2 / 3], 1, 0), 20_000
+    solver, oracle, trials = IncrementalPCA(), oracle_of(TRAP, [1 / 3, 2 / 3], 1, 0), 5_000
     wrong = 0
     for _ in range(trials):
         state = begun(solver, oracle)
@@ -55,7 +55,7 @@ def test_incremental_pca_is_trapped_with_probability_five_ninths():
 
 def test_capped_msg_leaves_the_trap():
     solver = CappedMSG(K=2)
-    for seed in range(50):
+    for seed in range(20):
         oracle = oracle_of(TRAP, [1 / 3, 2 / 3], 1, seed)
         state = begun(solver, oracle)
         advance(solver, oracle, state, 4000)

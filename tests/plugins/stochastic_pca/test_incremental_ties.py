@@ -16,7 +16,7 @@ from orthobench.contract.samples import SampleOracle
 from orthobench.contract.sources import ArraySource
 from orthobench.tools.geometry import random_point
 
-RUNS, SAMPLES = 300, 300
+RUNS, SAMPLES = 150, 300
 P = OrthogonalDistribution().probabilities
 
 

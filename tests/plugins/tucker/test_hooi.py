@@ -120,7 +120,7 @@ def test_opposite_eigenvalues_cycle(tucker):
 
 
 @given(st.integers(0, 200), st.integers(2, 4), st.integers(1, 3))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_no_false_alarm(tucker, seed, order, r):
     """Also of noise, where convergence is slow, and where it is never declared."""
     T = tucker.symmetric(6, order, seed)

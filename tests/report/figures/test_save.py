@@ -5,6 +5,7 @@ import re
 import warnings
 import xml.etree.ElementTree as ET
 import zlib
+from functools import cache
 
 import numpy as np
 import pytest
@@ -40,17 +41,29 @@ ODD = (
 """Names that people should never have to be afraid of."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def entries(runs):
     """Two solvers on one problem, with failures and a tuned parameter."""
     records = [r for step in (1.0, 2.0) for r in runs("b", 0.1 * step, tuned={"step": step})]
     return choose(runs("a", 0.1, failed=2) + records)
 
 
+@pytest.fixture(scope="module")
+def saved(entries, tmp_path_factory):
+    """Return the files of the convergence in a style, written once."""
+
+    @cache
+    def save(style):
+        folder = tmp_path_factory.mktemp("saved")
+        return save_figures(entries, folder, style=style, kinds=["convergence"])
+
+    return save
+
+
 class TestFormats:
     @pytest.mark.parametrize("style", LAYOUTS)
-    def test_every_format_can_be_opened(self, entries, tmp_path, style):
-        paths = save_figures(entries, tmp_path, style=style, kinds=["convergence"])
+    def test_every_format_can_be_opened(self, saved, style):
+        paths = saved(style)
         assert {path.suffix[1:] for path in paths} == set(FORMATS)
         for path in paths:
             data = path.read_bytes()
@@ -69,10 +82,8 @@ class TestFormats:
             else:
                 assert list(csv.DictReader(data.decode().splitlines()))
 
-    def test_fonts_are_embedded_as_truetype(self, entries, tmp_path):
-        (path,) = save_figures(
-            entries, tmp_path, style="one-column", formats=["pdf"], kinds=["convergence"]
-        )
+    def test_fonts_are_embedded_as_truetype(self, saved):
+        (path,) = (path for path in saved("one-column") if path.suffix == ".pdf")
         data = path.read_bytes()
         fonts = re.findall(rb"/Type /FontDescriptor.*?>>", data, re.DOTALL)
         assert fonts
@@ -81,9 +92,8 @@ class TestFormats:
         box = re.search(rb"/MediaBox \[ ?([\d. ]+)\]", data)
         assert float(box[1].split()[2]) == pytest.approx(3.5 * 72)
 
-    def test_say_what_they_show_but_not_when(self, entries, tmp_path):
-        paths = save_figures(entries, tmp_path, style="two-column", kinds=["convergence"])
-        by_kind = {path.suffix[1:]: path.read_bytes() for path in paths}
+    def test_say_what_they_show_but_not_when(self, saved):
+        by_kind = {path.suffix[1:]: path.read_bytes() for path in saved("two-column")}
         assert b"digits k=4" in by_kind["png"]
         assert b"digits k=4" in by_kind["svg"]
         assert b"median over 5 seeds" in by_kind["svg"]
@@ -91,14 +101,13 @@ class TestFormats:
         assert b"CreationDate" not in _inflated(by_kind["pdf"])
         assert b"dc:date" not in by_kind["svg"]
 
-    def test_files_repeat_byte_for_byte_whatever_the_user_has_set(self, entries, tmp_path):
+    def test_files_repeat_byte_for_byte_whatever_the_user_has_set(self, saved, entries, tmp_path):
         import matplotlib as mpl
 
-        kinds = ["convergence"]
-        first = [p.read_bytes() for p in save_figures(entries, tmp_path / "a", kinds=kinds)]
+        first = saved("screen")
         with mpl.rc_context({"axes.labelpad": 30, "grid.alpha": 0.1, "figure.dpi": 30}):
-            again = [p.read_bytes() for p in save_figures(entries, tmp_path / "b", kinds=kinds)]
-        assert first == again
+            again = save_figures(entries, tmp_path, kinds=["convergence"])
+        assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
 
     def test_unknown_ones_are_refused(self, entries, tmp_path):
         with pytest.raises(UsageError, match="unknown format 'pfd'; did you mean 'pdf'"):
@@ -207,11 +216,11 @@ class TestNames:
             assert name[0] not in ".-"
 
 
-def test_one_plot_is_saved_as_among_all_of_them(entries, tmp_path):
-    kinds = ["convergence"]
-    several = save_figures(entries, tmp_path / "all", kinds=kinds, formats=["svg", "csv"])
-    one = save_plot(convergence(entries), tmp_path / several[0].stem, formats=["svg", "csv"])
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in several]
+def test_one_plot_is_saved_as_among_all_of_them(saved, entries, tmp_path):
+    several = {path.name: path.read_bytes() for path in saved("screen")}
+    stem = next(iter(several)).partition(".")[0]
+    for path in save_plot(convergence(entries), tmp_path / stem, formats=["svg", "csv"]):
+        assert path.read_bytes() == several[path.name]
 
 
 def test_the_global_state_of_matplotlib_is_left_alone(entries, tmp_path):
