@@ -311,7 +311,13 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
         (f"DROP TABLE plan; CREATE VIEW plan AS {ENDLESS}", "view plan"),
         ("CREATE TRIGGER t AFTER INSERT ON result BEGIN DELETE FROM trace; END", "trigger t"),
         ("CREATE VIRTUAL TABLE words USING fts5(x)", "table words"),
-        ("CREATE TABLE sums (x, y AS (x + 1))", "computed column y"),
+        ("CREATE TABLE sums (x, y AS (x + 1))", "table sums"),
+        ("CREATE INDEX slow ON text (value LIKE '%a%b')", "index slow"),
+        ("CREATE INDEX half ON text (value) WHERE value LIKE '%a%b'", "index half"),
+        ("CREATE TABLE checked (x CHECK (x LIKE '%a%b'))", "table checked"),
+        ("CREATE TABLE filled (x DEFAULT (1 + 1))", "table filled"),
+        ("CREATE TABLE sorted (x COLLATE nocase)", "table sorted"),
+        ("ANALYZE", "table sqlite_stat1"),
     ],
 )
 def test_a_store_with_anything_but_tables_is_refused(path, suite, alien, said):
