@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +25,15 @@ LONGEST_CLOCK = 1e9
 
 class MisfitError(ValueError):
     """Something in a store that was not written by orthobench; says what."""
+
+
+@contextmanager
+def named(key: object) -> Iterator[None]:
+    """Name the cell in whose rows something is wrong."""
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, OverflowError, struct.error) as error:
+        raise MisfitError(f"the cell {str(key)[:12]!r}: {error}") from error
 
 
 def document(text: str) -> Any:
@@ -109,12 +120,14 @@ def session(
     found = document(environment)
     if not isinstance(found, dict):
         raise MisfitError(f"the environment of a session is {found!r:.60}")
-    for when in (started, ended):
-        if when is not None:
-            datetime.fromisoformat(when)
     if len(text) > LONGEST_SUITE:
         raise MisfitError(f"the suite of a session has {len(text)} characters")
-    tomllib.loads(text)
+    try:
+        tomllib.loads(text)
+        for when in (started, ended):
+            datetime.fromisoformat(when or started)
+    except (ValueError, RecursionError) as error:
+        raise MisfitError(f"the suite or the times of a session: {error}") from error
     return found
 
 
@@ -128,6 +141,8 @@ def names(value: Any) -> tuple[str, ...]:
 
 def costs(points: int, work: tuple[int | None, ...], times: tuple[float | None, ...]) -> None:
     """Raise MisfitError where the last checkpoint of a result is not one that a run can have."""
+    if points < 0:
+        raise MisfitError(f"it has {points} checkpoints")
     if not points:
         if not all(cost is None for cost in (*work, *times)):
             raise MisfitError("it has a last checkpoint, and a trace without any")

@@ -106,17 +106,16 @@ def finished(
         key, problem, solver, seed, settings, metrics, cell, session, *result, block = row
         if key is None:
             raise ValueError(f"the cell {cell} is missing")
-        if session not in sessions:
-            raise ValueError(f"the session {session} is missing")
-        parts = (read[problem], read[solver], seed, read[settings])
-        reader.metrics(metrics)
-        what = _refuse_forged(key, parts)
-        _, trace = reader.outcome(key, row[6:], what)
-        list(trace)
-        shown = theirs.execute(f"SELECT {EXHIBIT} FROM exhibit WHERE cell = ?", (cell,)).fetchall()  # noqa: S608
-        _check_exhibits(shown, what)
-        status, reason, traceback, *rest, names, finals, check = result
-        told = (status, read[reason], read[traceback], *rest, read[names], finals, check)
+        with checks.named(key.hex()):
+            parts = (read[problem], read[solver], seed, read[settings])
+            _refuse_forged(key, parts)
+            reader.metrics(metrics)
+            list(reader.outcome(key, row[6:], f"the cell {key.hex()[:12]!r}")[1])
+            if session not in sessions:
+                raise ValueError(f"its session {session} is missing")
+            shown = _exhibits(theirs, cell)
+            status, reason, traceback, *rest, names, finals, check = result
+            told = (status, read[reason], read[traceback], *rest, read[names], finals, check)
         yield Finished(key.hex(), parts, read[metrics], session, told, block, shown)
 
 
@@ -127,12 +126,13 @@ def plans(theirs: sqlite3.Connection, where: str) -> Iterator[Plan]:
     for suite, label, name, tuned, levels, key, *cell in theirs.execute(PLANS):
         problem, solver, seed, settings, metrics = cell
         if key is None:
-            raise ValueError(f"{read[name]} on {read[label]}: no cell is there")
-        reader.problem(label, problem, metrics, levels)
-        reader.solver(name, solver, tuned, settings)
-        parts = (read[problem], read[solver], seed, read[settings])
-        _refuse_forged(key, parts)
-        labels = (read[label], read[name], read[tuned], read[levels])
+            raise ValueError(f"{read[name]} on {read[label]} is planned, and has no cell")
+        with checks.named(key.hex()):
+            reader.problem(label, problem, metrics, levels)
+            reader.solver(name, solver, tuned, settings)
+            parts = (read[problem], read[solver], seed, read[settings])
+            _refuse_forged(key, parts)
+            labels = (read[label], read[name], read[tuned], read[levels])
         yield Plan(read[suite], labels, key.hex(), parts, read[metrics])
 
 
@@ -218,22 +218,20 @@ def contents(connection: sqlite3.Connection) -> Iterator[tuple[bytes, dict[str, 
         yield key, rows.joined(read[problem], read[solver], seed, read[settings])
 
 
-def _refuse_forged(key: bytes, parts: tuple[str, str, int, str]) -> str:
-    """Return what a cell is called; raise ValueError where its key is not that of its content."""
-    content = rows.joined(*parts)
-    cell = f"{content['solver']['name']} on {content['problem']['name']}, seed {content['seed']}"
-    if rows.key_of(content) != key.hex():
-        raise ValueError(f"{cell}: its key is not the digest of its content")
-    return cell
+def _refuse_forged(key: bytes, parts: tuple[str, str, int, str]) -> None:
+    if rows.key_of(rows.joined(*parts)) != key.hex():
+        raise ValueError("its key is not the digest of its content")
 
 
-def _check_exhibits(shown: Iterable[Row], what: str) -> None:
+def _exhibits(theirs: sqlite3.Connection, cell: int) -> list[Row]:
+    """Return the rows of a cell's exhibits, checked."""
+    query = f"SELECT {EXHIBIT} FROM exhibit WHERE cell = ? LIMIT ?"  # noqa: S608
+    shown = theirs.execute(query, (cell, exhibits.MOST + 1)).fetchall()
     try:
         exhibits.check_all(exhibits.unpacked(*one[2:]) for one in shown)
     except StoreError as error:
-        raise ValueError(f"an exhibit of {what} {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}") from error
+        raise ValueError(f"an exhibit {error}") from error
+    return shown
 
 
 def copy_sessions(theirs: Iterable[Row], mine: sqlite3.Connection) -> dict[int, int]:

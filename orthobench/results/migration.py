@@ -63,25 +63,29 @@ def _copy(connection: sqlite3.Connection, version: int) -> int:
         " traceback, finished, checksum FROM old_cell ORDER BY id"
     ).fetchall()
     for row in finished:
-        try:
+        with checks.named(row[1]):
             _copy_cell(connection, texts, row, version)
-        except (ValueError, TypeError, AttributeError, OverflowError, struct.error) as error:
-            raise ValueError(f"the cell {row[1]!r:.14}: {error}") from error
     planned = connection.execute(
         "SELECT key, content, family, primary_metric, tuned_by, suite, problem, solver, position,"
         " tuned, levels FROM old_plan ORDER BY suite, position"
     ).fetchall()
-    for key, content, *metrics, suite, problem, solver, position, tuned, levels in planned:
-        number = _number(connection, texts, key, content, metrics)
-        connection.execute(
-            "INSERT INTO plan (suite, problem, solver, position, cell, tuned, levels)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                *map(texts.number, (suite, problem, solver)), position, number,
-                *map(texts.number, (tuned, levels)),
-            ),
-        )  # fmt: skip
+    for row in planned:
+        with checks.named(row[0]):
+            _copy_plan(connection, texts, row)
     return len(finished) if version < CHECKED else 0
+
+
+def _copy_plan(connection: sqlite3.Connection, texts: rows.Texts, row: rows.Row) -> None:
+    key, content, *metrics, suite, problem, solver, position, tuned, levels = row
+    number = _number(connection, texts, key, content, metrics)
+    connection.execute(
+        "INSERT INTO plan (suite, problem, solver, position, cell, tuned, levels)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *map(texts.number, (suite, problem, solver)), position, number,
+            *map(texts.number, (tuned, levels)),
+        ),
+    )  # fmt: skip
 
 
 def _copy_cell(

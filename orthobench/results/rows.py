@@ -182,7 +182,8 @@ class Reader:
         for row in rows:
             key, label, name, tuned, levels, problem, solver, seed, settings, metrics = row[:10]
             if key is None:
-                raise ValueError(f"{self._texts[name]} on {self._texts[label]}: no cell is there")
+                who = f"{self._texts[name]} on {self._texts[label]}"
+                raise ValueError(f"{who} is planned, and has no cell")
             what = f"{self._texts[name]} on {self._texts[label]}, seed {seed}"
             try:
                 facts = self.problem(label, problem, metrics, levels)

@@ -236,7 +236,8 @@ def check_types(connection: sqlite3.Connection) -> None:
     for table, columns in _columns().items():
         found = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         if found != [name for name, *_ in columns]:
-            raise ValueError(f"the table {table} has the columns {', '.join(found) or 'of none'}")
+            told = f"has the columns {', '.join(found)}" if found else "is missing"
+            raise ValueError(f"the table {table} {told}")
         keys = ", ".join(name for name, _, _, key in columns if key)
         wrong = connection.execute(
             f"SELECT {_misfit(columns)} AS wrong, {keys} FROM {table} WHERE wrong IS NOT NULL"  # noqa: S608

@@ -181,7 +181,7 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
     words = np.ascontiguousarray(planes.swapaxes(1, 2)).reshape(WIDTH + metrics, 8 * points)
     whole = np.cumsum(words[:WIDTH].view("<i8"), axis=1)
     if points and whole.min() < 0:
-        raise ValueError("counts and times are not negative")
+        raise ValueError("a count or a time is negative")
     return whole[: len(COUNTS)], whole[len(COUNTS) :] * 1e-9, words[WIDTH:].view("<f8")
 
 
