@@ -80,8 +80,8 @@ def old_cell(connection, number, cell, outcome, about, version):
     stop, trace = outcome.stop, outcome.trace
     names = (cell.solver.name, cell.problem.name)
     when = "2026-01-01T00:00:01+00:00"
-    row = [number, cell.key, json.dumps(cell.content), 1, *names, *about, cell.seed, stop.status.value, stop.reason,
-           stop.traceback, when]  # fmt: skip
+    row = [number, cell.key, json.dumps(cell.content), 1, *names, *about, cell.seed,
+           stop.status.value, stop.reason, stop.traceback, when]  # fmt: skip
     insert(connection, "cell", row + [migration.checksum(cell.key, stop, trace)] * (version == 3))
     for i, mark in enumerate(trace):
         work = mark.work
