@@ -32,11 +32,17 @@ problem = [{ name = "spiked-covariance" }, { name = "spiked-covariance", k = 2 }
 solver = [{ name = "oja", step = { tune = [0.5, 1] } }, { name = "batch-pca" }]
 """
 
+ENVIRONMENT = {
+    "cpu": "toy", "cores": 2, "platform": "Linux", "python": "3.11", "orthobench": "0.1.0",
+    "blas": [{"internal_api": "openblas", "version": "0.3", "num_threads": 1}],
+    "packages": {"numpy": "2.0"}, "git": {"commit": "abc", "dirty": True},
+    "run": {"executor": "local", "timeout": None}, "load": [0.1],
+}  # fmt: skip
 NUMBERS = (0, -1, 1, 7, 2**31, 2**53 + 1, 2**63 - 1, -(2**63), 0.5, 1e308, -1e308, 5e-324,
            float("inf"), float("-inf"))  # fmt: skip
 TEXTS = ("", "x", "0", "nan", "\0", "\x1b[31m", "\ud7ff\u202e", "[", "{}", "[]", "null", "1e999",
          "é" * 5000, "[" * 100_000, '{"a":' * 2000, "2026-13-45", "9" * 5000, "image", "missing",
-         "error", "=1+1", "../..", "%(x)s {y}", "$x^{$")  # fmt: skip
+         "error", "=1+1", "'", "../..", "%(x)s {y}", "$x^{$")  # fmt: skip
 BLOBS = (b"", b"\0", b"\xff" * 8, bytes(32), b"PK\3\4", bytes(10**6))
 SCALARS = (None, True, 0, -1, 2**70, 0.5, 1e308, float("nan"), float("inf"), "", "x", "é\n\x1b",
            [], {}, [1], {"a": 1}, [[[[]]]], [None, {}])  # fmt: skip
@@ -91,7 +97,7 @@ def fresh(folder, version):
         older(base, suite, version, dict(outcomes).__getitem__)
     elif not base.exists():
         with Store(base, write=True) as store:
-            session = store.begin(suite, suite.plan(), "orthobench run", {"cpu": "toy"})
+            session = store.begin(suite, suite.plan(), "orthobench run", ENVIRONMENT)
             store.add_all(session, outcomes[:-1])
             store.end(session)
     return shutil.copy(base, folder / "store.sqlite")
