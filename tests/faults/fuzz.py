@@ -18,8 +18,7 @@ from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
-sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "support")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 MEMORY = 10**9
 """Bytes that the process may allocate."""
