@@ -248,8 +248,9 @@ def _blas(pool: Mapping[str, Any]) -> str:
     parts = (pool.get("internal_api"), pool.get("version"), pool.get("architecture"))
     named = " ".join(str(part) for part in parts if part)
     threads = pool.get("num_threads")
-    counted = threads and isinstance(threads, int)
-    return f"{named}, {plural(threads, 'thread')}" if counted else named
+    if not threads or not isinstance(threads, int):
+        return named
+    return f"{named}, {plural(threads, 'thread')}"
 
 
 def _git(state: Mapping[str, Any] | None) -> str:
