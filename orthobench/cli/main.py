@@ -247,7 +247,13 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 
     with Store(store, write=True) as opened:
         for other in others:
-            click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
+            added, unchecked = opened.merge(other)
+            click.echo(f"{added} cells of {other} added to {store}")
+            if unchecked:
+                click.echo(
+                    f"{other} was made before there were checksums: whether the numbers of its "
+                    f"{unchecked} cells are what was measured could not be checked"
+                )
 
 
 main.add_command(compare)

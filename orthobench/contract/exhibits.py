@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, TypeAlias
@@ -21,6 +21,9 @@ from orthobench.errors import StoreError
 
 LARGEST = 2**22
 """The most entries of an image, and the most points of a curve."""
+
+MOST = 64
+"""The most exhibits of a solution; together they have at most `LARGEST` entries."""
 
 _MOST_BYTES = 2 * 4 * LARGEST + 2**12
 """Bytes of the largest curve with its header; no packed exhibit is larger when decompressed."""
@@ -54,6 +57,11 @@ class Image:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", _float32(self.values, 2, "the values of an image"))
+
+    @property
+    def size(self) -> int:
+        """The number of its entries."""
+        return self.values.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +104,11 @@ class Curve:
         object.__setattr__(self, "x", x)
         object.__setattr__(self, "y", y)
 
+    @property
+    def size(self) -> int:
+        """The number of its points."""
+        return self.x.size
+
 
 Exhibit: TypeAlias = Image | Curve
 
@@ -107,6 +120,8 @@ def checked_exhibits(returned: object) -> dict[str, Exhibit]:
     ------
     TypeError
         Where it is anything else than a mapping of names to exhibits.
+    ValueError
+        Where these are more, or larger, than `check_all` lets pass.
     """
     if not isinstance(returned, Mapping):
         raise TypeError(f"exhibits must be a mapping of names to Image or Curve, not {returned!r}")
@@ -116,7 +131,26 @@ def checked_exhibits(returned: object) -> dict[str, Exhibit]:
         if not isinstance(exhibit, Exhibit):
             kind = type(exhibit).__name__
             raise TypeError(f"exhibit {name!r} is a {kind}, neither an Image nor a Curve")
+    check_all(returned.values())
     return dict(returned)
+
+
+def check_all(exhibits: Iterable[Exhibit]) -> None:
+    """Refuse the exhibits of a solution if they are too many, or too large together.
+
+    Raises
+    ------
+    ValueError
+        Where there are more than `MOST`, or they have more than `LARGEST` entries.
+    """
+    count = size = 0
+    for exhibit in exhibits:
+        count, size = count + 1, size + exhibit.size
+        if count > MOST or size > LARGEST:
+            raise ValueError(
+                f"a solution has at most {MOST} exhibits, and these at most {LARGEST} pixels and "
+                "points together; exhibit fewer, or smaller ones"
+            )
 
 
 def packed(exhibit: Exhibit) -> tuple[str, str, bytes]:
@@ -157,7 +191,7 @@ def unpacked(kind: str, meta: str, data: bytes) -> Exhibit:
             x, y = array
             return Curve(x, y, labels["x_label"], labels["y_label"], reference)
     except Exception as error:  # foreign bytes fail in as many ways as there are parsers
-        raise StoreError(f"is no exhibit: {error!r}") from error
+        raise StoreError(f"is no exhibit: {error!r:.200}") from error
     raise StoreError(f"is of a kind that this orthobench does not know: {kind!r}")
 
 

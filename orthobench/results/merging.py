@@ -1,61 +1,175 @@
-"""One store out of two: what only the other has is copied, and checked on the way."""
+"""One store out of two: what only the other has is copied, and checked on the way.
+
+What is read of the other store and what is written here are apart, so that an error names the one
+whose it is.
+"""
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from orthobench.results import rows
-from orthobench.results.rows import Row, Texts
+from orthobench.contract import exhibits
+from orthobench.errors import StoreError
+from orthobench.results import checks, rows
+from orthobench.results.rows import Reader, Row, Stored, Texts
 
 FINISHED = """
     SELECT cell.key, cell.problem, cell.solver, cell.seed, cell.settings, cell.metrics, result.*,
         trace.block
-    FROM cell JOIN result ON result.cell = cell.id JOIN trace ON trace.cell = cell.id
-    ORDER BY result.rowid
+    FROM result LEFT JOIN cell ON cell.id = result.cell LEFT JOIN trace ON trace.cell = result.cell
+    ORDER BY result.cell
 """
 
+PLANS = """
+    SELECT plan.suite, plan.problem, plan.solver, plan.tuned, plan.levels, cell.key, cell.problem,
+        cell.solver, cell.seed, cell.settings, cell.metrics
+    FROM plan LEFT JOIN cell ON cell.id = plan.cell ORDER BY plan.suite, plan.position
+"""
 
-def copy(theirs: sqlite3.Connection, mine: sqlite3.Connection, texts: Texts) -> int:
-    """Copy the sessions, cells and plans of another store.
+SESSION = "suite, text, command, environment, started, ended"
+EXHIBIT = "name, position, kind, meta, data"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished cell of another store, checked.
+
+    Attributes
+    ----------
+    key : str
+    parts : tuple
+        Problem, solver, seed and settings, as `rows.split` returns them.
+    metrics : str
+    session : int
+        Its number in the other store.
+    told : tuple
+        What the row of the table ``result`` holds besides, its texts as they are.
+    block : bytes
+    exhibits : list of tuple
+        Rows of the table ``exhibit``, without the cell.
+    """
+
+    key: str
+    parts: tuple[str, str, int, str]
+    metrics: str
+    session: int
+    told: Row
+    block: bytes
+    exhibits: list[Row]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A row of the table ``plan`` of another store, checked, with its cell.
+
+    Attributes
+    ----------
+    suite : str
+    labels : tuple of str
+        Labels of problem and solver, tuned parameters, levels.
+    key, parts, metrics
+        The cell, as in `Finished`.
+    """
+
+    suite: str
+    labels: tuple[str, ...]
+    key: str
+    parts: tuple[str, str, int, str]
+    metrics: str
+
+
+def finished(
+    theirs: sqlite3.Connection, where: str, sessions: Mapping[int, int]
+) -> Iterator[Finished]:
+    """Yield the finished cells of a store.
 
     Parameters
     ----------
     theirs : sqlite3.Connection
-        The other store.
-    mine : sqlite3.Connection
-        In a transaction of the caller's.
-    texts : Texts
-        Of `mine`.
-
-    Returns
-    -------
-    int
-        How many finished cells were copied.
+    where : str
+        The store, for errors.
+    sessions : mapping
+        Those that there are, by number.
 
     Raises
     ------
     ValueError
         On a cell whose key is not the digest of its content, or that is not what was written.
     """
-    read = _texts(theirs)
-    sessions = _sessions(theirs, mine)
-    count = 0
+    read = Stored.read(theirs)
+    reader = Reader(read, where)
     for row in theirs.execute(FINISHED):
         key, problem, solver, seed, settings, metrics, cell, session, *result, block = row
-        parts = (read[problem], read[solver], seed, read[settings])
-        _refuse_forged(key, parts, result, block, read)
-        number = cell_number(mine, texts, key.hex(), parts, read[metrics])
-        status, reason, traceback, *rest, names, finals, check = result
+        if key is None:
+            raise ValueError(f"the cell {cell} is missing")
+        with checks.named(key.hex()):
+            parts = (read[problem], read[solver], seed, read[settings])
+            _refuse_forged(key, parts)
+            reader.metrics(metrics)
+            list(reader.outcome(key, row[6:], f"the cell {key.hex()[:12]!r}")[1])
+            if session not in sessions:
+                raise ValueError(f"its session {session} is missing")
+            shown = _exhibits(theirs, cell)
+            status, reason, traceback, *rest, names, finals, check = result
+            told = (status, read[reason], read[traceback], *rest, read[names], finals, check)
+        yield Finished(key.hex(), parts, read[metrics], session, told, block, shown)
+
+
+def plans(theirs: sqlite3.Connection, where: str) -> Iterator[Plan]:
+    """Yield what a store plans of each suite; parameters, raises : see `finished`."""
+    read = Stored.read(theirs)
+    reader = Reader(read, where)
+    for suite, label, name, tuned, levels, key, *cell in theirs.execute(PLANS):
+        problem, solver, seed, settings, metrics = cell
+        if key is None:
+            raise ValueError(f"{read[name]} on {read[label]} is planned, and has no cell")
+        with checks.named(key.hex()):
+            reader.problem(label, problem, metrics, levels)
+            reader.solver(name, solver, tuned, settings)
+            parts = (read[problem], read[solver], seed, read[settings])
+            _refuse_forged(key, parts)
+            labels = (read[label], read[name], read[tuned], read[levels])
+        yield Plan(read[suite], labels, key.hex(), parts, read[metrics])
+
+
+def sessions(theirs: sqlite3.Connection) -> Iterator[Row]:
+    """Yield the sessions of a store, checked, each with its number before its `SESSION`."""
+    for row in theirs.execute(f"SELECT id, {SESSION} FROM session ORDER BY id"):  # noqa: S608
+        checks.session(*row[2:])
+        yield row
+
+
+def copy(cells: Iterable[Finished], sessions: Mapping[int, int], mine: sqlite3.Connection,
+         texts: Texts) -> int:  # fmt: skip
+    """Copy finished cells that are not here, in a transaction, and return how many.
+
+    Parameters
+    ----------
+    cells : iterable of Finished
+    sessions : mapping
+        The numbers here of the sessions, by those there.
+    mine : sqlite3.Connection
+    texts : Texts
+        Of `mine`.
+    """
+    count = 0
+    for one in cells:
+        number = cell_number(mine, texts, one.key, one.parts, one.metrics)
+        status, reason, traceback, *rest, names, finals, check = one.told
         told = (
-            number, sessions[session], status, texts.number(read[reason]),
-            texts.number(read[traceback]), *rest, texts.number(read[names]), finals, check,
+            number, sessions[one.session], status, texts.number(reason), texts.number(traceback),
+            *rest, texts.number(names), finals, check,
         )  # fmt: skip
-        if add_result(mine, told, block):
+        if add_result(mine, told, one.block):
             count += 1
-            _copy_exhibits(theirs, mine, cell, number)
-    _copy_plans(theirs, mine, read, texts)
+            mine.executemany(
+                f"INSERT INTO exhibit (cell, {EXHIBIT}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+                ((number, *row) for row in one.exhibits),
+            )
     return count
 
 
@@ -95,7 +209,7 @@ def add_result(connection: sqlite3.Connection, result: Row, block: bytes) -> boo
 
 def contents(connection: sqlite3.Connection) -> Iterator[tuple[bytes, dict[str, Any]]]:
     """Yield the key of each finished cell, and what its result depends on."""
-    read = _texts(connection)
+    read = Stored.read(connection)
     query = (
         "SELECT key, problem, solver, seed, settings FROM cell"
         " WHERE id IN (SELECT cell FROM result)"
@@ -104,28 +218,26 @@ def contents(connection: sqlite3.Connection) -> Iterator[tuple[bytes, dict[str, 
         yield key, rows.joined(read[problem], read[solver], seed, read[settings])
 
 
-def _texts(connection: sqlite3.Connection) -> dict[int, str]:
-    return dict(connection.execute("SELECT id, value FROM text"))
+def _refuse_forged(key: bytes, parts: tuple[str, str, int, str]) -> None:
+    if rows.key_of(rows.joined(*parts)) != key.hex():
+        raise ValueError("its key is not the digest of its content")
 
 
-def _refuse_forged(
-    key: bytes, parts: tuple[str, str, int, str], result: Row, block: bytes, read: dict[int, str]
-) -> None:
-    status, reason, _, _, points, *costs, names, finals, check = result
-    told = (status, read[reason], (points, *costs), read[names], finals, block)
-    content = rows.joined(*parts)
-    cell = f"{content['solver']['name']} on {content['problem']['name']}, seed {content['seed']}"
-    if rows.key_of(content) != key.hex():
-        raise ValueError(f"the key of {cell}, is not the digest of its content")
-    if rows.checksum(key, *told) != check:
-        raise ValueError(f"{cell}, is not what was written")
+def _exhibits(theirs: sqlite3.Connection, cell: int) -> list[Row]:
+    """Return the rows of a cell's exhibits, checked."""
+    query = f"SELECT {EXHIBIT} FROM exhibit WHERE cell = ? LIMIT ?"  # noqa: S608
+    shown = theirs.execute(query, (cell, exhibits.MOST + 1)).fetchall()
+    try:
+        exhibits.check_all(exhibits.unpacked(*one[2:]) for one in shown)
+    except StoreError as error:
+        raise ValueError(f"an exhibit {error}") from error
+    return shown
 
 
-def _sessions(theirs: sqlite3.Connection, mine: sqlite3.Connection) -> dict[int, int]:
-    """Copy the sessions that are not here, and return the numbers here by those there."""
+def copy_sessions(theirs: Iterable[Row], mine: sqlite3.Connection) -> dict[int, int]:
+    """Copy sessions that are not here, and return the numbers here by those there."""
     found: dict[int, int] = {}
-    columns = "suite, text, command, environment, started, ended"
-    for number, *session in theirs.execute(f"SELECT id, {columns} FROM session ORDER BY id"):  # noqa: S608
+    for number, *session in theirs:
         same = mine.execute(
             "SELECT min(id) FROM session"
             " WHERE suite = ? AND text = ? AND command = ? AND started = ?",
@@ -133,43 +245,33 @@ def _sessions(theirs: sqlite3.Connection, mine: sqlite3.Connection) -> dict[int,
         ).fetchone()[0]
         if same is None:
             same = mine.execute(
-                f"INSERT INTO session ({columns}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT INTO session ({SESSION}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
                 session,
             ).lastrowid
         found[number] = int(same or 0)
     return found
 
 
-def _copy_exhibits(
-    theirs: sqlite3.Connection, mine: sqlite3.Connection, cell: int, number: int
-) -> None:
-    columns = "name, position, kind, meta, data"
-    found = theirs.execute(f"SELECT {columns} FROM exhibit WHERE cell = ?", (cell,))  # noqa: S608
-    mine.executemany(
-        f"INSERT INTO exhibit (cell, {columns}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
-        ((number, *row) for row in found.fetchall()),
-    )
-
-
-def _copy_plans(
-    theirs: sqlite3.Connection, mine: sqlite3.Connection, read: dict[int, str], texts: Texts
-) -> None:
-    """Add what only the other store plans of a suite, behind what is planned here."""
-    query = (
-        "SELECT plan.suite, plan.problem, plan.solver, plan.tuned, plan.levels, cell.key,"
-        " cell.problem, cell.solver, cell.seed, cell.settings, cell.metrics"
-        " FROM plan JOIN cell ON cell.id = plan.cell ORDER BY plan.suite, plan.position"
-    )
-    for suite, *labels, key, problem, solver, seed, settings, metrics in theirs.execute(query):
-        parts = (read[problem], read[solver], seed, read[settings])
-        cell = cell_number(mine, texts, key.hex(), parts, read[metrics])
-        name = texts.number(read[suite])
-        here = "SELECT 1 FROM plan WHERE suite = ? AND cell = ?"
-        if mine.execute(here, (name, cell)).fetchone():
+def copy_plans(theirs: Iterable[Plan], mine: sqlite3.Connection, texts: Texts) -> None:
+    """Add what only another store plans of a suite, behind what is planned here."""
+    here: dict[int, tuple[set[int], Iterator[int]]] = {}
+    for plan in theirs:
+        suite = texts.number(plan.suite)
+        if suite not in here:
+            here[suite] = _planned(mine, suite)
+        cells, positions = here[suite]
+        cell = cell_number(mine, texts, plan.key, plan.parts, plan.metrics)
+        if cell in cells:
             continue
+        cells.add(cell)
         mine.execute(
-            "INSERT INTO plan (suite, cell, problem, solver, tuned, levels, position)"
-            " VALUES (?, ?, ?, ?, ?, ?,"
-            " (SELECT coalesce(max(position) + 1, 0) FROM plan WHERE suite = ?))",
-            (name, cell, *(texts.number(read[label]) for label in labels), name),
+            "INSERT INTO plan (suite, problem, solver, tuned, levels, cell, position)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (suite, *map(texts.number, plan.labels), cell, next(positions)),
         )
+
+
+def _planned(mine: sqlite3.Connection, suite: int) -> tuple[set[int], Iterator[int]]:
+    """Return the cells that are planned of a suite, and the positions behind them."""
+    found = dict(mine.execute("SELECT position, cell FROM plan WHERE suite = ?", (suite,)))
+    return set(found.values()), itertools.count(max(found, default=-1) + 1)

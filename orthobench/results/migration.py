@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import struct
 from collections.abc import Iterator
@@ -15,14 +14,22 @@ from orthobench.contract.solver import Work
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Mark
-from orthobench.results import merging, rows, schema
+from orthobench.results import checks, merging, rows, schema
 
 OLD = ("cell", "plan", "exhibit", "mark", "metric")
 """Tables of version 3 that are not as they were, or no more."""
 
+CHECKED = 3
+"""The first version that kept checksums."""
 
-def migrate(connection: sqlite3.Connection) -> None:
+
+def migrate(connection: sqlite3.Connection) -> int:
     """Bring the tables of an older store up to date: all of them, or none.
+
+    Returns
+    -------
+    int
+        How many cells were taken as they are: those of versions 1 and 2, which kept no checksums.
 
     Raises
     ------
@@ -37,55 +44,72 @@ def migrate(connection: sqlite3.Connection) -> None:
     made = tables[:begin] + tables[tables.index(");", begin) + 2 :]
     try:
         connection.executescript(f"BEGIN IMMEDIATE; {earlier} {renamed} {made}")
-        _copy(connection)
+        unchecked = _copy(connection, version)
         for name in reversed(OLD):
             connection.execute(f"DROP TABLE old_{name}")
+        schema.check_types(connection)
         connection.execute(f"PRAGMA user_version = {schema.VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.rollback()
         raise
+    return unchecked
 
 
-def _copy(connection: sqlite3.Connection) -> None:
+def _copy(connection: sqlite3.Connection, version: int) -> int:
     texts = rows.Texts(connection)
     finished = connection.execute(
         "SELECT id, key, content, family, primary_metric, tuned_by, session, status, reason,"
         " traceback, finished, checksum FROM old_cell ORDER BY id"
     ).fetchall()
-    for old, key, content, *metrics, session, status, reason, traceback, when, check in finished:
-        number = _number(connection, texts, key, content, metrics)
-        stop, trace = Stop(Ending(status), reason, traceback), tuple(_trace(connection, old))
-        if check and check != checksum(key, stop, trace):
-            raise ValueError(f"cell {key[:12]} is not what was written")
-        row, block = rows.result_row(texts, bytes.fromhex(key), stop, trace, _seconds(when))
-        merging.add_result(connection, (number, session, *row), block)
-        connection.execute(
-            "INSERT INTO exhibit SELECT ?, name, position, kind, meta, data FROM old_exhibit"
-            " WHERE cell = ?",
-            (number, old),
-        )
+    for row in finished:
+        with checks.named(row[1]):
+            _copy_cell(connection, texts, row, version)
     planned = connection.execute(
         "SELECT key, content, family, primary_metric, tuned_by, suite, problem, solver, position,"
         " tuned, levels FROM old_plan ORDER BY suite, position"
     ).fetchall()
-    for key, content, *metrics, suite, problem, solver, position, tuned, levels in planned:
-        number = _number(connection, texts, key, content, metrics)
-        connection.execute(
-            "INSERT INTO plan (suite, problem, solver, position, cell, tuned, levels)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                *map(texts.number, (suite, problem, solver)), position, number,
-                *map(texts.number, (tuned, levels)),
-            ),
-        )  # fmt: skip
+    for row in planned:
+        with checks.named(row[0]):
+            _copy_plan(connection, texts, row)
+    return len(finished) if version < CHECKED else 0
+
+
+def _copy_plan(connection: sqlite3.Connection, texts: rows.Texts, row: rows.Row) -> None:
+    key, content, *metrics, suite, problem, solver, position, tuned, levels = row
+    number = _number(connection, texts, key, content, metrics)
+    connection.execute(
+        "INSERT INTO plan (suite, problem, solver, position, cell, tuned, levels)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *map(texts.number, (suite, problem, solver)), position, number,
+            *map(texts.number, (tuned, levels)),
+        ),
+    )  # fmt: skip
+
+
+def _copy_cell(
+    connection: sqlite3.Connection, texts: rows.Texts, row: rows.Row, version: int
+) -> None:
+    old, key, content, *metrics, session, status, reason, traceback, when, check = row
+    number = _number(connection, texts, key, content, metrics)
+    stop, trace = Stop(Ending(status), reason, traceback), tuple(_trace(connection, old))
+    if version >= CHECKED and check != checksum(key, stop, trace):
+        raise ValueError("it is not what was written")
+    told, block = rows.result_row(texts, bytes.fromhex(key), stop, trace, _seconds(when))
+    merging.add_result(connection, (number, session, *told), block)
+    connection.execute(
+        "INSERT INTO exhibit SELECT ?, name, position, kind, meta, data FROM old_exhibit"
+        " WHERE cell = ?",
+        (number, old),
+    )
 
 
 def _number(
     connection: sqlite3.Connection, texts: rows.Texts, key: str, content: str, metrics: list[str]
 ) -> int:
     named = canonical(dict(zip(("family", "primary", "tuned_by"), metrics, strict=True)))
-    parts = rows.split(json.loads(content))
+    parts = rows.split(checks.content(content))
     return merging.cell_number(connection, texts, key, parts, named)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthobench.contract.exhibits import Exhibit
-from orthobench.errors import StoreError, unknown
+from orthobench.errors import StoreError, UsageError, unknown
 from orthobench.harness.stopping import Ending
 from orthobench.results.record import Record
 from orthobench.results.store import FILE, Store
@@ -92,7 +92,10 @@ class Results:
     @cached_property
     def entries(self) -> list[Entry]:
         """One entry for each problem and solver, with the trial that tuning chose."""
-        return choose(self.records)
+        try:
+            return choose(self.records)
+        except UsageError as error:
+            raise UsageError(f"the store {self.path}: {error}") from error
 
     @property
     def failures(self) -> list[Record]:
@@ -164,13 +167,12 @@ class Results:
         ]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one flat row for each checkpoint, and one for each record without any.
+        """Return one flat row for each checkpoint, and one for each record without any.
 
         A row has those of the `columns` that its record has anything to say of.
         """
         chosen = {record.key for entry in self.entries for record in entry.records}
-        for record in self.records:
-            yield from _rows(record, record.key in chosen)
+        return (row for record in self.records for row in _rows(record, record.key in chosen))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return every checkpoint of every run as a data frame, to select and group from.

@@ -16,8 +16,9 @@ from orthobench.contract.solver import Work
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical, digest
 from orthobench.harness.stopping import Ending, Stop
-from orthobench.harness.suite import Level, Planned
+from orthobench.harness.suite import Planned
 from orthobench.harness.trace import Mark
+from orthobench.results import checks
 from orthobench.results.record import ProblemFacts, Record, SolverFacts
 from orthobench.results.traces import ABSENT, Trace, packed
 
@@ -26,7 +27,7 @@ Row: TypeAlias = tuple[Any, ...]
 PLANNED = """
     SELECT cell.key, plan.problem, plan.solver, plan.tuned, plan.levels, cell.problem, cell.solver,
         cell.seed, cell.settings, cell.metrics, result.*, trace.block
-    FROM plan JOIN cell ON cell.id = plan.cell
+    FROM plan LEFT JOIN cell ON cell.id = plan.cell
         LEFT JOIN result ON result.cell = cell.id LEFT JOIN trace ON trace.cell = cell.id
     WHERE plan.suite = (SELECT id FROM text WHERE value = ?) ORDER BY plan.position
 """
@@ -47,6 +48,8 @@ class Texts:
 
     def number(self, value: str) -> int:
         """Return the number of a text, and add it where it is new; within a transaction."""
+        if not isinstance(value, str):
+            raise checks.MisfitError(f"{value!r:.60} is not a text")
         if value not in self._numbers:
             self._connection.execute("INSERT OR IGNORE INTO text (value) VALUES (?)", (value,))
             query = "SELECT id FROM text WHERE value = ?"
@@ -56,6 +59,18 @@ class Texts:
     def forget(self) -> None:
         """Forget the numbers: a transaction that was rolled back took its texts with it."""
         self._numbers.clear()
+
+
+class Stored(dict[int, str]):
+    """The texts of a store by number, to read its rows."""
+
+    @classmethod
+    def read(cls, connection: sqlite3.Connection) -> Stored:
+        """Read all of them."""
+        return cls(connection.execute("SELECT id, value FROM text"))
+
+    def __missing__(self, number: int) -> str:
+        raise ValueError(f"the text {number} is missing")
 
 
 def split(content: Mapping[str, Any]) -> tuple[str, str, int, str]:
@@ -68,9 +83,19 @@ def split(content: Mapping[str, Any]) -> tuple[str, str, int, str]:
 
 
 def joined(problem: str, solver: str, seed: int, settings: str) -> dict[str, Any]:
-    """Return the content that `split` took apart."""
-    parts = {"problem": json.loads(problem), "solver": json.loads(solver), "seed": seed}
-    return {**json.loads(settings), **parts}
+    """Return the content that `split` took apart.
+
+    Raises
+    ------
+    ValueError
+        Where it is not the content of a cell.
+    """
+    parts = {
+        "problem": checks.catalogued(checks.document(problem), "problem"),
+        "solver": checks.catalogued(checks.document(solver), "solver"),
+        "seed": seed,
+    }
+    return {**checks.settings(checks.document(settings)), **parts}
 
 
 def key_of(content: Mapping[str, Any]) -> str:
@@ -135,73 +160,102 @@ class Reader:
 
     Parameters
     ----------
-    texts : mapping
-        The texts of the store by number.
+    texts : Stored
+    where : str
+        The store, for errors of traces, which are unpacked later.
     """
 
-    def __init__(self, texts: Mapping[int, str]) -> None:
-        self._texts = texts
-        self._problem, self._solver = cache(self._problem_facts), cache(self._solver_facts)
-        self._json, self._names = cache(self._parsed), cache(self._metric_names)
+    def __init__(self, texts: Stored, where: str) -> None:
+        self._texts, self._where = texts, where
+        self.problem, self.solver = cache(self._problem_facts), cache(self._solver_facts)
+        self.metrics, self._names = cache(self._problem_metrics), cache(self._metric_names)
+        self._settings = cache(self._cell_settings)
 
     def records(self, rows: Iterable[Row]) -> Iterator[Record]:
         """Yield the record of each row.
 
         Raises
         ------
-        ValueError, LookupError, TypeError
-            On a row that is not what was written.
+        ValueError
+            On a row that is not what was written; names the run.
         """
         for row in rows:
             key, label, name, tuned, levels, problem, solver, seed, settings, metrics = row[:10]
-            facts = self._problem(label, problem, metrics, levels)
-            method = self._solver(name, solver, tuned, settings)
-            what = f"{method.label} on {facts.label}, seed {seed}"
-            stop, trace = self._outcome(key, row[10:], what)
-            rest = self._json(settings)
+            if key is None:
+                who = f"{self._texts[name]} on {self._texts[label]}"
+                raise ValueError(f"{who} is planned, and has no cell")
+            what = f"{self._texts[name]} on {self._texts[label]}, seed {seed}"
+            try:
+                facts = self.problem(label, problem, metrics, levels)
+                method = self.solver(name, solver, tuned, settings)
+                rest = self._settings(settings)
+                stop, trace = self.outcome(key, row[10:], what)
+            except ValueError as error:
+                raise ValueError(f"{what}: {error}") from error
             yield Record(
-                key.hex(), facts, method, int(seed), stop, trace, rest["budget"],
+                key.hex(), facts, method, seed, stop, trace, rest["budget"],
                 (rest["until"] or {}).get("metric", ""), rest["versions"],
             )  # fmt: skip
 
-    def _outcome(self, key: bytes, result: Sequence[Any], what: str) -> tuple[Stop, Sequence[Mark]]:
-        _, session, status, reason, traceback, _, points, *costs, names, finals, check, block = (
-            result
-        )
-        if session is None:
+    def outcome(self, key: bytes, row: Row, what: str) -> tuple[Stop, Sequence[Mark]]:
+        """Return how a cell ended, and its trace, from its row of ``result`` and its block."""
+        number, _, status, reason, traceback, _, points, *costs, names, finals, check, block = row
+        if number is None:
             return Stop(Ending.MISSING, "not run yet"), ()
+        if block is None:
+            raise ValueError("its trace is missing")
         told = (status, self._texts[reason], (points, *costs), self._texts[names], finals, block)
         if checksum(key, *told) != check:
-            raise ValueError(f"{what}, is not what was written")
+            raise ValueError("it is not what was written")
         stop = Stop(Ending(status), self._texts[reason], self._texts[traceback])
-        if not points:
-            return stop, ()
+        return stop, self._trace(points, costs, self._names(names), finals, block, what)
+
+    def _trace(
+        self, points: int, costs: Sequence[Any], names: tuple[str, ...], finals: bytes,
+        block: bytes, what: str,
+    ) -> Sequence[Mark]:  # fmt: skip
         *work, seconds, reading = costs
-        known, values = self._names(names), np.frombuffer(finals, "<f8")
+        checks.costs(points, tuple(work), (seconds, reading))
+        if not points:
+            return ()
+        if len(finals) != 8 * len(names):
+            raise ValueError(f"its {len(names)} metrics have {len(finals)} bytes")
+        values = np.frombuffer(finals, "<f8")
         reported = (np.frombuffer(finals, "<u8") != ABSENT.view("<u8")).tolist()
         last = {
             name: value
-            for name, value, there in zip(known, values.tolist(), reported, strict=True)
+            for name, value, there in zip(names, values.tolist(), reported, strict=True)
             if there
         }
-        return stop, Trace(points, known, Mark(seconds, reading, Work(*work), last), block)
+        final = Mark(seconds, reading, Work(*work), last)
+        return Trace(points, names, final, block, f"{self._where}: {what}")
 
     def _problem_facts(self, label: int, problem: int, metrics: int, levels: int) -> ProblemFacts:
-        named, about = self._json(problem), self._json(metrics)
+        named = checks.catalogued(self._parsed(problem), "problem")
+        about = self.metrics(metrics)
         return ProblemFacts(
             self._texts[label], named["name"], named["parameters"],
             about["family"], about["primary"], about["tuned_by"],
-            tuple(Level(metric, most) for metric, most in self._json(levels)),
+            checks.levels(self._parsed(levels)),
         )  # fmt: skip
 
     def _solver_facts(self, label: int, solver: int, tuned: int, settings: int) -> SolverFacts:
         return SolverFacts(
-            self._texts[label], self._json(solver)["parameters"], self._json(tuned),
-            self._json(settings).get("reruns", False),
-        )  # fmt: skip
+            self._texts[label],
+            checks.catalogued(self._parsed(solver), "solver")["parameters"],
+            checks.scalars(self._parsed(tuned), "the tuned parameters"),
+            bool(self._settings(settings).get("reruns", False)),
+        )
+
+    def _problem_metrics(self, number: int) -> Mapping[str, str]:
+        needed = ("family", "primary", "tuned_by")
+        return checks.texts(self._parsed(number), "the metrics of the problem", *needed)
+
+    def _cell_settings(self, number: int) -> Mapping[str, Any]:
+        return checks.settings(self._parsed(number))
 
     def _metric_names(self, number: int) -> tuple[str, ...]:
-        return tuple(map(str, self._json(number)))
+        return checks.names(self._parsed(number))
 
     def _parsed(self, number: int) -> Any:
-        return json.loads(self._texts[number])
+        return checks.document(self._texts[number])

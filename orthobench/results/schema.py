@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from contextlib import closing
+from functools import cache
 from pathlib import Path
+from urllib.parse import quote
 
 from orthobench.errors import StoreError
 
@@ -18,6 +22,19 @@ PAGE_BYTES = 16_384
 
 LARGEST = 64 * 2**20
 """Most bytes of one value in a store; no trace or exhibit is larger."""
+
+LONGEST_STATEMENT = 100_000
+"""Most bytes of a statement, and so of the declaration of a table that a stranger wrote."""
+
+STEPS = 100_000
+"""Steps of SQLite's machine, some milliseconds, between two looks at signals."""
+
+_PLAIN = re.compile(
+    r"""(?:--[^\n]*+|default\s++(?:''|'\[\]')|"\w++"|[(),\s]
+    |(?!(?:as|check|collate|default|using|virtual)\b)\w++)*+""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A declaration of columns, types and keys, without any expression that SQLite would evaluate."""
 
 _MAGIC = b"SQLite format 3\x00"
 
@@ -118,6 +135,8 @@ def recognise(path: Path) -> int:
     version = int.from_bytes(header[60:64], "big")
     if int.from_bytes(header[68:72], "big") != APPLICATION:
         raise StoreError(f"{path} is another program's database; name another file with --store")
+    if not version:
+        raise StoreError(f"{path} is an orthobench store without a version; do not use it")
     if version > VERSION:
         raise StoreError(
             f"{path} has schema {version}, this orthobench knows {VERSION}: update orthobench"
@@ -142,10 +161,39 @@ def _missing(path: Path, header: bytes) -> int:
     return pages * (65536 if size == 1 else size) - path.stat().st_size
 
 
-def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a damaged database, and one with anything but tables.
+def opened(path: Path, write: bool) -> sqlite3.Connection:
+    """Return a connection; one to read writes nothing, not even beside the file if it need not."""
+    if write:
+        return _guarded(sqlite3.connect(path, timeout=30, isolation_level=None))
+    log = path.with_name(f"{path.name}-wal")
+    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    where = f"file:{quote(str(path.absolute()))}?mode=ro{still}"
+    return _guarded(sqlite3.connect(where, uri=True, timeout=30, isolation_level=None))
 
-    Views, triggers and computed columns would run a stranger's queries on ours.
+
+def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy of a database in memory, and close the one on the disk."""
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    connection.backup(copy)
+    connection.close()
+    return _guarded(copy)
+
+
+def _guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Bound what a database that a stranger wrote can make SQLite do, and let signals end it."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)
+    # Python handles signals when it is called, and an exception there interrupts the query
+    connection.set_progress_handler(lambda: 0, STEPS)
+    return connection
+
+
+def check(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a damaged database, and one with anything but plain tables.
+
+    Views, triggers, indices, constraints and computed columns would run a stranger's expressions
+    on ours; so these are looked for first, in what only needs to be read.
 
     Raises
     ------
@@ -153,20 +201,76 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         With SQLite's own finding, or the name of what does not belong there.
     """
     try:
-        finding = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        alien = connection.execute(
-            "SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN ('table', 'index')"
-            " UNION ALL SELECT 'table ' || m.name FROM sqlite_master AS m"
-            " WHERE m.sql LIKE 'CREATE VIRTUAL%'"
-            " UNION ALL SELECT 'computed column ' || c.name FROM sqlite_master AS m,"
-            " pragma_table_xinfo(m.name) AS c WHERE m.type = 'table' AND c.hidden > 0"
-        ).fetchone()
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        declared = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+        alien = next((f"{kind} {name}" for kind, name, sql in declared if _alien(name, sql)), None)
+        finding = alien or connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise
         finding, alien = str(error), None
-    if finding != "ok":
-        raise StoreError(f"the store {path} is damaged ({finding}); restore a copy or start anew")
     if alien is not None:
-        raise StoreError(f"{path} is no store of ours: it has the {alien[0]!r}; do not use it")
+        raise StoreError(
+            f"{path} is no store of ours: the {alien!r} is no plain table; do not use it"
+        )
+    if finding != "ok":
+        said = " ".join(finding.split())
+        raise StoreError(f"the store {path} is damaged ({said}); restore a copy or start anew")
+
+
+def _alien(name: object, sql: object) -> bool:
+    """Return whether an entry of the schema is neither a plain table nor the index of its key."""
+    if sql is None:
+        return not str(name).startswith("sqlite_autoindex_")
+    plain = str(sql).upper().startswith("CREATE TABLE ") and _PLAIN.fullmatch(str(sql))
+    return not plain or str(name).startswith("sqlite_")
+
+
+def check_types(connection: sqlite3.Connection) -> None:
+    """Refuse tables with other columns than ours, and values of other types than declared.
+
+    Raises
+    ------
+    ValueError
+        Names the table, the column and the row.
+    """
+    for table, columns in _columns().items():
+        found = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        if found != [name for name, *_ in columns]:
+            told = f"has the columns {', '.join(found)}" if found else "is missing"
+            raise ValueError(f"the table {table} {told}")
+        keys = ", ".join(name for name, _, _, key in columns if key)
+        wrong = connection.execute(
+            f"SELECT {_misfit(columns)} AS wrong, {keys} FROM {table} WHERE wrong IS NOT NULL"  # noqa: S608
+        ).fetchone()
+        if wrong is not None:
+            row = ", ".join(f"{value!r:.40}" for value in wrong[1:])
+            raise ValueError(f"{wrong[0]} in the row {row} of the table {table}")
+
+
+@cache
+def _columns() -> dict[str, list[tuple[str, str, bool, bool]]]:
+    """Return name, type, whether it may be NULL and whether it is a key, of columns by table."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(TABLES)
+        tables = made.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {
+            table: [
+                (name, kind.lower(), not (needed or key), bool(key))
+                for _, name, kind, needed, _, key in made.execute(f"PRAGMA table_info({table})")
+            ]
+            for (table,) in tables
+        }
+
+
+def _misfit(columns: list[tuple[str, str, bool, bool]]) -> str:
+    """Return an SQL expression that says what is wrong with a row, or is NULL."""
+    null = {True: ", 'null'", False: ""}
+    cases = " ".join(
+        f"WHEN typeof({name}) NOT IN ('{kind}'{null[optional]})"
+        f" THEN 'the {name} is ' || typeof({name})"
+        for name, kind, optional, _ in columns
+    )
+    return f"CASE {cases} END"
 
 
 def create(connection: sqlite3.Connection) -> None:

@@ -16,19 +16,23 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NamedTuple, TypeVar
 
-from orthobench.contract.exhibits import Exhibit, packed, unpacked
+from orthobench.contract.exhibits import MOST, Exhibit, check_all, packed, unpacked
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
 from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
-from orthobench.results import merging, migration, rows, schema
+from orthobench.results import checks, merging, migration, rows, schema
 from orthobench.results.record import Record
 
 FILE = "results.sqlite"
 """The default file name of a store."""
+
+TOGETHER = 2**27
+"""Most entries of all exhibits that are read at once: half a gigabyte."""
+
+T = TypeVar("T")
 
 PARTS = ("exhibit", "trace", "result")
 """The tables of what a cell gave."""
@@ -37,6 +41,22 @@ PARTS = ("exhibit", "trace", "result")
 def exists(path: Path) -> bool:
     """Return whether there is a file that is not empty, and so a store or a mistake."""
     return path.exists() and path.stat().st_size > 0
+
+
+class Merged(NamedTuple):
+    """What was added to a store.
+
+    Attributes
+    ----------
+    added : int
+        Finished cells.
+    unchecked : int
+        How many of the other's finished cells had no checksum, as before version 3, so that their
+        numbers may have been changed.
+    """
+
+    added: int
+    unchecked: int
 
 
 class Store:
@@ -58,7 +78,7 @@ class Store:
     """
 
     def __init__(self, path: Path, *, write: bool = False) -> None:
-        self.path = path
+        self.path, self._unchecked = path, 0
         fresh = not exists(path)
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
@@ -66,7 +86,7 @@ class Store:
         with self._reported():
             if fresh:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = _writable(path) if write else _readable(path)
+            self._connection = schema.opened(path, write)
         try:
             with self._reported():
                 self._prepare(fresh, write, version)
@@ -77,21 +97,25 @@ class Store:
 
     def _prepare(self, fresh: bool, write: bool, version: int) -> None:
         connection = self._connection
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, schema.LARGEST)
         if fresh:
             schema.create(connection)
         else:
-            schema.check(connection, self.path)
-        if version < schema.VERSION:
-            if not write:
-                self._connection = connection = _copied(connection)
-            migration.migrate(connection)
+            self._check(write, version)
+            connection = self._connection
         if write:
             connection.execute("PRAGMA journal_mode = WAL")
             # with NORMAL a power cut takes what is in the WAL since its last checkpoint
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+
+    def _check(self, write: bool, version: int) -> None:
+        schema.check(self._connection, self.path)
+        if version == schema.VERSION:
+            schema.check_types(self._connection)
+            return
+        if not write:
+            self._connection = schema.copied(self._connection)
+        self._unchecked = migration.migrate(self._connection)
 
     def __enter__(self) -> Store:
         return self
@@ -152,23 +176,28 @@ class Store:
         with self._reported():
             return {key.hex(): content for key, content in merging.contents(self._connection)}
 
-    def merge(self, other: Path) -> int:
+    def merge(self, other: Path) -> Merged:
         """Add the cells of another store that are not here, with its plans and sessions.
 
         In one transaction; where a suite is planned in both, what only the other plans is added.
 
-        Returns
-        -------
-        int
-            How many finished cells were added.
-
         Raises
         ------
         StoreError
-            Where the other is no store, or has a cell that is not what was written.
+            Where the other is no store, or has anything that is not what was written.
         """
-        with Store(other) as theirs, theirs._reported(), self._transaction() as connection:
-            return merging.copy(theirs._connection, connection, self._texts)
+        where = f"the store {other}"
+        with Store(other) as theirs, theirs._snapshot() as source, self._transaction() as mine:
+            sessions = merging.copy_sessions(theirs._told(merging.sessions(source)), mine)
+            finished = theirs._told(merging.finished(source, where, sessions))
+            count = merging.copy(finished, sessions, mine, self._texts)
+            merging.copy_plans(theirs._told(merging.plans(source, where)), mine, self._texts)
+        return Merged(count, theirs._unchecked)
+
+    def _told(self, rows: Iterator[T]) -> Iterator[T]:
+        """Yield what is read of this store, with errors that name it."""
+        with self._reported():
+            yield from rows
 
     def add(self, session: int, cell: Cell, outcome: Outcome) -> None:
         """Write one finished cell, in one transaction; one that is here already stays as it is."""
@@ -218,8 +247,9 @@ class Store:
         columns = ("text", "command", "environment", "started", "ended")
         query = f"SELECT {', '.join(columns)} FROM session WHERE suite = ? ORDER BY id DESC LIMIT 1"  # noqa: S608
         with self._reported():
-            found = dict(zip(columns, self._read(query, (suite,))[0], strict=True))
-            return {**found, "environment": json.loads(found["environment"])}
+            found = self._read(query, (suite,))[0]
+            environment = checks.session(*found)
+            return {**dict(zip(columns, found, strict=True)), "environment": environment}
 
     def records(self, suite: str) -> list[Record]:
         """Return every planned cell of a suite, in its order; those not run yet are missing.
@@ -228,7 +258,7 @@ class Store:
         and 400 MB.
         """
         with self._snapshot() as connection:
-            reader = rows.Reader(dict(connection.execute("SELECT id, value FROM text")))
+            reader = rows.Reader(rows.Stored.read(connection), f"the store {self.path}")
             return list(reader.records(connection.execute(rows.PLANNED, (suite,))))
 
     def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
@@ -241,15 +271,21 @@ class Store:
         """
         query = (
             "SELECT name, kind, meta, data FROM exhibit"
-            " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY position"
+            " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY position LIMIT ?"
         )
-        return {
-            key: {
-                name: self._exhibit(name, key, kind, meta, data)
-                for name, kind, meta, data in self._read(query, (bytes.fromhex(key),))
-            }
-            for key in keys
-        }
+        found: dict[str, dict[str, Exhibit]] = {}
+        left = TOGETHER
+        for key in keys:
+            rows = self._read(query, (bytes.fromhex(key), MOST + 1))
+            found[key] = {}
+            for name, kind, meta, data in rows:
+                found[key][name] = exhibit = self._exhibit(name, key, kind, meta, data)
+                left -= exhibit.size
+            with self._reported():
+                check_all(found[key].values())
+                if left < 0:
+                    raise ValueError(f"the exhibits have more than {TOGETHER} entries together")
+        return found
 
     def _exhibit(self, name: str, key: str, kind: str, meta: str, data: bytes) -> Exhibit:
         try:
@@ -296,34 +332,17 @@ class Store:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+                raise KeyboardInterrupt from error
             raise StoreError(f"cannot use the store {self.path}: {error}") from error
         except (
             ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
             struct.error, zlib.error,
         ) as error:  # fmt: skip
+            said = " ".join(str(error).split())
             raise StoreError(
-                f"the store {self.path} is damaged ({error}); restore a copy or start anew"
+                f"the store {self.path} is damaged ({said:.400}); restore a copy or start anew"
             ) from error
-
-
-def _writable(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=30, isolation_level=None)
-
-
-def _readable(path: Path) -> sqlite3.Connection:
-    """Return a connection that writes nothing, not even beside the file where it need not."""
-    log = path.with_name(f"{path.name}-wal")
-    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
-    where = f"file:{quote(str(path.absolute()))}?mode=ro{still}"
-    return sqlite3.connect(where, uri=True, timeout=30, isolation_level=None)
-
-
-def _copied(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Return a copy of a database in memory, and close the one on the disk."""
-    copy = sqlite3.connect(":memory:", isolation_level=None)
-    connection.backup(copy)
-    connection.close()
-    return copy
 
 
 def _now() -> str:

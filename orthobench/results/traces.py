@@ -25,6 +25,12 @@ ABSENT = np.array([0x7FF8_6162_7365_6E74], dtype="<u8").view("<f8")
 LONGEST = 2**20
 """Most checkpoints of a trace: log-spaced, they would be more steps than anybody can run."""
 
+RATIO, SMALL = 500, 2**16
+"""How many times its bytes a block may unpack to, and what it may in any case.
+
+Clocks do not repeat themselves, so that nothing that was measured packs as densely.
+"""
+
 
 class Trace(Sequence[Mark]):
     """The checkpoints of a cell, unpacked on first use; the last one is there without it.
@@ -39,12 +45,15 @@ class Trace(Sequence[Mark]):
         The last checkpoint; there is one unless `points` is 0.
     block : bytes
         All checkpoints, as `packed` makes it.
+    where : str
+        The store and the run, for errors.
     """
 
     def __init__(
-        self, points: int, names: tuple[str, ...], final: Mark | None, block: bytes
+        self, points: int, names: tuple[str, ...], final: Mark | None, block: bytes, where: str = ""
     ) -> None:
         self._points, self._names, self._final, self._block = points, names, final, block
+        self._where = where
 
     def __len__(self) -> int:
         return self._points
@@ -83,9 +92,26 @@ class Trace(Sequence[Mark]):
     @cached_property
     def _columns(self) -> tuple[NDArray[np.int64], Array, Array]:
         try:
-            return unpacked(self._block, self._points, len(self._names))
-        except (ValueError, TypeError, zlib.error) as error:
-            raise StoreError(f"a trace in the store cannot be read: {error}") from error
+            columns = unpacked(self._block, self._points, len(self._names))
+            self._check_last(*columns)
+        except (ValueError, zlib.error) as error:
+            raise StoreError(
+                f"{self._where}: its trace cannot be read ({error}); restore a copy or start anew"
+            ) from error
+        return columns
+
+    def _check_last(self, counts: NDArray[np.int64], times: Array, metrics: Array) -> None:
+        if self._final is None:
+            return
+        work, told = self._final.work, self._final.metrics
+        last = np.array([told.get(name, ABSENT[0]) for name in self._names], dtype="<f8")
+        clock = zip(times[:, -1].tolist(), (self._final.seconds, self._final.reading), strict=True)
+        if (
+            counts[:, -1].tolist() != [work.steps, work.samples, work.flops]
+            or metrics[:, -1].tobytes() != last.tobytes()
+            or any(abs(kept - told) > 1e-6 * (1 + told) for kept, told in clock)
+        ):
+            raise ValueError("its last checkpoint is another one than in the result")
 
     @cached_property
     def _marks(self) -> tuple[Mark, ...]:
@@ -140,11 +166,13 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
     Raises
     ------
     ValueError
-        Where the block does not hold just these.
+        Where the block does not hold just these, or counts and times that a run cannot have.
     """
     size = 8 * points * (WIDTH + metrics)
-    if not 0 <= points <= LONGEST:
-        raise ValueError(f"a trace cannot have {points} checkpoints")
+    if not 0 <= points <= LONGEST or size > max(SMALL, RATIO * len(block)):
+        raise ValueError(
+            f"a trace cannot have {points} checkpoints of {metrics} metrics in {len(block)} bytes"
+        )
     unzip = zlib.decompressobj()
     raw = unzip.decompress(block, size + 1)
     if len(raw) != size or not unzip.eof:
@@ -152,6 +180,8 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
     planes = np.frombuffer(raw, dtype=np.uint8).reshape(WIDTH + metrics, 8, points)
     words = np.ascontiguousarray(planes.swapaxes(1, 2)).reshape(WIDTH + metrics, 8 * points)
     whole = np.cumsum(words[:WIDTH].view("<i8"), axis=1)
+    if points and whole.min() < 0:
+        raise ValueError("a count or a time is negative")
     return whole[: len(COUNTS)], whole[len(COUNTS) :] * 1e-9, words[WIDTH:].view("<f8")
 
 

@@ -26,6 +26,13 @@ PIECE = 2**20
 """Bytes that are decompressed at once."""
 
 
+AXES = 32
+"""Most dimensions of an array, as in NumPy 1."""
+
+LARGEST = 2**28
+"""Most bytes of a file, decompressed: five times those of MNIST."""
+
+
 def read(path: Path) -> NDArray[np.generic]:
     """Return the array in an IDX file, plain or gzipped.
 
@@ -50,15 +57,18 @@ def read(path: Path) -> NDArray[np.generic]:
     if len(content) != expected:
         what = "truncated" if len(content) < expected else "too long"
         raise DataError(
-            f"{path} is {what}: {expected} bytes expected for {dtype.name} of shape {shape}, "
+            f"{path} is {what}: {expected} bytes expected for {dtype.name} of shape {shape!s:.99}, "
             f"{len(content)} found; get it again"
         )
+    if math.prod(max(length, 1) for length in shape) > LARGEST:
+        raise DataError(f"{path} is empty, and has the shape {shape!s:.99}; get it again")
     numbers = np.frombuffer(content, dtype, offset=offset).reshape(shape)
     return numbers.astype(dtype.newbyteorder("="), copy=False)
 
 
-def _header(path: Path, content: bytes) -> tuple[np.dtype[np.generic], tuple[int, ...], int]:
-    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in TYPES or not content[3]:
+def _header(path: Path, content: bytearray) -> tuple[np.dtype[np.generic], tuple[int, ...], int]:
+    known = len(content) >= 4 and content[:2] == b"\0\0" and content[2] in TYPES
+    if not (known and 0 < content[3] <= AXES):
         raise DataError(
             f"{path} is not an IDX file: it begins with {content[:4].hex(' ') or 'nothing'}, "
             "not with 00 00, a type and a number of dimensions"
@@ -72,22 +82,24 @@ def _header(path: Path, content: bytes) -> tuple[np.dtype[np.generic], tuple[int
     return np.dtype(TYPES[content[2]]), shape, offset
 
 
-def _content(path: Path) -> bytes:
-    """Return all bytes of a file, decompressed; refuse a gzip file that is cut off."""
-    pieces: list[bytes] = []
+def _content(path: Path) -> bytearray:
+    """Return all bytes of a file, decompressed; refuse a gzip file that is cut off, or a bomb."""
+    content = bytearray()
     try:
         with _opened(path) as stream:
             while piece := stream.read(PIECE):
-                pieces.append(piece)
+                content += piece
+                if len(content) > LARGEST:
+                    raise DataError(f"{path} is too long: it has more than {LARGEST} bytes")
     except EOFError:
-        found = sum(map(len, pieces))
+        found = len(content)
         raise DataError(
             f"{path} is truncated: its gzip stream ends early, after {found} bytes or more; "
             "get it again"
         ) from None
     except (OSError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-    return b"".join(pieces)
+    return content
 
 
 def _opened(path: Path) -> BinaryIO:

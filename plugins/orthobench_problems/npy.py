@@ -60,7 +60,7 @@ def array(path: str) -> NDArray[np.generic]:
     file = _expanded(path)
     try:
         found: NDArray[np.generic] = np.lib.format.open_memmap(file, mode="r")
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # foreign headers fail in as many ways as there are parsers
         raise _unreadable(file, error) from error
     return found
 
@@ -98,4 +98,5 @@ def _expanded(path: str) -> Path:
 def _unreadable(file: Path, error: Exception) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(f"there is no file {file}")
-    return DataError(f"{file} cannot be read as a .npy file: {error}")
+    said = " ".join(str(error).split()) or type(error).__name__
+    return DataError(f"{file} cannot be read as a .npy file: {said:.300}")

@@ -16,7 +16,15 @@ from hypothesis.extra import numpy as hnp
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.contract import exhibits
-from orthobench.contract.exhibits import Curve, Image, checked_exhibits, packed, unpacked
+from orthobench.contract.exhibits import (
+    LARGEST,
+    MOST,
+    Curve,
+    Image,
+    checked_exhibits,
+    packed,
+    unpacked,
+)
 from orthobench.errors import DataError, StoreError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import execute
@@ -165,6 +173,24 @@ class TestPacking:
         kind, meta, data = packed(Image(np.arange(100.0).reshape(10, 10)))
         with pytest.raises(StoreError, match="truncated"):
             unpacked(kind, meta, data[:-5])
+
+
+HALF = Image(np.zeros((2, LARGEST // 4)))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        dict.fromkeys(map(str, range(MOST + 1)), Image(np.zeros((1, 1)))),
+        {"a": HALF, "b": HALF, "c": Image(np.zeros((1, 1)))},
+        {"a": HALF, "b": HALF, "c": Curve(np.zeros(1), np.zeros(1), "", "")},
+    ],
+)
+def test_a_solution_shows_only_so_much(shown):
+    with pytest.raises(ValueError, match="at most 64 exhibits, and these at most 4194304"):
+        checked_exhibits(shown)
+    del shown[max(shown)]
+    assert checked_exhibits(shown) == shown
 
 
 def run(toys, fault="none"):

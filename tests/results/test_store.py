@@ -1,15 +1,21 @@
+import _thread
 import json
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
+from old_stores import older
 
 import orthobench
-from orthobench.contract.exhibits import packed
+from orthobench.cli.main import main
+from orthobench.contract.exhibits import Image, packed
 from orthobench.errors import StoreError
 from orthobench.harness.cell import execute
 from orthobench.harness.stopping import Ending, Stop
@@ -17,7 +23,7 @@ from orthobench.harness.suite import Level
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.report.page import content
-from orthobench.results import migration, rows, schema
+from orthobench.results import rows, schema
 from orthobench.results.results import Results
 from orthobench.results.store import Store
 
@@ -221,97 +227,6 @@ def test_a_newer_store_is_refused(path, suite):
     refused(path, "update orthobench")
 
 
-VERSION_2 = """
-CREATE TABLE session (
-    id INTEGER PRIMARY KEY, suite TEXT NOT NULL, text TEXT NOT NULL, command TEXT NOT NULL,
-    environment TEXT NOT NULL, started TEXT NOT NULL, ended TEXT
-);
-CREATE TABLE cell (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, content TEXT NOT NULL,
-    session INTEGER NOT NULL REFERENCES session (id), solver TEXT NOT NULL, problem TEXT NOT NULL,
-    family TEXT NOT NULL, primary_metric TEXT NOT NULL, tuned_by TEXT NOT NULL,
-    seed INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, traceback TEXT NOT NULL,
-    finished TEXT NOT NULL
-);
-CREATE TABLE mark (
-    cell INTEGER NOT NULL REFERENCES cell (id), number INTEGER NOT NULL, steps INTEGER NOT NULL,
-    samples INTEGER NOT NULL, flops INTEGER NOT NULL, seconds REAL NOT NULL, reading REAL NOT NULL,
-    PRIMARY KEY (cell, number)
-) WITHOUT ROWID;
-CREATE TABLE metric (
-    cell INTEGER NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
-    PRIMARY KEY (cell, number, name),
-    FOREIGN KEY (cell, number) REFERENCES mark (cell, number)
-) WITHOUT ROWID;
-CREATE TABLE plan (
-    suite TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, problem TEXT NOT NULL,
-    solver TEXT NOT NULL, tuned TEXT NOT NULL, content TEXT NOT NULL, family TEXT NOT NULL,
-    primary_metric TEXT NOT NULL, tuned_by TEXT NOT NULL, levels TEXT NOT NULL DEFAULT '[]',
-    PRIMARY KEY (suite, position)
-) WITHOUT ROWID;
-PRAGMA application_id = 1869771880;
-PRAGMA user_version = 2;
-"""
-"""The tables of version 2; version 1 had no levels, version 3 exhibits and checksums."""
-
-TABLES = {
-    1: VERSION_2.replace(", levels TEXT NOT NULL DEFAULT '[]'", "").replace("= 2;", "= 1;"),
-    2: VERSION_2,
-    3: f"{VERSION_2} {schema.MIGRATIONS[2]} PRAGMA user_version = 3;",
-}
-
-
-def older(path, suite, version):
-    """Make a store as an older orthobench would, the last cell of the suite not run yet."""
-    planned = suite.plan()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript(TABLES[version])
-        row = (suite.name, suite.text, "old", "{}", "2026-01-01T00:00:00+00:00", None)
-        connection.execute("INSERT INTO session VALUES (1, ?, ?, ?, ?, ?, ?)", row)
-        for i, p in enumerate(planned):
-            cell, problem = p.cell, p.cell.problem
-            about = (problem.family, problem.primary, problem.tuned_by)
-            content = json.dumps(cell.content)
-            plan = [
-                suite.name,
-                i,
-                cell.key,
-                p.problem,
-                p.solver,
-                json.dumps(p.tuned),
-                content,
-                *about,
-            ]
-            levels = [] if version == 1 else ["[]"]
-            insert(connection, "plan", [*plan, *levels])
-            if p is not planned[-1]:
-                old_cell(connection, i, cell, content, about, version)
-    return planned
-
-
-def old_cell(connection, number, cell, content, about, version):
-    outcome = execute(cell)
-    stop, trace = outcome.stop, outcome.trace
-    names = (cell.solver.name, cell.problem.name)
-    when = "2026-01-01T00:00:01+00:00"
-    row = [number, cell.key, content, 1, *names, *about, cell.seed, stop.status.value, stop.reason,
-           stop.traceback, when]  # fmt: skip
-    insert(connection, "cell", row + [migration.checksum(cell.key, stop, trace)] * (version == 3))
-    for i, mark in enumerate(trace):
-        work = mark.work
-        insert(connection, "mark", [number, i, work.steps, work.samples, work.flops, mark.seconds,
-                                    mark.reading])  # fmt: skip
-        for name, value in mark.metrics.items():
-            insert(connection, "metric", [number, i, name, value])
-    for i, (name, exhibit) in enumerate(outcome.exhibits.items() if version == 3 else ()):
-        insert(connection, "exhibit", [number, name, i, *packed(exhibit)])
-
-
-def insert(connection, table, row):
-    places = ", ".join("?" * len(row))
-    connection.execute(f"INSERT INTO {table} VALUES ({places})", row)  # noqa: S608
-
-
 def numbers(records):
     return [
         (r.key, r.problem, r.solver, r.stop, [(m.work, m.metrics) for m in r.trace])
@@ -351,11 +266,27 @@ def test_an_older_store_is_read_without_touching_it_and_brought_up_to_be_written
     ]
 
 
-def test_an_older_store_with_changed_numbers_is_refused(path, suite):
+def change(path, *statements):
+    """Run statements on a file."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(";".join(statements))
+
+
+@pytest.mark.parametrize("emptied", ["", "UPDATE cell SET checksum = ''"])
+def test_an_older_store_with_changed_numbers_is_refused(path, suite, emptied):
     older(path, suite, 3)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE metric SET value = value / 1000 WHERE name = 'gap'")
+    change(path, "UPDATE metric SET value = value / 1000 WHERE name = 'gap'", emptied)
     refused(path, "is not what was written")
+
+
+@pytest.mark.parametrize(("version", "unchecked"), [(1, 5), (2, 5), (3, 0)])
+def test_merge_says_how_many_numbers_it_could_not_check(path, suite, tmp_path, version, unchecked):
+    older(path, suite, version)
+    merged = CliRunner().invoke(main, ["merge", str(tmp_path / "all.sqlite"), str(path)])
+    assert "5 cells of" in merged.output
+    assert ("could not be checked" in merged.output) == bool(unchecked)
+    with Store(tmp_path / "again.sqlite", write=True) as store:
+        assert store.merge(path) == (5, unchecked)
 
 
 @pytest.mark.parametrize(
@@ -393,6 +324,96 @@ def test_a_key_that_is_not_of_its_content_is_not_merged(path, suite, tmp_path):
     assert count(tmp_path / "other.sqlite", "SELECT count(*) FROM cell") == [(0,)]
 
 
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("UPDATE cell SET seed = 'x' WHERE id = 1", "the seed is text in the row 1 of .* cell"),
+        ("UPDATE result SET flops = 0.5 WHERE cell = 1", "the flops is real in the row 1"),
+        ("UPDATE trace SET block = 'x' WHERE cell = 1", "the block is text in the row 1"),
+        ("ALTER TABLE plan ADD COLUMN x", "the table plan has the columns"),
+        ("DROP TABLE trace", "the table trace is missing"),
+        ("DELETE FROM trace", "seed 0: its trace is missing"),
+        ("DELETE FROM cell", "is planned, and has no cell"),
+        ("DELETE FROM text WHERE id = (SELECT settings FROM cell)", "the text . is missing"),
+        ("UPDATE text SET value = '[' WHERE id = (SELECT settings FROM cell)", "is not JSON"),
+        ("UPDATE text SET value = replace(hex(zeroblob(99999)), '00', '[') WHERE id = 5", "JSON"),
+        (
+            "UPDATE text SET value = replace(value, ':6', ':[6]') WHERE value LIKE '%\"n\":6%'",
+            "the parameters of the problem are not single values",
+        ),
+    ],
+)
+def test_damage_is_said_with_its_row_by_what_reads_and_what_merges(
+    path, suite, tmp_path, damage, said
+):
+    fill(path, suite)
+    change(path, damage)
+    other = Store(tmp_path / "other.sqlite", write=True)
+    with other, pytest.raises(StoreError) as merging:
+        other.merge(path)
+    assert f"the store {path} is damaged" in str(merging.value)
+    with pytest.raises(StoreError, match=said) as reading, Store(path) as store:
+        store.records("toys")
+    assert f"the store {path} is damaged" in str(reading.value)
+
+
+def resealed(path):
+    """Make the checksum right again, as anybody can who knows how."""
+    query = (
+        "SELECT cell.id, key, status, reason.value, points, steps, samples, flops, seconds,"
+        " reading, names.value, finals, block FROM result JOIN trace USING (cell)"
+        " JOIN cell ON cell.id = result.cell JOIN text AS reason ON reason.id = reason"
+        " JOIN text AS names ON names.id = names"
+    )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for number, key, status, reason, *costs, names, finals, block in connection.execute(
+            query
+        ).fetchall():
+            check = rows.checksum(key, status, reason, tuple(costs), names, finals, block)
+            connection.execute("UPDATE result SET checksum = ? WHERE cell = ?", (check, number))
+
+
+@pytest.mark.parametrize(
+    ("forgery", "said"),
+    [
+        ("UPDATE result SET seconds = 1e308", "it has taken 1e.308 seconds"),
+        ("UPDATE result SET seconds = seconds - 1", "it has taken -"),
+        ("UPDATE result SET steps = -steps - 1", "it has done -"),
+        ("UPDATE result SET points = -1", "it has -1 checkpoints"),
+        ("UPDATE result SET points = 1000000", "a trace cannot have 1000000 checkpoints"),
+        ("UPDATE result SET finals = x''", "its 3 metrics have 0 bytes"),
+        ("UPDATE result SET finals = zeroblob(length(finals))", "another one than in the result"),
+        ("UPDATE result SET status = 'fine'", "'fine' is not a valid Ending"),
+        ("UPDATE trace SET block = x'00'", "its trace cannot be read"),
+    ],
+)
+def test_numbers_that_no_run_has_are_refused_with_a_right_checksum(path, suite, forgery, said):
+    fill(path, suite)
+    change(path, forgery)
+    resealed(path)
+    with pytest.raises(StoreError, match=said) as refusal, Store(path) as store:
+        [list(record.trace) for record in store.records("toys")]
+    assert str(path) in str(refusal.value)
+    assert "seed 0" in str(refusal.value)
+
+
+def test_a_signal_ends_a_query(path, suite):
+    fill(path, suite)
+    with Store(path) as store, store._reported():
+        timer = threading.Timer(0.1, _thread.interrupt_main)
+        timer.start()
+        with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+            store._connection.execute(f"{ENDLESS} LIMIT 1 OFFSET 20000000").fetchone()
+
+
+def test_an_interrupted_query_is_an_interruption_of_the_command(path, suite):
+    fill(path, suite)
+    with Store(path) as store:
+        store._connection.set_progress_handler(lambda: 1, 1)
+        with pytest.raises(KeyboardInterrupt):
+            store.records("toys")
+
+
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 
 
@@ -402,7 +423,13 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
         (f"DROP TABLE plan; CREATE VIEW plan AS {ENDLESS}", "view plan"),
         ("CREATE TRIGGER t AFTER INSERT ON result BEGIN DELETE FROM trace; END", "trigger t"),
         ("CREATE VIRTUAL TABLE words USING fts5(x)", "table words"),
-        ("CREATE TABLE sums (x, y AS (x + 1))", "computed column y"),
+        ("CREATE TABLE sums (x, y AS (x + 1))", "table sums"),
+        ("CREATE INDEX slow ON text (value LIKE '%a%b')", "index slow"),
+        ("CREATE INDEX half ON text (value) WHERE value LIKE '%a%b'", "index half"),
+        ("CREATE TABLE checked (x CHECK (x LIKE '%a%b'))", "table checked"),
+        ("CREATE TABLE filled (x DEFAULT (1 + 1))", "table filled"),
+        ("CREATE TABLE sorted (x COLLATE nocase)", "table sorted"),
+        ("ANALYZE", "table sqlite_stat1"),
     ],
 )
 def test_a_store_with_anything_but_tables_is_refused(path, suite, alien, said):
@@ -414,8 +441,10 @@ def test_a_store_with_anything_but_tables_is_refused(path, suite, alien, said):
         Store(path)
 
 
-def test_reading_writes_nothing(path, suite, tmp_path):
+@pytest.mark.parametrize("journal", ["WAL", "DELETE"])
+def test_reading_writes_nothing(path, suite, tmp_path, journal):
     fill(path, suite)
+    change(path, f"PRAGMA journal_mode = {journal}")
     before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in tmp_path.iterdir()}
     with Store(path) as store:
         assert store.records("toys")
@@ -486,6 +515,23 @@ def test_a_damaged_exhibit_is_refused_by_its_name_and_run(path, pictured):
         said = rf"exhibit 'truth' of power on pictured, seed 1 \(cell {key[:12]}\) is no exhibit"
         with pytest.raises(StoreError, match=said):
             store.exhibits([key])
+
+
+@pytest.mark.parametrize(("count", "shape"), [(65, (1, 1)), (2, (2, 1048577))])
+def test_too_many_or_too_large_exhibits_are_refused(path, pictured, tmp_path, count, shape):
+    planned = fill(path, pictured)
+    kind, meta, data = packed(Image(np.zeros(shape)))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM exhibit")
+        connection.executemany(
+            "INSERT INTO exhibit VALUES (1, ?, ?, ?, ?, ?)",
+            [(str(i), i, kind, meta, data) for i in range(count)],
+        )
+    with Store(path) as store, pytest.raises(StoreError, match="at most 64 exhibits"):
+        store.exhibits([planned[0].cell.key])
+    other = Store(tmp_path / "other.sqlite", write=True)
+    with other, pytest.raises(StoreError, match=f"{path} is damaged .*at most 64 exhibits"):
+        other.merge(path)
 
 
 def test_the_levels_of_a_problem_are_kept(path, suite):

@@ -135,12 +135,11 @@ def page_content(
     plots = (*own_plots, *comparison_plots(entries, families))
     styles = browser_styles(solver_styles(entry.solver for entry in entries))
     data = plot_data(plots, styles)
-    suite = tomllib.loads(session["text"])
     failures = failure_groups(results, ranked)
     ids = {problem.label: problem.id for problem in problems}
     return Page(
         suite=clean(results.suite),
-        description=clean(suite.get("description", "")),
+        description=clean(_description(session["text"])),
         date=_date(session),
         counts=_counts(results, len(problems)),
         failed_runs=sum(group.runs for group in failures),
@@ -202,6 +201,14 @@ def _date(session: Mapping[str, Any]) -> str:
     return str(session["started"])[:16].replace("T", " ") + " UTC"
 
 
+def _description(suite: str) -> str:
+    """Return the description in the TOML of a suite, empty where there is none."""
+    try:
+        return str(tomllib.loads(suite).get("description", ""))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return ""
+
+
 def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
     ran_on = session["environment"]
     version = clean(str(ran_on.get("orthobench", "")))
@@ -212,7 +219,7 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
         "store": results.path.name,
         "processor": f"{ran_on.get('cpu')}, {ran_on.get('cores')} cores",
         "system": ran_on.get("platform"),
-        "executor": ", ".join(f"{k} {v}" for k, v in ran_on.get("run", {}).items() if v),
+        "executor": ", ".join(f"{k} {v}" for k, v in (ran_on.get("run") or {}).items() if v),
         "BLAS": "; ".join(map(_blas, ran_on.get("blas") or [])),
         "orthobench": version,
         **{name: text for name, text in results.versions.items() if name != "orthobench"},
@@ -226,7 +233,10 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
 
 def _command(command: str) -> str:
     """Return the command as a user types it: without the folder of its program."""
-    words = shlex.split(command)
+    try:
+        words = shlex.split(command)
+    except ValueError:  # not as `shlex.join` writes it
+        return command
     if not words:
         return ""
     program = PurePath(words[0]).name
@@ -238,10 +248,13 @@ def _blas(pool: Mapping[str, Any]) -> str:
     parts = (pool.get("internal_api"), pool.get("version"), pool.get("architecture"))
     named = " ".join(str(part) for part in parts if part)
     threads = pool.get("num_threads")
-    return f"{named}, {plural(threads, 'thread')}" if threads else named
+    if not threads or not isinstance(threads, int):
+        return named
+    return f"{named}, {plural(threads, 'thread')}"
 
 
 def _git(state: Mapping[str, Any] | None) -> str:
     if not state:
         return ""
-    return f"{state['commit']}{', with changes not committed' if state['dirty'] else ''}"
+    changed = ", with changes not committed" if state.get("dirty") else ""
+    return f"{state.get('commit')}{changed}"

@@ -64,9 +64,11 @@ def reduced(values: Values, side: int = SIDE) -> Values:
     step = -(-max(values.shape) // side)
     if step == 1:
         return values
-    padding = [(0, -length % step) for length in values.shape]
+    # a slim image has fewer pixels across than a block
+    high, wide = (min(step, length) for length in values.shape)
+    padding = [(0, -values.shape[0] % high), (0, -values.shape[1] % wide)]
     padded = np.pad(values.astype(np.float64), padding, constant_values=np.nan)
-    blocks = padded.reshape(padded.shape[0] // step, step, padded.shape[1] // step, step)
+    blocks = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide)
     counts = np.isfinite(blocks).sum(axis=(1, 3))
     sums = np.nansum(blocks, axis=(1, 3))
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

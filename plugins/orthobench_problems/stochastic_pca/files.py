@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, ArraySource, Instance, SampleOracle, parameter
+from orthobench.contract import Array, ArraySource, DataError, Instance, SampleOracle, parameter
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 from orthobench_problems import npy
 from orthobench_problems.normalization import (
@@ -94,7 +94,10 @@ def _normalization(
     del checksum
     rows = npy.row_major(path)
     if normalization != "none":
-        return normalization_of(rows, normalization)
+        try:
+            return normalization_of(rows, normalization)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
     for _ in ArraySource(rows).checked_pass():
         pass
     return 0.0, 1.0

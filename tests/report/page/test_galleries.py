@@ -1,5 +1,6 @@
 """Images of a page: the right colours at the right places, and no more than fit."""
 
+import tracemalloc
 from io import BytesIO
 
 import numpy as np
@@ -8,10 +9,10 @@ from matplotlib import colormaps
 from matplotlib.colors import Normalize, to_rgb
 from PIL import Image as Pillow
 
-from orthobench.contract.exhibits import Image
+from orthobench.contract.exhibits import LARGEST, Image
 from orthobench.report.page.galleries import SIDES, galleries, png
 from orthobench.report.plots.exhibits import exhibitions
-from orthobench.report.plots.images import COLOURS, NOTHING, colour_limits
+from orthobench.report.plots.images import COLOURS, NOTHING, SIDE, colour_limits, reduced
 from orthobench.results.tuning import choose
 
 
@@ -40,6 +41,32 @@ def test_an_image_of_one_value_or_of_none_is_drawn():
 
 def test_large_images_are_reduced():
     assert pixels(png(Image(np.ones((1500, 300))), 256)).shape == (250, 50, 3)
+
+
+@pytest.mark.parametrize("shape", [(1, LARGEST), (LARGEST, 1), (3, 1_300_000)])
+def test_slim_images_are_reduced_in_the_memory_that_they_take(shape):
+    values = np.random.default_rng(0).random(shape, dtype=np.float32)
+    tracemalloc.start()
+    try:
+        found = reduced(values)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert max(found.shape) <= SIDE
+    assert min(found.shape) == 1
+    assert np.nanmean(found) == pytest.approx(values.mean(), rel=1e-3)
+    assert peak < 20 * values.nbytes
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (40, 3), (2, 40), (20, 45)])
+def test_reduced_images_are_means_over_blocks(shape):
+    values = np.random.default_rng(0).random(shape)
+    step = 3
+    wanted = [
+        [values[i : i + step, j : j + step].mean() for j in range(0, shape[1], step)]
+        for i in range(0, shape[0], step)
+    ]
+    np.testing.assert_allclose(reduced(values, 16), wanted)
 
 
 @pytest.fixture

@@ -1,0 +1,170 @@
+"""Checks of what a store holds, which a stranger may have written."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from orthobench.harness.suite import Level
+
+LARGEST = 2**63
+"""The bound of whole numbers, as in SQLite and pandas."""
+
+LONGEST_SUITE = 2**20
+"""Most characters of a suite."""
+
+LONGEST_CLOCK = 1e9
+"""Most seconds on a clock, three decades."""
+
+
+class MisfitError(ValueError):
+    """Something in a store that was not written by orthobench; says what."""
+
+
+@contextmanager
+def named(key: object) -> Iterator[None]:
+    """Name the cell in whose rows something is wrong."""
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, OverflowError, struct.error) as error:
+        raise MisfitError(f"the cell {str(key)[:12]!r}: {error}") from error
+
+
+def document(text: str) -> Any:
+    """Return what JSON says.
+
+    Raises
+    ------
+    MisfitError
+        Where it is none, or nested deeper than Python follows.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MisfitError(f"{text!r:.60} is not JSON: {error}") from None
+
+
+def scalars(value: Any, what: str) -> Mapping[str, Any]:
+    """Return single values by name, as parameters are, or raise MisfitError."""
+    if not isinstance(value, dict) or not all(map(_is_scalar, value.values())):
+        raise MisfitError(f"{what} are not single values by name, but {value!r:.60}")
+    return value
+
+
+def texts(value: Any, what: str, *needed: str) -> Mapping[str, str]:
+    """Return texts by name, those needed among them, or raise MisfitError."""
+    if (
+        not isinstance(value, dict)
+        or not all(isinstance(text, str) for text in value.values())
+        or not value.keys() >= set(needed)
+    ):
+        wanted = f" with {', '.join(needed)}" if needed else ""
+        raise MisfitError(f"{what} are not texts by name{wanted}, but {value!r:.60}")
+    return value
+
+
+def catalogued(value: Any, what: str) -> Mapping[str, Any]:
+    """Return the name and the parameters of a problem or a solver, or raise MisfitError."""
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise MisfitError(f"the {what} is not a name with parameters, but {value!r:.60}")
+    scalars(value.get("parameters"), f"the parameters of the {what}")
+    return value
+
+
+def settings(value: Any) -> Mapping[str, Any]:
+    """Return the settings of a cell, or raise MisfitError."""
+    if not isinstance(value, dict):
+        raise MisfitError(f"the settings are not values by name, but {value!r:.60}")
+    limits = scalars(value.get("budget"), "the budget")
+    if not all(is_number(limit) for limit in limits.values()):
+        raise MisfitError(f"the budget is not of numbers, but {limits!r:.60}")
+    texts(value.get("versions"), "the versions")
+    until = value.get("until")
+    if not (until is None or (isinstance(until, dict) and isinstance(until.get("metric"), str))):
+        raise MisfitError(f"the target is not one of a metric, but {until!r:.60}")
+    return value
+
+
+def content(text: str) -> Mapping[str, Any]:
+    """Return all that the result of a cell depends on from its JSON, or raise MisfitError."""
+    value = document(text)
+    found = settings(value)
+    for part in ("problem", "solver"):
+        catalogued(found.get(part), part)
+    if not isinstance(found.get("seed"), int):
+        raise MisfitError(f"the seed is {found.get('seed')!r:.60}")
+    return found
+
+
+def levels(value: Any) -> tuple[Level, ...]:
+    """Return the levels that a plan keeps, or raise MisfitError."""
+    pairs = value if isinstance(value, list) else [value]
+    for pair in pairs:
+        named = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)
+        if not (named and is_number(pair[1])):
+            raise MisfitError(f"the levels are not metrics with numbers, but {value!r:.60}")
+    return tuple(Level(metric, most) for metric, most in pairs)
+
+
+def session(
+    text: str, command: str, environment: str, started: str, ended: str | None
+) -> Mapping[str, Any]:
+    """Return the environment of a session, and check its other columns, or raise MisfitError."""
+    del command
+    found = _environment(document(environment))
+    if len(text) > LONGEST_SUITE:
+        raise MisfitError(f"the suite of a session has {len(text)} characters")
+    for when in (started, ended):
+        datetime.fromisoformat(when or started)
+    return found
+
+
+def _environment(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise MisfitError(f"the environment of a session is {value!r:.60}")
+    for part in ("packages", "run", "git"):
+        scalars(value.get(part) or {}, f"the {part} of a session")
+    pools = value.get("blas") or []
+    for pool in pools if isinstance(pools, list) else [pools]:
+        scalars(pool, "the BLAS of a session")
+    return value
+
+
+def names(value: Any) -> tuple[str, ...]:
+    """Return names, all of them different, or raise MisfitError."""
+    known = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if not known or len(set(value)) < len(value):
+        raise MisfitError(f"the metrics are not different names, but {value!r:.60}")
+    return tuple(value)
+
+
+def costs(points: int, work: tuple[int | None, ...], times: tuple[float | None, ...]) -> None:
+    """Raise MisfitError where the last checkpoint of a result is not one that a run can have."""
+    if points < 0:
+        raise MisfitError(f"it has {points} checkpoints")
+    if not points:
+        if not all(cost is None for cost in (*work, *times)):
+            raise MisfitError("it has a last checkpoint, and a trace without any")
+        return
+    for count in work:
+        if count is None or count < 0:
+            raise MisfitError(f"it has done {count} steps, samples or flops")
+    for seconds in times:
+        if seconds is None or not 0 <= seconds <= LONGEST_CLOCK:
+            raise MisfitError(f"it has taken {seconds} seconds")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number."""
+    return _is_scalar(value) and isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, int):
+        return -LARGEST <= value < LARGEST
+    return value is None or isinstance(value, (str, float))
