@@ -216,6 +216,8 @@ def _grid(value: Mapping[str, Any], path: KeyPath, declared: Sequence[Any]) -> l
         case {"tune": True, **rest} if not rest and declared:
             return list(declared)
         case {"tune": [*points], **rest} if not rest and points:
+            if any(point in points[:i] for i, point in enumerate(points)):
+                raise SuiteError(path, f"a value is listed twice in {points!r}")
             return points
     example = "{ tune = [0.5, 1, 2] }" + (" or { tune = true }" if declared else "")
     raise SuiteError(path, f"a table must be {example}, not {dict(value)!r}")

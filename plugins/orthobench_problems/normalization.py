@@ -54,6 +54,8 @@ def normalization_of(
     # the variance of a constant feature may be the rounding of its mean
     varies = variance > (1e-12 * np.maximum(np.abs(centre), np.sqrt(variance.max()))) ** 2
     if not varies.any():
+        if len(X) == 1:
+            raise DataError("there is one row only, which has no variance to normalize by")
         equal = "equal" if centred else "zero"
         raise DataError(f"all rows are {equal}: there is no variance to normalize by")
     scale = np.zeros(len(centre))

@@ -44,7 +44,8 @@ def row_major(path: str) -> NDArray[np.generic]:
     if not rows.flags.c_contiguous:
         raise DataError(
             f"{_expanded(path)} is in Fortran order, where a sample is scattered over the whole "
-            "file; save numpy.ascontiguousarray of it"
+            "file; save numpy.ascontiguousarray of it, or copy it by blocks as the guide on your "
+            "own data shows, if it is larger than memory"
         )
     return rows
 
@@ -98,5 +99,10 @@ def _expanded(path: str) -> Path:
 def _unreadable(file: Path, error: Exception) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(f"there is no file {file}")
+    if "magic string" in str(error):
+        return DataError(
+            f"{file} is no .npy file; read it, a text file with numpy.loadtxt, and write it with "
+            "numpy.save"
+        )
     said = " ".join(str(error).split()) or type(error).__name__
     return DataError(f"{file} cannot be read as a .npy file: {said:.300}")

@@ -128,6 +128,7 @@ def test_equal_cells_have_equal_keys_and_others_do_not(read):
         ("step = { tune = [0.5, 1, 2] }", "step = -1", 18, "step must be > 0"),
         ("step = { tune = [0.5, 1, 2] }", "step = { tun = [1] }", 18, "tune"),
         ("step = { tune = [0.5, 1, 2] }", "step = { tune = [] }", 18, "tune"),
+        ("step = { tune = [0.5, 1, 2] }", "step = { tune = [1, 1] }", 18, "listed twice"),
         ('fault = ["none", "raise"]', 'fault = "riase"', 23, "did you mean 'raise'"),
         ('label = "plain"', "label = 3", 22, "label"),
     ],

@@ -119,8 +119,14 @@ def test_what_is_no_real_matrix_is_refused(tmp_path, array, message):
 @pytest.mark.parametrize("content", [b"", b"not numpy at all", b"\x93NUMPY\x01\x00"])
 def test_foreign_and_empty_files_are_refused(tmp_path, content):
     (tmp_path / "bad.npy").write_bytes(content)
-    with pytest.raises(DataError, match=r"bad\.npy cannot be read as a \.npy file"):
+    with pytest.raises(DataError, match=r"bad\.npy (is no|cannot be read as a) \.npy file"):
         built(tmp_path / "bad.npy")
+
+
+def test_a_text_file_is_refused_with_what_reads_it(tmp_path):
+    (tmp_path / "x.csv").write_text("1,2\n3,4\n")
+    with pytest.raises(DataError, match=r"a text file with numpy\.loadtxt, and write it"):
+        built(tmp_path / "x.csv")
 
 
 def test_a_truncated_file_is_refused(path):
