@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import keyword
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from pathlib import Path
 from orthobench._version import __version__
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import GROUP, Registry
+from orthobench.tools.git import GitError, git
 
 LONGEST = 40
 """The most characters of a name; longer names make lines of the templates too long."""
@@ -212,12 +212,10 @@ def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversabl
 
 
 def _git(key: str) -> str:
-    words = ["git", "config", "--get", key]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-    except OSError:
+        return git(Path(), "config", "--get", key)
+    except (OSError, GitError):
         return ""
-    return done.stdout.strip()
 
 
 def _quoted(text: str) -> str:
