@@ -173,20 +173,14 @@ def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
 def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
     """Refuse files that could not be written, before the minutes that a comparison takes."""
     from orthobench.errors import UsageError
-    from orthobench.tools.files import partial_path
+    from orthobench.tools.files import refuse_unwritable
 
     for option, path in files.items():
-        if path is None:
-            continue
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot write {path}: not a regular file; name another --{option}")
         try:
-            part = partial_path(path)
-            part.touch()
-            part.unlink()
-        except OSError as error:
-            message = f"cannot write {path}: {error.strerror}; name another with --{option}"
-            raise UsageError(message) from None
+            if path is not None:
+                refuse_unwritable(path)
+        except UsageError as error:
+            raise UsageError(f"{error}; name another with --{option}") from None
 
 
 def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
@@ -196,5 +190,5 @@ def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
 
     for option, text in {"markdown": markdown, "junit": junit}.items():
         if path := files[option]:
-            with replacing(path) as part:
-                part.write_text(text(comparison), encoding="utf-8")
+            with replacing(path) as file:
+                file.write(text(comparison).encode())

@@ -219,12 +219,12 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 @SUITE_OF_STORE
 def export(store: Path, out: Path | None, suite: str | None) -> None:
     """Write a table of all checkpoints of all runs in STORE."""
-    from orthobench.results.export import write, write_csv
+    from orthobench.results.export import to_csv, write
     from orthobench.results.results import Results
 
     results = Results.read(store, suite)
     if out is None:
-        write_csv(results, sys.stdout)
+        to_csv(results, sys.stdout.buffer)
     else:
         write(results, out)
 

@@ -89,8 +89,9 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
 
 def _draw_figures(results: Results, folder: Path) -> list[Path]:
     from orthobench.report.figures.save import RUN_KINDS, save_figures
+    from orthobench.tools.files import below
 
     return save_figures(
-        results.entries, folder / "figures", formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+        results.entries, below(folder, "figures"), formats=("png", "svg", "csv"), kinds=RUN_KINDS,
         exhibits=results.exhibits,
     )  # fmt: skip

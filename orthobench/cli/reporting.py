@@ -61,15 +61,15 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
     from orthobench.results.results import Results
-    from orthobench.tools.files import make_folder
+    from orthobench.tools.files import below, make_folder
 
     if formats and not style:
         raise click.UsageError("--format is the format of figures; add --style to write them")
     with status_line(quiet or as_json) as status:
         status("reading the store")
         results = Results.read(store, suite)
-        beside = results.path.parent / "report"
-        folder = make_folder(out or beside, "the report", "name another with --out")
+        folder = out or below(results.path.parent, "report")
+        make_folder(folder, "the report", "name another with --out")
         status("comparing the solvers")
         ranked = rank(results.entries)
         families = conclusions(ranked)
@@ -96,9 +96,10 @@ def _figures(
     results: Results, folder: Path, families: Sequence[Family], style: str, formats: Sequence[str]
 ) -> list[Path]:
     from orthobench.report.figures.save import save_figures
+    from orthobench.tools.files import below
 
     return save_figures(
-        results.entries, folder / "figures", style=style, formats=(*formats, "csv"),
+        results.entries, below(folder, "figures"), style=style, formats=(*formats, "csv"),
         exhibits=results.exhibits, families=families,
     )  # fmt: skip
 

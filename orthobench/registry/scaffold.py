@@ -179,7 +179,7 @@ def _is_plugin(distribution: str) -> bool:
 
 
 def _refuse_occupied(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
+    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
         return
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} exists already; name another folder with --folder")

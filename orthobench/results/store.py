@@ -26,6 +26,7 @@ from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import merging, migration, rows, schema
 from orthobench.results.record import Record
+from orthobench.tools.files import refuse_link
 
 FILE = "results.sqlite"
 """The default file name of a store."""
@@ -62,6 +63,9 @@ class Store:
         fresh = not exists(path)
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
+        if write:
+            for suffix in ("", "-wal", "-shm", "-journal"):  # the files that SQLite writes
+                refuse_link(path.with_name(f"{path.name}{suffix}"))
         version = schema.VERSION if fresh else schema.recognise(path)
         with self._reported():
             if fresh:
