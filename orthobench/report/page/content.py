@@ -32,6 +32,7 @@ from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import Entry
+from orthobench.tools import toml
 
 MOST_PAIRS = 3000
 """The most comparisons in the tables of one page; with more, there are only sentences about the
@@ -135,12 +136,11 @@ def page_content(
     plots = (*own_plots, *comparison_plots(entries, families))
     styles = browser_styles(solver_styles(entry.solver for entry in entries))
     data = plot_data(plots, styles)
-    suite = tomllib.loads(session["text"])
     failures = failure_groups(results, ranked)
     ids = {problem.label: problem.id for problem in problems}
     return Page(
         suite=clean(results.suite),
-        description=clean(suite.get("description", "")),
+        description=clean(_description(session["text"])),
         date=_date(session),
         counts=_counts(results, len(problems)),
         failed_runs=sum(group.runs for group in failures),
@@ -200,6 +200,14 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
 def _date(session: Mapping[str, Any]) -> str:
     """Return the start of the session, to the minute, in UTC."""
     return str(session["started"])[:16].replace("T", " ") + " UTC"
+
+
+def _description(suite: str) -> str:
+    """Return the description in the TOML of a suite, empty where there is none."""
+    try:
+        return str(toml.loads(suite).get("description", ""))
+    except tomllib.TOMLDecodeError:
+        return ""
 
 
 def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
