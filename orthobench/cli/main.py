@@ -237,8 +237,11 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 
     Cells that STORE has already stay as they are. STORE is created if it does not exist.
     """
+    from orthobench.results import schema
     from orthobench.results.store import Store
 
+    for other in others:
+        schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:
         for other in others:
             click.echo(f"{opened.merge(other)} cells of {other} added to {store}")

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from orthobench.errors import StoreError
+from orthobench.tools.files import opened
 
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
@@ -109,7 +110,7 @@ def recognise(path: Path) -> int:
         Where the file is no SQLite database, another program's, damaged, or of a newer schema.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             header = file.read(100)
     except OSError as error:
         raise StoreError(f"cannot read the store {path}: {error.strerror}") from None

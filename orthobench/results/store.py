@@ -36,7 +36,15 @@ PARTS = ("exhibit", "trace", "result")
 
 
 def exists(path: Path) -> bool:
-    """Return whether there is a file that is not empty, and so a store or a mistake."""
+    """Return whether there is a file that is not empty, and so a store or a mistake.
+
+    Raises
+    ------
+    StoreError
+        Where there is something else: a folder, a pipe or a device.
+    """
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is not a regular file; name another file with --store")
     return path.exists() and path.stat().st_size > 0
 
 

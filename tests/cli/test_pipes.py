@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -22,17 +23,16 @@ name = "oja"
 """
 CALLS = {
     "suite": ["run", "PATH.toml"],
-    "suite of a comparison": ["compare", ".", ".", "--suite", "PATH.toml"],
+    "suite of a comparison": ["compare", sys.executable, sys.prefix, "--suite", "PATH.toml"],
     "matrix": ["run", "-p", "npy-pca path=PATH k=1", "-s", "oja"],
     "matrix in a suite": ["run", "mine.toml"],
-    "table": ["run", "-p", "prostate path=PATH k=1", "-s", "gpower"],
-    "tensor": ["run", "-p", "npy-tensor path=PATH k=1", "-s", "tensor-power"],
+    "table": ["run", "-p", "prostate path=PATH", "-s", "gpower"],
+    "tensor": ["run", "-p", "npy-tensor path=PATH", "-s", "tensor-power"],
     "store": ["run", "quickstart", "--store", "PATH"],
     "store to show": ["show", "PATH"],
     "store to report": ["report", "PATH"],
     "store to export": ["export", "PATH"],
     "store to merge": ["merge", "all.sqlite", "PATH"],
-    "store to merge into": ["merge", "PATH", "other.sqlite"],
     "file to export to": ["export", "PATH", "--out", "PATH"],
 }
 
@@ -43,7 +43,7 @@ def in_time():
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, 60)
+    signal.setitimer(signal.ITIMER_REAL, 100)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
