@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orthobench.cli.options import AS_JSON
-from orthobench.cli.printing import status_line
+from orthobench.cli.printing import say, status_line
 
 if TYPE_CHECKING:
     from orthobench.compare.comparison import Comparison, Options
@@ -162,12 +162,12 @@ def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
     if as_json:
         from orthobench.compare.reports.facts import facts
 
-        click.echo(json.dumps(facts(comparison), indent=2))
+        say(json.dumps(facts(comparison), indent=2))
         return
     from orthobench.compare.reports.terminal import lines
 
     for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
-        click.echo(line)
+        say(line)
 
 
 def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:

@@ -1,14 +1,14 @@
 """The command ``orthobench``, and those of its commands that have no module of their own.
 
 Exit codes: 0 on success, 1 where a cell failed, 2 where the call is wrong or names something
-unknown, 130 on an interruption.
+unknown, 74 where the output cannot be written, 130 on an interruption, 141 where nobody reads the
+output any more, 143 on SIGTERM.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,13 @@ import click
 
 from orthobench._version import __version__
 from orthobench.cli.comparing import compare
+from orthobench.cli.ends import FAILED, Group
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE, WORKERS
 from orthobench.cli.plugins import plugin
-from orthobench.cli.printing import print_facts, print_results
+from orthobench.cli.printing import print_facts, print_results, say
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
-WRONG, FAILED, INTERRUPTED = 2, 1, 130
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
 
@@ -38,26 +38,7 @@ def size(text: str) -> int:
     return count
 
 
-class _Group(click.Group):
-    """The group of all commands: prints errors of users as messages, without a traceback."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-        except Exception as error:
-            from orthobench.errors import OrthobenchError
-
-            if not isinstance(error, OrthobenchError):
-                raise
-            click.echo(f"orthobench: {error}", err=True)
-            ctx.exit(WRONG)
-
-
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="orthobench")
 def main() -> None:
     """Compare solvers for problems with orthogonality constraints.
@@ -163,12 +144,12 @@ def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet
             requested, path, retry=retry, quiet=quiet or as_json,
             executor=executor, workers=workers, limits=limits, scheduler=scheduler,
         )  # fmt: skip
-    except KeyboardInterrupt:
-        click.echo(f"interrupted; finished cells are in {path}, run again to go on", err=True)
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as error:
+        message = f"interrupted; finished cells are in {path}, run again to go on"
+        raise type(error)(message) from None
     print_results(results, path.parent if figures else None, as_json)
     if not as_json:
-        click.echo(f"orthobench report {shlex.quote(str(path))} writes the page about it")
+        say(f"orthobench report {shlex.quote(str(path))} writes the page about it")
     sys.exit(FAILED if results.failures else 0)
 
 
@@ -244,7 +225,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
         schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:
         for other in others:
-            click.echo(f"{opened.merge(other)} cells of {other} added to {store}")
+            say(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
 main.add_command(compare)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
-from orthobench.cli.printing import figure_lines, plain, print_json, status_line
+from orthobench.cli.printing import figure_lines, plain, print_json, say, status_line
 
 if TYPE_CHECKING:
     from orthobench.report.families import Family
@@ -87,7 +87,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     else:
         table.show(results.entries, ranked=ranked)
         for line in [*_conclusions(families), "", str(page), *figure_lines(figures)]:
-            click.echo(line)
+            say(line)
     if opened:
         click.launch(page.resolve().as_uri())
 

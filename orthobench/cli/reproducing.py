@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orthobench.cli.options import AS_JSON, QUIET, WORKERS
-from orthobench.cli.printing import print_json
+from orthobench.cli.printing import print_json, say
 
 if TYPE_CHECKING:
     from orthobench.registry.claims import Paper
@@ -91,11 +91,11 @@ def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> l
     for one in check(select(paper, names), runs):
         checked.append(one)
         for line in () if as_json else claim_lines(one):
-            click.echo(line)
+            say(line)
     if as_json:
         print_json([facts(one) for one in checked])
     else:
-        click.echo(counts_line(checked))
+        say(counts_line(checked))
     return checked
 
 
@@ -103,7 +103,7 @@ def _publish(paper: Paper, checked: list[Checked], runs: Runs, folder: Path, as_
     from orthobench.reproduce.publish import publish
 
     for path in publish(paper, checked, runs, folder):
-        click.echo(path, err=as_json)
+        say(path, err=as_json)
 
 
 def _list_papers(as_json: bool) -> None:
@@ -117,7 +117,7 @@ def _list_papers(as_json: bool) -> None:
         ])  # fmt: skip
         return
     for paper in papers:
-        click.echo(f"{click.style(paper.name, bold=True)}  {paper.reference}")
+        say(f"{click.style(paper.name, bold=True)}  {paper.reference}")
         for claim in paper.claims:
-            click.echo(f"    {claim.name:<32} {claim.source}")
-    click.echo("orthobench reproduce NAME checks the claims of one")
+            say(f"    {claim.name:<32} {claim.source}")
+    say("orthobench reproduce NAME checks the claims of one")
