@@ -29,6 +29,11 @@ TAKEN = {
 }  # fmt: skip
 """Names in the templates that the solver's class cannot have."""
 
+RESERVED = {
+    "AUX", "CON", "NUL", "PRN", *(f"{port}{i}" for port in ("COM", "LPT") for i in range(10)),
+}  # fmt: skip
+"""Names that no file can have on Windows, whatever its suffix."""
+
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+")
 _PLACEHOLDER = re.compile(r"@([a-z]+)@")
@@ -69,6 +74,8 @@ class Names:
                 f"{name!r} cannot be the name of a plugin: write letters, digits and single "
                 f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
             )
+        if name.partition(".")[0].upper() in RESERVED:
+            raise UsageError(f"{name!r} cannot be the name of a plugin: Windows has no such folder")
         package = _normal(name)
         plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
         _refuse_package(name, package)
@@ -141,6 +148,8 @@ def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]
 def _author(names: Names, author: str | None) -> str:
     """Return the TOML table of the author; by default name and address are those of git."""
     name, email = author or _git("user.name"), "" if author else _git("user.email")
+    if any("\ud800" <= c <= "\udfff" for c in name):
+        raise UsageError(f"the author {name!r} is not valid Unicode")
     fields = [f"name = {_quoted(name or f'The {names.distribution} developers')}"]
     if name and _EMAIL.fullmatch(email):
         fields.append(f"email = {_quoted(email)}")
@@ -219,5 +228,6 @@ def _git(key: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a string of TOML."""
-    return json.dumps(text, ensure_ascii=False)
+    """Return a text as a string of TOML, with escapes for what a reader would not see."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in quoted)

@@ -74,8 +74,10 @@ def test_a_hostile_name_is_harmless_wherever_it_is_printed(toys, monkeypatch, tm
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "results.sqlite"
     api.run(from_table(table, f"suite{HOSTILE}", toys.registry), path, quiet=True)
-    for words in (["show", "."], ["report", "."], ["show", ".", "--suite", "sutie"],
-                  ["show", ".", "--json"], ["run", f"{HOSTILE}.toml"], ["merge", HOSTILE]):  # fmt: skip
+    for words in (
+        ["show", "."], ["report", "."], ["show", ".", "--suite", "sutie"], ["show", ".", "--json"],
+        ["run", f"{HOSTILE}.toml"], ["merge", "a.sqlite", HOSTILE],
+    ):  # fmt: skip
         done = CliRunner().invoke(main, words, color=True)
         said = re.sub("\x1b\\[(0|1|2|3[1-36]|1;3[1-36]|[0-9;]*)m", "", done.stdout)
         assert said.replace("\n", "").isprintable(), words
