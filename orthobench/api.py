@@ -31,6 +31,7 @@ from orthobench.results.results import Results
 from orthobench.results.store import FILE, Store, exists
 from orthobench.tools import environment
 from orthobench.tools.files import below
+from orthobench.tools.paths import homeless
 from orthobench.tools.threads import limited
 
 RESULTS = "orthobench-results"
@@ -172,7 +173,7 @@ def run(
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
         opened = opened or stack.enter_context(Store(path, write=True))
-        session = opened.begin(known, planned, shlex.join(sys.argv), facts)
+        session = opened.begin(known, planned, homeless(shlex.join(sys.argv)), facts)
         if retry:
             failed = {record.key for record in opened.records(known.name) if record.failed}
             opened.discard(failed)

@@ -44,11 +44,15 @@ FORMATS = ("svg", "pdf", "png")
     help="Format of these files; the CSV files of their data are written in any case. Repeatable."
     "  [default: all]",
 )
+@click.option(
+    "--anonymous", is_flag=True, help="Leave out folders of files, and the machine that ran it."
+)
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET
 @AS_JSON
 def report(store: Path, out: Path | None, suite: str | None, style: str | None,
-           formats: tuple[str, ...], opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
+           formats: tuple[str, ...], anonymous: bool, opened: bool, quiet: bool,
+           as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
@@ -60,6 +64,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     from orthobench.report.page import write_page
     from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
+    from orthobench.results.private import private
     from orthobench.results.results import Results
     from orthobench.tools.files import below, make_folder
 
@@ -67,7 +72,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
         raise click.UsageError("--format is the format of figures; add --style to write them")
     with status_line(quiet or as_json) as status:
         status("reading the store")
-        results = Results.read(store, suite)
+        results = private(Results.read(store, suite), anonymous)
         folder = out or below(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
         status("comparing the solvers")

@@ -218,7 +218,7 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
         "started": session["started"],
         "ended": session["ended"] or "cut off before its end",
         "store": results.path.name,
-        "processor": f"{ran_on.get('cpu')}, {ran_on.get('cores')} cores",
+        "processor": f"{ran_on['cpu']}, {ran_on.get('cores')} cores" if "cpu" in ran_on else "",
         "system": ran_on.get("platform"),
         "executor": ", ".join(f"{k} {v}" for k, v in ran_on.get("run", {}).items() if v),
         "BLAS": "; ".join(map(_blas, ran_on.get("blas") or [])),
