@@ -14,7 +14,6 @@ from orthobench.results.results import Results
 from orthobench.tools.paths import bare, homeless
 
 T = TypeVar("T")
-Facts = TypeVar("Facts", ProblemFacts, SolverFacts)
 Retell: TypeAlias = Callable[[str], str]
 
 KEPT = ("orthobench", "python", "packages", "blas")
@@ -67,8 +66,8 @@ def private(results: Results, anonymous: bool) -> Private:
     records = [
         replace(
             record,
-            problem=once(record.problem, lambda facts: _settings(facts, retell)),
-            solver=once(record.solver, lambda facts: _settings(facts, retell)),
+            problem=once(record.problem, lambda facts: _problem(facts, retell)),
+            solver=once(record.solver, lambda facts: _solver(facts, retell)),
             stop=once(record.stop, lambda stop: _stop(stop, retell)),
         )
         for record in results.records
@@ -76,14 +75,18 @@ def private(results: Results, anonymous: bool) -> Private:
     return Private(results.suite, results.path, records, retell, anonymous)
 
 
-def _settings(facts: Facts, retell: Retell) -> Facts:
-    """Return a problem or a solver with its label and its parameters retold."""
-    named = {
-        name: {k: retell(v) if isinstance(v, str) else v for k, v in getattr(facts, name).items()}
-        for name in ("parameters", "tuned")
-        if hasattr(facts, name)
-    }
-    return replace(facts, label=retell(facts.label), **named)
+def _problem(facts: ProblemFacts, retell: Retell) -> ProblemFacts:
+    parameters = _values(facts.parameters, retell)
+    return replace(facts, label=retell(facts.label), parameters=parameters)
+
+
+def _solver(facts: SolverFacts, retell: Retell) -> SolverFacts:
+    parameters, tuned = _values(facts.parameters, retell), _values(facts.tuned, retell)
+    return replace(facts, label=retell(facts.label), parameters=parameters, tuned=tuned)
+
+
+def _values(settings: Mapping[str, Any], retell: Retell) -> dict[str, Any]:
+    return {k: retell(v) if isinstance(v, str) else v for k, v in settings.items()}
 
 
 def _stop(stop: Stop, retell: Retell) -> Stop:
@@ -102,7 +105,7 @@ def _name(path: str) -> str:
     """Return the last part of an absolute path, and other texts as they are."""
     for kind in (PurePosixPath, PureWindowsPath):
         if kind(path).is_absolute() or path.startswith(("~", "..")):
-            return kind(path).name
+            return kind(path).name or path
     return path
 
 

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -89,7 +90,7 @@ def _temporary(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
             part.unlink()
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedReader:
     """Open a regular file to read it; a pipe would be waited for, and a device may have no end.
 
     Raises

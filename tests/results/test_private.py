@@ -75,7 +75,8 @@ def test_a_page_tells_nothing_of_home_and_an_anonymous_one_nothing_of_the_machin
     assert "ada-lovelace" not in told
     if anonymous:
         ran_on = environment.snapshot()
-        for private in (FOLDER, "project", str(tmp_path), ran_on["platform"], ran_on["cpu"], "processor", "git"):  # fmt: skip
+        machine = (ran_on["platform"], ran_on["cpu"], "processor", "git")
+        for private in (FOLDER, "project", str(tmp_path), *machine):
             assert private not in told, private
         for name in (getpass.getuser(), platform.node()):
             assert not re.search(rf"\b{re.escape(name)}\b", told), name
