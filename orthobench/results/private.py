@@ -57,21 +57,20 @@ def private(results: Results, anonymous: bool) -> Private:
     retell = cache(partial(_without, files=_files(results.records)) if anonymous else homeless)
     told: dict[int, Any] = {}
 
-    def once(facts: T, changed: Callable[[T], T]) -> T:
+    def once(facts: T, changed: Callable[[T, Retell], T]) -> T:
         """Retell what many records share once; the records keep it from being collected."""
         if id(facts) not in told:
-            told[id(facts)] = changed(facts)
+            told[id(facts)] = changed(facts, retell)
         return cast(T, told[id(facts)])
 
-    records = [
-        replace(
-            record,
-            problem=once(record.problem, lambda facts: _problem(facts, retell)),
-            solver=once(record.solver, lambda facts: _solver(facts, retell)),
-            stop=once(record.stop, lambda stop: _stop(stop, retell)),
-        )
-        for record in results.records
-    ]
+    def retold(record: Record) -> Record:
+        problem, solver = once(record.problem, _problem), once(record.solver, _solver)
+        stop = _stop(record.stop, retell)
+        if (problem, solver, stop) == (record.problem, record.solver, record.stop):
+            return record
+        return replace(record, problem=problem, solver=solver, stop=stop)
+
+    records = [retold(record) for record in results.records]
     return Private(results.suite, results.path, records, retell, anonymous)
 
 
@@ -90,6 +89,8 @@ def _values(settings: Mapping[str, Any], retell: Retell) -> dict[str, Any]:
 
 
 def _stop(stop: Stop, retell: Retell) -> Stop:
+    if not stop.reason and not stop.traceback:
+        return stop
     return replace(stop, reason=retell(stop.reason), traceback=retell(stop.traceback))
 
 
