@@ -30,10 +30,12 @@ from orthobench.results.explain import explain
 from orthobench.results.results import Results
 from orthobench.results.store import FILE, Store, exists
 from orthobench.tools import environment
+from orthobench.tools.files import below
+from orthobench.tools.paths import homeless
 from orthobench.tools.threads import limited
 
-RESULTS = Path("orthobench-results")
-"""Where runs put their stores and figures, one folder a suite."""
+RESULTS = "orthobench-results"
+"""The folder where runs put their stores and figures, one folder a suite."""
 
 
 class SolverError(OrthobenchError, RuntimeError):
@@ -172,7 +174,7 @@ def run(
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
         opened = opened or stack.enter_context(Store(path, write=True))
-        session = opened.begin(known, planned, shlex.join(sys.argv), facts)
+        session = opened.begin(known, planned, homeless(shlex.join(sys.argv)), facts)
         if retry:
             failed = {record.key for record in opened.records(known.name) if record.failed}
             opened.discard(failed)
@@ -224,8 +226,8 @@ def find_path(suite: str | Path) -> Path:
 
 
 def default_store(suite: Suite) -> Path:
-    """Return where a suite's store is, where nobody names one."""
-    return RESULTS / suite.name / FILE
+    """Return where a suite's store is, where nobody names one; refuse links on the way there."""
+    return below(Path(), RESULTS, suite.name, FILE)
 
 
 def _execute(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+LONGEST = 200
+"""The most characters of a value in a message."""
+
 
 class OrthobenchError(Exception):
     """An error whose message says what is wrong, where, and what to do about it."""
@@ -21,6 +24,15 @@ class StoreError(OrthobenchError):
     """A store that cannot be opened, read or written."""
 
 
+def shown(value: object) -> str:
+    """Return a value as it is quoted in a message: its ``repr``, or the beginning of that."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, or lists in lists
+        return f"this {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """Return the error for an unknown name, with the nearest names that exist.
 
@@ -36,11 +48,11 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     from difflib import get_close_matches
 
     names = sorted(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.5)
+    near = get_close_matches(name[:LONGEST], names, n=3, cutoff=0.5)
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     elif names:
         hint = "known: " + ", ".join(names)
     else:
         hint = "there are none"
-    return UsageError(f"unknown {kind} {name!r}; {hint}")
+    return UsageError(f"unknown {kind} {shown(name)}; {hint}")

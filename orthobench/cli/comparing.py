@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orthobench.cli.options import AS_JSON
-from orthobench.cli.printing import status_line
+from orthobench.cli.printing import say, status_line
 
 if TYPE_CHECKING:
     from orthobench.compare.comparison import Comparison, Options
@@ -165,31 +165,25 @@ def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
     if as_json:
         from orthobench.compare.reports.facts import facts
 
-        click.echo(json.dumps(facts(comparison), indent=2))
+        say(json.dumps(facts(comparison), indent=2))
         return
     from orthobench.compare.reports.terminal import lines
 
     for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
-        click.echo(line)
+        say(line)
 
 
 def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
     """Refuse files that could not be written, before the minutes that a comparison takes."""
     from orthobench.errors import UsageError
-    from orthobench.tools.files import partial_path
+    from orthobench.tools.files import refuse_unwritable
 
     for option, path in files.items():
-        if path is None:
-            continue
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot write {path}: not a regular file; name another --{option}")
         try:
-            part = partial_path(path)
-            part.touch()
-            part.unlink()
-        except OSError as error:
-            message = f"cannot write {path}: {error.strerror}; name another with --{option}"
-            raise UsageError(message) from None
+            if path is not None:
+                refuse_unwritable(path)
+        except UsageError as error:
+            raise UsageError(f"{error}; name another with --{option}") from None
 
 
 def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
@@ -199,5 +193,5 @@ def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
 
     for option, text in {"markdown": markdown, "junit": junit}.items():
         if path := files[option]:
-            with replacing(path) as part:
-                part.write_text(text(comparison), encoding="utf-8")
+            with replacing(path) as file:
+                file.write(text(comparison).encode())

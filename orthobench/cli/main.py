@@ -1,14 +1,14 @@
 """The command ``orthobench``, and those of its commands that have no module of their own.
 
 Exit codes: 0 on success, 1 where a cell failed, 2 where the call is wrong or names something
-unknown, 130 on an interruption.
+unknown, 74 where the output cannot be written, 130 on an interruption, 141 where nobody reads the
+output any more, 143 on SIGTERM.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,13 @@ import click
 
 from orthobench._version import __version__
 from orthobench.cli.comparing import compare
+from orthobench.cli.ends import FAILED, Group
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE, WORKERS
 from orthobench.cli.plugins import plugin
-from orthobench.cli.printing import print_facts, print_results
+from orthobench.cli.printing import print_facts, print_results, say
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
-WRONG, FAILED, INTERRUPTED = 2, 1, 130
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
 
@@ -38,26 +38,7 @@ def size(text: str) -> int:
     return count
 
 
-class _Group(click.Group):
-    """The group of all commands: prints errors of users as messages, without a traceback."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-        except Exception as error:
-            from orthobench.errors import OrthobenchError
-
-            if not isinstance(error, OrthobenchError):
-                raise
-            click.echo(f"orthobench: {error}", err=True)
-            ctx.exit(WRONG)
-
-
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="orthobench")
 def main() -> None:
     """Compare solvers for problems with orthogonality constraints.
@@ -169,12 +150,12 @@ def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet
             requested, path, retry=retry, quiet=quiet or as_json,
             executor=executor, workers=workers, limits=limits, scheduler=scheduler,
         )  # fmt: skip
-    except KeyboardInterrupt:
-        click.echo(f"interrupted; finished cells are in {path}, run again to go on", err=True)
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as error:
+        message = f"interrupted; finished cells are in {path}, run again to go on"
+        raise type(error)(message) from None
     print_results(results, path.parent if figures else None, as_json)
     if not as_json:
-        click.echo(f"orthobench report {shlex.quote(str(path))} writes the page about it")
+        say(f"orthobench report {shlex.quote(str(path))} writes the page about it")
     sys.exit(FAILED if results.failures else 0)
 
 
@@ -225,12 +206,12 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 @SUITE_OF_STORE
 def export(store: Path, out: Path | None, suite: str | None) -> None:
     """Write a table of all checkpoints of all runs in STORE."""
-    from orthobench.results.export import write, write_csv
+    from orthobench.results.export import to_csv, write
     from orthobench.results.results import Results
 
     results = Results.read(store, suite)
     if out is None:
-        write_csv(results, sys.stdout)
+        to_csv(results, sys.stdout.buffer)
     else:
         write(results, out)
 
@@ -243,14 +224,17 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 
     Cells that STORE has already stay as they are. STORE is created if it does not exist.
     """
+    from orthobench.results import schema
     from orthobench.results.store import Store
 
+    for other in others:
+        schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:
         for other in others:
             added, unchecked = opened.merge(other)
-            click.echo(f"{added} cells of {other} added to {store}")
+            say(f"{added} cells of {other} added to {store}")
             if unchecked:
-                click.echo(
+                say(
                     f"{other} was made before there were checksums: whether the numbers of its "
                     f"{unchecked} cells are what was measured could not be checked"
                 )

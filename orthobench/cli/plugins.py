@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from orthobench.cli.options import AS_JSON
-from orthobench.cli.printing import print_json
+from orthobench.cli.printing import print_json, say
 
 FAILED = 1
 
@@ -49,9 +49,9 @@ def new(name: str, folder: Path | None, author: str | None) -> None:
     refuse_taken(names, catalogue())
     target = folder or Path(name)
     paths = write(names, target, author)
-    click.echo(f"{len(paths)} files written in {target}; the method is in")
-    click.echo(target / "src" / names.package / "solver.py")
-    click.echo("\nNext:\n")
+    say(f"{len(paths)} files written in {target}; the method is in")
+    say(target / "src" / names.package / "solver.py")
+    say("\nNext:\n")
     for step in (
         f"cd {shlex.quote(str(target))}",
         "python -m pip install -e '.[test]'",
@@ -60,7 +60,7 @@ def new(name: str, folder: Path | None, author: str | None) -> None:
         f"orthobench show {names.plugin}",
         f"orthobench run {names.plugin}-comparison",
     ):
-        click.echo(f"    {step}")
+        say(f"    {step}")
 
 
 @plugin.command()
@@ -87,11 +87,11 @@ def check(package: str, as_json: bool) -> None:
             of_item = [facts(case, case.result()) for case in group]
             results += of_item
             for line in () if as_json else _lines(of_item):
-                click.echo(line)
+                say(line)
     if as_json:
         print_json(results)
     else:
-        click.echo(_total(results))
+        say(_total(results))
     sys.exit(FAILED if _count(results, "failed") else 0)
 
 

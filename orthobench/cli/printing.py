@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,13 +15,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+_STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
+
 if TYPE_CHECKING:
     from orthobench.results.results import Results
 
 
+def say(text: object = "", *, err: bool = False) -> None:
+    """Print text, without control characters: those of strangers' names could run a terminal.
+
+    Parameters
+    ----------
+    text : object
+        Only the styles that commands use stay in it, and its lines.
+    err : bool
+        Whether to print to standard error.
+    """
+    parts = _STYLES.split(str(text))
+    for i, part in enumerate(parts):
+        if i % 2 == 0 and not part.isprintable():
+            parts[i] = "".join(c if c.isprintable() or c in "\n\t" else " " for c in part)
+    click.echo("".join(parts), err=err)
+
+
 def print_json(facts: Any) -> None:
     """Print plain values as JSON."""
-    click.echo(json.dumps(facts, indent=2, default=str))
+    say(json.dumps(facts, indent=2, default=str))
 
 
 def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str]]) -> None:
@@ -29,7 +49,7 @@ def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str
         print_json(facts)
         return
     for line in as_text(facts):
-        click.echo(line)
+        say(line)
 
 
 def print_results(results: Results, folder: Path | None, as_json: bool) -> None:
@@ -39,7 +59,7 @@ def print_results(results: Results, folder: Path | None, as_json: bool) -> None:
     entries = results.entries
     if not as_json:
         table.show(entries)
-        click.echo()
+        say()
     figures = [] if folder is None else _draw_figures(results, folder)
     if as_json:
         print_json({
@@ -49,8 +69,8 @@ def print_results(results: Results, folder: Path | None, as_json: bool) -> None:
         })  # fmt: skip
         return
     for line in figure_lines(figures):
-        click.echo(line)
-    click.echo(results.path)
+        say(line)
+    say(results.path)
 
 
 def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
@@ -82,15 +102,19 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.markup import escape
+
+    from orthobench.report.formatting import clean
 
     with Console(stderr=True).status("") as status:
-        yield lambda text: status.update(text)
+        yield lambda text: status.update(escape(clean(text)))
 
 
 def _draw_figures(results: Results, folder: Path) -> list[Path]:
     from orthobench.report.figures.save import RUN_KINDS, save_figures
+    from orthobench.tools.files import below
 
     return save_figures(
-        results.entries, folder / "figures", formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+        results.entries, below(folder, "figures"), formats=("png", "svg", "csv"), kinds=RUN_KINDS,
         exhibits=results.exhibits,
     )  # fmt: skip

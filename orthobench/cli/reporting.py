@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
-from orthobench.cli.printing import figure_lines, plain, print_json, status_line
+from orthobench.cli.printing import figure_lines, plain, print_json, say, status_line
 
 if TYPE_CHECKING:
     from orthobench.report.families import Family
@@ -44,11 +44,15 @@ FORMATS = ("svg", "pdf", "png")
     help="Format of these files; the CSV files of their data are written in any case. Repeatable."
     "  [default: all]",
 )
+@click.option(
+    "--anonymous", is_flag=True, help="Leave out folders of files, and the machine that ran it."
+)
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET
 @AS_JSON
 def report(store: Path, out: Path | None, suite: str | None, style: str | None,
-           formats: tuple[str, ...], opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
+           formats: tuple[str, ...], anonymous: bool, opened: bool, quiet: bool,
+           as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
@@ -60,16 +64,17 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     from orthobench.report.page import write_page
     from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
+    from orthobench.results.private import private
     from orthobench.results.results import Results
-    from orthobench.tools.files import make_folder
+    from orthobench.tools.files import below, make_folder
 
     if formats and not style:
         raise click.UsageError("--format is the format of figures; add --style to write them")
     with status_line(quiet or as_json) as status:
         status("reading the store")
-        results = Results.read(store, suite)
-        beside = results.path.parent / "report"
-        folder = make_folder(out or beside, "the report", "name another with --out")
+        results = private(Results.read(store, suite), anonymous)
+        folder = out or below(results.path.parent, "report")
+        make_folder(folder, "the report", "name another with --out")
         status("comparing the solvers")
         ranked = rank(results.entries)
         families = conclusions(ranked)
@@ -87,7 +92,7 @@ def report(store: Path, out: Path | None, suite: str | None, style: str | None,
     else:
         table.show(results.entries, ranked=ranked)
         for line in [*_conclusions(families), "", str(page), *figure_lines(figures)]:
-            click.echo(line)
+            say(line)
     if opened:
         click.launch(page.resolve().as_uri())
 
@@ -96,9 +101,10 @@ def _figures(
     results: Results, folder: Path, families: Sequence[Family], style: str, formats: Sequence[str]
 ) -> list[Path]:
     from orthobench.report.figures.save import save_figures
+    from orthobench.tools.files import below
 
     return save_figures(
-        results.entries, folder / "figures", style=style, formats=(*formats, "csv"),
+        results.entries, below(folder, "figures"), style=style, formats=(*formats, "csv"),
         exhibits=results.exhibits, families=families,
     )  # fmt: skip
 

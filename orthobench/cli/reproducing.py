@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orthobench.cli.options import AS_JSON, QUIET, WORKERS
-from orthobench.cli.printing import print_json
+from orthobench.cli.printing import print_json, say
 
 if TYPE_CHECKING:
     from orthobench.registry.claims import Paper
@@ -60,7 +60,7 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     from orthobench.errors import UsageError
     from orthobench.registry.plugins import catalogue
     from orthobench.reproduce.runs import Runs
-    from orthobench.tools.files import make_folder
+    from orthobench.tools.files import below, make_folder
 
     if paper is None:
         if publish or quick or names:
@@ -72,10 +72,10 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
     if publish and names:
         raise UsageError("a page has all claims of its paper; publish without --claim")
     known = catalogue().paper(paper)
-    page = out or Path("reports") / paper
+    page = out or below(Path(), "reports", known.name)
     if publish:
         make_folder(page, "the page", "name another with --out")
-    folder = store or Path("orthobench-results") / paper
+    folder = store or below(Path(), "orthobench-results", known.name)
     runs = Runs(known, folder, quick, first_seed, workers, quiet or as_json)
     checked = _check(known, names, runs, as_json)
     if publish:
@@ -91,11 +91,11 @@ def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> l
     for one in check(select(paper, names), runs):
         checked.append(one)
         for line in () if as_json else claim_lines(one):
-            click.echo(line)
+            say(line)
     if as_json:
         print_json([facts(one) for one in checked])
     else:
-        click.echo(counts_line(checked))
+        say(counts_line(checked))
     return checked
 
 
@@ -103,7 +103,7 @@ def _publish(paper: Paper, checked: list[Checked], runs: Runs, folder: Path, as_
     from orthobench.reproduce.publish import publish
 
     for path in publish(paper, checked, runs, folder):
-        click.echo(path, err=as_json)
+        say(path, err=as_json)
 
 
 def _list_papers(as_json: bool) -> None:
@@ -117,7 +117,7 @@ def _list_papers(as_json: bool) -> None:
         ])  # fmt: skip
         return
     for paper in papers:
-        click.echo(f"{click.style(paper.name, bold=True)}  {paper.reference}")
+        say(f"{click.style(paper.name, bold=True)}  {paper.reference}")
         for claim in paper.claims:
-            click.echo(f"    {claim.name:<32} {claim.source}")
-    click.echo("orthobench reproduce NAME checks the claims of one")
+            say(f"    {claim.name:<32} {claim.source}")
+    say("orthobench reproduce NAME checks the claims of one")

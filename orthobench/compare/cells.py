@@ -17,6 +17,7 @@ from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import Ending
 from orthobench.results.record import Record
 from orthobench.results.results import Results
+from orthobench.tools import toml
 
 SUITE = "regression"
 """The suite that live sides are compared on where none is named."""
@@ -211,8 +212,8 @@ def _suite(base: Side, head: Side, options: Options) -> tuple[str, str]:
 
 def _read(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
-        tomllib.loads(text)
+        text = toml.text_of(path)
+        toml.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read the suite {path}: {error}") from None
     return text

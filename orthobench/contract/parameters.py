@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import UsageError, shown, unknown
 
 T = TypeVar("T")
 
@@ -174,13 +174,15 @@ class Parameter:
             if bool in kinds:
                 return value
         elif isinstance(value, int):
+            if value.bit_length() > 63:
+                raise ParameterError(self.name, f"{self.name} has more than 64 bits")
             if int in kinds:
                 return value
             if float in kinds:
                 return float(value)
         elif isinstance(value, kinds):
             return value
-        raise ParameterError(self.name, f"{self.name} must be {self.type_name}, not {value!r}")
+        raise ParameterError(self.name, f"{self.name} must be {self.type_name}, not {shown(value)}")
 
     def _in_range(self, value: float) -> None:
         inside = self.low <= value <= self.high and (
@@ -188,7 +190,7 @@ class Parameter:
         )
         inside = inside and (value < self.below if self.below < math.inf else True)
         if not inside or math.isnan(value):
-            message = f"{self.name} must be {self.bounds or 'a number'}, not {value!r}"
+            message = f"{self.name} must be {self.bounds or 'a number'}, not {shown(value)}"
             raise ParameterError(self.name, message)
 
 

@@ -13,6 +13,7 @@ from orthobench.contract.solution import Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import Ending, Rule, Stop
 from orthobench.harness.trace import Mark, Outcome, Recording
+from orthobench.tools.paths import homeless
 
 VIOLATION = "constraint_violation"
 """The metric that the harness adds to those of every judge: `Instance.violation`."""
@@ -74,10 +75,11 @@ def stop_of(error: Exception, culprit: str) -> Stop:
     culprit : str
         What raised it, for the reason: ``"the judge"``.
     """
-    lines = "".join(traceback.format_exception(error))
+    lines = homeless("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
         return Stop(Ending.MEMORY, f"{culprit} ran out of memory", lines)
     reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
+    reason = homeless(reason)
     return Stop(Ending.ERROR, reason, lines)
 
 

@@ -9,7 +9,10 @@ from enum import Enum
 from typing import Protocol, TypeAlias
 
 from orthobench.contract.solver import Work
-from orthobench.errors import UsageError
+from orthobench.errors import UsageError, shown
+
+LARGEST = 1e300
+"""The largest finite limit of a budget; beyond, a whole number of a suite is no float."""
 
 
 class Ending(Enum):
@@ -106,8 +109,9 @@ class Budget:
         for f in fields(self):
             value = getattr(self, f.name)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not number or math.isnan(value) or value < 0:
-                raise UsageError(f"budget: {f.name} must be a number >= 0, not {value!r}")
+            if not number or not (0 <= value <= LARGEST or value == math.inf):
+                message = f"budget: {f.name} must be a number >= 0, not {shown(value)}"
+                raise UsageError(message)
 
     @property
     def limits(self) -> dict[str, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import keyword
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from pathlib import Path
 from orthobench._version import __version__
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import GROUP, Registry
+from orthobench.tools.git import GitError, git
 
 LONGEST = 40
 """The most characters of a name; longer names make lines of the templates too long."""
@@ -28,6 +28,11 @@ TAKEN = {
     "PowerLaw", "SampleOracle", "Solution", "Solver", "State", "StochasticPCA", "UsageError",
 }  # fmt: skip
 """Names in the templates that the solver's class cannot have."""
+
+RESERVED = {
+    "AUX", "CON", "NUL", "PRN", *(f"{port}{i}" for port in ("COM", "LPT") for i in range(10)),
+}  # fmt: skip
+"""Names that no file can have on Windows, whatever its suffix."""
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+")
@@ -69,6 +74,8 @@ class Names:
                 f"{name!r} cannot be the name of a plugin: write letters, digits and single "
                 f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
             )
+        if name.partition(".")[0].upper() in RESERVED:
+            raise UsageError(f"{name!r} cannot be the name of a plugin: Windows has no such folder")
         package = _normal(name)
         plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
         _refuse_package(name, package)
@@ -141,6 +148,8 @@ def render(names: Names, author: str | None = None) -> Iterator[tuple[str, str]]
 def _author(names: Names, author: str | None) -> str:
     """Return the TOML table of the author; by default name and address are those of git."""
     name, email = author or _git("user.name"), "" if author else _git("user.email")
+    if any("\ud800" <= c <= "\udfff" for c in name):
+        raise UsageError(f"the author {name!r} is not valid Unicode")
     fields = [f"name = {_quoted(name or f'The {names.distribution} developers')}"]
     if name and _EMAIL.fullmatch(email):
         fields.append(f"email = {_quoted(email)}")
@@ -179,7 +188,7 @@ def _is_plugin(distribution: str) -> bool:
 
 
 def _refuse_occupied(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
+    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
         return
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} exists already; name another folder with --folder")
@@ -212,14 +221,13 @@ def _templates(folder: Traversable, path: str) -> Iterator[tuple[str, Traversabl
 
 
 def _git(key: str) -> str:
-    words = ["git", "config", "--get", key]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-    except OSError:
+        return git(Path(), "config", "--get", key)
+    except (OSError, GitError):
         return ""
-    return done.stdout.strip()
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a string of TOML."""
-    return json.dumps(text, ensure_ascii=False)
+    """Return a text as a string of TOML, with escapes for what a reader would not see."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in quoted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 from orthobench.contract.parameters import ParameterError, parameters_of
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import UsageError, shown, unknown
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget
 from orthobench.harness.suite import TRIALS, Level, PlannedProblem, PlannedSolver, Suite
@@ -27,6 +28,7 @@ from orthobench.registry.suite_values import (
     text_of,
 )
 from orthobench.registry.toml_lines import KeyPath, line_numbers
+from orthobench.tools import toml
 
 T = TypeVar("T")
 
@@ -34,6 +36,9 @@ KEYS = (
     "description", "seeds", "threads", "budget", "target", "tuning", "at", "problem", "solver",
 )  # fmt: skip
 """The keys of a suite."""
+
+MOST_CELLS = 2_000_000
+"""The most cells of a suite."""
 
 
 def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = None) -> Suite:
@@ -54,11 +59,11 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
         Where the file cannot be read, or the suite cannot be run; names file, line and key.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = toml.text_of(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the suite {path}: {error}") from None
     try:
-        table = tomllib.loads(text)
+        table = toml.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
@@ -97,6 +102,7 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     for key in table:
         if key not in KEYS:
             raise SuiteError((key,), str(unknown("key", key, KEYS)))
+    _refuse_huge(table)
     budget = budget_of(table.get("budget", {}), ("budget",))
     trials = count_of(table.get("tuning", {}), "trials", ("tuning",), TRIALS)
     levels = levels_of(table["at"], ("at",)) if "at" in table else None
@@ -132,6 +138,31 @@ def _entries(table: Mapping[str, Any], kind: str) -> Sequence[Mapping[str, Any]]
         if not isinstance(entry.get("name"), str):
             raise SuiteError((kind, i, "name"), f"every [[{kind}]] needs the name of a {kind}")
     return entries
+
+
+def _refuse_huge(table: Mapping[str, Any]) -> None:
+    """Refuse a suite with too many cells, from their number alone."""
+    problems, solvers = (
+        sum(math.prod(map(_choices, entry.values())) for entry in _entries(table, kind))
+        for kind in ("problem", "solver")
+    )
+    seeds = table.get("seeds", 10)
+    seeds = seeds if isinstance(seeds, int) else _choices(seeds)
+    cells = problems * solvers * seeds
+    if cells > MOST_CELLS:
+        count = f"{cells:,}" if cells < 10**15 else "over 10^15"
+        raise SuiteError(
+            ("seeds",) if seeds > max(problems, solvers) else (),
+            f"problems times solvers times seeds are {count} cells, where a suite has at most "
+            f"{MOST_CELLS:,}: make several of it",
+        )
+
+
+def _choices(value: Any) -> int:
+    """Return how many values a setting stands for."""
+    if isinstance(value, dict):
+        value = value.get("tune")
+    return len(value) if isinstance(value, list) else 1
 
 
 def _problems(
@@ -220,7 +251,7 @@ def _grid(value: Mapping[str, Any], path: KeyPath, declared: Sequence[Any]) -> l
                 raise SuiteError(path, f"a value is listed twice in {points!r}")
             return points
     example = "{ tune = [0.5, 1, 2] }" + (" or { tune = true }" if declared else "")
-    raise SuiteError(path, f"a table must be {example}, not {dict(value)!r}")
+    raise SuiteError(path, f"a table must be {example}, not {shown(dict(value))}")
 
 
 def _label(
@@ -235,7 +266,7 @@ def _label(
     crossed = {k: v for k, v in given.items() if isinstance(entry[k], list)}
     text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)
     if text in taken:
-        raise SuiteError(path, f"two entries are both called {text!r}; give one a `label`")
+        raise SuiteError(path, f"two entries are both called {shown(text)}; give one a `label`")
     taken.add(text)
     return text
 

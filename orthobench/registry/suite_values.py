@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import UsageError, shown, unknown
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import Level
 from orthobench.registry.toml_lines import KeyPath, line_of
+
+LARGEST_SEED = 2**63 - 1
+"""The largest whole number that a store can keep."""
 
 
 class SuiteError(Exception):
@@ -61,9 +64,9 @@ def levels_of(value: Any, path: KeyPath) -> tuple[Level, ...]:
 def _numbers(value: Any, path: KeyPath) -> list[float]:
     numbers = list(value) if isinstance(value, (list, tuple)) else [value]
     if not numbers or not all(map(_finite, numbers)):
-        raise SuiteError(path, f"must be a number or a list of numbers, not {value!r}")
+        raise SuiteError(path, f"must be a number or a list of numbers, not {shown(value)}")
     if len(set(numbers)) < len(numbers):
-        raise SuiteError(path, f"a level is listed twice in {value!r}")
+        raise SuiteError(path, f"a level is listed twice in {shown(value)}")
     return [float(n) for n in numbers]
 
 
@@ -82,7 +85,11 @@ def seeds_of(value: Any) -> tuple[int, ...]:
     seeds = range(value) if _positive(value) else value
     whole = isinstance(seeds, (range, list)) and all(_positive(s) or s == 0 for s in seeds)
     if not whole or len(seeds) == 0:
-        raise SuiteError(("seeds",), f"must be a number of seeds or a list of seeds, not {value!r}")
+        raise SuiteError(
+            ("seeds",), f"must be a number of seeds or a list of seeds, not {shown(value)}"
+        )
+    if max(seeds) > LARGEST_SEED:
+        raise SuiteError(("seeds",), f"a seed is at most {LARGEST_SEED}")
     if len(set(seeds)) < len(seeds):
         raise SuiteError(("seeds",), "a seed that is listed twice would count one run twice")
     return tuple(seeds)
@@ -96,7 +103,7 @@ def count_of(table: Any, key: str, path: KeyPath, default: int) -> int:
         raise SuiteError((*path, others[0]), str(unknown("key", others[0], [key])))
     value = table.get(key, default)
     if not _positive(value):
-        raise SuiteError((*path, key), f"must be a whole number >= 1, not {value!r}")
+        raise SuiteError((*path, key), f"must be a whole number >= 1, not {shown(value)}")
     return int(value)
 
 
@@ -104,7 +111,7 @@ def text_of(table: Mapping[str, Any], key: str, path: KeyPath = ()) -> str:
     """Return a text in a table; empty where there is none."""
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise SuiteError((*path, key), f"must be a str, not {value!r}")
+        raise SuiteError((*path, key), f"must be a str, not {shown(value)}")
     return value
 
 

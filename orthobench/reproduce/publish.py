@@ -46,8 +46,8 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
         for path in save_plot(picture.plot(runs), folder / picture.name, formats=["png"], dpi=DPI)
     ]
     page = folder / "README.md"
-    with replacing(page) as part:
-        part.write_text("\n".join(_page(paper, checked, drawn, runs)) + "\n", encoding="utf-8")
+    with replacing(page) as file:
+        file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
     return [page, *paths]
 
 

@@ -5,16 +5,17 @@ Exhibits are not exported; `Results.exhibits` has them.
 
 from __future__ import annotations
 
-import csv
+import itertools
 import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from orthobench.errors import UsageError, unknown
 from orthobench.results.results import Results
 from orthobench.tools.files import replacing
+from orthobench.tools.spreadsheets import write_csv
 
 
 def write(results: Results, path: Path) -> None:
@@ -32,33 +33,28 @@ def write(results: Results, path: Path) -> None:
     UsageError
         On another suffix, a missing package, or a file that cannot be written.
     """
-    formats: dict[str, Callable[[Results, Path], None]] = {
-        ".csv": _csv,
+    formats: dict[str, Callable[[Results, BinaryIO], None]] = {
+        ".csv": to_csv,
         ".jsonl": _json_lines,
         ".parquet": _parquet,
     }
     if path.suffix not in formats:
         raise unknown("suffix", path.suffix, formats)
-    with replacing(path) as part:
-        formats[path.suffix](results, part)
+    with replacing(path) as file:
+        formats[path.suffix](results, file)
 
 
-def write_csv(results: Results, file: TextIO) -> None:
+def to_csv(results: Results, file: BinaryIO) -> None:
     """Write CSV with one row a checkpoint; with the columns of `Results.to_pandas`."""
-    writer = csv.DictWriter(file, results.columns(), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(results.rows())
+    columns = results.columns()
+    rows = ([row.get(name, "") for name in columns] for row in results.rows())
+    write_csv(itertools.chain([columns], rows), file, "\n")
 
 
-def _csv(results: Results, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        write_csv(results, file)
-
-
-def _json_lines(results: Results, path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for row in results.rows():
-            file.write(json.dumps({name: _finite(value) for name, value in row.items()}) + "\n")
+def _json_lines(results: Results, file: BinaryIO) -> None:
+    for row in results.rows():
+        text = json.dumps({name: _finite(value) for name, value in row.items()})
+        file.write(f"{text}\n".encode())
 
 
 def _finite(value: Any) -> Any:
@@ -66,9 +62,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _parquet(results: Results, path: Path) -> None:
+def _parquet(results: Results, file: BinaryIO) -> None:
     try:
-        results.to_pandas().to_parquet(path)
+        results.to_pandas().to_parquet(file)
     except ImportError as error:
         message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
         raise UsageError(message) from None

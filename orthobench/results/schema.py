@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from orthobench.errors import StoreError
+from orthobench.tools import files
 
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
@@ -126,7 +127,7 @@ def recognise(path: Path) -> int:
         Where the file is no SQLite database, another program's, damaged, or of a newer schema.
     """
     try:
-        with path.open("rb") as file:
+        with files.opened(path) as file:
             header = file.read(100)
     except OSError as error:
         raise StoreError(f"cannot read the store {path}: {error.strerror}") from None

@@ -25,6 +25,7 @@ from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import checks, merging, migration, rows, schema
 from orthobench.results.record import Record
+from orthobench.tools.files import refuse_link
 
 FILE = "results.sqlite"
 """The default file name of a store."""
@@ -39,7 +40,15 @@ PARTS = ("exhibit", "trace", "result")
 
 
 def exists(path: Path) -> bool:
-    """Return whether there is a file that is not empty, and so a store or a mistake."""
+    """Return whether there is a file that is not empty, and so a store or a mistake.
+
+    Raises
+    ------
+    StoreError
+        Where there is something else: a folder, a pipe or a device.
+    """
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is not a regular file; name another file with --store")
     return path.exists() and path.stat().st_size > 0
 
 
@@ -82,6 +91,9 @@ class Store:
         fresh = not exists(path)
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
+        if write:
+            for suffix in ("", "-wal", "-shm", "-journal"):  # the files that SQLite writes
+                refuse_link(path.with_name(f"{path.name}{suffix}"))
         version = schema.VERSION if fresh else schema.recognise(path)
         with self._reported():
             if fresh:

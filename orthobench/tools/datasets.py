@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from orthobench.errors import DataError
+from orthobench.tools.files import opened
 
 VARIABLE = "ORTHOBENCH_DATA"
 """The environment variable that names the data folder."""
@@ -144,5 +145,5 @@ def _checksum(path: Path, modified: int, size: int) -> str:
     del modified, size
     import hashlib
 
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

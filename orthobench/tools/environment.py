@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from orthobench._version import __version__
 from orthobench.tools.distributions import version
+from orthobench.tools.git import GitError, git
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl", "pluggy")
 """The distributions whose versions are recorded."""
@@ -60,16 +60,9 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
 
 def _git(folder: Path, *words: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *words],  # noqa: S607 - fixed words, git from the path
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return git(folder, *words, timeout=5)
+    except (OSError, GitError):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _load() -> list[float] | None:

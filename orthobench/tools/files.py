@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 from orthobench.errors import UsageError
 
 if sys.platform == "win32":
-    import errno
     import msvcrt
 
     def _lock(file: IO[bytes], shared: bool, wait: bool) -> None:
@@ -31,9 +34,18 @@ else:
         fcntl.flock(file, kind if wait else kind | fcntl.LOCK_NB)
 
 
+NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_LINK
+"""How a temporary file is opened: as one that was not there."""
+
+LOCK = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK
+"""How the file of a lock is opened."""
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give the path of a temporary file, which replaces `path` once the body has written it.
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file, which replaces `path` once the body has written it.
 
     Where that fails, `path` stays as it was, and the temporary file is removed.
 
@@ -44,12 +56,35 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises
     ------
     UsageError
-        Where the file cannot be written.
+        Where the file cannot be written, or is a link.
     """
-    part = partial_path(path)
-    try:
-        yield part
+    with _temporary(path) as (part, file):
+        yield file
+        file.close()
         os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a file that `replacing` could not write, before what is to be written is there.
+
+    Raises
+    ------
+    UsageError
+    """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"cannot write {path}: not a regular file")
+    with _temporary(path):
+        pass
+
+
+@contextmanager
+def _temporary(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Open a new file beside `path`, under a name that nobody knows before, and remove it."""
+    refuse_link(path)
+    part = path.with_name(f".orthobench-{secrets.token_hex(8)}.part")
+    try:
+        with os.fdopen(os.open(part, NEW, 0o666), "w+b") as file:
+            yield part, file
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
@@ -57,9 +92,44 @@ def replacing(path: Path) -> Iterator[Path]:
             part.unlink()
 
 
-def partial_path(path: Path) -> Path:
-    """Return the path of a file as long as it is not complete."""
-    return path.with_name(f".{path.name}.part")
+def opened(path: Path) -> BufferedReader:
+    """Open a regular file to read it; a pipe would be waited for, and a device may have no end.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be read, or is no regular file.
+    """
+    wait_for_nobody = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    number = os.open(path, os.O_RDONLY | wait_for_nobody)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(number, "rb")
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write to a path that is a link, since whoever made it chose what is written.
+
+    Raises
+    ------
+    UsageError
+    """
+    if path.is_symlink():
+        raise UsageError(f"nothing is written through links, and {path} is one: remove it")
+
+
+def below(folder: Path, *parts: str) -> Path:
+    """Return a path below a folder that the user named; refuse links on the way there.
+
+    Raises
+    ------
+    UsageError
+    """
+    for part in parts:
+        folder = folder / part
+        refuse_link(folder)
+    return folder
 
 
 def make_folder(folder: Path, what: str, instead: str = "") -> Path:
@@ -105,6 +175,6 @@ def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
     with ExitStack() as held:
         alone = False
         with suppress(OSError):
-            _lock(held.enter_context(path.open("ab")), shared, wait)
+            _lock(held.enter_context(os.fdopen(os.open(path, LOCK, 0o666), "ab")), shared, wait)
             alone = True
         yield alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TextIO
 from orthobench.contract import DataError
 from orthobench.tools import datasets
 from orthobench.tools.datasets import DataFile
+from orthobench.tools.files import opened
 
 
 def located(path: str | None, published: DataFile) -> tuple[Path, str]:
@@ -71,7 +73,7 @@ def csv_text(path: Path) -> Iterator[TextIO]:
         Where it cannot be read, is not UTF-8, or turns out to be malformed CSV while it is read.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
+        with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as stream:
             yield stream
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} cannot be read as a CSV file: {error}") from error

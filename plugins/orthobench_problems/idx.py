@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import DataError
+from orthobench.tools.files import opened
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 """Data types by the third byte of the magic number."""
@@ -86,7 +87,7 @@ def _content(path: Path) -> bytearray:
     """Return all bytes of a file, decompressed; refuse a gzip file that is cut off, or a bomb."""
     content = bytearray()
     try:
-        with _opened(path) as stream:
+        with _unpacked(path) as stream:
             while piece := stream.read(PIECE):
                 content += piece
                 if len(content) > LARGEST:
@@ -102,8 +103,8 @@ def _content(path: Path) -> bytearray:
     return content
 
 
-def _opened(path: Path) -> BinaryIO:
-    with path.open("rb") as stream:
+def _unpacked(path: Path) -> BinaryIO:
+    with opened(path) as stream:
         packed = stream.read(2) == GZIP
     import gzip
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import DataError, matrix
+from orthobench.tools.files import opened
 
 PROBES = 64
 """Places of a file whose bytes `checksum` reads."""
@@ -60,6 +61,7 @@ def array(path: str) -> NDArray[np.generic]:
     """
     file = _expanded(path)
     try:
+        opened(file).close()
         found: NDArray[np.generic] = np.lib.format.open_memmap(file, mode="r")
     except Exception as error:  # foreign headers fail in as many ways as there are parsers
         raise _unreadable(file, error) from error
@@ -83,7 +85,7 @@ def checksum(path: str) -> str:
     try:
         status = file.stat()
         digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             for probe in range(PROBES):
                 stream.seek(probe * max(0, status.st_size - PROBE_BYTES) // (PROBES - 1))
                 digest.update(stream.read(PROBE_BYTES))

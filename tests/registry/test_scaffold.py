@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
@@ -123,10 +123,23 @@ def test_linters_find_nothing(tmp_path, name):
 
 
 @settings(max_examples=20)
-@given(author=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1))
+@given(author=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+@example(author='"]\x7f\nversion = "666"\x1b[2J\u202e\\')
 def test_any_author_is_written_as_toml(author):
     project = tomllib.loads(dict(render(NAMES, author))["pyproject.toml"])
     assert project["project"]["authors"] == [{"name": author}]
+
+
+def test_an_author_that_is_no_text_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="not valid Unicode"):
+        write(NAMES, tmp_path / "made", "\udc80")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["con", "Aux", "nul.solver", "LPT1", "com0"])
+def test_a_name_that_windows_reserves_is_refused(name):
+    with pytest.raises(UsageError, match="Windows"):
+        Names.of(name)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from records import altered
 
 from orthobench import api
 from orthobench.registry.suite_file import from_table
-from orthobench.results.export import write, write_csv
+from orthobench.results.export import to_csv, write
 from orthobench.results.results import Results
 from orthobench.results.store import Store
 
@@ -130,8 +130,8 @@ def test_parameters_of_mixed_types_are_kept_as_they_are(results):
 
 
 def test_csv_has_the_same_columns_and_numbers(results, frame):
-    file = io.StringIO()
-    write_csv(results, file)
+    file = io.BytesIO()
+    to_csv(results, file)
     file.seek(0)
     read = pd.read_csv(file)
     assert list(read) == list(frame)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from orthobench.errors import OrthobenchError
-
-OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-"""Variables that git sets for its hooks, and that send a command to another repository or index."""
-
-
-class GitError(OrthobenchError):
-    """A git command that failed; the message ends with git's own."""
+from orthobench.tools.git import GitError, git
 
 
 @dataclass(frozen=True)
@@ -94,10 +85,7 @@ class Repository:
             Not there yet.
         """
         try:
-            # the user's hooks are for the working trees that the user works in
-            off = ("-c", "core.hooksPath=/dev/null")
-            words = ("worktree", "add", "--detach", "--force", str(folder), commit)
-            git(self.root, *off, *words)
+            git(self.root, "worktree", "add", "--detach", "--force", str(folder), commit)
             yield folder
         finally:
             if folder.exists():
@@ -124,35 +112,10 @@ class Repository:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy a file or a link; remove the target where there is no source."""
-    if source.is_dir() and not source.is_symlink():  # a submodule, or a repository inside
+    folder = source.is_dir() and not source.is_symlink()
+    if folder and not target.is_symlink():  # a submodule, or a repository inside
         return
     target.unlink(missing_ok=True)
     if source.is_file() or source.is_symlink():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target, follow_symlinks=False)
-
-
-def git(folder: Path, *words: str) -> str:
-    """Run a git command in a folder and return what it prints.
-
-    Raises
-    ------
-    GitError
-        Where it fails; with git's message.
-    FileNotFoundError
-        Where there is no git.
-    """
-    others = {name: value for name, value in os.environ.items() if name not in OTHERS}
-    done = subprocess.run(
-        ["git", "-C", str(folder), *words],  # noqa: S607 - git from the path
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        env=others | {"LC_ALL": "C"},
-        check=False,
-    )
-    if done.returncode:
-        message = done.stderr.strip() or f"exit code {done.returncode}"
-        raise GitError(f"git {words[0]}: {message}")
-    return done.stdout.removesuffix("\n")

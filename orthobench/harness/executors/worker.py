@@ -95,8 +95,9 @@ def prepare_process(channel: Channel, memory: int | None) -> None:
 def unimportable(error: Exception) -> Stop:
     """Return how a cell ended whose classes this process cannot import."""
     from orthobench.harness.stopping import Ending, Stop
+    from orthobench.tools.paths import homeless
 
-    where = "".join(traceback.format_exception(error))
+    where = homeless("".join(traceback.format_exception(error)))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
     return Stop(Ending.ERROR, reason, where)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.tuning import Entry
 from orthobench.tools.files import make_folder, replacing
+from orthobench.tools.spreadsheets import write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -227,14 +227,10 @@ def _save(stem: Path, figure: FigureFile, formats: Sequence[str], layout: Layout
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):
             if kind == "csv":
-                _write_csv(path, rows)
+                with replacing(path) as file:
+                    write_csv(rows, file)
             elif fig is not None:
                 facts = metadata(figure.name, figure.about, kind)
-                with replacing(path) as part:
-                    fig.savefig(part, format=kind, metadata=facts)
+                with replacing(path) as file:
+                    fig.savefig(file, format=kind, metadata=facts)
     return paths
-
-
-def _write_csv(path: Path, rows: Sequence[Sequence[Any]]) -> None:
-    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)

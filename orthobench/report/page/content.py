@@ -32,6 +32,7 @@ from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import Entry
+from orthobench.tools import toml
 
 MOST_PAIRS = 3000
 """The most comparisons in the tables of one page; with more, there are only sentences about the
@@ -204,7 +205,7 @@ def _date(session: Mapping[str, Any]) -> str:
 def _description(suite: str) -> str:
     """Return the description in the TOML of a suite, empty where there is none."""
     try:
-        return str(tomllib.loads(suite).get("description", ""))
+        return str(toml.loads(suite).get("description", ""))
     except (tomllib.TOMLDecodeError, RecursionError):
         return ""
 
@@ -217,7 +218,7 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
         "started": session["started"],
         "ended": session["ended"] or "cut off before its end",
         "store": results.path.name,
-        "processor": f"{ran_on.get('cpu')}, {ran_on.get('cores')} cores",
+        "processor": f"{ran_on['cpu']}, {ran_on.get('cores')} cores" if "cpu" in ran_on else "",
         "system": ran_on.get("platform"),
         "executor": ", ".join(f"{k} {v}" for k, v in (ran_on.get("run") or {}).items() if v),
         "BLAS": "; ".join(map(_blas, ran_on.get("blas") or [])),

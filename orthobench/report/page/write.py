@@ -60,8 +60,8 @@ def write_page(
     """
     text = rendered(page_content(results, ranked, families), _plotly())
     path = make_folder(folder, "the page") / "index.html"
-    with replacing(path) as part:
-        part.write_text(text, encoding="utf-8", newline="\n")
+    with replacing(path) as file:
+        file.write(text.encode())
     return path
 
 

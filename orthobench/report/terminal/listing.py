@@ -6,7 +6,6 @@ import inspect
 import re
 import shutil
 import textwrap
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import click
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import unknown
 from orthobench.registry.plugins import CHOICE, Plugin, Provided, Registry
+from orthobench.tools import toml
 
 Facts = Mapping[str, Any]
 """Plain values by name, which JSON can hold."""
@@ -58,7 +58,7 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
         return {"kind": "problem", **_problem(name, registry.problems[name])}
     if name in registry.suites:
         suite = registry.suites[name]
-        text = suite.item.read_text(encoding="utf-8")
+        text = toml.text_of(suite.item)
         return {"kind": "suite", **_suite(name, suite), "documentation": text}
     known = [*registry.solvers, *registry.problems, *registry.suites]
     raise unknown("solver, problem or suite", name, known)
@@ -153,7 +153,7 @@ def _class(name: str, provided: Provided[Any]) -> dict[str, Any]:
 
 
 def _suite(name: str, provided: Provided[Path]) -> dict[str, Any]:
-    table = tomllib.loads(provided.item.read_text(encoding="utf-8"))
+    table = toml.loads(toml.text_of(provided.item))
     return {"name": name, "summary": table.get("description", ""), "path": str(provided.item),
             **_brought_by(provided.plugin)}  # fmt: skip
 

@@ -1,0 +1,115 @@
+"""Links that a stranger planted where a command writes: it refuses them and names them."""
+
+import shutil
+import stat
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench import api
+from orthobench.cli.main import main
+from orthobench.registry.suite_file import from_table
+
+TABLE = {
+    "seeds": 2,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace"}],
+    "solver": [{"name": "power"}],
+}
+RUN = ("run", "-p", "digits k=1", "-s", "incremental-pca", "--seeds", "1", "--samples", "20",
+       "--executor", "inline")  # fmt: skip
+MINE = "alias ll='ls -l'\n"
+
+
+@pytest.fixture(scope="module")
+def filled(toys, tmp_path_factory):
+    path = tmp_path_factory.mktemp("filled") / "results.sqlite"
+    api.run(from_table(TABLE, "first", toys.registry), path, quiet=True)
+    return path
+
+
+@pytest.fixture
+def folder(filled, tmp_path, monkeypatch):
+    """Return a stranger's folder with a store, beside files and a folder of the user."""
+    (tmp_path / "mine").write_text(MINE)
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "elsewhere").mkdir()
+    kept = tmp_path / "stranger"
+    kept.mkdir()
+    shutil.copy(filled, kept / "results.sqlite")
+    monkeypatch.chdir(kept)
+    return kept
+
+
+def planted(folder, link, target):
+    path = folder / link
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(folder.parent / target)
+
+
+def untouched(folder):
+    elsewhere = list((folder.parent / "elsewhere").iterdir())
+    return (folder.parent / "mine").read_text() == MINE and not elsewhere
+
+
+OLD_NAMES = {
+    "report/.index.html.part": ("report", "."),
+    "report/figures/.toys-targets-reached.csv.part":
+        ("report", ".", "--style", "one-column", "--format", "png"),
+    ".out.csv.part": ("export", ".", "--out", "out.csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("link", OLD_NAMES)
+def test_a_temporary_file_has_a_name_that_nobody_can_plant(folder, link):
+    planted(folder, link, "mine")
+    assert CliRunner().invoke(main, OLD_NAMES[link]).exit_code == 0
+    assert untouched(folder)
+
+
+TARGETS = {
+    "report": ("elsewhere", ("report", ".")),
+    "report/index.html": ("mine", ("report", ".")),
+    "report/figures": ("elsewhere", ("report", ".", "--style", "one-column", "--format", "png")),
+    "out.csv": ("mine", ("export", ".", "--out", "out.csv")),
+    "orthobench-results": ("elsewhere", RUN),
+    "orthobench-results/command-line": ("elsewhere", RUN),
+    "orthobench-results/command-line/figures": ("elsewhere", RUN),
+    "orthobench-results/command-line/results.sqlite": ("empty", RUN),
+    "results.sqlite-wal": ("mine", (*RUN, "--store", "results.sqlite", "--no-figures")),
+    "results.sqlite-journal": ("mine", ("merge", "results.sqlite", "other.sqlite")),
+    "results.sqlite-shm": ("mine", ("merge", "results.sqlite", "other.sqlite")),
+    "all.sqlite": ("empty", ("merge", "all.sqlite", "other.sqlite")),
+    "reports": ("elsewhere", ("reproduce", "msg-2013", "--quick", "--publish")),
+    "orthobench-results/msg-2013": (
+        "elsewhere",
+        ("reproduce", "msg-2013", "--claim", "algorithm-2-as-printed"),
+    ),
+    "mine": ("elsewhere", ("plugin", "new", "mine")),
+}
+
+
+@pytest.mark.parametrize("link", TARGETS)
+def test_nothing_is_written_through_a_link_below_what_was_named(folder, link):
+    target, words = TARGETS[link]
+    shutil.copy(folder / "results.sqlite", folder / "other.sqlite")
+    planted(folder, link, target)
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2, done.output
+    assert link in done.stderr
+    assert "Traceback" not in done.output
+    assert untouched(folder)
+    assert (folder.parent / "empty").read_text() == ""
+
+
+def test_a_folder_that_the_user_names_may_be_a_link(folder):
+    planted(folder, "named", "elsewhere")
+    assert CliRunner().invoke(main, ["report", ".", "--out", "named"]).exit_code == 0
+    assert (folder.parent / "elsewhere" / "index.html").is_file()
+
+
+def test_a_file_has_the_rights_that_the_user_gives_to_new_files(folder):
+    (folder / "plain").write_text("")
+    assert CliRunner().invoke(main, ["export", ".", "--out", "out.csv"]).exit_code == 0
+    rights = [stat.S_IMODE((folder / name).stat().st_mode) for name in ("plain", "out.csv")]
+    assert rights[0] == rights[1]

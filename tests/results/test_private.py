@@ -1,0 +1,93 @@
+"""What a page and a store tell of the user and the machine."""
+
+import getpass
+import json
+import platform
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli.main import main
+from orthobench.results.results import Results
+from orthobench.results.store import Store
+from orthobench.tools import environment
+
+FOLDER = "secret project"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run with a home whose name must not be found, and return the store."""
+    home = tmp_path / "ada-lovelace"
+    folder = home / FOLDER
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.chdir(folder)
+    data = folder / "X.npy"
+    np.save(data, np.random.default_rng(0).standard_normal((50, 5)))
+    words = ["run", "-p", f"npy-pca path='{data}' k=1", "-s", "oja", "-s", "capped-msg K=1",
+             "--seeds", "1", "--samples", "20", "--executor", "inline", "--no-figures"]  # fmt: skip
+    monkeypatch.setattr("sys.argv", [str(home / "bin" / "orthobench"), *words])
+    assert CliRunner().invoke(main, words).exit_code == 0
+    return folder / "orthobench-results" / "command-line" / "results.sqlite"
+
+
+def test_home_is_a_tilde_in_the_command_of_a_store(run):
+    with Store(run) as store:
+        command = store.session("command-line")["command"]
+    assert command.startswith("~/bin/orthobench run -p ")
+    assert "ada-lovelace" not in command
+
+
+def test_home_is_a_tilde_in_tracebacks(toys, tmp_path, monkeypatch):
+    from orthobench.harness.judging import stop_of
+
+    monkeypatch.setenv("HOME", str(tmp_path / "ada-lovelace"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "ada-lovelace"))
+    error = RuntimeError(f"{tmp_path / 'ada-lovelace' / 'x'} is gone")
+    stop = stop_of(error, "the solver")
+    assert "~/x" in stop.reason
+    assert "~/x" in stop.traceback
+    assert "ada-lovelace" not in stop.reason + stop.traceback
+
+
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_a_page_tells_nothing_of_home_and_an_anonymous_one_nothing_of_the_machine(
+    run, tmp_path, anonymous, monkeypatch
+):
+    from orthobench.report.page import content, write
+
+    pages = []
+    original = write.rendered
+    monkeypatch.setattr(write, "rendered", lambda page, _: pages.append(page) or original(page, ""))
+    words = ["report", str(run), "--style", "one-column", "--format", "svg", "--json"]
+    words += ["--anonymous"] * anonymous
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert isinstance(pages[0], content.Page)
+    figures = [path.read_text() for path in (run.parent / "report" / "figures").iterdir()]
+    table = json.dumps(json.loads(done.stdout)["table"])
+    told = "\n".join([repr(pages[0]), table, *figures])
+    assert "X.npy" in told
+    assert "ada-lovelace" not in told
+    if anonymous:
+        ran_on = environment.snapshot()
+        machine = (ran_on["platform"], ran_on["cpu"], "processor", "git")
+        for private in (FOLDER, "project", str(tmp_path), *machine):
+            assert private not in told, private
+        for name in (getpass.getuser(), platform.node()):
+            assert not re.search(rf"\b{re.escape(name)}\b", told), name
+        assert f"numpy', '{ran_on['packages']['numpy']}" in told
+
+
+def test_numbers_and_keys_are_those_of_the_store(run):
+    from orthobench.results.private import private
+
+    results = Results.read(run)
+    told = private(results, anonymous=True)
+    assert [r.key for r in told.records] == [r.key for r in results.records]
+    assert [list(r.trace) for r in told.records] == [list(r.trace) for r in results.records]
+    assert told.exhibits(told.records).keys() == results.exhibits(results.records).keys()
