@@ -149,7 +149,7 @@ class TestChoose:
         assert len(choose([record([0.3]), record([0.3])])[0].records) == 1
 
     def test_refuses_trials_that_tune_different_parameters(self):
-        records = [record([0.3], tuned={"step": 1}), record([0.2], tuned={"K": 2})]
+        records = [record([0.3], 1.0), altered(record([0.2]), key="other", tuned={"K": 2})]
         with pytest.raises(UsageError, match="'msg' on 'digits' tune different parameters"):
             choose(records)
 
