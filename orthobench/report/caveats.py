@@ -45,7 +45,7 @@ def reruns(ranked: Sequence[Ranked]) -> list[str]:
 def _edges(entry: Entry) -> Iterator[str]:
     """Yield a caveat for each chosen value that is the smallest or largest one tried."""
     for name, value in entry.chosen.items():
-        tried = {trial.tuned[name] for trial in entry.trials if name in trial.tuned}
+        tried = {trial.tuned[name] for trial in entry.trials}
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in tried)
         if len(tried) < 2 or not numbers:
             continue

@@ -194,7 +194,7 @@ class Reader:
                 raise ValueError(f"{what}: {error}") from error
             yield Record(
                 key.hex(), facts, method, seed, stop, trace, rest["budget"],
-                (rest["until"] or {}).get("metric", ""), rest["versions"],
+                (rest.get("until") or {}).get("metric", ""), rest["versions"],
             )  # fmt: skip
 
     def outcome(self, key: bytes, row: Row, what: str) -> tuple[Stop, Sequence[Mark]]:

@@ -288,15 +288,14 @@ class Store:
         found: dict[str, dict[str, Exhibit]] = {}
         left = TOGETHER
         for key in keys:
-            rows = self._read(query, (bytes.fromhex(key), MOST + 1))
-            found[key] = {}
-            for name, kind, meta, data in rows:
-                found[key][name] = exhibit = self._exhibit(name, key, kind, meta, data)
+            shown = found[key] = {}
+            for name, kind, meta, data in self._read(query, (bytes.fromhex(key), MOST + 1)):
+                shown[name] = exhibit = self._exhibit(name, key, kind, meta, data)
                 left -= exhibit.size
-            with self._reported():
-                check_all(found[key].values())
-                if left < 0:
-                    raise ValueError(f"the exhibits have more than {TOGETHER} entries together")
+                with self._reported(), checks.named(key):
+                    check_all(shown.values())
+                    if left < 0:
+                        raise ValueError(f"exhibits have more than {TOGETHER} entries together")
         return found
 
     def _exhibit(self, name: str, key: str, kind: str, meta: str, data: bytes) -> Exhibit:

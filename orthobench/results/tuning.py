@@ -123,7 +123,8 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
     ------
     UsageError
         Where a solver has several trials and the judge does not report the validation metric,
-        or where two different cells have the same labels, tuned values and seed.
+        where two different cells have the same labels, tuned values and seed, or where the trials
+        of a solver tune different parameters.
     """
     planned = set(seeds)
     entries: list[Entry] = []
@@ -211,6 +212,7 @@ def _untuned(record: Record, metric: str) -> float:
 
 
 def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | None) -> Entry:
+    _check_names(records)
     by_values: dict[str, list[Record]] = {}
     for record in records:
         by_values.setdefault(canonical(record.solver.tuned), []).append(record)
@@ -269,6 +271,17 @@ def _trial(
     if len(by_seed) == len(seeds):
         score = float(np.mean([score_of(r, r.problem.tuned_by) for r in by_seed.values()]))
     return Trial(records[0].solver.tuned, score, tuple(by_seed[seed] for seed in sorted(by_seed)))
+
+
+def _check_names(records: Sequence[Record]) -> None:
+    first = records[0]
+    for record in records:
+        if record.solver.tuned.keys() != first.solver.tuned.keys():
+            raise UsageError(
+                f"trials of {first.solver.label!r} on {first.problem.label!r} tune different "
+                f"parameters ({first.key[:12]} and {record.key[:12]}): compare them one at a time, "
+                "or give them labels of their own"
+            )
 
 
 def _by_seed(records: Sequence[Record]) -> dict[int, Record]:

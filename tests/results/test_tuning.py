@@ -148,6 +148,11 @@ class TestChoose:
     def test_counts_a_record_that_occurs_twice_once(self):
         assert len(choose([record([0.3]), record([0.3])])[0].records) == 1
 
+    def test_refuses_trials_that_tune_different_parameters(self):
+        records = [record([0.3], 1.0), altered(record([0.2]), key="other", tuned={"K": 2})]
+        with pytest.raises(UsageError, match="'msg' on 'digits' tune different parameters"):
+            choose(records)
+
     def test_refuses_two_cells_of_one_name(self):
         with pytest.raises(UsageError, match="two different cells are both called 'digits', 'msg'"):
             choose([record([0.3]), replace(record([0.3]), key="other")])
