@@ -159,5 +159,6 @@ def test_nothing_of_the_current_folder_is_imported_to_time_an_import(tmp_path, m
     monkeypatch.chdir(tmp_path)
     for name in ("sys.py", "pluggy.py", "json.py"):
         (tmp_path / name).write_text("open('mark', 'w')")
-    assert import_time.measure("json").seconds > 0
+    seconds = import_time.measure("wave").seconds
     assert not (tmp_path / "mark").exists()
+    assert seconds > 0
