@@ -39,7 +39,7 @@ def measure(module: str) -> ImportTime:
         Its dotted name.
     """
     code = _CODE.format(ready=_READY, module=module)
-    words = [sys.executable, "-X", "importtime", "-c", code]
+    words = [sys.executable, "-P", "-X", "importtime", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return parse(done.stderr.partition(_READY)[2])
 

@@ -202,7 +202,7 @@ def _suite(base: Side, head: Side, options: Options) -> tuple[str, str]:
         if side.store:
             results = _results(side, options)
             if text := results.session()["text"]:
-                return results.suite, text
+                return results.suite, _valid(text, f"in the store {side.store}")
             raise UsageError(f"the store {side.store} does not have the text of its suite")
     suite = options.suite or SUITE
     if isinstance(suite, Path):
@@ -213,9 +213,17 @@ def _suite(base: Side, head: Side, options: Options) -> tuple[str, str]:
 def _read(path: Path) -> str:
     try:
         text = toml.text_of(path)
-        toml.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the suite {path}: {error}") from None
+    return _valid(text, str(path))
+
+
+def _valid(text: str, where: str) -> str:
+    """Return the text of a suite; refuse what is no TOML, or what would take gigabytes to read."""
+    try:
+        toml.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"cannot read the suite {where}: {error}") from None
     return text
 
 

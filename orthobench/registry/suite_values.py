@@ -12,6 +12,9 @@ from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import Level
 from orthobench.registry.toml_lines import KeyPath, line_of
 
+MOST = 1_000_000
+"""The largest number of threads or trials."""
+
 LARGEST_SEED = 2**63 - 1
 """The largest whole number that a store can keep."""
 
@@ -104,6 +107,8 @@ def count_of(table: Any, key: str, path: KeyPath, default: int) -> int:
     value = table.get(key, default)
     if not _positive(value):
         raise SuiteError((*path, key), f"must be a whole number >= 1, not {shown(value)}")
+    if value > MOST:
+        raise SuiteError((*path, key), f"must be at most {MOST:,}")
     return int(value)
 
 

@@ -153,3 +153,12 @@ def test_a_choice_that_nobody_has_is_a_problem(monkeypatch):
     monkeypatch.setattr(doctor, "catalogue", refused)
     (problem,) = doctor.examine()["problems"]
     assert "'tucke'" in problem
+
+
+def test_nothing_of_the_current_folder_is_imported_to_time_an_import(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("sys.py", "pluggy.py", "json.py"):
+        (tmp_path / name).write_text("open('mark', 'w')")
+    seconds = import_time.measure("wave").seconds
+    assert not (tmp_path / "mark").exists()
+    assert seconds > 0

@@ -202,3 +202,62 @@ def test_a_suite_of_several_families_plans_each_solver_on_its_own():
     refused = {(p.solver, p.problem) for p in planned if p.cell.solver.refuses(p.cell.problem)}
     assert ("spgd", "random-symmetric") in refused
     assert {problem for solver, problem in refused if solver == "gpower"} == set(met["gpower"])
+
+
+LISTS = {"n": [7] * 2000, "k": [1] * 2000}
+MANY = {
+    "seeds": ({"seeds": 60_000_000}, r"x: seeds: .* 60,000,000 cells"),
+    "a number without end": ({"seeds": 16**9000}, r"over 10\^15 cells"),
+    "crossed": ({"problem": [{"name": "leading-subspace", **LISTS}]}, "12,000,000 cells"),
+    "trials": ({"solver": [{"name": "power", "step": {"tune": [0.5] * 10**6}}]}, "3,000,000 cells"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MANY)
+def test_a_suite_with_too_many_cells_is_refused_before_they_are_made(toys, monkeypatch, what):
+    changes, said = MANY[what]
+    table = {
+        "seeds": 3, "budget": {"steps": 5}, "problem": [{"name": "leading-subspace"}],
+        "solver": [{"name": "power"}],
+    }  # fmt: skip
+    monkeypatch.setattr("orthobench.registry.suite_file._make", None)
+    with pytest.raises(UsageError, match=f"{said}, where a suite has at most 2,000,000"):
+        from_table({**table, **changes}, "x", toys.registry)
+
+
+def test_a_hundred_thousand_cells_are_not_too_many(toys):
+    table = {
+        "seeds": 50, "budget": {"steps": 5},
+        "problem": [{"name": "leading-subspace", "n": list(range(2, 102)), "k": 1}],
+        "solver": [{"name": "power", "step": [i / 10 for i in range(1, 21)]}],
+    }  # fmt: skip
+    suite = from_table(table, "x", toys.registry)
+    assert len(suite.problems) * len(suite.solvers) * len(suite.seeds) == 100_000
+
+
+BEYOND = {
+    "seeds": [2**63],
+    "budget": {"steps": 10**400},
+    "problem": [{"name": "leading-subspace", "n": 10**400}],
+    "solver": [{"name": "power", "step": 10**400}],
+    "description": [[1] * 10**5],
+    "threads": 16**9000,
+}
+
+
+@pytest.mark.parametrize("key", BEYOND)
+def test_a_value_beyond_all_bounds_is_refused_in_a_short_sentence(toys, key):
+    table = {
+        "seeds": 3, "budget": {"steps": 5}, "problem": [{"name": "leading-subspace"}],
+        "solver": [{"name": "power"}],
+    }  # fmt: skip
+    with pytest.raises(UsageError, match=f"x: {key}") as error:
+        from_table({**table, key: BEYOND[key]}, "x", toys.registry)
+    assert len(str(error.value)) < 400
+
+
+def test_a_suite_of_long_dotted_keys_is_refused(read):
+    with pytest.raises(
+        UsageError, match=r"mine\.toml: not valid TOML: a key of more than 16 parts"
+    ):
+        read(".".join(["a"] * 20_000) + " = 1")
