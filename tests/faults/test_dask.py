@@ -1,12 +1,15 @@
-"""A real Dask cluster: equal bits, workers that are killed, a scheduler that is killed."""
+"""A real Dask cluster: equal bits, strangers, workers that are killed, a scheduler that is killed."""
 
 import os
+import re
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +19,9 @@ from orthobench.harness.executors import dask
 from orthobench.harness.stopping import Budget, Ending
 from orthobench.results.store import Store
 
+dask_config = pytest.importorskip("dask.config")
 pytest.importorskip("distributed")
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "many-machines.md"
 pytestmark = [
     # what distributed leaves open when its peers are killed is not ours
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -57,12 +62,13 @@ def started(module, *words):
 
 
 @contextmanager
-def cluster():
+def cluster(protocol="tcp"):
     """A scheduler and two workers, as an administrator would start them; no nannies."""
     port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
+    address = f"{protocol}://127.0.0.1:{port}"
     worker = ("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-    scheduler = ("dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+    where = ("--protocol", protocol, "--host", "127.0.0.1", "--port", str(port))
+    scheduler = ("dask_scheduler", *where, "--no-dashboard")
     with started(*scheduler) as head, started(*worker) as first, started(*worker) as second:
         yield address, head, (first, second)
 
@@ -85,6 +91,68 @@ def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
     (event,) = dask.run(cells(faults, 1), 1)
     assert event.outcome.stop.status is Ending.ERROR
     assert "No space left" in event.outcome.stop.reason
+
+
+def of_this_process():
+    """What this process and those that it started listen to, and who they are."""
+    psutil = pytest.importorskip("psutil")
+    family = psutil.Process().children(recursive=True)
+    pids = {os.getpid(), *(process.pid for process in family)}
+    everything = psutil.net_connections("all")
+    return {c.laddr for c in everything if c.pid in pids and c.status == "LISTEN"}, family
+
+
+def test_nobody_can_connect_to_a_cluster_of_its_own(faults):
+    before, _ = of_this_process()
+    events = dask.run(cells(faults, 3), 2)
+    next(events)
+    during, _ = of_this_process()
+    assert during == before
+    events.close()
+
+
+def test_a_cluster_of_its_own_that_is_not_needed_any_more_ends_with_its_processes(faults):
+    _, before = of_this_process()
+    planned = [*cells(faults, 1), *cells(faults, 1, nap=3600.0)]
+    events = dask.run(planned, 1)
+    next(events)
+    events.close()
+    _, after = of_this_process()
+    assert set(after) <= set(before)
+
+
+@pytest.fixture
+def key(tmp_path, monkeypatch):
+    """The current folder, with the key and the configuration that the documentation shows."""
+    page = PAGE.read_text(encoding="utf-8")
+    (command,) = re.findall(r"^openssl .*", page, re.MULTILINE)
+    subprocess.run(shlex.split(command), cwd=tmp_path, check=True, capture_output=True)
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "tls.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "tls.yaml"
+
+
+@pytest.mark.faults
+def test_only_who_has_its_key_can_connect_to_a_cluster(faults, key, monkeypatch):
+    planned = cells(faults, 4)
+    monkeypatch.setenv("DASK_CONFIG", str(key))
+    settings = dask_config.merge(dask_config.config, *dask_config.collect_yaml([str(key)]))
+    with cluster("tls") as (address, _, _):
+        with dask_config.set(settings):
+            found = {e.cell.key: e.outcome for e in dask.run(planned, scheduler=address)}
+        for cell in planned:
+            assert numbers(found[cell.key]) == numbers(execute(cell))
+        with pytest.raises(OrthobenchError, match=r"tls://.*needs the key of the cluster"):
+            next(dask.run(planned, scheduler=address))
+        (key.parent / "foreign").mkdir()
+        monkeypatch.chdir(key.parent / "foreign")
+        self_made = PAGE.read_text(encoding="utf-8").partition("```sh\n")[2].partition("\n")[0]
+        subprocess.run(shlex.split(self_made), check=True, capture_output=True)
+        with dask_config.set(settings), pytest.raises(OrthobenchError, match="no Dask scheduler"):
+            next(dask.run(planned, scheduler=address))
+        with pytest.raises(OrthobenchError, match="no Dask scheduler"):
+            next(dask.run(planned, scheduler=address.replace("tls", "tcp")))
 
 
 @pytest.mark.faults

@@ -3,16 +3,20 @@
 The process keeps hangs, crashes and memory away from the Dask worker, as the local executor does.
 A cell whose Dask worker dies goes to another, as often as the scheduler's ``allowed-failures``
 allows: three times by default.
+
+Who can connect to a scheduler can run code on its cluster. The cluster that is started here consists
+of threads of this process that listen nowhere; of one that is named, ``tls://`` keeps others out.
 """
 
 from __future__ import annotations
 
 import atexit
 import logging
-import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import OrthobenchError, UsageError
@@ -22,13 +26,10 @@ from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Outcome
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, SpecCluster
 
 PATIENCE = 10
 """Seconds that a scheduler has to answer."""
-
-SAFE_PATH = "PYTHONSAFEPATH"
-"""The environment variable that keeps the current folder off the path, like ``python -P``."""
 
 
 class ClusterError(OrthobenchError):
@@ -54,7 +55,7 @@ def run(
     limits : Limits, optional
         The most that one cell may take.
     scheduler : str, optional
-        Address of a scheduler, as ``tcp://10.0.0.1:8786``.
+        Address of a scheduler, as ``tls://10.0.0.1:8786``.
 
     Raises
     ------
@@ -85,17 +86,22 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
         worker = _idle.pop()
     except IndexError:
         worker = local.Worker("", threads, limits, SimpleQueue())
+        _started.append(worker)
         atexit.register(worker.close)
     if (worker.threads, worker.limits) != (threads, limits):
         worker.close()
         worker.threads, worker.limits = threads, limits
-    outcome = local.execute(worker, cell)
-    _idle.append(worker)
-    return outcome
+    try:
+        return local.execute(worker, cell)
+    finally:
+        _idle.append(worker)
 
+
+_started: list[local.Worker] = []
+"""The workers of this process."""
 
 _idle: list[local.Worker] = []
-"""The idle workers of this process."""
+"""Those that no cell runs on."""
 
 
 def _result(future: Any, client: Client) -> Outcome:
@@ -118,34 +124,64 @@ def _result(future: Any, client: Client) -> Outcome:
 def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
     """Connect to a scheduler, or to a cluster that is started here and ends with the run."""
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise UsageError("Dask is not installed: pip install orthobench[dask]") from None
     if scheduler is None:
-        alone = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-        with _safe_path(), LocalCluster(**alone) as cluster, Client(cluster) as client:
+        with _cluster(workers) as cluster, Client(cluster) as client:
             yield client
         return
     try:
         client = Client(scheduler, timeout=PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"there is no Dask scheduler at {scheduler}: {error}") from error
+    except TypeError:
+        raise ClusterError(
+            f"{scheduler} needs the key of the cluster: name it in Dask's configuration, "
+            "distributed.comm.tls"
+        ) from None
     with client:
         yield client
 
 
 @contextmanager
-def _safe_path() -> Iterator[None]:
-    """Let processes that are started meanwhile import nothing from the current folder."""
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SAFE_PATH]
-        else:
-            os.environ[SAFE_PATH] = before
+def _cluster(workers: int) -> Iterator[SpecCluster]:
+    """Start a cluster of threads, which no other process can connect to."""
+    from distributed import Scheduler, SpecCluster, Worker
+
+    class Silent:
+        """A part of the cluster without the HTTP server that Dask starts with every part."""
+
+        def start_http_server(self, *_: object, **__: object) -> None:
+            pass
+
+    class Head(Silent, Scheduler):  # type: ignore[misc]
+        pass
+
+    class Hand(Silent, Worker):  # type: ignore[misc]
+        async def close(self, **words: Any) -> Any:
+            return await super().close(**{**words, "executor_wait": False})
+
+    here = {"protocol": "inproc://", "dashboard": False}
+    with TemporaryDirectory(prefix="orthobench-dask-") as folder:
+        work = {**here, "nthreads": 1, "memory_limit": 0, "local_directory": folder}
+        hands = {number: {"cls": Hand, "options": work} for number in range(workers)}
+        try:
+            with SpecCluster(workers=hands, scheduler={"cls": Head, "options": here}) as cluster:
+                yield cluster
+        finally:
+            _end_all()
+
+
+def _end_all() -> None:
+    """End the workers of this process, and the cells that they still run."""
+    while len(_idle) < len(_started):
+        for worker in _started:
+            worker.abandon()
+        time.sleep(0.01)
+    while _started:
+        _started.pop().close()
+    _idle.clear()
 
 
 @contextmanager
