@@ -101,7 +101,8 @@ def suite_named(text: str) -> str | Path:
     "--environments",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Keep the environments of revisions and wheels here, for the next time.",
+    help="Where the environments of revisions and wheels are kept for the next time."
+    "  [default: the user's cache; with --fresh-dependencies nowhere]",
 )
 @click.option("--markdown", type=FILE, help="Also write Markdown, for a pull request's comment.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
@@ -141,11 +142,13 @@ def _compared(
     base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
 ) -> Comparison:
     from orthobench.compare import run
+    from orthobench.compare.environments.kept import folder_by_default
     from orthobench.compare.environments.sides import sides
 
+    folder = environments or (None if fresh else folder_by_default())
     with (
         status_line(quiet) as progress,
-        sides(base, head, environments, fresh=fresh, progress=progress) as (first, second),
+        sides(base, head, folder, fresh=fresh, progress=progress) as (first, second),
     ):
         return run.compare(first, second, options, progress)
 

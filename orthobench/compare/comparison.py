@@ -9,6 +9,8 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+from orthobench.compare.environments.seal import Seal
+
 
 class Question(Enum):
     """The questions that are asked about every cell."""
@@ -95,6 +97,8 @@ class Side:
         The interpreter of a live side.
     store : Path, optional
         The store of a recorded side.
+    seals : tuple of Seal
+        What its files were when it was built.
     """
 
     name: str
@@ -102,6 +106,18 @@ class Side:
     detail: str
     python: Path | None = None
     store: Path | None = None
+    seals: tuple[Seal, ...] = field(default=(), compare=False, repr=False)
+
+    def check(self) -> None:
+        """Refuse the side where a file of it was changed since it was built.
+
+        Raises
+        ------
+        ChangedError
+            With the file's name.
+        """
+        for seal in self.seals:
+            seal.check(self)
 
     def __str__(self) -> str:
         return self.name if self.name == self.detail else f"{self.name} ({self.detail})"

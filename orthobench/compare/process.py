@@ -37,11 +37,22 @@ class SideProcess(Process):
         Threads of the libraries that it loads.
     patience : float
         Seconds that one request may take; the process is killed then.
+
+    Raises
+    ------
+    ChangedError
+        Where the side is not what was built any more; also when a round begins.
     """
 
     def __init__(self, side: Side, clock: str, threads: int, patience: float) -> None:
+        side.check()
         super().__init__(program_of(side.python, "worker", clock=clock), threads)
-        self._patience = patience
+        self._side, self._patience = side, patience
+
+    def begin(self) -> None:
+        """Continue in a copy of the process, until the request ``end``."""
+        self._side.check()
+        self.ask("begin")
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Send a request, and return its reply."""

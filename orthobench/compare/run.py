@@ -39,6 +39,8 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     ------
     UsageError
         Where the suite is unknown to both sides, or nothing of it is left to compare.
+    ChangedError
+        Where a side is not what was built any more.
     """
     begin = time.monotonic()
     sides = (base, head)
@@ -50,6 +52,8 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     _withdraw_irreproducible(sides, both, found, options, progress)
     cells = _cells_to_time(old, new)
     rounds = _time(sides, both, list(cells.values()), options, progress)
+    for side in sides:
+        side.check()
     answers = timed.answers(list(cells.values()), options.tolerance.time)
     for key, cell in cells.items():
         found[key][Question.TIME] = answers[cell.key]

@@ -15,18 +15,20 @@ if sys.platform == "win32":
     import errno
     import msvcrt
 
-    def _lock(file: IO[bytes]) -> None:
-        while True:
+    def _lock(file: IO[bytes], shared: bool, wait: bool) -> None:
+        while not shared:  # which it does not have; nor does it remove files that are open
             try:
-                return msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+                break
             except OSError as error:
-                if error.errno != errno.EDEADLK:  # which is what it raises after ten seconds
+                if not wait or error.errno != errno.EDEADLK:  # raised after ten seconds
                     raise
 else:
     import fcntl
 
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    def _lock(file: IO[bytes], shared: bool, wait: bool) -> None:
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(file, kind if wait else kind | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -85,17 +87,24 @@ def make_folder(folder: Path, what: str, instead: str = "") -> Path:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[bool]:
     """Keep other processes out, until they have their turn; a process that dies lets go.
 
-    Where the file cannot be written or its file system has no locks, nobody waits.
+    Where the file cannot be written or its file system has no locks, nobody waits. Gives whether
+    the lock is held.
 
     Parameters
     ----------
     path : Path
-        An empty file, which is made where it is not there, and stays.
+        A file, which is made where it is not there, and stays.
+    shared : bool
+        Whether others that share it may come in.
+    wait : bool
+        Whether to wait for those who are in.
     """
     with ExitStack() as held:
+        alone = False
         with suppress(OSError):
-            _lock(held.enter_context(path.open("ab")))
-        yield
+            _lock(held.enter_context(path.open("ab")), shared, wait)
+            alone = True
+        yield alone

@@ -1,4 +1,4 @@
-"""A real Dask cluster: equal bits, strangers, workers that are killed, a scheduler that is killed."""
+"""A real Dask cluster: equal bits, strangers, killed workers and a killed scheduler."""
 
 import os
 import re

@@ -10,6 +10,7 @@ import hashlib
 import inspect
 import json
 import os
+import py_compile
 import re
 import shutil
 import site
@@ -18,12 +19,14 @@ import sys
 import tomllib
 import venv
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from importlib import metadata, util
 from pathlib import Path
 
+from orthobench.compare.environments.kept import taken
 from orthobench.compare.environments.naming import Named
+from orthobench.compare.environments.seal import Seal
 from orthobench.compare.remote import fallback
 from orthobench.errors import UsageError
 
@@ -47,10 +50,16 @@ class Built:
         Its interpreter.
     distribution : str
         The project's name.
+    seals : tuple of Seal
+        What its files were when it was complete, and the code of orthobench that it shares.
+    kept : bool
+        Whether it is kept, and may serve another comparison at this moment.
     """
 
     python: Path
     distribution: str
+    seals: tuple[Seal, ...] = ()
+    kept: bool = False
 
     @property
     def folder(self) -> Path:
@@ -79,29 +88,37 @@ class Builder:
     fresh: bool
     progress: Callable[[str], None]
 
-    def build(self, named: Named) -> Built:
+    def build(self, named: Named, held: ExitStack) -> Built:
         """Build the environment of a side, or take the one that was kept.
+
+        What was built as HEAD is kept apart, and never serves as BASE.
+
+        Parameters
+        ----------
+        named : Named
+        held : ExitStack
+            Until it is closed nobody removes the environment.
 
         Raises
         ------
         UsageError
             Where pip fails; with its last lines.
         """
+        role = named.role.lower()
         if self.kept is None or named.side.kind == "folder":
-            return self._build(named, self.scratch / named.role.lower())
-        folder = self.kept / self._key(named)
-        if not folder.exists():
-            # renamed when it is complete, so that nobody takes one that is still being built
-            self.kept.mkdir(parents=True, exist_ok=True)
-            part = self.kept / f".{folder.name}.{os.getpid()}"
-            try:
-                self._build(named, part)
-                part.rename(folder)
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
-        return self._shared(_built(folder))
+            self._build(named, self.scratch / role)
+            return self._sealed(Seal.of(self.scratch / role), kept=False)
+        folder = self.kept / f"{role}-{self._key(named)}"
+        return self._sealed(
+            held.enter_context(taken(folder, lambda part: self._build(named, part))), kept=True
+        )
 
-    def _build(self, named: Named, folder: Path) -> Built:
+    def _sealed(self, seal: Seal, kept: bool) -> Built:
+        built = _built(seal.roots[0])
+        shared = () if self.fresh else (Seal.of(*code_here(built.distribution)),)
+        return replace(built, seals=(seal, *shared), kept=kept)
+
+    def _build(self, named: Named, folder: Path) -> None:
         with self._source(named) as source:
             wheel = source if source.is_file() else self._wheel(named, source)
         self.progress(f"{named}: making its environment")
@@ -113,18 +130,17 @@ class Builder:
         beside = self._orthobench(named, wheel) if self.fresh else []
         self._pip(named, "--python", str(python), "install", *alone, str(wheel), *beside)
         (folder / "distribution").write_text(_distribution(wheel), encoding="utf-8")
-        return self._shared(_built(folder))
+        if not self.fresh:
+            self._share(_built(folder))
 
-    def _shared(self, built: Built) -> Built:
-        """Let an environment fall back on the packages here; done each time, since these change."""
-        if self.fresh:
-            return built
+    def _share(self, built: Built) -> None:
+        """Let an environment fall back on the packages here."""
         own = Path(_purelib(built.folder))
         (own / f"{COPIED}.py").write_text(inspect.getsource(fallback), encoding="utf-8")
+        py_compile.compile(str(own / f"{COPIED}.py"))
         call = f"fall_back({packages_here()!r}, {_pth_files(built.distribution)!r})"
         line = f"import {COPIED}; {COPIED}.{call}\n"
         (own / f"{COPIED}.pth").write_text(line, encoding="utf-8")
-        return built
 
     @contextmanager
     def _source(self, named: Named) -> Iterator[Path]:
@@ -169,7 +185,8 @@ class Builder:
         side = named.side
         what = side.detail if side.kind == "revision" else _sha256(Path(side.detail))
         facts = [what, named.project, self.fresh, sys.version, sys.base_prefix]
-        facts += [metadata.version("orthobench")] if self.fresh else [packages_here()]
+        shared = [packages_here(), _distributions_here(), inspect.getsource(fallback)]
+        facts += [metadata.version("orthobench")] if self.fresh else shared
         return f"{what[:12]}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]}"
 
     def _pip(self, named: Named, *words: str) -> None:
@@ -217,6 +234,36 @@ def packages_here() -> list[str]:
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())
     return [folder for folder in dict.fromkeys(folders) if Path(folder).is_dir()]
+
+
+def code_here(distribution: str) -> list[Path]:
+    """Return where orthobench and its plugins are here, without those of one distribution."""
+    owners = {
+        point.module.partition(".")[0]: point.dist.name
+        for point in metadata.entry_points(group="orthobench")
+        if point.dist
+    }
+    modules = [
+        module
+        for module, owner in {**owners, "orthobench": "orthobench"}.items()
+        if not same_name(owner, distribution)
+    ]
+    specs = [spec for module in modules if (spec := util.find_spec(module))]
+    found = [[*(spec.submodule_search_locations or ()), spec.origin][0] for spec in specs]
+    return [Path(place) for place in found if place]
+
+
+def same_name(one: str | None, other: str) -> bool:
+    """Return whether two names mean the same distribution."""
+    return one is not None and re.sub(r"[-.]", "_", one.lower()) == re.sub(
+        r"[-.]", "_", other.lower()
+    )
+
+
+def _distributions_here() -> list[str]:
+    """Return the packages of this environment with their versions, as the names of their files."""
+    paths = [path for folder in packages_here() for path in Path(folder).iterdir()]
+    return sorted(path.name for path in paths if path.suffix in (".dist-info", ".egg-info", ".pth"))
 
 
 def _built(folder: Path) -> Built:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from orthobench.compare.comparison import Side
-from orthobench.compare.environments.building import Builder, Built
+from orthobench.compare.environments.building import Builder, Built, same_name
+from orthobench.compare.environments.kept import own_folder
 from orthobench.compare.environments.naming import Named, resolve
+from orthobench.compare.environments.seal import Seal
 from orthobench.compare.process import program_of
 from orthobench.errors import UsageError
 from orthobench.tools.processes import Process, ProcessError
@@ -35,8 +38,10 @@ def sides(
     Every text is looked up and checked before anything is built. A built environment contains the
     side's project alone, and takes everything else from the packages of this environment, so that
     both sides have the same dependencies; its interpreter is asked whether it really imports what
-    was built. The user's checkout and environment stay as they are, and the built environments are
-    removed at the end.
+    was built. The user's checkout and environment stay as they are, and what is not kept of the
+    built environments is removed at the end.
+
+    BASE is complete and sealed before any code of HEAD is run, its build included.
 
     Parameters
     ----------
@@ -59,28 +64,49 @@ def sides(
         has an orthobench that this one cannot be compared with.
     StoreError
         Where a database is no store.
+    ChangedError
+        Where the build of HEAD changed BASE.
     """
     here = here or Path.cwd()
     named = [resolve("BASE", base, here), resolve("HEAD", head, here)]
+    environments = {one.role: _checked_environment(one) for one in named if one.side.python}
+    kept = folder and own_folder(folder.absolute())
+    with ExitStack() as held:
+        built: dict[str, Built] = {}
+        for one in named:
+            if one.built:
+                # none lies beside the other, where its build could reach it by a relative path
+                scratch = held.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
+                builder = Builder(Path(scratch).resolve(), kept, fresh, progress)
+                built[one.role] = builder.build(one, held)
+        progress("checking what the sides import")
+        _check_all(named, built)
+        ready = [
+            replace(one.side, python=found.python, seals=found.seals)
+            if (found := built.get(one.role))
+            else environments.get(one.role, one.side)
+            for one in named
+        ]
+        yield ready[0], ready[1]
+
+
+def _check_all(named: Sequence[Named], built: Mapping[str, Built]) -> None:
+    """Check that no build reached another's environment, and at the same time what each imports."""
     for one in named:
-        if one.side.python:
-            _check_environment(one, one.side.python)
-    with TemporaryDirectory(prefix="orthobench-compare-") as scratch:
-        builder = Builder(Path(scratch).resolve(), folder and folder.absolute(), fresh, progress)
-        first, second = (_ready(one, builder) for one in named)
-        yield first, second
+        if found := built.get(one.role):
+            for seal in found.seals:
+                seal.check(one, strict=not found.kept)
+    with ThreadPoolExecutor() as pool:
+        checks = [
+            pool.submit(_check_built, one, built[one.role]) for one in named if one.role in built
+        ]
+        for check in checks:
+            check.result()
 
 
-def _ready(named: Named, builder: Builder) -> Side:
-    if not named.built:
-        return named.side
-    built = builder.build(named)
-    builder.progress(f"{named}: checking what it imports")
-    _check_built(named, built)
-    return replace(named.side, python=built.python)
-
-
-def _check_environment(named: Named, python: Path) -> None:
+def _checked_environment(named: Named) -> Side:
+    """Return the side of an environment that the user named, sealed, once it can be compared."""
+    python = named.side.python
     found = _probed(named, python)
     if found["orthobench"] is None:
         raise UsageError(
@@ -90,6 +116,7 @@ def _check_environment(named: Named, python: Path) -> None:
     _refuse_version(named, found)
     if reason := found["broken"].get("orthobench"):
         raise UsageError(f"{named}: orthobench does not load there: {reason}")
+    return replace(named.side, seals=(Seal.of(Path(found["orthobench"])),))
 
 
 def _check_built(named: Named, built: Built) -> None:
@@ -119,7 +146,9 @@ def _refuse_version(named: Named, found: dict[str, Any]) -> None:
 
 
 def _refuse_broken(named: Named, built: Built, found: dict[str, Any]) -> None:
-    own = {name for name, brought in found["plugins"].items() if _same(brought, built.distribution)}
+    own = {
+        name for name, brought in found["plugins"].items() if same_name(brought, built.distribution)
+    }
     for name in sorted(own | {"orthobench"}):
         if reason := found["broken"].get(name):
             raise UsageError(
@@ -128,11 +157,7 @@ def _refuse_broken(named: Named, built: Built, found: dict[str, Any]) -> None:
             )
 
 
-def _same(one: str | None, other: str) -> bool:
-    return one is not None and one.lower().replace("-", "_").replace(".", "_") == other.lower()
-
-
-def _probed(named: Named, python: Path, distribution: str | None = None) -> dict[str, Any]:
+def _probed(named: Named, python: Path | None, distribution: str | None = None) -> dict[str, Any]:
     """Return what the probe finds out in an interpreter."""
     try:
         with Process(program_of(python, "probe", distribution=distribution)) as process:

@@ -152,7 +152,7 @@ def _round(
     Return whether the processes can serve another round.
     """
     for process in pair:
-        process.ask("begin")
+        process.begin()
     for cell in cells:
         if late():
             break

@@ -4,7 +4,7 @@ The process keeps hangs, crashes and memory away from the Dask worker, as the lo
 A cell whose Dask worker dies goes to another, as often as the scheduler's ``allowed-failures``
 allows: three times by default.
 
-Who can connect to a scheduler can run code on its cluster. The cluster that is started here consists
+Who can connect to a scheduler can run code on its cluster. The one that is started here consists
 of threads of this process that listen nowhere; of one that is named, ``tls://`` keeps others out.
 """
 

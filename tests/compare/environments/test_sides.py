@@ -13,10 +13,19 @@ from types import SimpleNamespace
 
 import pytest
 
+import orthobench
 from orthobench.compare.comparison import Side
 from orthobench.compare.environments import sides as module
-from orthobench.compare.environments.building import Builder, Built, missing_to_build, packages_here
+from orthobench.compare.environments.building import (
+    Builder,
+    Built,
+    code_here,
+    missing_to_build,
+    packages_here,
+)
+from orthobench.compare.environments.kept import kept_in
 from orthobench.compare.environments.naming import Named
+from orthobench.compare.environments.seal import ChangedError
 from orthobench.compare.environments.sides import sides
 from orthobench.compare.remote.fallback import fall_back
 from orthobench.errors import UsageError
@@ -76,10 +85,10 @@ def test_environments_of_commits_are_kept_and_reused_those_of_folders_are_not(
             assert not head.python.is_relative_to(empty / "kept")
         assert base.python.exists()
     assert [words[0] for words in no_pip] == ["wheel", "--python"] + 2 * ["wheel", "--python"]
-    assert len(list((empty / "kept").iterdir())) == 1
+    assert len(kept_in(empty / "kept")) == 1
     with sides("HEAD", "v1.0", empty / "kept", here=project.root) as (base, head):
         assert base.python != head.python
-    assert len(list((empty / "kept").iterdir())) == 2
+    assert len(kept_in(empty / "kept")) == 3
 
 
 def test_an_interrupted_build_leaves_nothing_that_would_be_taken_for_an_environment(
@@ -96,7 +105,40 @@ def test_an_interrupted_build_leaves_nothing_that_would_be_taken_for_an_environm
 
     with pytest.raises(KeyboardInterrupt):
         build()
-    assert list((empty / "kept").iterdir()) == []
+    assert [path.suffix for path in (empty / "kept").iterdir()] == [".lock"]
+
+
+ATTACK = """
+import pathlib
+for site in pathlib.Path.cwd().parent.parent.glob("orthobench-compare-*/base/lib/*/site-packages"):
+    {attack}
+"""
+"""The build of HEAD reaches for BASE, wherever it lies beside it."""
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "(site / 'toy_solver.py').write_text(\"VERSION = 'attacked'\")",
+        "(site / 'attack.pth').write_text('import toy_solver')",
+        "(site / '__pycache__').mkdir(exist_ok=True); (site / '__pycache__' / 'x.nbc').touch()",
+    ],
+)
+def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, attack):
+    project.git("clone", "-q", str(project.root), str(empty / "clone"))
+    backend = empty / "clone" / "backend.py"
+    backend.write_text(backend.read_text() + ATTACK.format(attack=attack))
+    with (
+        pytest.raises(ChangedError, match=r"BASE 'v1\.0' is not what was built any more"),
+        sides("v1.0", ".", here=empty / "clone"),
+    ):
+        pass
+
+
+def test_the_shared_code_of_orthobench_and_plugins_is_sealed_without_the_own(monkeypatch):
+    inside = Path(orthobench.__file__).parent
+    assert inside in code_here("toy_plugin")
+    assert inside not in code_here("orthobench")
 
 
 def test_nothing_is_built_where_one_side_means_nothing(project, no_pip):
@@ -172,7 +214,7 @@ def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch)
     monkeypatch.syspath_prepend(empty)
     venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "env")
     built = Built(empty / "env" / "bin" / "python", "toy_plugin")
-    Builder(empty, None, fresh=False, progress=lambda text: None)._shared(built)
+    Builder(empty, None, fresh=False, progress=lambda text: None)._share(built)
     (written,) = (empty / "env").rglob("_orthobench_fallback.pth")
     assert written.read_text().endswith(", ['_toy.pth'])\n")
 

@@ -36,6 +36,9 @@ class Fake:
             raise reply
         return reply
 
+    def begin(self):
+        return self.ask("begin")
+
     def ask(self, do, **request):
         self.request(do, **request)
         return self.reply()
