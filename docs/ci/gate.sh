@@ -21,7 +21,10 @@
 #   PYTHON      interpreter                           [python3]
 #   OUT         folder for what this writes           [gate]
 #
-# Arguments are passed on: sh gate.sh --tolerance time=5% --budget 300
+# Arguments are passed on: sh gate.sh --tolerance time=5% --budget 300. Where HEAD needs packages
+# that BASE does not, --fresh-dependencies gives each side its own.
+#
+# Copy it from the target, and run it where a stranger's change may do no harm: HEAD is code.
 set -eu
 
 target=${TARGET:-${CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-${CHANGE_TARGET:-main}}}
@@ -32,16 +35,24 @@ base=${BASE:-$(git merge-base "origin/$target" "$head")} || {
     exit 2
 }
 
-# the project is installed for its dependencies, which both sides then share
-environment=$(mktemp -d) || exit 2
-trap 'rm -rf "$environment"' EXIT
+work=$(mktemp -d) || exit 2
+trap 'git worktree remove --force "$work/base" 2> "$work/log"; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-"${PYTHON:-python3}" -m venv "$environment" || exit 2
-"$environment/bin/python" -m pip install --quiet "${ORTHOBENCH:-orthobench}" . || exit 2
 
+# First BASE, from the target, before anything of HEAD is run: its wheel is what HEAD is compared
+# with, and brings the dependencies that both sides share.
+project=$(git rev-parse --show-prefix)
+git worktree add --quiet --force --detach "$work/base" "$base" || exit 2
+"${PYTHON:-python3}" -m venv "$work/environment" || exit 2
+python=$work/environment/bin/python
+"$python" -m pip wheel --quiet --no-deps --wheel-dir "$work/wheel" "$work/base/$project" || exit 2
+"$python" -m pip install --quiet "${ORTHOBENCH:-orthobench}" "$work"/wheel/*.whl || exit 2
+
+# Then HEAD. What is kept is this job's alone.
 mkdir -p "$out" || exit 2
 status=0
-"$environment/bin/orthobench" compare "$base" "$head" ${SUITE:+--suite "$SUITE"} \
+"$work/environment/bin/orthobench" compare "$work"/wheel/*.whl "$head" ${SUITE:+--suite "$SUITE"} \
+    --environments "$work/kept" \
     --markdown "$out/comparison.md" --junit "$out/comparison.xml" "$@" \
     > "$out/comparison.txt" || status=$?
 cat "$out/comparison.txt"

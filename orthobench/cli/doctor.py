@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from orthobench.cli import import_time
+from orthobench.compare.environments.kept import MOST, folder_by_default, kept_in
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import CHOICE, Plugin, Registry, catalogue
 from orthobench.tools import distributions, environment
@@ -46,6 +47,7 @@ def examine() -> dict[str, Any]:
         "problems_known": len(registry.problems),
         "data_cache": str(cache),
         "data_files": _files(cache),
+        "environments": _environments(),
         "problems": [
             *choice,
             *(f"plugin {name!r} is broken: {why}" for name, why in registry.broken.items()),
@@ -70,6 +72,7 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
         "plugins": ", ".join(report["plugins"]) or "none",
         "catalogue": f"{report['solvers']} solvers, {report['problems_known']} problems",
         "data cache": f"{report['data_cache']} ({len(report['data_files'])} files)",
+        "comparisons": _kept(report["environments"]),
     }
     for name, value in facts.items():
         yield f"{click.style(f'{name:<12}', bold=True)}{value}"
@@ -126,7 +129,19 @@ def _blas(pool: Mapping[str, Any]) -> str:
 
 def _files(cache: Path) -> list[str]:
     readable = cache.is_dir() and not _cache_problems(cache)
-    return sorted(path.name for path in cache.iterdir()) if readable else []
+    return sorted(path.name for path in cache.iterdir() if path.is_file()) if readable else []
+
+
+def _environments() -> dict[str, Any]:
+    """Return what `orthobench compare` keeps."""
+    folder = folder_by_default()
+    kept = kept_in(folder)
+    return {"folder": str(folder), "count": len(kept), "bytes": sum(one.size for one in kept)}
+
+
+def _kept(found: Mapping[str, Any]) -> str:
+    size = f"{found['bytes'] / 1e6:.0f} MB of at most {MOST / 1e6:.0f} MB"
+    return f"{found['folder']} ({found['count']}, {size}; remove the folder to clear it)"
 
 
 def _missing(snapshot: Mapping[str, Any]) -> list[str]:

@@ -129,6 +129,16 @@ def test_a_data_cache_that_is_a_file_is_a_problem(tmp_path, monkeypatch):
     assert doctor.examine()["problems"] == [f"the data cache {tmp_path / 'file'} is not a folder"]
 
 
+def test_the_environments_of_comparisons_are_said_with_their_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor, "folder_by_default", lambda: tmp_path)
+    for name in ("base-1", "head-2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / f"{name}.lock").write_text("3000000")
+    (tmp_path / "head-3.lock").write_text("9000000")
+    said = f"comparisons {tmp_path} (2, 6 MB of at most 2000 MB; remove the folder to clear it)"
+    assert said in shown(doctor.examine())
+
+
 def test_plugins_that_are_left_out_are_said(registry):
     registry.left_out = [HEAVY]
     report = doctor.examine()

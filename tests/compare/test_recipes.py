@@ -26,7 +26,12 @@ PYTHON = """#!/bin/sh
 mkdir -p "$3/bin"
 cat > "$3/bin/python" << 'END'
 #!/bin/sh
-echo "$@" > "$LOG/pip"
+echo "$@" >> "$LOG/pip"
+if [ "$3" = wheel ]; then
+    mkdir "$7"
+    touch "$7/toy_plugin-1.0-py3-none-any.whl"
+    cat "$8/toy_solver.py" > "$LOG/built"
+fi
 exit ${PIP:-0}
 END
 cat > "$3/bin/orthobench" << 'END'
@@ -67,25 +72,35 @@ def test_the_gate_compares_with_where_the_branch_left_its_target(gate, project):
     project.git("-C", str(gate.clone), "checkout", "-q", "-b", "change", project.first)
     done = gate("--tolerance", "time=5 %", SUITE="a suite")
     assert (done.code, done.out, done.err) == (0, "told\n", "")
+    work = Path(done.environment[0]).parent
+    wheel = f"{work}/wheel/toy_plugin-1.0-py3-none-any.whl"
     assert done.words == [
-        "compare", project.first, "HEAD", "--suite", "a suite", "--markdown", "gate/comparison.md",
-        "--junit", "gate/comparison.xml", "--tolerance", "time=5 %",
+        "compare", wheel, "HEAD", "--suite", "a suite", "--environments", f"{work}/kept",
+        "--markdown", "gate/comparison.md", "--junit", "gate/comparison.xml",
+        "--tolerance", "time=5 %",
     ]  # fmt: skip
-    assert done.pip == ["-m pip install --quiet orthobench ."]
+    assert done.pip == [
+        f"-m pip wheel --quiet --no-deps --wheel-dir {work}/wheel {work}/base/",
+        f"-m pip install --quiet orthobench {wheel}",
+    ]
+    assert done.built[0] == "VERSION = 'first'"
     assert (gate.clone / "gate" / "comparison.txt").read_text() == "told\n"
-    assert not Path(done.environment[0]).exists()
+    assert not work.exists()
+    assert project.git("-C", str(gate.clone), "worktree", "list").count("\n") == 0
 
 
 def test_the_gate_takes_the_revisions_that_it_is_given(gate):
     done = gate(BASE="v1.0", HEAD="main", OUT="some where", ORTHOBENCH="orthobench==9")
-    assert done.words[:5] == ["compare", "v1.0", "main", "--markdown", "some where/comparison.md"]
-    assert done.pip == ["-m pip install --quiet orthobench==9 ."]
+    assert done.words[2] == "main"
+    assert done.words[5:7] == ["--markdown", "some where/comparison.md"]
+    assert done.built[0] == "VERSION = 'first'"
+    assert done.pip[1].startswith("-m pip install --quiet orthobench==9 /")
 
 
 @pytest.mark.parametrize("name", ["TARGET", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET"])
 def test_the_target_is_what_the_ci_system_says(gate, project, name):
     done = gate(**{name: "feature/fast"})
-    assert done.words[1] == project.first
+    assert done.built[0] == "VERSION = 'first'"
 
 
 @pytest.mark.parametrize("code", ["1", "2", "130"])
@@ -118,11 +133,26 @@ def test_recipes_use_options_that_there_are(path):
     assert {"--markdown", "--junit"} <= set(words)
 
 
+def test_actions_are_pinned_by_the_same_digests_everywhere():
+    """A tag can be moved to other code; a digest cannot."""
+    templates = ROOT / "orthobench" / "registry" / "templates" / "plugin" / "dot-github"
+    files = [WORKFLOW, *(ROOT / ".github").rglob("*.yml"), *templates.rglob("*.in")]
+    used = [
+        line.partition("uses: ")[2]
+        for path in files
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses: " in line
+    ]
+    assert len({line.partition("@")[0] for line in used}) == len(set(used)) == 4
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v[0-9.]+", line) for line in used)
+
+
 def test_the_workflow_is_yaml_and_its_second_job_alone_may_write():
     yaml = pytest.importorskip("yaml")
     jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     assert jobs["permissions"] == {"contents": "read"}
     assert [name for name, job in jobs["jobs"].items() if "permissions" in job] == ["comment"]
+    assert jobs["jobs"]["compare"]["needs"] == "build"
     assert jobs["jobs"]["comment"]["needs"] == "compare"
     scripts = [
         step["run"] for job in jobs["jobs"].values() for step in job["steps"] if "run" in step

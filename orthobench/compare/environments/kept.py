@@ -19,7 +19,7 @@ from orthobench.compare.environments.seal import MACHINE_CODE, Seal
 from orthobench.errors import UsageError
 from orthobench.tools.files import locked, make_folder
 
-MOST = 2 * 2**30
+MOST = 2 * 10**9
 """Bytes that the environments may take together."""
 
 DIGESTS = "digests.json"
