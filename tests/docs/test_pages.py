@@ -23,7 +23,8 @@ PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)
 TUTORIAL = DOCS / "plugins" / "tutorial.md"  # has a test of its own, in a fresh environment
 TYPED = [page for page in PAGES if texts(page, "console") and page != TUTORIAL]
 RUNNING = [page for page in PAGES if texts(page, "python") and page not in TYPED]
-READ = [*PAGES, *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "RELEASING"))]
+OTHERS = ("README", "CONTRIBUTING", "RELEASING", "SECURITY")
+READ = [*PAGES, *(ROOT / f"{name}.md" for name in OTHERS)]
 ASKED = ("What it solves", "Formula", "Cost", "When to use it", "Source")
 BUILT_IN = [n for n, p in catalogue().solvers.items() if p.plugin.distribution == "orthobench"]
 

@@ -1,0 +1,61 @@
+"""How long `orthobench compare` takes to start: from the call to the first cell that is run.
+
+BASE is a commit, HEAD the working tree, as while one works on a branch: HEAD is built each time, and
+BASE the first time only. Target: 5 s for the second comparison with a BASE.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from smoke import usually
+
+from orthobench.compare.comparison import Options
+from orthobench.compare.environments.sides import sides
+from orthobench.compare.run import compare
+
+ROOT = Path(__file__).parents[1]
+PROJECT = usually(ROOT, smoke=ROOT / "tests" / "third_party_plugin")
+OPTIONS = Options(solvers=("oja",), seeds=1)
+SECOND = usually(3, smoke=1)
+IMPORTS = "import scipy.stats, matplotlib.pyplot"
+
+
+class StartedError(Exception):
+    """The first cell is about to be run."""
+
+
+def spent(call):
+    """Wall and CPU seconds of a call, with those of the processes that it started."""
+    begin, before = time.perf_counter(), sum(os.times()[:4])
+    call()
+    return time.perf_counter() - begin, sum(os.times()[:4]) - before
+
+
+def start(folder):
+    """Start a comparison, and end it before its first cell."""
+
+    def progress(text):
+        if text.endswith("cells"):
+            raise StartedError
+
+    with (
+        pytest.raises(StartedError),
+        sides("HEAD", ".", folder, here=PROJECT, progress=progress) as pair,
+    ):
+        compare(*pair, OPTIONS, progress)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="BASE is a commit of this clone")
+def test_the_start_of_a_comparison(report, tmp_path):
+    imports, _ = spent(lambda: subprocess.run([sys.executable, "-c", IMPORTS], check=True))
+    first = spent(lambda: start(tmp_path / "kept"))
+    second = min(spent(lambda: start(tmp_path / "kept")) for _ in range(SECOND))
+    for what, (wall, cpu), target in (("first", first, ""), ("second", second, "5 s")):
+        name, size = f"{what} comparison starts", f"{cpu:.1f} s of CPU"
+        report(name, size, "", f"{imports:.2f}", f"{wall:.2f}", f"{wall / imports:.1f}", target, "")
