@@ -142,10 +142,10 @@ def _compared(
     base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
 ) -> Comparison:
     from orthobench.compare import run
-    from orthobench.compare.environments.kept import folder_by_default
+    from orthobench.compare.environments.kept import users_folder
     from orthobench.compare.environments.sides import sides
 
-    folder = environments or (None if fresh else folder_by_default())
+    folder = environments or (None if fresh else users_folder())
     with (
         status_line(quiet) as progress,
         sides(base, head, folder, fresh=fresh, progress=progress) as (first, second),

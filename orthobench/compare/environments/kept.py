@@ -53,6 +53,16 @@ def folder_by_default() -> Path:
     return platformdirs.user_cache_path("orthobench") / "environments"
 
 
+def users_folder() -> Path | None:
+    """Make the folder in the user's cache, and return it; None where it cannot be written to."""
+    folder = folder_by_default()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
 def own_folder(folder: Path) -> Path:
     """Make the folder of kept environments where it does not exist, and return it.
 

@@ -8,7 +8,14 @@ from contextlib import ExitStack
 
 import pytest
 
-from orthobench.compare.environments.kept import kept_in, make_room, own_folder, taken
+from orthobench.compare.environments import kept as module
+from orthobench.compare.environments.kept import (
+    kept_in,
+    make_room,
+    own_folder,
+    taken,
+    users_folder,
+)
 from orthobench.errors import UsageError
 
 
@@ -136,3 +143,12 @@ def test_a_folder_that_others_can_write_to_is_refused(tmp_path):
     folder.chmod(0o770)
     with pytest.raises(UsageError, match=r"others can write to .*kept.*--environments"):
         own_folder(folder)
+
+
+def test_without_a_cache_that_can_be_written_to_nothing_is_kept(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    for place, kept in (("file/environments", False), ("cache/environments", True)):
+        folder = tmp_path / place
+        monkeypatch.setattr(module, "folder_by_default", lambda found=folder: found)
+        assert users_folder() == (folder if kept else None)
+    assert own_folder(folder) == folder
