@@ -154,7 +154,7 @@ def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int
     return first, second, counts
 
 
-def _placed(values: Array, upto: Array, place: int) -> Array:
+def _placed(values: Array, upto: NDArray[np.intp], place: int) -> Array:
     """Return the value at a place of each row, of sorted values that occur several times."""
     column = (upto <= place).sum(axis=1, keepdims=True)
     found: Array = np.take_along_axis(values, column, axis=1)[:, 0]

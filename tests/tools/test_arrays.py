@@ -9,9 +9,8 @@ from hypothesis.extra import numpy as hnp
 from orthobench.tools.arrays import average_ranks
 
 few_values = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 2.0, np.inf])
-tables = hnp.arrays(
-    np.float64, st.tuples(st.integers(1, 4), st.integers(1, 9)), elements=few_values
-)
+shapes = st.tuples(st.integers(1, 4), st.integers(1, 9))
+tables = hnp.arrays(np.float64, shapes, elements=few_values)
 
 
 @given(tables)
