@@ -50,9 +50,9 @@ class Cell:
     versions: tuple[tuple[str, str], ...] = ()
     data: str = ""
 
-    @cached_property
+    @property
     def content(self) -> Mapping[str, Any]:
-        """All that the result depends on, as plain values."""
+        """All that the result depends on, as plain values; not kept, for there are many cells."""
         return {
             "problem": describe(self.problem),
             "data": self.data,

@@ -10,7 +10,6 @@ import numpy as np
 
 from orthobench.harness.trace import Mark
 from orthobench.report.grouping import grouped
-from orthobench.results.traces import read
 from orthobench.results.tuning import Entry
 from orthobench.stats.bootstrap import intervals, quantiles
 from orthobench.stats.paired import differences
@@ -104,9 +103,7 @@ def rounding_level(entries: Sequence[Entry]) -> float:
     entries : sequence of Entry
         The entries of one problem.
     """
-    primary = metric_of(entries[0].facts.primary)
-    traces = [record.trace for entry in entries for record in entry.records if record.trace]
-    starts = [abs(float(read(trace, primary)[0])) for trace in traces]
+    starts = (abs(record.start) for entry in entries for record in entry.records)
     return ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
 
 

@@ -47,12 +47,13 @@ def explain(
     for content in stored.values():
         known.setdefault(_who(content), []).append(content)
     for plan in planned:
-        key, content = plan.cell.key, plan.cell.content
+        key = plan.cell.key
         if key in failed:
             yield Explanation(plan, RUNS, f"it ended with {failed[key]}, and is tried again")
         elif key in stored:
             yield Explanation(plan, STORED, "nothing of it changed")
         else:
+            content = plan.cell.content
             yield Explanation(plan, RUNS, _changes(content, known.get(_who(content), [])))
 
 

@@ -7,9 +7,11 @@ whose it is.
 from __future__ import annotations
 
 import itertools
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from orthobench.contract import exhibits
@@ -109,8 +111,8 @@ def finished(
         with checks.named(key.hex()):
             parts = (read[problem], read[solver], seed, read[settings])
             _refuse_forged(key, parts)
-            reader.metrics(metrics)
-            list(reader.outcome(key, row[6:], f"the cell {key.hex()[:12]!r}")[1])
+            what, primary = f"the cell {key.hex()[:12]!r}", reader.metrics(metrics)["primary"]
+            list(reader.outcome(key, row[6:], what, primary)[1])
             if session not in sessions:
                 raise ValueError(f"its session {session} is missing")
             shown = _exhibits(theirs, cell)
@@ -208,14 +210,19 @@ def add_result(connection: sqlite3.Connection, result: Row, block: bytes) -> boo
 
 
 def contents(connection: sqlite3.Connection) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Yield the key of each finished cell, and what its result depends on."""
+    """Yield the key of each finished cell, and what its result depends on.
+
+    Contents share what they have in common; do not write into them.
+    """
     read = Stored.read(connection)
+    parsed = cache(lambda number: json.loads(read[number]))
     query = (
         "SELECT key, problem, solver, seed, settings FROM cell"
         " WHERE id IN (SELECT cell FROM result)"
     )
     for key, problem, solver, seed, settings in connection.execute(query).fetchall():
-        yield key, rows.joined(read[problem], read[solver], seed, read[settings])
+        parts = {"problem": parsed(problem), "solver": parsed(solver), "seed": seed}
+        yield key, {**parsed(settings), **parts}
 
 
 def _refuse_forged(key: bytes, parts: tuple[str, str, int, str]) -> None:

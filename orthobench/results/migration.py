@@ -96,7 +96,9 @@ def _copy_cell(
     stop, trace = Stop(Ending(status), reason, traceback), tuple(_trace(connection, old))
     if version >= CHECKED and check != checksum(key, stop, trace):
         raise ValueError("it is not what was written")
-    told, block = rows.result_row(texts, bytes.fromhex(key), stop, trace, _seconds(when))
+    told, block = rows.result_row(
+        texts, bytes.fromhex(key), stop, trace, metrics[1], _seconds(when)
+    )
     merging.add_result(connection, (number, session, *told), block)
     connection.execute(
         "INSERT INTO exhibit SELECT ?, name, position, kind, meta, data FROM old_exhibit"

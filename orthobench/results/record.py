@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from orthobench.harness.stopping import Stop
 from orthobench.harness.suite import Level
 from orthobench.harness.trace import Mark
+from orthobench.results.traces import Trace
 
 
 @dataclass(frozen=True)
@@ -101,3 +103,10 @@ class Record:
     def failed(self) -> bool:
         """Whether the run counts as a failure in every comparison."""
         return self.stop.status.failed
+
+    @property
+    def start(self) -> float:
+        """The primary metric at the first checkpoint; NaN where there is none."""
+        if isinstance(self.trace, Trace):
+            return self.trace.start  # without unpacking the trace
+        return self.trace[0].metrics.get(self.problem.primary, math.nan) if self.trace else math.nan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,16 +121,20 @@ def plan_row(texts: Texts, suite: str, position: int, cell: int, planned: Planne
 
 
 def result_row(
-    texts: Texts, key: bytes, stop: Stop, trace: Sequence[Mark], finished: int
+    texts: Texts, key: bytes, stop: Stop, trace: Sequence[Mark], primary: str, finished: int
 ) -> tuple[Row, bytes]:
-    """Return the row of the table ``result`` but for cell and session, and the trace's block."""
+    """Return the row of the table ``result`` but for cell and session, and the trace's block.
+
+    `primary` is the metric whose value at the first checkpoint is kept beside the final ones.
+    """
     names, block = packed(trace)
-    costs: Row = (None,) * 5
+    costs: Row = (None,) * 6
     finals = b""
     if trace:
-        last = trace[-1]
+        last, start = trace[-1], trace[0].metrics.get(primary, math.nan)
         costs = (
             last.work.steps, last.work.samples, last.work.flops, last.seconds, last.reading,
+            None if math.isnan(start) else start,
         )  # fmt: skip
         finals = np.array(
             [last.metrics.get(name, ABSENT[0]) for name in names], dtype="<f8"
@@ -147,10 +152,11 @@ def checksum(
     key: bytes, status: str, reason: str, costs: Row, names: str, finals: bytes, block: bytes
 ) -> bytes:
     """Return a digest of what a cell gave, so that a store can tell when its numbers change."""
-    points, steps, samples, flops, seconds, reading = costs
+    points, *numbers, start = costs
     found = hashlib.sha256("\0".join((status, reason, names)).encode() + key)
     if points:
-        found.update(struct.pack("<qqqqdd", points, steps, samples, flops, seconds, reading))
+        value = math.nan if start is None else start
+        found.update(struct.pack("<qqqqddd", points, *numbers, value))
     found.update(finals + block)
     return found.digest()[:16]
 
@@ -189,7 +195,7 @@ class Reader:
                 facts = self.problem(label, problem, metrics, levels)
                 method = self.solver(name, solver, tuned, settings)
                 rest = self._settings(settings)
-                stop, trace = self.outcome(key, row[10:], what)
+                stop, trace = self.outcome(key, row[10:], what, facts.primary)
             except ValueError as error:
                 raise ValueError(f"{what}: {error}") from error
             yield Record(
@@ -197,7 +203,7 @@ class Reader:
                 (rest.get("until") or {}).get("metric", ""), rest["versions"],
             )  # fmt: skip
 
-    def outcome(self, key: bytes, row: Row, what: str) -> tuple[Stop, Sequence[Mark]]:
+    def outcome(self, key: bytes, row: Row, what: str, primary: str) -> tuple[Stop, Sequence[Mark]]:
         """Return how a cell ended, and its trace, from its row of ``result`` and its block."""
         number, _, status, reason, traceback, _, points, *costs, names, finals, check, block = row
         if number is None:
@@ -208,16 +214,22 @@ class Reader:
         if checksum(key, *told) != check:
             raise ValueError("it is not what was written")
         stop = Stop(Ending(status), self._texts[reason], self._texts[traceback])
-        return stop, self._trace(points, costs, self._names(names), finals, block, what)
+        *numbers, start = costs
+        final = self._final(points, numbers, self._names(names), finals)
+        if final is None:
+            return stop, ()
+        begin = primary, math.nan if start is None else start
+        where = f"{self._where}: {what}"
+        return stop, Trace(points, self._names(names), final, block, begin, where)
 
-    def _trace(
-        self, points: int, costs: Sequence[Any], names: tuple[str, ...], finals: bytes,
-        block: bytes, what: str,
-    ) -> Sequence[Mark]:  # fmt: skip
+    def _final(
+        self, points: int, costs: Sequence[Any], names: tuple[str, ...], finals: bytes
+    ) -> Mark | None:
+        """Return the last checkpoint; None where there is none."""
         *work, seconds, reading = costs
         checks.costs(points, tuple(work), (seconds, reading))
         if not points:
-            return ()
+            return None
         if len(finals) != 8 * len(names):
             raise ValueError(f"its {len(names)} metrics have {len(finals)} bytes")
         values = np.frombuffer(finals, "<f8")
@@ -227,8 +239,7 @@ class Reader:
             for name, value, there in zip(names, values.tolist(), reported, strict=True)
             if there
         }
-        final = Mark(seconds, reading, Work(*work), last)
-        return Trace(points, names, final, block, f"{self._where}: {what}")
+        return Mark(seconds, reading, Work(*work), last)
 
     def _problem_facts(self, label: int, problem: int, metrics: int, levels: int) -> ProblemFacts:
         named = checks.catalogued(self._parsed(problem), "problem")

@@ -18,8 +18,8 @@ APPLICATION = 0x6F_72_74_68
 VERSION = 4
 """Version of the tables below, in SQLite's user_version."""
 
-PAGE_BYTES = 16_384
-"""SQLite's page size: blocks of traces, of 0.5 to 2 kB each, leave little of it unused."""
+PAGE_BYTES = 32_768
+"""SQLite's page size: blocks of traces, of 0.5 to 2 kB each, leave 2 % of it unused."""
 
 LARGEST = 64 * 2**20
 """Most bytes of one value in a store; no trace or exhibit is larger."""
@@ -75,6 +75,7 @@ CREATE TABLE result (               -- how a cell ended, and its last checkpoint
     flops INTEGER,
     seconds REAL,                   -- on the clock, in init and advance
     reading REAL,                   -- in solution, at the last checkpoint
+    start REAL,                     -- the problem's primary metric at the first one; NULL is NaN
     names INTEGER NOT NULL REFERENCES text (id),     -- JSON: the metrics of the trace
     finals BLOB NOT NULL,           -- their values at the last checkpoint, 64-bit floats
     checksum BLOB NOT NULL          -- of key, ending and trace

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -18,6 +19,12 @@ from orthobench.tools.arrays import Array
 COUNTS = ("steps", "samples", "flops")
 TIMES = ("seconds", "reading")
 WIDTH = len(COUNTS) + len(TIMES)
+
+GROWING = WIDTH - 1
+"""Columns that are kept as differences: counts and seconds, but not the time of reading."""
+
+BARE = -15
+"""zlib's window, and no header or checksum of its own: the row has a better one."""
 
 ABSENT = np.array([0x7FF8_6162_7365_6E74], dtype="<u8").view("<f8")
 """The NaN that stands for a metric that the judge did not report at a checkpoint."""
@@ -41,18 +48,27 @@ class Trace(Sequence[Mark]):
         How many there are.
     names : tuple of str
         The metrics.
-    final : Mark, optional
-        The last checkpoint; there is one unless `points` is 0.
+    final : Mark
+        The last checkpoint.
     block : bytes
-        All checkpoints, as `packed` makes it.
+        Those before it, as `packed` makes it.
+    start : (str, float)
+        The primary metric, and its value at the first checkpoint; NaN where it was not reported.
     where : str
         The store and the run, for errors.
     """
 
     def __init__(
-        self, points: int, names: tuple[str, ...], final: Mark | None, block: bytes, where: str = ""
+        self,
+        points: int,
+        names: tuple[str, ...],
+        final: Mark,
+        block: bytes,
+        start: tuple[str, float] = ("", math.nan),
+        where: str = "",
     ) -> None:
         self._points, self._names, self._final, self._block = points, names, final, block
+        self._primary, self.start = start
         self._where = where
 
     def __len__(self) -> int:
@@ -63,7 +79,7 @@ class Trace(Sequence[Mark]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Mark, ...]: ...
     def __getitem__(self, index: int | slice) -> Mark | tuple[Mark, ...]:
-        if self._final is not None and index in (-1, slice(-1, None)):
+        if index in (-1, slice(-1, None)):
             return self._final if index == -1 else (self._final,)
         return self._marks[index]
 
@@ -89,34 +105,46 @@ class Trace(Sequence[Mark]):
         named = dict(zip(self._names, metrics, strict=True))
         return Mark(times[0], times[1], Work(*counts), named)
 
+    @property
+    def finite(self) -> bool:
+        """Whether all values of all metrics that were reported are finite."""
+        values = self._columns[2]
+        known = np.isfinite(values)
+        return bool(known.all() or (known | _absent(values)).all())
+
     @cached_property
     def _columns(self) -> tuple[NDArray[np.int64], Array, Array]:
         try:
-            columns = unpacked(self._block, self._points, len(self._names))
-            self._check_last(*columns)
+            before = unpacked(self._block, self._points - 1, len(self._names))
+            columns = self._with_last(*before)
+            self._check_start(columns[2])
         except (ValueError, zlib.error) as error:
             raise StoreError(
                 f"{self._where}: its trace cannot be read ({error}); restore a copy or start anew"
             ) from error
         return columns
 
-    def _check_last(self, counts: NDArray[np.int64], times: Array, metrics: Array) -> None:
-        if self._final is None:
-            return
-        work, told = self._final.work, self._final.metrics
-        last = np.array([told.get(name, ABSENT[0]) for name in self._names], dtype="<f8")
-        clock = zip(times[:, -1].tolist(), (self._final.seconds, self._final.reading), strict=True)
-        if (
-            counts[:, -1].tolist() != [work.steps, work.samples, work.flops]
-            or metrics[:, -1].tobytes() != last.tobytes()
-            or any(abs(kept - told) > 1e-6 * (1 + told) for kept, told in clock)
-        ):
-            raise ValueError("its last checkpoint is another one than in the result")
+    def _with_last(
+        self, counts: NDArray[np.int64], times: Array, metrics: Array
+    ) -> tuple[NDArray[np.int64], Array, Array]:
+        last, work = self._final, self._final.work
+        finals = np.array([last.metrics.get(name, ABSENT[0]) for name in self._names], dtype="<f8")
+        return (
+            np.column_stack([counts, [work.steps, work.samples, work.flops]]),
+            np.column_stack([times, [last.seconds, last.reading]]),
+            np.column_stack([metrics, finals]),
+        )
+
+    def _check_start(self, metrics: Array) -> None:
+        if self._primary in self._names:
+            first = float(metrics[self._names.index(self._primary), 0])
+            if not (first == self.start or (math.isnan(first) and math.isnan(self.start))):
+                raise ValueError("it does not begin as the result says")
 
     @cached_property
     def _marks(self) -> tuple[Mark, ...]:
         counts, times, metrics = (part.T.tolist() for part in self._columns)
-        absent = (self._columns[2].view("<u8") == ABSENT.view("<u8")).T.tolist()
+        absent = _absent(self._columns[2]).T.tolist()
         return tuple(
             Mark(clock[0], clock[1], Work(*work), {
                 name: value for name, value, gone in zip(self._names, values, lacks, strict=True)
@@ -137,27 +165,38 @@ def read(trace: Sequence[Mark], value: Callable[[Mark], float]) -> Array:
     """
     if isinstance(trace, Trace):
         found = np.asarray(value(trace.columns), dtype=np.float64)
-        return np.broadcast_to(found, len(trace))
+        return found if found.ndim else np.full(len(trace), found)
     return np.array([value(mark) for mark in trace], dtype=np.float64)
 
 
-def packed(trace: Sequence[Mark]) -> tuple[tuple[str, ...], bytes]:
-    """Return the names of the metrics of a trace, and all checkpoints in one compressed block.
+def finite(trace: Sequence[Mark]) -> bool:
+    """Return whether all values of all metrics that were reported are finite."""
+    if isinstance(trace, Trace):
+        return trace.finite
+    return all(math.isfinite(value) for mark in trace for value in mark.metrics.values())
 
-    Counts are kept as differences, times as differences in whole nanoseconds, metrics bit for bit;
-    the bytes of a column are grouped by their place in the number, the better to be compressed.
+
+def packed(trace: Sequence[Mark]) -> tuple[tuple[str, ...], bytes]:
+    """Return the names of the metrics of a trace, and all checkpoints but the last in one block.
+
+    The last one has a row of its own. Counts and seconds are kept as differences, times in whole
+    nanoseconds, metrics bit for bit; the bytes of a column are grouped by their place in the
+    number, the better to be compressed.
     """
     names = tuple(dict.fromkeys(name for mark in trace for name in mark.metrics))
-    counts = [[mark.work.steps, mark.work.samples, mark.work.flops] for mark in trace]
-    times = [[round(mark.seconds * 1e9), round(mark.reading * 1e9)] for mark in trace]
-    whole = np.array([(*c, *t) for c, t in zip(counts, times, strict=True)], dtype="<i8")
-    steps = np.diff(whole.reshape(len(trace), WIDTH), axis=0, prepend=0)
+    kept = trace[:-1]
+    numbers = [
+        (m.work.steps, m.work.samples, m.work.flops, round(m.seconds * 1e9), round(m.reading * 1e9))
+        for m in kept
+    ]
+    whole = np.array(numbers, dtype="<i8").reshape(len(kept), WIDTH)
+    whole[1:, :GROWING] -= whole[:-1, :GROWING].copy()
     absent = ABSENT[0]
     metrics = np.array(
-        [[mark.metrics.get(name, absent) for name in names] for mark in trace], dtype="<f8"
-    ).reshape(len(trace), len(names))
-    columns = [*steps.T, *metrics.T]
-    return names, zlib.compress(b"".join(map(_planes, columns)), 9)
+        [[mark.metrics.get(name, absent) for name in names] for mark in kept], dtype="<f8"
+    ).reshape(len(kept), len(names))
+    zipped = zlib.compressobj(9, wbits=BARE, zdict=_schedule())
+    return names, zipped.compress(b"".join(map(_planes, [*whole.T, *metrics.T]))) + zipped.flush()
 
 
 def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64], Array, Array]:
@@ -173,16 +212,34 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
         raise ValueError(
             f"a trace cannot have {points} checkpoints of {metrics} metrics in {len(block)} bytes"
         )
-    unzip = zlib.decompressobj()
+    unzip = zlib.decompressobj(wbits=BARE, zdict=_schedule())
     raw = unzip.decompress(block, size + 1)
     if len(raw) != size or not unzip.eof:
         raise ValueError(f"a trace of {points} checkpoints does not have {len(block)} bytes")
     planes = np.frombuffer(raw, dtype=np.uint8).reshape(WIDTH + metrics, 8, points)
     words = np.ascontiguousarray(planes.swapaxes(1, 2)).reshape(WIDTH + metrics, 8 * points)
-    whole = np.cumsum(words[:WIDTH].view("<i8"), axis=1)
+    whole = words[:WIDTH].view("<i8")
+    whole = np.vstack([whole[:GROWING].cumsum(axis=1), whole[GROWING:]])
     if points and whole.min() < 0:
         raise ValueError("a count or a time is negative")
     return whole[: len(COUNTS)], whole[len(COUNTS) :] * 1e-9, words[WIDTH:].view("<f8")
+
+
+@cache
+def _schedule() -> bytes:
+    """Return the column of steps that most blocks begin with, so that none has to hold it.
+
+    It is a part of the format: another one makes all blocks unreadable.
+    """
+    steps = [0, 1]
+    while len(steps) < 60:
+        steps.append(max(steps[-1] + 1, int(1.3 * steps[-1])))
+    return _planes(np.diff(steps, prepend=0))
+
+
+def _absent(values: Array) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = values.view("<u8") == ABSENT.view("<u8")
+    return found
 
 
 def _planes(column: NDArray[np.int64] | Array) -> bytes:

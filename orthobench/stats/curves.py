@@ -29,6 +29,9 @@ JUMP = 1e6
 LONGEST = 300
 """The most points of a curve."""
 
+KEPT = 10_000
+"""The most numbers of an alignment that is kept for other metrics, so that memory stays bounded."""
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -124,9 +127,9 @@ class Traces:
         lengths = tuple(
             _leading(np.isfinite(run[:n])) for run, n in zip(values, self._feasible, strict=True)
         )
-        if (x, lengths) not in self._alignments:
-            self._alignments[x, lengths] = self._alignment(x, lengths)
-        aligned = self._alignments[x, lengths]
+        aligned = self._alignments.get((x, lengths)) or self._alignment(x, lengths)
+        if aligned.weight.size <= KEPT:
+            self._alignments[x, lengths] = aligned
         counted = [run[:n] for run, n in zip(values, lengths, strict=True)]
         last = [(float(run[-1]) if len(run) else math.nan) for run in counted]
         ends = tuple((aligned.last[i], last[i]) for i in aligned.failed)

@@ -66,6 +66,7 @@ def test_records_come_back_as_they_were(path, suite):
         assert record.stop.status is again.stop.status
         assert [m.work for m in record.trace] == [m.work for m in again.trace]
         assert [m.metrics for m in record.trace] == [m.metrics for m in again.trace]
+        assert record.start == record.trace[0].metrics[record.problem.primary]
         assert record.solver.tuned == p.tuned
         assert record.seed == p.cell.seed
 
@@ -293,6 +294,7 @@ def test_merge_says_how_many_numbers_it_could_not_check(path, suite, tmp_path, v
     "change",
     [
         "UPDATE result SET seconds = seconds / 2",
+        "UPDATE result SET start = 2 * start",
         "UPDATE result SET finals = zeroblob(length(finals))",
         "UPDATE result SET status = 'done'",
         "UPDATE result SET checksum = x''",
@@ -361,7 +363,7 @@ def resealed(path):
     """Make the checksum right again, as anybody can who knows how."""
     query = (
         "SELECT cell.id, key, status, reason.value, points, steps, samples, flops, seconds,"
-        " reading, names.value, finals, block FROM result JOIN trace USING (cell)"
+        " reading, start, names.value, finals, block FROM result JOIN trace USING (cell)"
         " JOIN cell ON cell.id = result.cell JOIN text AS reason ON reason.id = reason"
         " JOIN text AS names ON names.id = names"
     )
@@ -380,9 +382,10 @@ def resealed(path):
         ("UPDATE result SET seconds = seconds - 1", "it has taken -"),
         ("UPDATE result SET steps = -steps - 1", "it has done -"),
         ("UPDATE result SET points = -1", "it has -1 checkpoints"),
-        ("UPDATE result SET points = 1000000", "a trace cannot have 1000000 checkpoints"),
+        ("UPDATE result SET points = 1000000", "a trace cannot have 999999 checkpoints"),
         ("UPDATE result SET finals = x''", "its 3 metrics have 0 bytes"),
-        ("UPDATE result SET finals = zeroblob(length(finals))", "another one than in the result"),
+        ("UPDATE result SET start = 2 * start", "it does not begin as the result says"),
+        ("UPDATE result SET start = NULL", "it does not begin as the result says"),
         ("UPDATE result SET status = 'fine'", "'fine' is not a valid Ending"),
         ("UPDATE trace SET block = x'00'", "its trace cannot be read"),
     ],

@@ -301,8 +301,8 @@ def resealed(connection):
             key = bytes.fromhex(rows.key_of(content))
             connection.execute("UPDATE cell SET key = ? WHERE id = ?", (key, number))
             told = connection.execute(
-                "SELECT status, reason, points, steps, samples, flops, seconds, reading, names,"
-                " finals, block FROM result JOIN trace USING (cell) WHERE cell = ?",
+                "SELECT status, reason, points, steps, samples, flops, seconds, reading, start,"
+                " names, finals, block FROM result JOIN trace USING (cell) WHERE cell = ?",
                 (number,),
             ).fetchone()
             status, reason, *costs, names, finals, block = told

@@ -35,7 +35,8 @@ class Judge:
 
     Notes
     -----
-    A call costs 2dm(N + M) flops for the scores and 4m²(N + M) to orthogonalize them.
+    A call costs 2dm(N + M) flops for the scores of N training and M test samples, and 4m²(N + M)
+    to orthogonalize them.
     """
 
     def __init__(self, train: Array, test: Array | None = None) -> None:

@@ -65,8 +65,10 @@ class Judge:
 
     Notes
     -----
-    The optima are computed once, by `SecondMoment.leading`. A call costs one `variances` and
-    about 12dk² flops for each second moment.
+    The optima are computed once, by `SecondMoment.leading`, from second moments whose cost is
+    linear in the number of samples beyond d (`second_moment`). A call costs one `variances` and
+    about 12dk² flops for each second moment; beyond d samples, that does not depend on their
+    number.
     """
 
     def __init__(self, test: SecondMoment, k: int, validation: SecondMoment | None = None) -> None:

@@ -40,6 +40,11 @@ class DataTensor(ABC):
     def norm_squared(self) -> float:
         """|X|²."""
 
+    @property
+    def norm_error(self) -> float:
+        """The standard error of `norm_squared`; zero where that is exact."""
+        return 0.0
+
     @abstractmethod
     def partial_core(self, Q: Array) -> Array:
         """Return X ·(I, Q, ..., Q), shape (n, N), a column for each monomial of degree d - 1."""
@@ -81,12 +86,17 @@ class DataTensor(ABC):
 
         Zero where F is zero, since its gradient is zero there as well.
         """
+        return self.objective_and_gradient(Q)[1]
+
+    def objective_and_gradient(self, Q: Array) -> tuple[float, float]:
+        """Return `objective` and `relative_gradient`, which have most of their cost in common."""
         W = self.partial_core(Q)
         S = Q.T @ W
         objective = core_norm_squared(S, self.order)
         if objective == 0:
-            return 0.0
-        return float(np.linalg.norm(gradient(W - Q @ S, S, self.order))) / objective
+            return 0.0, 0.0
+        steepness = float(np.linalg.norm(gradient(W - Q @ S, S, self.order)))
+        return objective, steepness / objective
 
 
 class SampleMoment(DataTensor):
@@ -104,10 +114,22 @@ class SampleMoment(DataTensor):
         super().__init__(order)
         self.X = X
 
-    @cached_property
+    @property
     def norm_squared(self) -> float:
-        """|M|² (equation 9)."""
-        return sample_moments.moment_norm_squared(self.X, self.order)
+        """|M|² (equation 9), estimated where it is dear (`sample_moments.norm_is_dear`)."""
+        return self._norm_squared[0]
+
+    @property
+    def norm_error(self) -> float:
+        """The standard error of that estimate; zero where |M|² is exact."""
+        return self._norm_squared[1]
+
+    @cached_property
+    def _norm_squared(self) -> tuple[float, float]:
+        p, n = self.X.shape
+        if sample_moments.norm_is_dear(p, n, self.order):
+            return sample_moments.estimated_norm_squared(self.X, self.order)
+        return sample_moments.moment_norm_squared(self.X, self.order), 0.0
 
     def partial_core(self, Q: Array) -> Array:
         """Return M ·(I, Q, ..., Q)."""

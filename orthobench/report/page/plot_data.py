@@ -48,12 +48,15 @@ class PlotData:
         Panels without data.
     runs_left_out : int
         Panels without their single runs.
+    most_points : int
+        The most points that a curve was thinned to; 0 where all have all of theirs.
     """
 
     data: str
     panels: int
     panels_left_out: int
     runs_left_out: int
+    most_points: int
 
 
 def plot_data(plots: Sequence[Plot], styles: Mapping[str, BrowserStyle]) -> PlotData:
@@ -89,7 +92,8 @@ def plot_data(plots: Sequence[Plot], styles: Mapping[str, BrowserStyle]) -> Plot
     }
     text = json.dumps(head, separators=(",", ":"), allow_nan=False)
     data = packed(f'{{"pool":{packer.pool.as_json()},{text[1:]}')
-    return PlotData(data, left_out + len(packed_panels), left_out, without_runs)
+    panels = left_out + len(packed_panels)
+    return PlotData(data, panels, left_out, without_runs, packer.most_points)
 
 
 class _Packer:
@@ -98,6 +102,7 @@ class _Packer:
     def __init__(self, solvers: Mapping[str, int], points: int) -> None:
         self.pool, self.solvers, self.points = Pool(), solvers, points
         self.curves = 0
+        self.most_points = 0
 
     @property
     def full(self) -> bool:
@@ -128,7 +133,7 @@ class _Packer:
 
     def series(self, series: Series, panel: Panel) -> dict[str, Any]:
         most = len(series.x) if panel.x.categories or series.notes else self.points
-        at = thinned(len(series.x), most, series.chosen)
+        at = self.thinned(len(series.x), most, series.chosen)
         kept = np.arange(len(series.x))[at]
         found: dict[str, Any] = {
             "label": clean(series.label),
@@ -147,8 +152,13 @@ class _Packer:
             found["notes"] = [clean(note) for note in series.notes]
         return found
 
+    def thinned(self, count: int, most: int, keep: int | None = None) -> slice | Array:
+        if count > most:
+            self.most_points = max(self.most_points, most)
+        return thinned(count, most, keep)
+
     def run(self, x: Array, y: Array) -> list[int]:
-        at = thinned(len(x), MOST_POINTS)
+        at = self.thinned(len(x), MOST_POINTS)
         return [self.pool.index(x[at]), self.pool.index(y[at])]
 
 

@@ -18,6 +18,7 @@ from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.report.ranking import rank
 from orthobench.results.tuning import Entry
+from orthobench.stats.targets import run_matrix
 
 
 def problem_plots(entries: Sequence[Entry]) -> list[Plot]:
@@ -54,7 +55,8 @@ def comparison_plots(
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         plots += [ranks(with_ranks[name])] if name in with_ranks else []
-        plots += [profile(group), targets_reached(group)]
+        runs = run_matrix(group)
+        plots += [profile(group, runs), targets_reached(group, runs)]
     return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries))]
 
 

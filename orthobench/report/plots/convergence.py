@@ -21,7 +21,7 @@ def convergence(entries: Sequence[Entry]) -> Plot:
     """
     taking_part = [entry for entry in entries if not entry.refused]
     costs, metrics = _costs(taking_part), _metrics(taking_part)
-    traces = [(entry, Traces(entry.records, entry.seeds)) for entry in taking_part]
+    traces = _traces(taking_part)
 
     def draw(key: Key) -> Panel:
         return _panel(traces, *key)
@@ -34,6 +34,21 @@ def convergence(entries: Sequence[Entry]) -> Plot:
         sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds"))],
         about=about(taking_part),
     )
+
+
+def first_panel(entries: Sequence[Entry]) -> Panel:
+    """Return the panel of the convergence plot that is shown first.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The entries of one problem that take part, at least one.
+    """
+    return _panel(_traces(entries), _costs(entries)[0], _metrics(entries)[0])
+
+
+def _traces(entries: Sequence[Entry]) -> list[tuple[Entry, Traces]]:
+    return [(entry, Traces(entry.records, entry.seeds)) for entry in entries]
 
 
 def _panel(traces: Sequence[tuple[Entry, Traces]], x: str, metric: str) -> Panel:

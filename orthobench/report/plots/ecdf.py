@@ -15,15 +15,17 @@ from orthobench.stats.profiles import LADDER, ecdf
 from orthobench.stats.targets import RunMatrix, run_matrix
 
 
-def targets_reached(entries: Sequence[Entry]) -> Plot:
+def targets_reached(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
     """Return the ECDFs of one family: a panel for each cost.
 
     Parameters
     ----------
     entries : sequence of Entry
         The entries of all problems of the family, at least one of which takes part.
+    runs : RunMatrix, optional
+        Their runs, if they are collected already.
     """
-    runs, offered = run_matrix(entries), costs(entries)
+    runs, offered = runs or run_matrix(entries), costs(entries)
     explanation = (
         f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
         f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "

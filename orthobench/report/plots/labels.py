@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from orthobench.report.formatting import assignments, budget_text, clean
 from orthobench.results.record import Record
+from orthobench.results.traces import finite
 from orthobench.results.tuning import Entry
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.values import final, metric_of
@@ -68,7 +69,6 @@ def about(
 
 
 def _crosses(records: Sequence[Record]) -> str:
-    marks = (mark for record in records for mark in record.trace)
-    if any(not math.isfinite(value) for mark in marks for value in mark.metrics.values()):
+    if not all(finite(record.trace) for record in records):
         return "× where a run failed or its metric was no longer finite"
     return "× where a run failed" if any(record.failed for record in records) else ""

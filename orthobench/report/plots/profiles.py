@@ -23,15 +23,17 @@ COST_NAMES: Mapping[str, str] = {
 }
 
 
-def profile(entries: Sequence[Entry]) -> Plot:
+def profile(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
     """Return the performance profiles of one family: a panel for each cost and accuracy.
 
     Parameters
     ----------
     entries : sequence of Entry
         The entries of all problems of the family, at least one of which takes part.
+    runs : RunMatrix, optional
+        Their runs, if they are collected already.
     """
-    runs, offered = run_matrix(entries), costs(entries)
+    runs, offered = runs or run_matrix(entries), costs(entries)
     explanation = (
         "solved to 10 %, say: at most 10 % of the gap between the start and the best value that "
         "any solver reached is left (Moré and Wild 2009); the cost is that of the first such "

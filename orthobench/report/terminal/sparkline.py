@@ -10,7 +10,7 @@ import numpy as np
 
 from orthobench.contract.panel import Panel
 from orthobench.report.formatting import clean, count, duration, number, si
-from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.convergence import first_panel
 from orthobench.report.plots.floor import Floor, floor_of
 from orthobench.results.tuning import Entry
 from orthobench.tools.arrays import Array
@@ -115,14 +115,14 @@ class Sparklines:
 def sparklines(entries: Sequence[Entry]) -> Sparklines | None:
     """Return the curves of one problem, or None if no solver has any.
 
-    They are those of the first panel of `orthobench.report.plots.convergence.convergence`.
+    They are those of `orthobench.report.plots.convergence.first_panel`.
 
     Parameters
     ----------
     entries : sequence of Entry
         The entries of one problem, at least one that takes part.
     """
-    panel = convergence(entries).panel()
+    panel = first_panel([entry for entry in entries if not entry.refused])
     drawn = [series for series in panel.series if np.isfinite(series.y).any()]
     if not any(len(series.x) > 1 for series in drawn):
         return None

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+CURVED = 20_000
+"""The most runs of tables with curves: for these, all traces are read."""
+
+NAME = "solver"
+"""Title of the column of solvers."""
+
 
 def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> list[dict[str, Any]]:
     """Return the comparison as plain rows for `json.dumps`, best first on each problem.
@@ -60,8 +66,8 @@ def show(
 ) -> None:
     """Print a table for each problem, with footnotes about tuning and failures.
 
-    A sparkline shows the median of the metric along the run. Columns that do not fit the width of
-    the console are left out, and named below the table.
+    A sparkline shows the median of the metric along the run, unless there are more than `CURVED`
+    runs. Columns that do not fit the width of the console are left out, and named below the table.
 
     Parameters
     ----------
@@ -75,9 +81,10 @@ def show(
 
     console = console or Console()
     known = rank(entries) if ranked is None else ranked
+    curved = sum(len(r.entry.records) for r in known) <= CURVED
     for group in grouped(known, lambda r: r.entry.problem).values():
         console.print()
-        for part in _parts(group, console):
+        for part in _parts(group, console, curved):
             console.print(part)
 
 
@@ -115,7 +122,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
+def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[RenderableType]:
     """Return title, table and footnotes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
@@ -132,11 +139,13 @@ def _parts(group: Sequence[Ranked], console: Console) -> list[RenderableType]:
     )
     about = "  " + ", ".join(part for part in parts if part)
     ascii_only = console.options.ascii_only
-    curves = sparklines([r.entry for r in ranked]) if ranked else None
+    curves = sparklines([r.entry for r in ranked]) if ranked and curved else None
     shown, left_out = _fitting(ranked, curves, console)
     notes = footnotes.legend(ranked, ascii_only)
     if curves and any(column.title == CURVE for column in shown):
         notes.append(curves.note(ascii_only))
+    if not curved:
+        notes.append(f"no curves of more than {CURVED:,} runs: the page has them")
     notes += caveats.tuning(ranked)
     notes += caveats.reruns(ranked)
     notes += footnotes.refusals(entries)
@@ -159,16 +168,13 @@ def _fitting(
 
     The curves are as wide as the remaining room allows.
     """
-    from rich.measure import Measurement
-
     if not ranked:
         return [], []
     ascii_only = console.options.ascii_only
     shown, left_out = columns(ranked, ascii_only), list[Column]()
     if curves:
         shown.insert(0, curve_column(ranked, curves, NARROW, ascii_only))
-    unlimited = console.options.update(max_width=10_000)
-    width = Measurement.get(console, unlimited, _table(shown, ranked, console)).maximum
+    width = _width(shown, ranked, ascii_only)
     while True:
         last = max(shown, key=lambda column: column.rank)
         needed = width - (0 if last.rank >= FOLD else _foldable(ranked))
@@ -176,11 +182,21 @@ def _fitting(
             break
         left_out.insert(0, last)
         shown.remove(last)
-        width -= last.width + BETWEEN  # measuring the whole table again would be slow
+        width -= last.width + BETWEEN
     if curves and shown[0].title == CURVE:
         room = min(WIDE, NARROW + max(0, console.width - width))
         shown[0] = curve_column(ranked, curves, room, ascii_only)
     return shown, left_out
+
+
+def _width(shown: Sequence[Column], ranked: Sequence[Ranked], ascii_only: bool) -> int:
+    """Return the width of a table; to have rich measure it takes as long as to print it."""
+    from rich.cells import cell_len
+
+    symbols = footnotes.symbols(ascii_only)
+    names = max(max(cell_len(_name(r.entry).plain) for r in ranked), len(NAME))
+    parts = [max(len(symbols[r.mark]) for r in ranked), names, *(column.width for column in shown)]
+    return sum(parts) + BETWEEN * (len(parts) - 1)
 
 
 def _foldable(ranked: Sequence[Ranked]) -> int:
@@ -201,10 +217,12 @@ def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) 
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )
     table.add_column("", no_wrap=True)
-    table.add_column("solver", overflow="fold", vertical="bottom")
+    table.add_column(NAME, overflow="fold", vertical="bottom")
     for column in shown:
         title = Text(column.title, justify=column.justify)
-        table.add_column(title, justify=column.justify, no_wrap=True, vertical="bottom")
+        table.add_column(
+            title, justify=column.justify, no_wrap=True, vertical="bottom", width=column.width
+        )
     symbols = footnotes.symbols(console.options.ascii_only)
     for i, r in enumerate(ranked):
         style = "bold" if r.best else "dim" if not r.summary.n_ok else ""

@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench.contract.solution import Solution
-from orthobench.families.symmetric_tucker import ComponentSolution, Judge, SampleMoment
+from orthobench.families.symmetric_tucker import (
+    ComponentSolution,
+    Judge,
+    SampleMoment,
+    sample_moments,
+)
 from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.judge import violation
@@ -44,6 +49,26 @@ def data_tensor(form, X, order):
 def components(n, count, seed=0):
     V = rng(seed).standard_normal((n, count))
     return ComponentSolution(V / np.linalg.norm(V, axis=0), rng(seed + 1).standard_normal(count))
+
+
+@pytest.mark.parametrize("solution", [Solution(random_point(30, 4, rng())), components(30, 4)])
+def test_an_estimated_square_is_named_with_its_standard_error(solution, monkeypatch):
+    X = skewed(400, 30)
+    exact = Judge(SampleMoment(X, 3))(solution)
+    assert "relative_error_standard_error" not in exact
+    monkeypatch.setattr(sample_moments, "LARGEST_GRAM", 399)
+    monkeypatch.setattr(sample_moments, "PARTNERS", 16)
+    found = Judge(SampleMoment(X, 3))(solution)
+    error = found.pop("relative_error_standard_error")
+    assert list(found) == list(exact)
+    assert 0 < error < 0.3 * abs(1 - exact["relative_error"])
+    assert abs(found["relative_error"] - exact["relative_error"]) < 4 * error
+
+
+def test_metrics_of_one_part_are_those_of_two_alike():
+    X, Q = skewed(60, 6), Solution(random_point(6, 2, rng()))
+    one = SampleMoment(X, 3)
+    assert Judge(one, one)(Q) == Judge(one, SampleMoment(X, 3))(Q)
 
 
 @pytest.mark.parametrize("form", ["samples", "tensor"])

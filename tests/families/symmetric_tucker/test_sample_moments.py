@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from orthobench.families.symmetric_tucker import full_tensors, sample_moments
 from orthobench.families.symmetric_tucker.sample_moments import (
     core_norm_squared,
+    estimated_norm_squared,
     full_core,
     gradient,
     integer_power,
     moment_norm_squared,
+    norm_is_dear,
     partial_core,
     vanishes,
 )
@@ -122,6 +124,28 @@ def test_each_way_to_the_square_is_taken_where_it_is_cheaper(monkeypatch):
     moment_norm_squared(skewed(12, 3), 3)  # 6 columns: as dear as 12 samples
     moment_norm_squared(skewed(13, 3), 3)
     assert taken == [13]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("p", [160, 165])
+def test_the_estimated_square_has_no_bias_and_the_error_that_it_says(p, order, monkeypatch):
+    monkeypatch.setattr(sample_moments, "PARTNERS", 8)
+    monkeypatch.setattr(sample_moments, "LEADING", 2)
+    X = skewed(p, 5)
+    square = moment_norm_squared(X, order)
+    found = np.array([estimated_norm_squared(rng(i).permutation(X), order) for i in range(400)])
+    off, error = found[:, 0] - square, found[:, 1]
+    spread = np.sqrt(np.mean(off**2))
+    assert abs(off.mean()) < 4 * spread / 20
+    # 20 blocks, whose number the samples limit: what pairs share makes errors a little smaller
+    assert 0.75 < spread / np.sqrt(np.mean(error**2)) < 1.15
+
+
+@pytest.mark.parametrize(
+    ("p", "dear"), [(10_000, False), (10_001, True), (10_100, True), (10_101, False)]
+)
+def test_the_square_is_estimated_of_many_samples_only_and_where_the_entries_are_more(p, dear):
+    assert norm_is_dear(p, 100, 3) is dear  # 5,050 columns
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -124,3 +124,12 @@ def test_every_style_has_its_look():
     styles = browser_styles(solver_styles(map(str, range(40))))
     assert len({(look.colour, look.dash, look.symbol) for look in styles.values()}) == 40
     assert len({look.dash for look in styles.values()}) == len(LINES)
+
+
+def test_says_to_how_many_points_curves_are_thinned(monkeypatch):
+    assert plot_data([a_plot("a", length=30)], {}).most_points == 0
+    monkeypatch.setattr(module, "NUMBERS", 1)
+    found = plot_data([a_plot("a", length=30)], {})
+    assert found.most_points == module.FEWEST_POINTS == 24
+    series = read(found)["plots"][0]["panels"]["0"]["series"][0]
+    assert len(read(found)["pool"][series["x"]]) == 24

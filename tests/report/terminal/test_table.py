@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 from records import altered
 from rich.console import Console
+from rich.measure import Measurement
 
 from orthobench.harness.stopping import Ending
 from orthobench.harness.suite import Level
+from orthobench.report.ranking import rank
+from orthobench.report.terminal import table
+from orthobench.report.terminal.columns import columns
 from orthobench.report.terminal.table import rows, show
 from orthobench.results.tuning import choose
 
@@ -259,6 +263,21 @@ class TestShow:
         shown = text(choose(runs("a", 0.3) + runs("b", 0.5)), 120, "ascii")
         assert re.search(r"\| a +\| [-.:=+*#@]{8,}", shown)
         assert "curve: median gap, . " in shown
+
+    def test_has_no_curves_of_too_many_runs_and_says_so(self, runs, monkeypatch):
+        entries = choose(runs("a", 0.3) + runs("b", 0.5))
+        monkeypatch.setattr(table, "CURVED", 9)
+        assert not re.search("[▁-█]{3,}", text(entries, 120))
+        assert "no curves of more than 9 runs" in text(entries, 120)
+
+    def test_is_as_wide_as_it_is_said_to_be(self, runs):
+        ranked = rank(choose(runs("ähnlich 漢字", 0.3, failed=1) + runs("b", 0.5)))
+        shown, console = columns(ranked, False), Console(width=500, color_system=None)
+        drawn = table._table(shown, ranked, console)
+        assert (
+            table._width(shown, ranked, False)
+            == Measurement.get(console, console.options, drawn).maximum
+        )
 
     def test_shows_steps_where_no_samples_are_drawn(self, runs):
         shown = text(choose(runs("pgd", 0.1, samples=False)))

@@ -1,0 +1,54 @@
+"""Traces in a store: what is packed comes back, and blocks of today are read for ever."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthobench.contract.solver import Work
+from orthobench.harness.trace import Mark
+from orthobench.results.traces import Trace, packed
+
+GOLDEN = bytes.fromhex(
+    "6380c52fa5e63041000ba5e6d8404005a5e6bc80800b0ccc10c04e91312f5e30c3003d23e7c3830b07362c98"
+    "d090600f0300"
+)
+"""A block as it was first written."""
+
+counts = st.integers(0, 2**40)
+reported = st.dictionaries(st.sampled_from("abc"), st.floats(allow_nan=False))
+marks = st.builds(
+    Mark,
+    seconds=st.integers(0, 2**30).map(lambda ns: ns * 1e-9),
+    reading=st.integers(0, 2**30).map(lambda ns: ns * 1e-9),
+    work=st.builds(Work, counts, counts, counts),
+    metrics=reported,
+)
+
+
+def trace():
+    steps = [0, 1, 2, 3, 4, 5, 6, 7, 9, 11]
+    return [
+        Mark(1000 * n * 1e-9, 1000 * 1e-9, Work(n, 2 * n, 60 * n), {"gap": 0.5**n}) for n in steps
+    ]
+
+
+@given(st.lists(marks, min_size=1, max_size=40))
+def test_what_is_packed_comes_back(made):
+    names, block = packed(made)
+    assert Trace(len(made), names, made[-1], block) == made
+
+
+def test_whether_all_is_finite_does_not_count_what_was_not_reported():
+    for odd, finite in ((2.0, True), (math.nan, False), (math.inf, False)):
+        made = [
+            Mark(0.0, 0.0, Work(0, 0, 0), {"a": 1.0}),
+            Mark(0.0, 0.0, Work(1, 1, 1), {"b": odd}),
+        ]
+        names, block = packed(made)
+        assert Trace(2, names, made[-1], block).finite is finite
+
+
+def test_a_block_of_the_first_stores_is_read():
+    made = trace()
+    assert Trace(len(made), ("gap",), made[-1], GOLDEN) == made
