@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from orthobench.tools.arrays import Array
 
@@ -49,10 +50,7 @@ def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
     before = np.floor(at).astype(np.intp)
     below, above = ordered[before], ordered[np.minimum(before + 1, len(ordered) - 1)]
     part = (at - before).reshape(at.shape + (1,) * (ordered.ndim - 1))
-    step = above - below
-    # from the nearer end, as numpy does, so that rounding misses neither of them
-    found = np.where(part < 0.5, below + step * part, above - step * (1 - part))
-    return _restored(found)
+    return _restored(_between(below, above, part))
 
 
 def spread(values: ArrayLike) -> tuple[Any, Any, Any]:
@@ -124,32 +122,43 @@ def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
 
 def _intervals(ordered: Array, level: float) -> Array:
     """Return the ends of the intervals of sorted rows, shape (2, m)."""
-    from scipy.stats import bootstrap
+    lower, upper, counts = _middles(ordered.shape[-1])
+    medians = (ordered[:, lower] + ordered[:, upper]) / 2
+    order = np.argsort(medians, axis=1)
+    upto, medians = np.cumsum(counts[order], axis=1), np.take_along_axis(medians, order, axis=1)
+    tail = (1 - expanded_level(level, ordered.shape[-1])) / 2
 
-    n = ordered.shape[-1]
+    def end(q: float) -> Array:
+        at = q * (RESAMPLES - 1)
+        before = math.floor(at)
+        after = min(before + 1, RESAMPLES - 1)
+        below, above = (_placed(medians, upto, place) for place in (before, after))
+        return _between(below, above, np.array(at - before))
 
-    def medians(indices: Array, axis: int) -> Array:
-        # the median of a resample of a sorted row is the value at the median of its indices: so
-        # indices are drawn and sorted once for all rows (scipy resamples pairs in this way)
-        middle = np.sort(indices, axis=axis)
-        lower, upper = middle[..., (n - 1) // 2], middle[..., n // 2]
-        # each resample comes with its mirror image, so that intervals change sign with the values
-        lower, upper = np.append(lower, n - 1 - upper), np.append(upper, n - 1 - lower)
-        found: Array = (ordered[:, lower] + ordered[:, upper]) / 2
-        return found
-
-    found = bootstrap(
-        (np.arange(n),),
-        medians,
-        vectorized=True,
-        confidence_level=expanded_level(level, n),
-        n_resamples=RESAMPLES // 2,
-        method="percentile",
-        random_state=np.random.default_rng(0),
-    ).confidence_interval
     # quantiles of equal values differ from them by rounding
-    ends: Array = np.clip(found, ordered[:, 0], ordered[:, -1])
-    return ends
+    return np.clip([end(tail), end(1 - tail)], ordered[:, 0], ordered[:, -1])
+
+
+@cache
+def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places of the middle values of resamples of n sorted ones, and how often each.
+
+    The median of a resample of a sorted row is the value at the median of its indices: the same
+    for all rows, and many resamples have the same. Each resample comes with its mirror image, so
+    that intervals change sign with the values.
+    """
+    drawn = np.sort(np.random.default_rng(0).integers(0, n, (RESAMPLES // 2, n)), axis=1)
+    lower, upper = drawn[:, (n - 1) // 2], drawn[:, n // 2]
+    both = np.append([lower, upper], [n - 1 - upper, n - 1 - lower], axis=1)
+    (first, second), counts = np.unique(both, axis=1, return_counts=True)
+    return first, second, counts
+
+
+def _placed(values: Array, upto: Array, place: int) -> Array:
+    """Return the value at a place of each row, of sorted values that occur several times."""
+    column = (upto <= place).sum(axis=1, keepdims=True)
+    found: Array = np.take_along_axis(values, column, axis=1)[:, 0]
+    return found
 
 
 def contrast(
@@ -169,24 +178,12 @@ def contrast(
     (float, (float, float))
         The value, and its 95 % expanded percentile interval; see `intervals`.
     """
-    from scipy.stats import bootstrap
-
-    def statistic(a: Array, b: Array, axis: int) -> Array:
-        return of(np.median(a, axis=axis), np.median(b, axis=axis))
-
-    pair = _bounded(a), _bounded(b)
-    with np.errstate(over="ignore"):  # scipy also computes a standard error, which overflows
-        found = bootstrap(
-            pair,
-            statistic,
-            paired=True,
-            vectorized=True,
-            confidence_level=expanded_level(0.95, len(pair[0])),
-            n_resamples=RESAMPLES,
-            method="percentile",
-            random_state=np.random.default_rng(0),
-        ).confidence_interval
-    value, low, high = _restored(np.array([statistic(*pair, axis=-1), *found])).tolist()
+    pair = np.stack([_bounded(a), _bounded(b)])
+    n = pair.shape[1]
+    drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
+    tail = (1 - expanded_level(0.95, n)) / 2
+    low, high = np.quantile(of(*np.median(pair[:, drawn], axis=-1)), [tail, 1 - tail])
+    value, low, high = _restored(np.array([of(*np.median(pair, axis=-1)), low, high])).tolist()
     return value, (low, high)
 
 
@@ -199,9 +196,15 @@ def expanded_level(level: float, n: int) -> float:
     Source: Hesterberg 2015, "What teachers should know about the bootstrap", *The American
     Statistician* 69, 371-386: the expanded percentile interval.
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtr, stdtrit
 
-    return float(1 - 2 * norm.cdf(-math.sqrt(n / (n - 1)) * t.ppf((1 + level) / 2, n - 1)))
+    return float(1 - 2 * ndtr(-math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + level) / 2)))
+
+
+def _between(below: Array, above: Array, part: Array) -> Array:
+    """Return the values at a part of the way, from the nearer end, as numpy does."""
+    step = above - below
+    return np.where(part < 0.5, below + step * part, above - step * (1 - part))
 
 
 def _bounded(values: ArrayLike) -> Array:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.stats.bootstrap import intervals, quantiles
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, average_ranks
 
 LEVEL = 0.05
 """The family-wise error rate of the tests on one problem, or on the ranks of one family."""
@@ -173,39 +174,39 @@ def signed_rank(differences: Array) -> tuple[Array, Array]:
 
     Notes
     -----
-    Rows without ties and zeros are left to scipy. For others scipy has no exact distribution of
-    more than 13 differences (before 1.15, of none), so `_permutation_p` computes that over all
-    assignments of signs to the observed ranks.
+    Exact with ties and zeros, too, for which scipy has no distribution of more than 13 differences
+    (before 1.15, of none).
     """
-    from scipy.stats import rankdata, wilcoxon
-
     zeros = (differences == 0).sum(axis=1, keepdims=True)
-    ranks = rankdata(np.abs(differences), axis=1) - zeros  # zeros rank first
+    ranks = average_ranks(np.abs(differences)) - zeros  # zeros rank first
     signed = np.sign(differences) * ranks
-    plain = (np.sort(np.abs(signed), axis=1) == np.arange(1, signed.shape[1] + 1)).all(axis=1)
-    p = np.empty(len(signed))
-    p[~plain] = [_permutation_p(row) for row in signed[~plain]]
-    if plain.any():
-        p[plain] = wilcoxon(signed[plain], axis=1, method="exact").pvalue
-    return signed.sum(axis=1), p
+    doubled = np.rint(2 * signed).astype(int)
+    observed = np.maximum(doubled, 0).sum(axis=1)
+    all_ranks = np.sort(np.abs(doubled), axis=1)
+    pairs = zip(all_ranks.tolist(), observed.tolist(), strict=True)
+    return signed.sum(axis=1), np.array([_permutation_p(tuple(own), at) for own, at in pairs])
 
 
-def _permutation_p(signed: Array) -> float:
-    """Return the two-sided p-value of the sum of signed ranks, given the ranks.
+def _permutation_p(ranks: tuple[int, ...], observed: int) -> float:
+    """Return the two-sided p-value of the sum of the positive ranks."""
+    below, above = _tails(ranks)
+    return min(1.0, 2 * float(min(below[observed], above[observed])))
+
+
+@lru_cache(maxsize=32)
+def _tails(ranks: tuple[int, ...]) -> tuple[Array, Array]:
+    """Return the probabilities that the sum of the positive ranks is at most, and at least, each.
 
     Under the null hypothesis each rank has either sign with probability 1/2. Mean ranks are whole
     numbers once doubled, so the distribution of the sum of the positive ones is built up rank by
     rank: Streitberg and Röhmel 1986, "Exact distributions for permutation and rank tests", the
-    shift algorithm. O(n³).
+    shift algorithm. O(n³), and once for all comparisons with the same ranks.
     """
-    doubled = np.rint(2 * signed).astype(int)
-    probabilities = np.zeros(np.abs(doubled).sum() + 1)
+    probabilities = np.zeros(sum(ranks) + 1)
     probabilities[0] = 1
-    for rank in np.abs(doubled[doubled != 0]):
+    for rank in filter(None, ranks):
         probabilities = (probabilities + np.roll(probabilities, rank)) / 2
-    observed = doubled[doubled > 0].sum()
-    tails = probabilities[: observed + 1].sum(), probabilities[observed:].sum()
-    return min(1.0, 2 * float(min(tails)))
+    return np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
 
 
 def holm(p: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.stats.paired import LEVEL
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, average_ranks
 
 PROBLEMS = 5
 """The fewest problems over which mean ranks are tested.
@@ -73,10 +73,8 @@ def mean_ranks(values: Mapping[str, Sequence[float]]) -> Ranks:
     Notes
     -----
     Source: Demšar 2006, "Statistical comparisons of classifiers over multiple data sets", *JMLR*
-    7, section 3.2.2. There Friedman's statistic is not corrected for ties; scipy's is.
+    7, section 3.2.2. There Friedman's statistic is not corrected for ties; here it is.
     """
-    from scipy.stats import friedmanchisquare
-
     if len({len(row) for row in values.values()}) > 1:
         raise ValueError("mean ranks need the same problems of all solvers")
     solvers, problems = len(values), len(next(iter(values.values()), ()))
@@ -87,14 +85,13 @@ def mean_ranks(values: Mapping[str, Sequence[float]]) -> Ranks:
         )
     ranks = problem_ranks(np.array(list(values.values())))
     mean = dict(zip(values, ranks.mean(axis=1).tolist(), strict=True))
-    # where all solvers tie on all problems, scipy divides zero by zero
-    statistic, p = (0.0, 1.0) if np.ptp(ranks) == 0 else friedmanchisquare(*ranks)
+    statistic, p = friedman(ranks)
     return Ranks(
         dict(sorted(mean.items(), key=lambda item: item[1])),
         problems,
-        float(p),
+        p,
         critical_difference(solvers, problems),
-        float(statistic),
+        statistic,
     )
 
 
@@ -111,11 +108,31 @@ def problem_ranks(values: ArrayLike) -> Array:
     ndarray
         Ranks from 1, the best; ties share the mean of their ranks.
     """
-    from scipy.stats import rankdata
-
     array = np.asarray(values, dtype=np.float64)
-    ranks: Array = rankdata(np.where(np.isfinite(array), array, math.inf), axis=0)
-    return ranks
+    return average_ranks(np.where(np.isfinite(array), array, math.inf).T).T
+
+
+def friedman(ranks: Array) -> tuple[float, float]:
+    """Return Friedman's statistic, corrected for ties, and its p-value.
+
+    Parameters
+    ----------
+    ranks : ndarray, shape (k, N)
+        Of k solvers on each of N problems.
+
+    Notes
+    -----
+    The p-value is that of the chi-squared distribution. Where all solvers tie on all problems, the
+    statistic is 0.
+    """
+    from scipy.special import chdtrc
+
+    k, n = ranks.shape
+    mean = (k + 1) / 2
+    scatter = float(((ranks - mean) ** 2).sum()) / (n * (k - 1))
+    between = n * float(((ranks.mean(axis=1) - mean) ** 2).sum())
+    statistic = between / scatter if scatter else 0.0
+    return statistic, float(chdtrc(k - 1, statistic))
 
 
 def critical_difference(solvers: int, problems: int) -> float:
@@ -124,7 +141,23 @@ def critical_difference(solvers: int, problems: int) -> float:
     That is the quantile of the studentized range for infinite degrees of freedom, divided by the
     square root of 2, times sqrt(k (k + 1) / (6 N)): Demšar 2006, section 3.2.2.
     """
-    from scipy.stats import studentized_range
-
-    quantile = studentized_range.ppf(1 - LEVEL, solvers, np.inf) / math.sqrt(2)
+    quantile = studentized_range(1 - LEVEL, solvers) / math.sqrt(2)
     return float(quantile * math.sqrt(solvers * (solvers + 1) / (6 * problems)))
+
+
+def studentized_range(level: float, k: int) -> float:
+    """Return a quantile of the range of k standard normal variables, by bisection.
+
+    The distribution function at q is k times the integral of the density at z, times the
+    probability to the power k - 1 that a variable lies between z and z + q; the trapezoidal rule
+    is exact to rounding for an integrand as smooth as this.
+    """
+    from scipy.special import ndtr
+
+    z = np.linspace(-12, 12, 2001)
+    density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    low, high = 0.0, 24.0
+    while low < (middle := (low + high) / 2) < high:
+        share = k * np.sum(density * (ndtr(z + middle) - ndtr(z)) ** (k - 1)) * (z[1] - z[0])
+        low, high = (middle, high) if share < level else (low, middle)
+    return low

@@ -183,6 +183,21 @@ class TestContrast:
         assert value == 4 - 2
         assert low < value < high
 
+    @pytest.mark.parametrize("n", [2, 5, 10])
+    def test_is_scipys_with_the_level_expanded(self, n):
+        pair = np.random.default_rng(n).lognormal(size=(2, n))
+        expected = scipy.stats.bootstrap(
+            tuple(pair),
+            lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
+            paired=True,
+            vectorized=True,
+            n_resamples=RESAMPLES,
+            confidence_level=expanded_level(0.95, n),
+            method="percentile",
+            random_state=np.random.default_rng(0),
+        ).confidence_interval
+        assert contrast(*pair, np.divide)[1] == pytest.approx(tuple(expected), rel=1e-12)
+
     def test_is_infinite_above_with_failures(self):
         value, (low, high) = contrast([2.0, 3.0, 2.0, INF, 2.5], np.full(5, 2.0**-30), np.divide)
         assert value == 2.5 * 2**30

@@ -67,7 +67,7 @@ class TestSignedRank:
         expected = scipy.stats.wilcoxon(rows, axis=1, method="exact", alternative="greater")
         np.testing.assert_allclose(statistic, 2 * expected.statistic - n * (n + 1) / 2)
         two_sided = scipy.stats.wilcoxon(rows, axis=1, method="exact").pvalue
-        np.testing.assert_allclose(p, two_sided, rtol=1e-12)
+        np.testing.assert_allclose(p, two_sided, rtol=1e-9)  # scipy's are off by 2e-11 for n = 60
 
     @pytest.mark.parametrize("n", [4, 8, 11])
     def test_is_that_of_scipys_permutation_test_with_ties(self, n):

@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthobench.stats.paired import LEVEL
-from orthobench.stats.ranks import critical_difference, enough, mean_ranks, problem_ranks
+from orthobench.stats.ranks import (
+    critical_difference,
+    enough,
+    mean_ranks,
+    problem_ranks,
+    studentized_range,
+)
 
 INF = math.inf
 
@@ -65,6 +71,12 @@ class TestPublished:
         # Demšar 2006, table 5a; it gives 2.343 for 3 solvers, which is 2.3437
         one = math.sqrt(solvers * (solvers + 1) / (6 * 9))
         assert critical_difference(solvers, 9) / one == pytest.approx(quantile, abs=1e-3)
+
+    @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+    @pytest.mark.parametrize("k", [2, 3, 10, 50])
+    def test_quantiles_of_the_studentized_range_are_scipys(self, k, level):
+        expected = scipy.stats.studentized_range.ppf(level, k, np.inf)
+        assert studentized_range(level, k) == pytest.approx(expected, rel=1e-8)
 
 
 class TestRanks:
