@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import smoke
-from history import imports, overhead, solvers
+from calls import TINY
+from history import first_run, imports, overhead, solvers
 
 import orthobench as ob
 
@@ -58,6 +59,13 @@ def test_what_is_tracked_of_a_solver(small):
 )
 def test_overhead(cls):
     everything(cls)
+
+
+def test_the_first_run(tmp_path, monkeypatch):
+    suite = tmp_path / "tiny.toml"
+    suite.write_text(TINY)
+    monkeypatch.setattr(first_run, "SUITE", str(suite))
+    everything(first_run.Quickstart)
 
 
 @pytest.mark.parametrize("code", [method() for method in methods(imports, ("timeraw_",))])

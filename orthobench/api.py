@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, nullcontext
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
@@ -18,6 +19,7 @@ from orthobench.harness import run as harness
 from orthobench.harness.cell import instance_of
 from orthobench.harness.executors import Limits
 from orthobench.harness.executors.choice import Execute, chosen
+from orthobench.harness.executors.waiting import Waiting
 from orthobench.harness.identity import Streams, canonical, describe
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import Planned, Suite
@@ -25,14 +27,16 @@ from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
+from orthobench.report.grouping import grouped
 from orthobench.report.terminal.progress import Progress
-from orthobench.results.explain import explain
+from orthobench.results.course import Course, complete, rest_of, undecided
+from orthobench.results.explain import RUNS, explain
 from orthobench.results.results import Results
 from orthobench.results.store import FILE, Store, exists
 from orthobench.tools import environment
 from orthobench.tools.files import below
 from orthobench.tools.paths import homeless
-from orthobench.tools.threads import limited
+from orthobench.tools.threads import cores, limited
 
 RESULTS = "orthobench-results"
 """The folder where runs put their stores and figures, one folder a suite."""
@@ -117,9 +121,10 @@ def run(
     retry: bool = False,
     quiet: bool = False,
     executor: str = "local",
-    workers: int = 1,
+    workers: int | Literal["auto"] = 1,
     limits: Limits | None = None,
     scheduler: str | None = None,
+    finished: Callable[[Results], None] | None = None,
 ) -> Results:
     """Run a suite, or what of it is not in its store yet, and return its results.
 
@@ -138,12 +143,16 @@ def run(
         the judge, the clock is checked, and a process that dies or hangs costs no more than its
         cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded;
         needed for classes that are defined in a script or a notebook.
-    workers : int
-        Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler.
+    workers : int or "auto"
+        Processes of ``"local"``, or of the cluster that ``"dask"`` starts without a scheduler;
+        ``"auto"``: as many as keep all physical cores busy.
     limits : Limits, optional
         What one cell may take; not ``"inline"``.
     scheduler : str, optional
         Address of a Dask scheduler.
+    finished : callable, optional
+        Called with the results of each problem as soon as all of its cells are there, in the
+        suite's order.
 
     Returns
     -------
@@ -161,12 +170,15 @@ def run(
     known = find_suite(suite)
     path = store or default_store(known)
     planned = known.plan()
+    workers = _workers(workers, executor, known.threads)
     run_cells = chosen(executor, workers, known.threads, limits, scheduler)
     preflight.refuse_idle(planned)
     preflight.refuse_endless(planned)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.cell.key for p in planned) if opened else set()
+        if opened and not retry and (there := complete(opened, known, planned)):
+            return _told(Results(known.name, path, there), quiet, finished)
         preflight.check_problems(planned, done)
         with limited(known.threads):
             ran_on = environment.snapshot()
@@ -178,8 +190,8 @@ def run(
         if retry:
             failed = {record.key for record in opened.records(known.name) if record.failed}
             opened.discard(failed)
-            done -= failed
-        _execute(opened, session, planned, done, run_cells, quiet)
+        course = Course(known, opened, planned)
+        _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
         opened.end(session)
         return Results(known.name, path, opened.records(known.name))
 
@@ -189,17 +201,35 @@ def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[st
 
     Nothing is run or written. Each entry has ``cell``, ``action`` and ``reason``.
     """
+    planned, waiting = suite.plan(), []
     contents: Mapping[str, Any] = {}
     failed: dict[str, str] = {}
-    if exists(store):
-        with Store(store) as opened:
+    with Store(store) if exists(store) else nullcontext() as opened:
+        if opened:
             contents = opened.contents()
             if retry:
                 records = opened.records(suite.name)
                 failed = {r.key: r.stop.status.value for r in records if r.failed}
+        for trials in undecided(suite, planned).values():
+            rest = rest_of(suite, opened, trials) if opened else None
+            if rest is None:
+                waiting += _explain_rest(suite, trials[0])
+            planned += rest or []
     return [
-        {"cell": _label(e.planned), "action": e.action, "reason": e.reason}
-        for e in explain(suite.plan(), contents, failed)
+        *(
+            {"cell": _label(e.planned), "action": e.action, "reason": e.reason}
+            for e in explain(sorted(planned, key=lambda p: p.position), contents, failed)
+        ),
+        *waiting,
+    ]
+
+
+def _explain_rest(suite: Suite, trial: Planned) -> list[dict[str, str]]:
+    """Return the entries of the trial that is still to be chosen, on the seeds that follow."""
+    reason = "with the trial that is chosen when all have run"
+    return [
+        {"cell": _label(replace(p, tuned={})), "action": RUNS, "reason": reason}
+        for p in suite.rest(trial)
     ]
 
 
@@ -230,26 +260,62 @@ def default_store(suite: Suite) -> Path:
     return below(Path(), RESULTS, suite.name, FILE)
 
 
+def _workers(workers: int | str, executor: str, threads: int) -> int:
+    """Return the number of workers that is meant by a number or by ``"auto"``."""
+    if isinstance(workers, int):
+        return workers
+    if workers != "auto":
+        raise UsageError(f"workers must be a number or 'auto', not {workers!r}")
+    return 1 if executor == "inline" else max(1, cores() // threads)
+
+
+def _told(results: Results, quiet: bool, finished: Callable[[Results], None] | None) -> Results:
+    """Return results to which nothing was to be added, after they were shown."""
+    with Progress(0, quiet, skipped=len(results.records)):
+        pass
+    for of_problem in grouped(results.records, lambda r: r.problem.label).values():
+        if finished:
+            finished(replace(results, records=of_problem))
+    return results
+
+
+def _tell(
+    finished: Callable[[Results], None] | None, store: Store, suite: Suite, problem: str
+) -> None:
+    """Show the results of a problem."""
+    if finished:
+        finished(Results(suite.name, store.path, store.records(suite.name, problem)))
+
+
 def _execute(
     store: Store,
     session: int,
-    planned: Sequence[Planned],
-    done: Collection[str],
+    course: Course,
     run_cells: Execute,
     quiet: bool,
+    tell: Callable[[str], None],
 ) -> None:
-    """Run the planned cells that are not done, and store each as it is finished."""
-    left = {p.cell.key: p for p in planned if p.cell.key not in done}
-    skipped = sum(p.cell.key in done for p in planned)
-    with Progress(len(left), quiet, skipped=skipped) as progress:
-        for event in run_cells([p.cell for p in left.values()]):
-            label = _label(left[event.cell.key])
+    """Run the cells that are left, store each as it is finished, and tell of finished problems."""
+    waiting = Waiting(course.cells)
+    with Progress(len(course), quiet, skipped=course.stored) as progress:
+        _tell_finished(course, progress, tell)
+        for event in run_cells(waiting):
+            label = _label(course[event.cell])
             if event.outcome is None:
                 progress.begin(label, event.worker)
-            else:
-                store.add(session, event.cell, event.outcome)
-                failed = event.outcome.stop.status.failed
-                progress.advance(label, failed, event.worker)
+                continue
+            store.add(session, event.cell, event.outcome)
+            progress.advance(label, event.outcome.stop.status.failed, event.worker)
+            if new := course.finish(event.cell):
+                waiting.add(new)
+            progress.expect(len(course))
+            _tell_finished(course, progress, tell)
+
+
+def _tell_finished(course: Course, progress: Progress, tell: Callable[[str], None]) -> None:
+    for problem in course.tables():
+        with progress.hidden():
+            tell(problem)
 
 
 def _label(planned: Planned) -> str:

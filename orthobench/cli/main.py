@@ -18,9 +18,9 @@ import click
 from orthobench._version import __version__
 from orthobench.cli.comparing import compare
 from orthobench.cli.ends import FAILED, Group
-from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE, WORKERS
+from orthobench.cli.options import AS_JSON, AUTO_WORKERS, QUIET, STORE, SUITE_OF_STORE
 from orthobench.cli.plugins import plugin
-from orthobench.cli.printing import print_facts, print_results, say
+from orthobench.cli.printing import print_facts, print_paths, print_results, print_tables, say
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
 
@@ -102,7 +102,7 @@ def main() -> None:
     show_default=True,
     help="Where cells run: in worker processes, in this process, or on a Dask cluster.",
 )
-@WORKERS
+@AUTO_WORKERS
 @click.option("--isolate", is_flag=True, help="Run each cell in a fresh process.")
 @click.option(
     "--timeout",
@@ -125,7 +125,7 @@ def main() -> None:
 @QUIET
 @AS_JSON
 def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet: bool,
-        as_json: bool, executor: str, workers: int, isolate: bool, timeout: float | None,
+        as_json: bool, executor: str, workers: Any, isolate: bool, timeout: float | None,
         memory_limit: int | None, scheduler: str | None, explain: bool,
         **changes: Any) -> None:  # fmt: skip
     """Run the cells of SUITE that are not in its store yet.
@@ -149,12 +149,15 @@ def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet
         results = api.run(
             requested, path, retry=retry, quiet=quiet or as_json,
             executor=executor, workers=workers, limits=limits, scheduler=scheduler,
+            finished=None if as_json else print_tables,
         )  # fmt: skip
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"
         raise type(error)(message) from None
-    print_results(results, path.parent if figures else None, as_json)
-    if not as_json:
+    if as_json:
+        print_results(results, path.parent if figures else None, as_json)
+    else:
+        print_paths(results, path.parent if figures else None)
         say(f"orthobench report {shlex.quote(str(path))} writes the page about it")
     sys.exit(FAILED if results.failures else 0)
 

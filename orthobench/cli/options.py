@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,4 +18,23 @@ WORKERS = click.option(
     default=1,
     show_default=True,
     help="Number of worker processes.",
+)
+
+
+class _Workers(click.IntRange):
+    """A number of worker processes, or ``auto``."""
+
+    name = "integer|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "auto" else super().convert(value, param, ctx)
+
+
+AUTO_WORKERS = click.option(
+    "-w",
+    "--workers",
+    type=_Workers(1),
+    default="auto",
+    show_default=True,
+    help="Number of worker processes; auto takes one for each physical core.",
 )

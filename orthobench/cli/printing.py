@@ -56,21 +56,42 @@ def print_results(results: Results, folder: Path | None, as_json: bool) -> None:
     """Print the tables of some results; with a folder, draw their figures in it."""
     from orthobench.report.terminal import table
 
-    entries = results.entries
     if not as_json:
-        table.show(entries)
-        say()
-    figures = [] if folder is None else _draw_figures(results, folder)
-    if as_json:
-        print_json({
-            "suite": results.suite, "table": table.rows(entries),
-            "files": [str(path) for path in [*figures, results.path]],
-            "versions": results.versions,
-        })  # fmt: skip
+        print_tables(results)
+        print_paths(results, folder)
         return
-    for line in figure_lines(figures):
+    figures = [] if folder is None else _figures(results, folder)
+    print_json({
+        "suite": results.suite, "table": table.rows(results.entries),
+        "files": [str(path) for path in [*figures, results.path]],
+        "versions": results.versions,
+    })  # fmt: skip
+
+
+def print_tables(results: Results) -> None:
+    """Print a table for each problem of some results."""
+    from orthobench.report.terminal import table
+
+    table.show(results.entries)
+
+
+def print_paths(results: Results, folder: Path | None) -> None:
+    """Print the path of the store; with a folder, draw figures in it and print their paths, too."""
+    say()
+    workers = _workers(results)
+    if workers > 1:
+        say(f"times are of {workers} runs at once; --workers 1 takes them one by one")
+    for line in figure_lines([] if folder is None else _figures(results, folder)):
         say(line)
     say(results.path)
+
+
+def _workers(results: Results) -> int:
+    """Return how many runs went on at once in the latest session."""
+    match results.session()["environment"]:
+        case {"run": {"workers": int(workers)}}:
+            return workers
+    return 1
 
 
 def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
@@ -110,11 +131,17 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(escape(clean(text)))
 
 
-def _draw_figures(results: Results, folder: Path) -> list[Path]:
-    from orthobench.report.figures.save import RUN_KINDS, save_figures
+def _figures(results: Results, folder: Path) -> list[Path]:
+    """Return the paths of the figures, drawn again where their data changed since."""
+    from orthobench.report.figures.drawn import Drawn
     from orthobench.tools.files import below
 
-    return save_figures(
-        results.entries, below(folder, "figures"), formats=("png", "svg", "csv"), kinds=RUN_KINDS,
-        exhibits=results.exhibits,
-    )  # fmt: skip
+    drawn = Drawn(below(folder, "figures"), results.fingerprint())
+    if not drawn.paths:
+        from orthobench.report.figures.save import RUN_KINDS, save_figures
+
+        drawn.remember(save_figures(
+            results.entries, drawn.folder, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+            exhibits=results.exhibits,
+        ))  # fmt: skip
+    return drawn.paths

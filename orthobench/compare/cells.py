@@ -90,7 +90,8 @@ def collect(
     if len(stores) == 2:
         return stores[base], stores[head]
     name, text = _suite(base, head, options)
-    request = {"text": text, "name": name, "changes": _changes(text, options)}
+    changes = {**_changes(text, options), **({} if stores else _every_seed(text))}
+    request = {"text": text, "name": name, "changes": changes}
     ratio = RATIO if stores else DENSE
     sides = [side for side in (base, head) if side not in stores]
     found = {**stores, **_run_side_by_side(sides, request, options, ratio, progress)}
@@ -252,6 +253,16 @@ def _changes(text: str, options: Options) -> dict[str, Any]:
         if names:
             changes[kind] = [entry for entry in entries if entry["name"] in names]
     return changes
+
+
+def _every_seed(text: str) -> dict[str, Any]:
+    """Return what has trials run on all seeds, where the suite has them tuned on some.
+
+    Nothing is chosen here, and older revisions do not know the key.
+    """
+    tuning = tomllib.loads(text).get("tuning", {})
+    rest = {key: value for key, value in tuning.items() if key != "seeds"}
+    return {"tuning": rest} if rest != tuning else {}
 
 
 def _refuse_empty(base: SideCells, head: SideCells) -> None:

@@ -14,6 +14,9 @@ CORE = "orthobench"
 RUN = f"{CORE}.harness.cell"
 """The module of the core that executes every run."""
 
+BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+"""The parts of a statement that have statements."""
+
 FAMILIES = f"{CORE}.families"
 """What a problem or a solver may use of ``import orthobench``: the makers of instances."""
 
@@ -78,10 +81,21 @@ def imports(module: str) -> frozenset[str]:
     path = file_of(module)
     if path is None:
         return frozenset()
+    source = path.read_bytes()
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in _walk(ast.parse(source), statements=b"import_module" not in source):
         found.update(_imported(node, module, is_package=path.stem == "__init__"))
     return frozenset(found - {module})
+
+
+def _walk(tree: ast.AST, statements: bool) -> Iterator[ast.AST]:
+    """Yield a node and all below it; of `statements` only these, which is four times as fast."""
+    yield tree
+    for name in BLOCKS if statements else tree._fields:
+        inner = getattr(tree, name, ())
+        for node in inner if isinstance(inner, list) else (inner,):
+            if isinstance(node, ast.AST):
+                yield from _walk(node, statements)
 
 
 def _imported(node: ast.AST, module: str, is_package: bool) -> Iterator[str]:

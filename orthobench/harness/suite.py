@@ -21,8 +21,10 @@ level. A problem may have levels of its own; ``at = {}`` compares without any.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orthobench._version import __version__
@@ -109,6 +111,8 @@ class Planned:
         The labels of its problem and its solver.
     tuned : mapping
         The values of its tuned parameters.
+    position : int
+        Its place in the suite: problems, then seeds, then solvers.
     levels : tuple of Level
         The levels that its problem is compared at.
     """
@@ -117,6 +121,7 @@ class Planned:
     problem: str
     solver: str
     tuned: Mapping[str, Any]
+    position: int
     levels: tuple[Level, ...] = ()
 
 
@@ -141,6 +146,9 @@ class Suite:
         A target that ends every run.
     trials : int
         The most trials that any solver may have.
+    tuning_seeds : tuple of int
+        The first of the seeds, where trials run on these alone and the chosen one on all; empty
+        where all trials run on all seeds.
     """
 
     name: str
@@ -152,12 +160,15 @@ class Suite:
     threads: int = 1
     target: Target | None = None
     trials: int = TRIALS
+    tuning_seeds: tuple[int, ...] = ()
 
     def plan(self) -> list[Planned]:
-        """Return the cells: problems times seeds times solvers, those on the same data together.
+        """Return the cells that wait for no choice: problems times seeds times solvers.
 
-        A solver that can take problems of some families of the suite is planned only for these
-        families, though for all problems there: those that it cannot take, it refuses.
+        Those on the same data come together. Where there are `tuning_seeds`, solvers with several
+        trials are planned for these; `rest` are the others of a trial that is chosen. A solver that
+        can take problems of some families of the suite is planned only for these families, though
+        for all problems there: those that it cannot take, it refuses.
 
         Raises
         ------
@@ -169,16 +180,34 @@ class Suite:
             for names in {s.solver.packages for s in self.solvers}
         }
         families = {s.solver.needs: self._families(s.solver) for s in self.solvers}
+        trials = Counter(s.label for s in self.solvers)
+        seeds = self.tuning_seeds or self.seeds
+        data = [(p, p.problem.checksum()) for p in self.problems]
         return [
             Planned(
-                self._cell(p, data, s, packages[s.solver.packages], seed),
-                p.label, s.label, s.tuned, p.levels,
+                self._cell(p, checksum, s, packages[s.solver.packages], seed),
+                p.label, s.label, s.tuned, place, p.levels,
             )
-            for p, data in [(p, p.problem.checksum()) for p in self.problems]
-            for seed in self.seeds
-            for s in self.solvers
+            for place, ((p, checksum), seed, s) in enumerate(
+                itertools.product(data, self.seeds, self.solvers)
+            )
             if p.problem.family in families[s.solver.needs]
+            and (trials[s.label] == 1 or seed in seeds)
         ]  # fmt: skip
+
+    def rest(self, trial: Planned) -> list[Planned]:
+        """Return the cells of a trial on the seeds that trials do not run on."""
+        here = self.seeds.index(trial.cell.seed)
+        tried = self.tuning_seeds or self.seeds
+        return [
+            replace(
+                trial,
+                cell=replace(trial.cell, seed=seed),
+                position=trial.position + (i - here) * len(self.solvers),
+            )
+            for i, seed in enumerate(self.seeds)
+            if seed not in tried
+        ]
 
     def _families(self, solver: AnySolver) -> set[str]:
         """Return the families of this suite that a solver can take; all where it can take none."""

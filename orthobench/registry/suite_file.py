@@ -26,6 +26,7 @@ from orthobench.registry.suite_values import (
     seeds_of,
     target_of,
     text_of,
+    tuning_of,
 )
 from orthobench.registry.toml_lines import KeyPath, line_numbers
 from orthobench.tools import toml
@@ -104,17 +105,21 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
             raise SuiteError((key,), str(unknown("key", key, KEYS)))
     _refuse_huge(table)
     budget = budget_of(table.get("budget", {}), ("budget",))
-    trials = count_of(table.get("tuning", {}), "trials", ("tuning",), TRIALS)
+    tuning = tuning_of(table.get("tuning", {}))
+    trials = count_of(tuning, "trials", ("tuning",), TRIALS)
+    seeds = seeds_of(table.get("seeds", 10))
+    tried = count_of(tuning, "seeds", ("tuning",), len(seeds))
     levels = levels_of(table["at"], ("at",)) if "at" in table else None
     suite = Suite(
         name=name,
         description=text_of(table, "description"),
         problems=tuple(_problems(_entries(table, "problem"), budget, levels, registry)),
         solvers=tuple(_solvers(_entries(table, "solver"), trials, registry)),
-        seeds=seeds_of(table.get("seeds", 10)),
+        seeds=seeds,
         threads=count_of(table, "threads", (), 1),
         target=target_of(table.get("target")),
         trials=trials,
+        tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
     )
     _check_limits(suite)
     return suite

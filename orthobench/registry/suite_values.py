@@ -17,6 +17,8 @@ MOST = 1_000_000
 
 LARGEST_SEED = 2**63 - 1
 """The largest whole number that a store can keep."""
+TUNING = ("trials", "seeds")
+"""The keys of ``[tuning]``."""
 
 
 class SuiteError(Exception):
@@ -98,12 +100,18 @@ def seeds_of(value: Any) -> tuple[int, ...]:
     return tuple(seeds)
 
 
-def count_of(table: Any, key: str, path: KeyPath, default: int) -> int:
-    """Return a whole number >= 1 in a table, in which there may be no other key but at the top."""
+def tuning_of(table: Any) -> Mapping[str, Any]:
+    """Return the table ``[tuning]``, with its keys checked."""
     if not isinstance(table, dict):
-        raise SuiteError(path, "must be a table")
-    if path and (others := [k for k in table if k != key]):
-        raise SuiteError((*path, others[0]), str(unknown("key", others[0], [key])))
+        raise SuiteError(("tuning",), "must be a table")
+    for key in table:
+        if key not in TUNING:
+            raise SuiteError(("tuning", key), str(unknown("key", key, TUNING)))
+    return table
+
+
+def count_of(table: Mapping[str, Any], key: str, path: KeyPath, default: int) -> int:
+    """Return a whole number >= 1 in a table."""
     value = table.get(key, default)
     if not _positive(value):
         raise SuiteError((*path, key), f"must be a whole number >= 1, not {shown(value)}")

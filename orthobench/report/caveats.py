@@ -23,8 +23,16 @@ def tuning(ranked: Sequence[Ranked]) -> list[str]:
     sizes = sorted({len(entry.trials) for entry in tuned})
     trials = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     by = clean(tuned[0].facts.tuned_by.replace("_", " "))
-    first = f"parameters were chosen by {by}, from {trials} trials of each solver"
+    first = f"parameters were chosen by {by}, from {trials} trials of each solver{_seeds(tuned)}"
     return [first, *(caveat for entry in tuned for caveat in _edges(entry))]
+
+
+def _seeds(tuned: Sequence[Entry]) -> str:
+    """Return on how many seeds trials were compared, where not on all."""
+    counts = sorted({len(entry.tuned_on) for entry in tuned})
+    if counts[-1] == len(tuned[0].seeds) == counts[0]:
+        return ""
+    return f" on {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} of the seeds"
 
 
 def reruns(ranked: Sequence[Ranked]) -> list[str]:

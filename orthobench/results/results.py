@@ -145,6 +145,11 @@ class Results:
         with Store(self.path) as store:
             return {**store.exhibits(record.key for record in records)}
 
+    def fingerprint(self) -> str:
+        """Return a digest of the plan and of all results of the suite, from the store."""
+        with Store(self.path) as store:
+            return store.fingerprint(self.suite)
+
     def session(self) -> dict[str, Any]:
         """Return where the results come from: the latest session of the suite, from the store.
 

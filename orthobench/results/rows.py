@@ -30,9 +30,33 @@ PLANNED = """
         cell.seed, cell.settings, cell.metrics, result.*, trace.block
     FROM plan LEFT JOIN cell ON cell.id = plan.cell
         LEFT JOIN result ON result.cell = cell.id LEFT JOIN trace ON trace.cell = cell.id
+"""
+"""Planned cells, with their results where there are any."""
+
+
+FINGERPRINT = """
+    SELECT cell.key, problem.value, solver.value, tuned.value, levels.value, result.checksum
+    FROM plan JOIN cell ON cell.id = plan.cell LEFT JOIN result ON result.cell = cell.id
+        JOIN text AS problem ON problem.id = plan.problem
+        JOIN text AS solver ON solver.id = plan.solver
+        JOIN text AS tuned ON tuned.id = plan.tuned
+        JOIN text AS levels ON levels.id = plan.levels
     WHERE plan.suite = (SELECT id FROM text WHERE value = ?) ORDER BY plan.position
 """
-"""The planned cells of a suite, with their results where there are any."""
+"""What identifies the plan of a suite and its results."""
+
+
+def planned(labels: int) -> str:
+    """Return the query for the planned cells of a suite, of a problem in it, or also of a solver.
+
+    Parameters
+    ----------
+    labels : int
+        How many of the labels of suite, problem and solver are given as values.
+    """
+    columns = ("plan.suite", "plan.problem", "plan.solver")[:labels]
+    given = " AND ".join(f"{name} = (SELECT id FROM text WHERE value = ?)" for name in columns)  # noqa: S608
+    return f"{PLANNED} WHERE {given} ORDER BY plan.position"
 
 
 class Texts:
@@ -112,12 +136,14 @@ def metrics_of(cell: Cell) -> str:
     )
 
 
-def plan_row(texts: Texts, suite: str, position: int, cell: int, planned: Planned) -> Row:
+def plan_row(texts: Texts, suite: str, cell: int, planned: Planned) -> Row:
     """Return the row of the table ``plan``; `cell` is the number of the cell."""
     levels = json.dumps([[level.metric, level.most] for level in planned.levels])
     labels = (suite, planned.problem, planned.solver)
     tuned = canonical(planned.tuned)
-    return (*map(texts.number, labels), position, cell, texts.number(tuned), texts.number(levels))
+    return (
+        *map(texts.number, labels), planned.position, cell, *map(texts.number, (tuned, levels)),
+    )  # fmt: skip
 
 
 def result_row(

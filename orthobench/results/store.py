@@ -6,6 +6,7 @@ at most the cells in flight. What a suite planned is kept too, so that missing r
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import struct
@@ -157,14 +158,7 @@ class Store:
             connection.execute(
                 "DELETE FROM plan WHERE suite = ?", (self._texts.number(suite.name),)
             )
-            connection.executemany(
-                "INSERT INTO plan (suite, problem, solver, position, cell, tuned, levels)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    rows.plan_row(self._texts, suite.name, i, self._number(p.cell), p)
-                    for i, p in enumerate(planned)
-                ),
-            )
+            self._plan(suite.name, planned)
             connection.execute(
                 "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM result)"
                 " AND id NOT IN (SELECT cell FROM plan)"
@@ -173,6 +167,18 @@ class Store:
             raise StoreError(f"the store {self.path} gave the session no number")
         return session
 
+    def plan(self, suite: str, planned: Iterable[Planned]) -> None:
+        """Add cells to the plan of a suite; one that is there already stays as it is."""
+        with self._transaction():
+            self._plan(suite, planned)
+
+    def _plan(self, suite: str, planned: Iterable[Planned]) -> None:
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO plan (suite, problem, solver, position, cell, tuned, levels)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (rows.plan_row(self._texts, suite, self._number(p.cell), p) for p in planned),
+        )
+
     def end(self, session: int) -> None:
         """Record that a session went through."""
         with self._transaction() as connection:
@@ -180,8 +186,8 @@ class Store:
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return those of `keys` whose cells are finished."""
-        found = self._read("SELECT key FROM cell JOIN result ON result.cell = cell.id")
-        return {key.hex() for (key,) in found}.intersection(keys)
+        query = "SELECT 1 FROM result WHERE cell = (SELECT id FROM cell WHERE key = ?)"
+        return {key for key in keys if self._read(query, (bytes.fromhex(key),))}
 
     def contents(self) -> dict[str, Any]:
         """Return what the result of each finished cell depends on, by key."""
@@ -265,14 +271,26 @@ class Store:
             environment = checks.session(*found)
             return {**dict(zip(columns, found, strict=True)), "environment": environment}
 
-    def records(self, suite: str) -> list[Record]:
+    def records(
+        self, suite: str, problem: str | None = None, solver: str | None = None
+    ) -> list[Record]:
         """Return every planned cell of a suite, in its order; those not run yet are missing.
 
-        Their traces are unpacked on first use.
+        With the label of a problem, or also of a solver, only the cells of these. Their traces are
+        unpacked on first use. 100,000 of 30 checkpoints and 6 metrics take 3 s and 400 MB.
         """
         with self._snapshot() as connection:
             reader = rows.Reader(rows.Stored.read(connection), f"the store {self.path}")
-            return list(reader.records(connection.execute(rows.PLANNED, (suite,))))
+            labels = [label for label in (suite, problem, solver) if label is not None]
+            return list(reader.records(connection.execute(rows.planned(len(labels)), labels)))
+
+    def fingerprint(self, suite: str) -> str:
+        """Return a digest of the plan of a suite and of the checksums of its results."""
+        found = hashlib.sha256()
+        with self._snapshot() as connection:
+            for row in connection.execute(rows.FINGERPRINT, (suite,)):
+                found.update(repr(row).encode())
+        return found.hexdigest()[:16]
 
     def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
         """Return what the cells with these keys exhibit, by name; empty where they do nothing.

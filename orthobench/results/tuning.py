@@ -1,9 +1,11 @@
 """The choice of tuned parameters: by the metric that the problem is ``tuned_by``.
 
 That is measured on validation data where the problem has any, and never on test data. One choice
-is made for each problem and solver, over all seeds: the values whose metric, averaged over the run
-and then over the seeds, is smallest. Arora, Cotter and Srebro 2013 (section 6) choose "in terms of
-the average suboptimality over the run, on a validation set" in the same way.
+is made for each problem and solver: the values whose metric, averaged over the run and then over
+the seeds, is smallest. The seeds are those that all trials are planned on; where a suite has
+``tuning.seeds``, the chosen trial alone runs on others, which do not count in the choice. Arora,
+Cotter and Srebro 2013 (section 6) choose "in terms of the average suboptimality over the run, on a
+validation set" in the same way.
 
 At a `Level`, only trials that keep it can be chosen: those whose final value of its metric,
 averaged over the seeds, is at most the level. Of those the one whose ``tuned_by`` metric ends
@@ -42,7 +44,7 @@ class Trial:
         value; infinite where a run failed or is missing, NaN where the judge does not report the
         metric, and where there is one trial only.
     records : tuple of Record
-        One for each seed, ascending.
+        One for each seed that trials are compared on, ascending.
     """
 
     tuned: Mapping[str, Any]
@@ -69,6 +71,8 @@ class Entry:
     level : Level, optional
         What solvers are compared at. Where no trial keeps it, the records are those of the trial
         that comes nearest, as refused.
+    tuned_on : tuple of int
+        The seeds that trials are compared on.
     """
 
     problem: str
@@ -78,6 +82,7 @@ class Entry:
     trials: tuple[Trial, ...]
     seeds: tuple[int, ...]
     level: Level | None = None
+    tuned_on: tuple[int, ...] = ()
 
     @property
     def facts(self) -> ProblemFacts:
@@ -213,39 +218,45 @@ def _untuned(record: Record, metric: str) -> float:
 
 def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | None) -> Entry:
     _check_names(records)
-    by_values: dict[str, list[Record]] = {}
-    for record in records:
-        by_values.setdefault(canonical(record.solver.tuned), []).append(record)
-    score = _untuned if len(by_values) == 1 else last if level else _average_of(records)
+    runs = {
+        canonical(group[0].solver.tuned): _by_seed(group)
+        for group in _grouped(records, lambda r: canonical(r.solver.tuned))
+    }
+    tuned_on = _common_seeds(runs.values()) if len(runs) > 1 else ()
+    tuned_on = tuned_on or seeds
+    compared = [r for of_trial in runs.values() for s, r in of_trial.items() if s in tuned_on]
+    score = _untuned if len(runs) == 1 else last if level else _average_of(compared)
+    tried = _grouped(compared, lambda r: canonical(r.solver.tuned))
     trials = tuple(
-        sorted(
-            (_trial(group, seeds, score) for group in by_values.values()),
-            key=lambda trial: _order(trial.tuned),
-        )
+        sorted((_trial(group, tuned_on, score) for group in tried), key=lambda t: _order(t.tuned))
     )
-    first = records[0]
-    if level is None:
-        best = _best(trials, len(seeds))
-        return Entry(
-            first.problem.label, first.solver.label, best.tuned, best.records, trials, seeds
-        )
-    best = _best_at(level, trials, len(seeds))
-    problem = f"{first.problem.label}, {level}"
-    return Entry(problem, first.solver.label, best.tuned, best.records, trials, seeds, level)
+    planned = len(tuned_on)
+    best, unkept = _best_at(level, trials, planned) if level else (_best(trials, planned), "")
+    of_best = runs[canonical(best.tuned)]
+    chosen = tuple(of_best[seed] for seed in sorted(of_best))
+    if unkept:
+        chosen = tuple(replace(r, stop=Stop(Ending.REFUSED, unkept)) for r in chosen)
+    facts, solver = records[0].problem, records[0].solver.label
+    problem = f"{facts.label}, {level}" if level else facts.label
+    return Entry(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on)
 
 
-def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> Trial:
-    """Return the best of the trials that keep a level, or the nearest to it, as refused."""
+def _common_seeds(runs: Iterable[Mapping[int, Record]]) -> tuple[int, ...]:
+    """Return the seeds that all trials are planned on."""
+    first, *others = map(set, runs)
+    return tuple(sorted(first.intersection(*others)))
+
+
+def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
+    """Return the best of the trials that keep a level, or the nearest to it and why none keeps."""
     if all(any(record.failed for record in trial.records) for trial in trials):
-        return _best(trials, planned)
+        return _best(trials, planned), ""
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
     keeping = [trial for trial in trials if reached[id(trial)] <= level.most]
     if keeping:
-        return _best(keeping, planned)
+        return _best(keeping, planned), ""
     nearest = min(trials, key=lambda trial: reached[id(trial)])
-    reason = _unkept(level, nearest, reached[id(nearest)])
-    refused = (replace(r, stop=Stop(Ending.REFUSED, reason)) for r in nearest.records)
-    return replace(nearest, records=tuple(refused))
+    return nearest, _unkept(level, nearest, reached[id(nearest)])
 
 
 def _reached(trial: Trial, metric: str) -> float:
@@ -266,11 +277,11 @@ def _unkept(level: Level, nearest: Trial, reached: float) -> str:
 def _trial(
     records: Sequence[Record], seeds: tuple[int, ...], score_of: Callable[[Record, str], float]
 ) -> Trial:
-    by_seed = _by_seed(records)
     score = math.inf
-    if len(by_seed) == len(seeds):
-        score = float(np.mean([score_of(r, r.problem.tuned_by) for r in by_seed.values()]))
-    return Trial(records[0].solver.tuned, score, tuple(by_seed[seed] for seed in sorted(by_seed)))
+    if len(records) == len(seeds):
+        score = float(np.mean([score_of(r, r.problem.tuned_by) for r in records]))
+    ordered = sorted(records, key=lambda record: record.seed)
+    return Trial(records[0].solver.tuned, score, tuple(ordered))
 
 
 def _check_names(records: Sequence[Record]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from orthobench.stats.student import quantile
 from orthobench.tools.arrays import Array
 
 CEILING = 1e150
@@ -196,9 +197,7 @@ def expanded_level(level: float, n: int) -> float:
     Source: Hesterberg 2015, "What teachers should know about the bootstrap", *The American
     Statistician* 69, 371-386: the expanded percentile interval.
     """
-    from scipy.special import ndtr, stdtrit
-
-    return float(1 - 2 * ndtr(-math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + level) / 2)))
+    return math.erf(math.sqrt(n / (n - 1) / 2) * quantile((1 + level) / 2, n - 1))
 
 
 def _between(below: Array, above: Array, part: Array) -> Array:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from typing import Any, ClassVar
-from unittest.mock import patch
 
 import numpy as np
 
@@ -209,6 +208,8 @@ def _tensor(T: Array) -> Any:
 @contextmanager
 def _fixed_arpack_start() -> Iterator[None]:
     """Let ARPACK start from the same vector in every call, for which pyttb has no argument."""
+    from unittest.mock import patch
+
     from scipy.sparse import linalg
 
     original = linalg.eigsh

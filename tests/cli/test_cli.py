@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
+from orthobench.results.store import Store
 
 HERE = ("--executor", "inline")
 """In this process: a worker would import everything anew."""
@@ -62,6 +65,13 @@ def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path
     assert result.stdout.splitlines()[-1] == f"orthobench report {store} writes the page about it"
 
 
+def test_run_says_whether_other_runs_disturbed_the_times(call, suite):
+    words = ("run", str(suite), "--no-figures", "--store")
+    assert "times are of 2 runs at once" in call(*words, "two.sqlite", "-w", "2").stdout
+    assert "times are of 2 runs at once" in call(*words, "two.sqlite").stdout
+    assert "at once" not in call(*words, "one.sqlite", *HERE).stdout
+
+
 def test_running_again_does_no_solver_work(call, suite, monkeypatch):
     first = json.loads(call("run", str(suite), *HERE, "--json").stdout)
 
@@ -70,6 +80,41 @@ def test_running_again_does_no_solver_work(call, suite, monkeypatch):
 
     monkeypatch.setattr("orthobench.harness.executors.inline.execute", forbidden)
     assert json.loads(call("run", str(suite), *HERE, "--json").stdout) == first
+
+
+def test_nothing_to_do_imports_no_library_of_numerics_or_figures(call, suite, tmp_path):
+    first = call("run", str(suite), *HERE)
+    heavy = ("scipy", "numba", "sklearn", "matplotlib")
+    code = f"""
+import sys
+from orthobench.cli.main import main
+try:
+    main(["run", {str(suite)!r}])
+finally:
+    print([name for name in {heavy} if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    *lines, loaded = done.stdout.splitlines()
+    assert loaded == "[]"
+    assert lines == first.stdout.splitlines()
+
+
+def test_figures_are_drawn_again_where_one_is_missing_or_results_changed(call, suite, tmp_path):
+    call("run", str(suite), *HERE)
+    folder = tmp_path / "orthobench-results" / "small"
+    (picture,) = (folder / "figures").glob("*.png")
+    drawn = picture.stat().st_mtime_ns
+    call("run", str(suite), *HERE)
+    assert picture.stat().st_mtime_ns == drawn
+    with Store(folder / "results.sqlite", write=True) as store:
+        store.discard([store.records("small")[0].key])
+    call("run", str(suite), *HERE)
+    assert picture.stat().st_mtime_ns > drawn
+    picture.unlink()
+    call("run", str(suite), *HERE)
+    assert picture.exists()
 
 
 def test_problems_and_solvers_may_be_named_on_the_command_line(call):

@@ -13,6 +13,7 @@ import pytest
 import orthobench as ob
 from orthobench.cli.comparing import compare as command
 from orthobench.compare.cells import SUITE as SUITE_BY_DEFAULT
+from orthobench.compare.cells import collect
 from orthobench.compare.comparison import Change, Options, Question, Side, Tolerance
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.run import compare
@@ -80,6 +81,28 @@ def compared(base, head, suite, **options):
         cell.solver: {asked: answer.change for asked, answer in cell.answers.items()}
         for cell in found.compared
     }
+
+
+def test_trials_are_compared_on_every_seed(tmp_path):
+    suite = tmp_path / "tuned.toml"
+    suite.write_text("""
+        seeds = 3
+        [budget]
+        samples = 30
+        [tuning]
+        seeds = 1
+        [[problem]]
+        name = "spiked-covariance"
+        n = 20
+        k = 2
+        [[solver]]
+        name = "oja"
+        step = { tune = [1, 2] }
+    """)
+    settings = Options(suite=suite, budget=0.0)
+    cells, _ = collect(HERE, replace(HERE, name="HEAD"), settings, lambda _: None)
+    expected = [(f"oja step={step}", seed) for step in (1, 2) for seed in range(3)]
+    assert sorted(key[1:] for key in cells.curves) == expected
 
 
 def test_an_installation_compared_with_itself_shows_no_change(suite):

@@ -121,10 +121,29 @@ class TestChoose:
 
     def test_counts_a_missing_run_as_failed(self):
         records = [record([0.9], 1.0, 0), record([0.9], 1.0, 1), record([0.1], 2.0, 0)]
-        (entry,) = choose(records)
+        missing = record([], 2.0, 1, status=Ending.MISSING)
+        (entry,) = choose([*records, missing])
         assert entry.chosen == {"step": 1.0}
         assert entry.trials[1].score == math.inf
-        assert choose(records, seeds=range(3))[0].trials[0].score == math.inf
+
+    def test_compares_trials_on_the_seeds_that_all_are_planned_on(self):
+        tried = [record([v], step, seed) for step, v in ((1.0, 0.3), (2.0, 0.2)) for seed in (0, 1)]
+        rest = [record([0.9] * 9, 2.0, seed) for seed in (2, 3)]
+        (entry,) = choose(tried + rest)
+        assert (entry.chosen, entry.tuned_on) == ({"step": 2.0}, (0, 1))
+        assert [trial.score for trial in entry.trials] == pytest.approx([0.3, 0.2])
+        assert [[r.seed for r in trial.records] for trial in entry.trials] == [[0, 1], [0, 1]]
+        assert [r.seed for r in entry.records] == [0, 1, 2, 3]
+
+    def test_the_choice_stays_when_the_rest_of_the_chosen_trial_runs_longer_or_fails(self):
+        flat = record([0.5, 0.4], 1.0, 0, at=[0, 10])
+        falling = record([1.0, 0.1], 2.0, 0, at=[0, 1])
+        (before,) = choose([flat, falling])
+        longer = record([0.1, 0.1], 2.0, 1, at=[0, 1000])
+        for rest in (longer, record([], 2.0, 1, status=Ending.ERROR)):
+            (entry,) = choose([flat, falling, rest])
+            assert entry.chosen == before.chosen
+            assert [t.score for t in entry.trials] == [t.score for t in before.trials]
 
     def test_knows_missing_seeds_from_the_other_solvers(self):
         entries = choose([record([0.1], seed=s) for s in (0, 1)] + [record([0.1], solver="oja")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from orthobench.harness.executors import Events, Limits, inline, local
 
 NAMES = ("inline", "local", "dask")
 
-Execute: TypeAlias = Callable[[Sequence[Cell]], Events]
+Execute: TypeAlias = Callable[[Iterable[Cell]], Events]
 
 
 def chosen(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import atexit
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits, local
+from orthobench.harness.executors.waiting import Waiting
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Outcome
 
@@ -37,7 +38,7 @@ class ClusterError(OrthobenchError):
 
 
 def run(
-    cells: Sequence[Cell],
+    cells: Iterable[Cell],
     workers: int = 1,
     threads: int = 1,
     limits: Limits | None = None,
@@ -47,7 +48,8 @@ def run(
 
     Parameters
     ----------
-    cells : sequence of Cell
+    cells : iterable of Cell
+        To `Waiting` cells more may be added after any event.
     workers : int
         Dask workers of the cluster that is started if no scheduler is named.
     threads : int
@@ -64,18 +66,27 @@ def run(
     ClusterError
         Where the scheduler cannot be reached, or is lost while cells run.
     """
-    local.refuse_scripts(cells)
+    waiting = Waiting.of(cells)
+    local.refuse_scripts(waiting)
     with _client(workers, scheduler) as client:
-        yield from _events(client, cells, threads, limits or Limits())
+        yield from _events(client, waiting, threads, limits or Limits())
 
 
-def _events(client: Client, cells: Sequence[Cell], threads: int, limits: Limits) -> Events:
+def _events(client: Client, waiting: Waiting, threads: int, limits: Limits) -> Events:
     from distributed import as_completed
 
-    names = {cell.key: cell for cell in cells}
-    futures = client.map(_alone, cells, threads=threads, limits=limits, key=list(names), pure=False)
+    names: dict[str, Cell] = {}
+    how = {"threads": threads, "limits": limits, "pure": False}
+    futures = as_completed(loop=client.loop)
     with _silenced("distributed.client"):
-        for future in as_completed(futures):
+        while True:
+            new = {cell.key: cell for cell in waiting.drained()}
+            names.update(new)
+            if new:
+                futures.update(client.map(_alone, list(new.values()), key=list(new), **how))
+            if futures.is_empty():
+                return
+            future = next(futures)
             yield Event(names[future.key], "dask", _result(future, client))
             future.release()
 

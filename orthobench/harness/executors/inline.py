@@ -6,10 +6,16 @@ from collections.abc import Iterable
 
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Event, Events
+from orthobench.harness.executors.waiting import Waiting
 
 
 def run(cells: Iterable[Cell]) -> Events:
-    """Yield an event as each cell begins and as it is finished, in order."""
-    for cell in cells:
+    """Yield an event as each cell begins and as it is finished, those on the same data together.
+
+    To `Waiting` cells more may be added after any event.
+    """
+    waiting, held = Waiting.of(cells), None
+    while (cell := waiting.take(held)) is not None:
+        held = cell.problem, cell.seed
         yield Event(cell, "1")
         yield Event(cell, "1", execute(cell))

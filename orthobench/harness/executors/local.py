@@ -12,30 +12,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from queue import Empty, SimpleQueue
-from typing import TypeAlias
 
-from orthobench.contract.problem import AnyProblem
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
 from orthobench.harness.executors.guard import Job
+from orthobench.harness.executors.waiting import Data, Waiting
 from orthobench.harness.executors.worker import Done, Judge, Reply, Request, Run
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Outcome, Recording
 from orthobench.tools.processes import Process, Program, Replies
 
-Data: TypeAlias = tuple[AnyProblem, int]
-"""The problem and the seed: cells with equal ones share an instance."""
-
 
 def run(
-    cells: Sequence[Cell], workers: int = 1, threads: int = 1, limits: Limits | None = None
+    cells: Iterable[Cell], workers: int = 1, threads: int = 1, limits: Limits | None = None
 ) -> Events:
     """Yield an event as each cell begins and as it is finished.
 
     Parameters
     ----------
-    cells : sequence of Cell
+    cells : iterable of Cell
+        To `Waiting` cells more may be added after any event.
     workers : int
         Processes.
     threads : int
@@ -48,11 +45,10 @@ def run(
     UsageError
         Where a class of a cell is defined in a script, which other processes cannot import.
     """
-    refuse_scripts(cells)
+    waiting = Waiting.of(cells)
+    refuse_scripts(waiting)
     replies: Replies = SimpleQueue()
-    waiting = _Waiting(cells)
-    names = [str(i + 1) for i in range(min(workers, len(cells)))]
-    crew = [Worker(name, threads, limits or Limits(), replies) for name in names]
+    crew = [Worker(str(i + 1), threads, limits or Limits(), replies) for i in range(workers)]
     try:
         while True:
             yield from _assign(crew, waiting)
@@ -82,32 +78,6 @@ def execute(worker: Worker, cell: Cell) -> Outcome:
         for event in _next_events([worker], worker.replies):
             if event.outcome is not None:
                 return event.outcome
-
-
-class _Waiting:
-    """The cells that no worker has taken yet, grouped by their data."""
-
-    def __init__(self, cells: Iterable[Cell]) -> None:
-        self._cells: dict[Data, list[Cell]] = {}
-        for cell in cells:
-            self._cells.setdefault((cell.problem, cell.seed), []).append(cell)
-
-    def take(self, held: Data | None) -> Cell | None:
-        """Return the next cell for a worker, or None where none is left.
-
-        A cell on the data that the worker holds, else one on the data with the most cells left.
-        """
-        if not self._cells:
-            return None
-        data = held if held in self._cells else max(self._cells, key=self._count)
-        cells = self._cells[data]
-        cell = cells.pop(0)
-        if not cells:
-            del self._cells[data]
-        return cell
-
-    def _count(self, data: Data) -> int:
-        return len(self._cells[data])
 
 
 @dataclass
@@ -209,10 +179,10 @@ class Worker:
         return None if cell is None else Event(cell, self.name, outcome)
 
 
-def _assign(crew: Iterable[Worker], waiting: _Waiting) -> Iterator[Event]:
+def _assign(crew: Iterable[Worker], waiting: Waiting) -> Iterator[Event]:
     """Give every idle worker a cell."""
-    for worker in crew:
-        if worker.request is None and (cell := waiting.take(worker.held)):
+    for i, worker in enumerate(crew):
+        if worker.request is None and (cell := waiting.take(worker.held, last=bool(i % 2))):
             worker.begin(cell)
             yield Event(cell, worker.name)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
@@ -83,6 +84,14 @@ class Progress:
         slow = seconds >= SLOW
         self._display.end(f"slowest cell: {clean(label)}, {duration(seconds)}" if slow else "")
 
+    def expect(self, left: int) -> None:
+        """Take another number of cells as those that are left."""
+        self._display.expect(left)
+
+    def hidden(self) -> AbstractContextManager[None]:
+        """Return a context in which standard output may be written to."""
+        return self._display.hidden()
+
     def begin(self, label: str, worker: str = "1") -> None:
         """Show that a worker begins a cell.
 
@@ -116,6 +125,13 @@ class _Display:
     def start(self) -> None:
         """Show the number of cells."""
 
+    def expect(self, left: int) -> None:
+        """Take another number of cells as those that are left."""
+
+    def hidden(self) -> AbstractContextManager[None]:
+        """Return a context in which nothing is drawn."""
+        return nullcontext()
+
     def begin(self, worker: str, label: str) -> None:
         """Show that a worker begins a cell."""
 
@@ -142,6 +158,19 @@ class _Live(_Display):
         first = "the first cells compile kernels"
         self.task = self.bar.add_task(first, total=self.total, failed="", stored=stored)
         self.bar.start()
+
+    def expect(self, left: int) -> None:
+        self.bar.update(self.task, total=self.bar.tasks[self.task].completed + left)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        self.bar.live.transient = True
+        self.bar.stop()
+        self.bar.live.transient = False
+        try:
+            yield
+        finally:
+            self.bar.start()
 
     def begin(self, worker: str, label: str) -> None:
         self.workers[worker] = clean(label)
@@ -205,6 +234,9 @@ class _Lines(_Display):
         self.began = self.last = self.first = self.clock()
         stored = f" ({self.skipped} more from the store)" if self.skipped else ""
         self._write(f"{self.total} cells to run{stored}")
+
+    def expect(self, left: int) -> None:
+        self.total = self.done + left
 
     def advance(self, worker: str, label: str, failed: bool) -> None:
         del worker

@@ -109,6 +109,7 @@ def _row(ranked: Ranked) -> dict[str, Any]:
         "best": ranked.best,
         "close": ranked.close,
         "tuned_by": first.problem.tuned_by if len(entry.trials) > 1 else None,
+        "tuned_on": list(entry.tuned_on),
         "trials": [_trial(trial) for trial in entry.trials],
     }
 

@@ -48,6 +48,15 @@ def test_the_time_left_leaves_out_a_first_cell_that_compiles():
     assert any(line.startswith("11/20 cells, 60.0 s elapsed, 9.00 s left") for line in found)
 
 
+def test_the_number_of_cells_may_change():
+    stream = io.StringIO()
+    with Progress(1, stream=stream) as progress:
+        progress.advance("cell", failed=False)
+        progress.expect(1)
+        progress.advance("cell", failed=False)
+    assert [line.split(" ")[0] for line in stream.getvalue().splitlines()] == ["1", "1/1", "2/2"]
+
+
 def test_slow_cells_give_a_line_every_ten_seconds():
     found = lines(1000, 4.0)
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]

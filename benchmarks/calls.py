@@ -1,0 +1,66 @@
+"""Calls of the command line as users make them: when the first line came, when all, what CPU."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PLOTTING = ("-c", "import scipy.stats, matplotlib.pyplot")
+"""What any program costs that computes statistics and draws."""
+
+TINY = """
+seeds = 1
+[budget]
+samples = 20
+[[problem]]
+name = "digits"
+k = 1
+[[solver]]
+name = "batch-pca"
+"""
+"""The suite of a smoke run: nothing is compiled for it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a call took.
+
+    Attributes
+    ----------
+    first : float
+        Seconds up to its first line, such as those of the first finished table.
+    whole : float
+        Seconds up to its end.
+    cpu : float
+        CPU seconds of it and all of its processes.
+    """
+
+    first: float
+    whole: float
+    cpu: float
+
+
+def called(words: Sequence[str], folder: Path, kernels: Path | None = None) -> Call:
+    """Call Python in a folder; `kernels` is where machine code is kept and looked for."""
+    kept = {} if kernels is None else {"NUMBA_CACHE_DIR": str(kernels)}
+    before, begin = _cpu(), time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=folder, env=os.environ | kept, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        first = time.perf_counter() - begin
+        process.stdout.read()
+    assert process.returncode == 0, words
+    return Call(first, time.perf_counter() - begin, _cpu() - before)
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

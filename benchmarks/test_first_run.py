@@ -1,0 +1,71 @@
+"""What `orthobench run` costs: the first time, with kernels compiled, and with nothing to do.
+
+The opponent is ``import scipy.stats, matplotlib.pyplot`` in the same test. Targets on two quiet
+cores: the first table in 15 s and all in 60 s, compilation included, 25 s with kernels compiled;
+CPU seconds of a call with nothing to do: 2 with figures, 1 without.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from calls import PLOTTING, TINY, called
+from smoke import usually
+
+from orthobench.harness.stopping import Ending
+from orthobench.results.results import Results
+
+ROUNDS = usually(5, smoke=1)
+RUN = ("-m", "orthobench", "run", *usually(("quickstart",), smoke=("tiny.toml",)), "-q")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY)
+    return tmp_path
+
+
+@pytest.fixture
+def plotting(tmp_path):
+    """What the opponent takes, its files in the system's cache."""
+    return min((called(PLOTTING, tmp_path) for _ in range(ROUNDS + 1)), key=lambda call: call.cpu)
+
+
+def test_quickstart(report, folder, plotting):
+    def row(what, seconds, opponent, target):
+        numbers = (f"{opponent:.2f} s", f"{seconds:.2f} s", f"{seconds / opponent:.1f}")
+        report(what, "", "", *numbers, target, "")
+
+    kernels = folder / "kernels"
+    for name, targets in (("cold", ("15 s", "60 s")), ("warm", ("", "25 s"))):
+        call = called((*RUN, "--store", f"{name}.sqlite", "--no-figures"), folder, kernels)
+        for what, seconds, target in zip(
+            ("first table", "whole"), (call.first, call.whole), targets, strict=True
+        ):
+            row(f"quickstart {name}: {what}", seconds, plotting.whole, target)
+        row(f"quickstart {name}: CPU", call.cpu, plotting.cpu, "")
+    for figures, target in (("--figures", "2 s"), ("--no-figures", "1 s")):
+        words = (*RUN, "--store", "warm.sqlite", figures)
+        called(words, folder, kernels)
+        best = min(called(words, folder, kernels).cpu for _ in range(ROUNDS))
+        row(f"nothing to do, {figures}: CPU", best, plotting.cpu, target)
+
+
+def test_times_beside_another_worker(report, folder):
+    """The seconds of runs, two at a time over one at a time."""
+    seconds = []
+    for workers in (1, 2):
+        words = (*RUN, "--store", f"{workers}.sqlite", "--no-figures", "-w", str(workers))
+        called(words, folder)
+        seconds.append(_seconds(folder / f"{workers}.sqlite"))
+    ratios = [seconds[1][key] / alone for key, alone in seconds[0].items()]
+    told = " ".join(f"{q:.2f}" for q in np.quantile(ratios, [0.1, 0.5, 0.9]))
+    report("seconds, 2 workers over 1 (10, 50, 90 %)", "", "", "", "", told, "", "")
+
+
+def _seconds(path: Path) -> dict[str, float]:
+    records = Results.read(path).records
+    assert all(record.stop.status in (Ending.BUDGET, Ending.DONE) for record in records)
+    return {record.key: record.trace[-1].seconds for record in records}

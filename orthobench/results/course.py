@@ -1,0 +1,171 @@
+"""The course of a run: the cells left, the choice of trials on the way, and the tables finished."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from orthobench.harness.cell import Cell
+from orthobench.harness.identity import canonical
+from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import Planned, Suite
+from orthobench.results.record import Record
+from orthobench.results.store import Store
+from orthobench.results.tuning import choose
+
+Pair: TypeAlias = tuple[str, str]
+"""The labels of a problem and a solver."""
+
+
+class Course:
+    """What is left of a run, as its cells finish.
+
+    Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is
+    chosen, and the rest of its cells are planned.
+
+    Parameters
+    ----------
+    suite : Suite
+    store : Store
+        Has the plan of the suite, and every finished cell before `finish` is told.
+    planned : sequence of Planned
+        `Suite.plan`.
+
+    Attributes
+    ----------
+    stored : int
+        How many cells were in the store already.
+    """
+
+    def __init__(self, suite: Suite, store: Store, planned: Sequence[Planned]) -> None:
+        self._suite, self._store = suite, store
+        self._unfinished = list(dict.fromkeys(p.problem for p in planned))
+        self._undecided = undecided(suite, planned)
+        self._left: dict[str, list[Planned]] = {}
+        self._of_pair: Counter[Pair] = Counter()
+        self._of_problem = Counter(problem for problem, _ in self._undecided)
+        self.stored = 0
+        self._add(planned)
+        for pair in list(self._undecided):
+            self._decide(pair)
+
+    def __len__(self) -> int:
+        """Return how many cells are left, one trial for each choice that is still to be made."""
+        rest = len(self._suite.seeds) - len(self._suite.tuning_seeds)
+        return len(self._left) + rest * len(self._undecided)
+
+    def __getitem__(self, cell: Cell) -> Planned:
+        return self._left[cell.key][0]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells that can run now."""
+        return [planned[0].cell for planned in self._left.values()]
+
+    def finish(self, cell: Cell) -> list[Cell]:
+        """Take a cell off those left; return the cells that follow from it."""
+        pairs = [(p.problem, p.solver) for p in self._left.pop(cell.key)]
+        for pair in pairs:
+            self._of_pair[pair] -= 1
+            self._of_problem[pair[0]] -= 1
+        return [p.cell for pair in pairs for p in self._decide(pair)]
+
+    def tables(self) -> Iterator[str]:
+        """Yield the problems all of whose cells are finished, each once, in the suite's order."""
+        while self._unfinished and not self._of_problem[self._unfinished[0]]:
+            yield self._unfinished.pop(0)
+
+    def _decide(self, pair: Pair) -> list[Planned]:
+        """Choose a trial where all are finished; return the rest of its cells that is left."""
+        if self._of_pair[pair] or pair not in self._undecided:
+            return []
+        rest = rest_of(self._suite, self._store, self._undecided.pop(pair)) or []
+        self._of_problem[pair[0]] -= 1
+        self._store.plan(self._suite.name, rest)
+        return self._add(rest)
+
+    def _add(self, planned: Sequence[Planned]) -> list[Planned]:
+        """Add cells to those left; return these, without what is in the store or left already."""
+        done = self._store.known(p.cell.key for p in planned)
+        open_ = [p for p in planned if p.cell.key not in done]
+        self.stored += len(planned) - len(open_)
+        for p in open_:
+            self._left.setdefault(p.cell.key, []).append(p)
+            self._of_pair[p.problem, p.solver] += 1
+            self._of_problem[p.problem] += 1
+        return [p for p in open_ if self._left[p.cell.key][0] is p]
+
+
+def complete(store: Store, suite: Suite, planned: Iterable[Planned]) -> Sequence[Record]:
+    """Return the records of a suite where its last session left nothing to do; empty otherwise.
+
+    Parameters
+    ----------
+    store : Store
+    suite : Suite
+    planned : iterable of Planned
+        `Suite.plan`.
+    """
+    if store.suites()[-1:] != [suite.name]:
+        return ()
+    session = store.session(suite.name)
+    if session["ended"] is None or session["text"] != suite.text:
+        return ()
+    records = store.records(suite.name)
+    if any(record.stop.status is Ending.MISSING for record in records):
+        return ()
+    cells = list(planned)
+    for trials in undecided(suite, cells).values():
+        cells += rest_of(suite, store, trials) or []
+    wanted = [
+        (p.cell.key, p.problem, p.solver, canonical(p.tuned), p.levels)
+        for p in sorted(cells, key=lambda p: p.position)
+    ]
+    there = [
+        (r.key, r.problem.label, r.solver.label, canonical(r.solver.tuned), r.problem.levels)
+        for r in records
+    ]
+    return records if there == wanted else ()
+
+
+def undecided(suite: Suite, planned: Iterable[Planned]) -> dict[Pair, list[Planned]]:
+    """Return the trials of each solver on each problem of which one is chosen and runs on."""
+    if not suite.tuning_seeds:
+        return {}
+    trials: dict[Pair, list[Planned]] = {}
+    for p in planned:
+        trials.setdefault((p.problem, p.solver), []).append(p)
+    return {
+        pair: of_pair
+        for pair, of_pair in trials.items()
+        if len({canonical(p.tuned) for p in of_pair}) > 1
+    }
+
+
+def rest_of(suite: Suite, store: Store, trials: Sequence[Planned]) -> list[Planned] | None:
+    """Return the cells that the choice of a trial adds; None where not all trials are finished.
+
+    Parameters
+    ----------
+    suite : Suite
+    store : Store
+    trials : sequence of Planned
+        Those of one solver on one problem. At several levels more than one may be chosen.
+    """
+    keys = {p.cell.key for p in trials}
+    records = [
+        record
+        for record in store.records(suite.name, trials[0].problem, trials[0].solver)
+        if record.key in keys and record.stop.status is not Ending.MISSING
+    ]
+    if {record.key for record in records} != keys:
+        return None
+    chosen = {canonical(entry.chosen) for entry in choose(records)}
+    first = trials[0].cell.seed
+    return [
+        planned
+        for p in trials
+        if p.cell.seed == first and canonical(p.tuned) in chosen
+        for planned in suite.rest(p)
+    ]

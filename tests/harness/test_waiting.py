@@ -1,0 +1,55 @@
+"""In which order cells wait, and that executors take what is added while they run."""
+
+import pytest
+
+from orthobench.harness.cell import Cell
+from orthobench.harness.executors import inline
+from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.stopping import Budget
+
+
+def cells(toys, sizes=(4, 5), seeds=(0, 1), steps=(0.5, 1.0)):
+    return [
+        Cell(toys.Problem(n=n), toys.Solver(step_size=step), seed, Budget(steps=3))
+        for n in sizes
+        for seed in seeds
+        for step in steps
+    ]
+
+
+def test_a_worker_stays_with_its_data_then_goes_on_in_the_first_problem(toys):
+    planned = cells(toys)
+    waiting = Waiting(planned)
+    first = waiting.take()
+    assert first is planned[0]
+    assert waiting.take((first.problem, first.seed)) is planned[1]
+    assert waiting.take((first.problem, first.seed)) is planned[2]
+    assert waiting.take((planned[4].problem, 1)) is planned[6]
+
+
+def test_another_worker_begins_with_the_last_solver(toys):
+    planned = cells(toys)
+    waiting = Waiting(planned)
+    assert waiting.take() is planned[0]
+    assert waiting.take(last=True) is planned[3]
+
+
+def test_cells_that_are_added_come_before_those_of_later_problems(toys):
+    first, *others, late = cells(toys, seeds=(0,))
+    waiting = Waiting([first, *others])
+    waiting.take()
+    waiting.add([late])
+    assert list(waiting.drained()) == [others[0], others[1], late]
+    assert waiting.take() is None
+
+
+@pytest.mark.parametrize("follow", [0, 3])
+def test_an_executor_runs_what_is_added_after_its_last_cell(toys, follow):
+    planned = cells(toys, sizes=(4,), seeds=(0, 1), steps=(0.5, 1.0))
+    waiting, done = Waiting(planned[:1]), []
+    for event in inline.run(waiting):
+        if event.outcome:
+            done.append(event.cell)
+            if len(done) == 1:
+                waiting.add(planned[1 : 1 + follow])
+    assert done == planned[: 1 + follow]

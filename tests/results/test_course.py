@@ -1,0 +1,143 @@
+"""Trials on the first seeds, the chosen one on all: whatever the order, however often killed."""
+
+from collections import Counter
+
+import pytest
+
+import orthobench as ob
+from orthobench import api
+from orthobench.errors import UsageError
+from orthobench.harness.executors import inline
+from orthobench.registry.suite_file import from_table
+from orthobench.results.store import Store
+
+TABLE = {
+    "seeds": 4,
+    "tuning": {"seeds": 2},
+    "budget": {"steps": 9},
+    "problem": [{"name": "leading-subspace", "n": [5, 6]}],
+    "solver": [
+        {"name": "power", "step": {"tune": [0.1, 0.5, 4.0]}},
+        {"name": "power", "step": 0.5, "label": "fixed"},
+    ],
+}
+
+
+@pytest.fixture
+def suite(toys):
+    return from_table(TABLE, "toys", toys.registry)
+
+
+def rows(path):
+    """All that a store has of a suite and that does not depend on time."""
+    with Store(path) as store:
+        return [
+            (r.key, r.problem.label, r.solver.label, dict(r.solver.tuned), r.seed, r.stop,
+             [(mark.work, dict(mark.metrics)) for mark in r.trace])
+            for r in store.records("toys")
+        ]  # fmt: skip
+
+
+def test_trials_run_on_the_tuning_seeds_and_the_chosen_one_on_all(suite, tmp_path):
+    results = ob.run(suite, tmp_path / "s.sqlite", quiet=True)
+    runs = Counter((r.problem.label, r.solver.label, str(dict(r.solver.tuned))) for r in
+                   results.records)  # fmt: skip
+    for problem in ("leading-subspace n=5", "leading-subspace n=6"):
+        of_power = [count for (p, s, _), count in runs.items() if (p, s) == (problem, "power")]
+        assert sorted(of_power) == [2, 2, 4]
+    for entry in results.entries:
+        assert [r.seed for r in entry.records] == [0, 1, 2, 3]
+        assert entry.tuned_on == ((0, 1) if entry.solver == "power" else (0, 1, 2, 3))
+    assert [r.key for r in results.records] == [r[0] for r in rows(tmp_path / "s.sqlite")]
+
+
+def test_records_stay_in_the_suites_order(suite, tmp_path):
+    ob.run(suite, tmp_path / "s.sqlite", quiet=True)
+    found = [(row[1], row[4], row[2]) for row in rows(tmp_path / "s.sqlite")]
+    assert found == sorted(found, key=lambda one: (one[0], one[1], one[2] == "fixed"))
+
+
+@pytest.mark.parametrize("cells", [1, 5, 11, 13, 20])
+def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
+    suite, tmp_path, monkeypatch, cells
+):
+    def cut_off(waiting):
+        finished = 0
+        for event in inline.run(waiting):
+            yield event
+            finished += event.outcome is not None
+            if finished == cells:
+                raise KeyboardInterrupt
+
+    ob.run(suite, tmp_path / "whole.sqlite", quiet=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(api, "chosen", lambda *_: cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            ob.run(suite, tmp_path / "cut.sqlite", quiet=True)
+    ob.run(suite, tmp_path / "cut.sqlite", quiet=True)
+    assert rows(tmp_path / "cut.sqlite") == rows(tmp_path / "whole.sqlite")
+
+
+def test_tables_come_in_order_as_soon_as_they_are_finished(suite, tmp_path):
+    shown = []
+
+    def finished(results):
+        with Store(results.path) as store:
+            done = sum(record.trace != () for record in store.records("toys"))
+        shown.append(({r.problem.label for r in results.records}, len(results.records), done))
+
+    for _ in range(2):
+        ob.run(suite, tmp_path / "s.sqlite", quiet=True, finished=finished)
+    first, last = {"leading-subspace n=5"}, {"leading-subspace n=6"}
+    assert [labels for labels, _, _ in shown] == [first, last] * 2
+    assert [count for _, count, _ in shown] == [12] * 4
+    assert [done < 24 for _, _, done in shown] == [True, False, False, False]
+
+
+def test_a_second_run_writes_no_session(suite, tmp_path):
+    path = tmp_path / "s.sqlite"
+    for _ in range(2):
+        results = ob.run(suite, path, quiet=True)
+        with Store(path) as store:
+            assert store._read("SELECT count(*) FROM session") == [(1,)]
+    assert len(results.records) == 24
+
+
+def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, toys):
+    results = ob.run(suite, tmp_path / "s.sqlite", quiet=True)
+    before = {(e.problem, e.solver): e.chosen for e in results.entries}
+    keys = {r.key for r in results.records if r.seed == 3}
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        store.discard(keys)
+    again = ob.Results.read(tmp_path / "s.sqlite")
+    assert {(e.problem, e.solver): e.chosen for e in again.entries} == before
+    assert len(again.failures) == len(keys)
+
+
+def test_explain_counts_the_cells_that_wait_for_a_choice(suite, tmp_path):
+    path = tmp_path / "s.sqlite"
+    before = api.explained(suite, path)
+    assert Counter(fact["action"] for fact in before) == {"runs": 24}
+    waiting = [f["cell"] for f in before if "chosen" in f["reason"]]
+    assert waiting[:2] == [f"power on leading-subspace n=5, seed {seed}" for seed in (2, 3)]
+    ob.run(suite, path, quiet=True)
+    assert Counter(fact["action"] for fact in api.explained(suite, path)) == {"stored": 24}
+
+
+def test_a_suite_without_tuning_seeds_runs_every_trial_on_every_seed(toys, tmp_path):
+    suite = from_table({**TABLE, "tuning": {}}, "toys", toys.registry)
+    results = ob.run(suite, tmp_path / "s.sqlite", quiet=True)
+    assert len(results.records) == 2 * 4 * 4
+    assert {entry.tuned_on for entry in results.entries} == {(0, 1, 2, 3)}
+
+
+def test_the_same_cells_are_not_run_twice_where_the_rule_changes(toys, suite, tmp_path):
+    path = tmp_path / "s.sqlite"
+    ob.run(from_table({**TABLE, "tuning": {}}, "toys", toys.registry), path, quiet=True)
+    assert len(ob.run(suite, path, quiet=True).records) == 24
+    assert {fact["action"] for fact in api.explained(suite, path)} == {"stored"}
+
+
+def test_tuning_takes_no_other_keys(toys):
+    with pytest.raises(UsageError, match=r"tuning\.seed: unknown key 'seed'.*'seeds'"):
+        from_table({**TABLE, "tuning": {"seed": 2}}, "toys", toys.registry)
