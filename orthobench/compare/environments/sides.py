@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -69,38 +69,34 @@ def sides(
     """
     here = here or Path.cwd()
     named = [resolve("BASE", base, here), resolve("HEAD", head, here)]
-    environments = {one.role: _checked_environment(one) for one in named if one.side.python}
     kept = folder and own_folder(folder.absolute())
     with ExitStack() as held:
-        built: dict[str, Built] = {}
+        ready: list[Side] = []
+        built: list[tuple[Named, Built]] = []
         for one in named:
             if one.built:
                 # none lies beside the other, where its build could reach it by a relative path
                 scratch = held.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
                 builder = Builder(Path(scratch).resolve(), kept, fresh, progress)
-                built[one.role] = builder.build(one, held)
+                found = builder.build(one, held)
+                built.append((one, found))
+                ready.append(replace(one.side, python=found.python, seals=found.seals))
+            else:
+                ready.append(_checked_environment(one) if one.side.python else one.side)
         progress("checking what the sides import")
-        _check_all(named, built)
-        ready = [
-            replace(one.side, python=found.python, seals=found.seals)
-            if (found := built.get(one.role))
-            else environments.get(one.role, one.side)
-            for one in named
-        ]
+        _check_all(built)
         yield ready[0], ready[1]
 
 
-def _check_all(named: Sequence[Named], built: Mapping[str, Built]) -> None:
+def _check_all(built: Sequence[tuple[Named, Built]]) -> None:
     """Check that no build reached another's environment, and at the same time what each imports."""
-    for one in named:
-        if found := built.get(one.role):
-            for seal in found.seals:
-                seal.check(one, strict=not found.kept)
+    for named, found in built:
+        own, *shared = found.seals
+        own.check(named, strict=not found.kept)  # nothing else runs what is not kept
+        for seal in shared:
+            seal.check(named)
     with ThreadPoolExecutor() as pool:
-        checks = [
-            pool.submit(_check_built, one, built[one.role]) for one in named if one.role in built
-        ]
-        for check in checks:
+        for check in [pool.submit(_check_built, *each) for each in built]:
             check.result()
 
 

@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ import pytest
 
 import orthobench
 from orthobench.compare.comparison import Side
+from orthobench.compare.environments import building
 from orthobench.compare.environments import sides as module
 from orthobench.compare.environments.building import (
     Builder,
@@ -135,7 +137,28 @@ def test_a_build_of_head_that_changes_base_is_refused(project, no_pip, empty, at
         pass
 
 
-def test_the_shared_code_of_orthobench_and_plugins_is_sealed_without_the_own(monkeypatch):
+@pytest.mark.parametrize(("name", "allowed"), [("__pycache__/new.pyc", True), ("new.py", False)])
+def test_what_the_build_of_head_may_change_of_the_shared_code(
+    name, allowed, project, no_pip, empty, monkeypatch
+):
+    """Others compile it meanwhile, and change nothing else."""
+    shared = empty / "shared"
+    (shared / "__pycache__").mkdir(parents=True)
+
+    def share(builder, built):
+        if "/head/" in str(built.python):
+            (shared / name).touch()
+
+    monkeypatch.setattr(building, "code_here", lambda distribution: [shared])
+    monkeypatch.setattr(Builder, "_share", share)
+    monkeypatch.setattr(module, "_check_built", lambda named, built: None)
+    refused = nullcontext() if allowed else pytest.raises(ChangedError, match="BASE")
+    with refused, sides("v1.0", "HEAD", here=project.root) as (base, _):
+        assert len(base.seals) == 2
+        base.check()
+
+
+def test_the_shared_code_of_orthobench_and_plugins_is_sealed_without_the_own():
     inside = Path(orthobench.__file__).parent
     assert inside in code_here("toy_plugin")
     assert inside not in code_here("orthobench")
