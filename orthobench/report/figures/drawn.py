@@ -43,7 +43,7 @@ class Drawn:
         self.paths = list(paths)
         facts = {"data": self._data, "files": [path.name for path in paths]}
         with replacing(self.folder / FILE) as part:
-            part.write_text(json.dumps(facts, indent=2))
+            part.write(json.dumps(facts, indent=2).encode())
 
 
 def _code() -> str:
