@@ -199,12 +199,18 @@ def run(
 def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[str, str]]:
     """Return for each cell of a suite whether it would run or is in the store, and why.
 
-    Nothing is run or written. Each entry has ``cell``, ``action`` and ``reason``.
+    Nothing is run or written; what `run` refuses before anything runs is refused. Each entry has
+    ``cell``, ``action`` and ``reason``.
     """
     planned, waiting = suite.plan(), []
+    preflight.refuse_idle(planned)
+    preflight.refuse_endless(planned)
     contents: Mapping[str, Any] = {}
     failed: dict[str, str] = {}
     with Store(store) if exists(store) else nullcontext() as opened:
+        preflight.check_problems(
+            planned, opened.known(p.cell.key for p in planned) if opened else ()
+        )
         if opened:
             contents = opened.contents()
             if retry:

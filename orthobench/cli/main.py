@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import click
 
 from orthobench._version import __version__
 from orthobench.cli.comparing import compare
+from orthobench.cli.completion import Installed, completion
 from orthobench.cli.ends import FAILED, Group
 from orthobench.cli.options import AS_JSON, AUTO_WORKERS, QUIET, STORE, SUITE_OF_STORE
 from orthobench.cli.plugins import plugin
@@ -54,12 +56,13 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, type=Installed("suites"))
 @click.option(
     "-p",
     "--problem",
     "problems",
     multiple=True,
+    type=Installed("problems"),
     metavar="SPEC",
     help='A problem, instead of a suite: "NAME key=value ...". Repeatable.',
 )
@@ -68,6 +71,7 @@ def main() -> None:
     "--solver",
     "solvers",
     multiple=True,
+    type=Installed("solvers"),
     metavar="SPEC",
     help='A solver, instead of the suite\'s: "NAME key=value ...". Repeatable.',
 )
@@ -93,6 +97,9 @@ def main() -> None:
 )
 @click.option(
     "--explain", is_flag=True, help="Only print for each cell whether it would run, and why."
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Only check everything, and print how many cells would run."
 )
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
 @click.option(
@@ -126,7 +133,7 @@ def main() -> None:
 @AS_JSON
 def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet: bool,
         as_json: bool, executor: str, workers: Any, isolate: bool, timeout: float | None,
-        memory_limit: int | None, scheduler: str | None, explain: bool,
+        memory_limit: int | None, scheduler: str | None, explain: bool, dry_run: bool,
         **changes: Any) -> None:  # fmt: skip
     """Run the cells of SUITE that are not in its store yet.
 
@@ -141,8 +148,9 @@ def run(suite: str | None, store: Path | None, retry: bool, figures: bool, quiet
 
     requested = requested_suite(suite, **changes)
     path = store or api.default_store(requested)
-    if explain:
-        print_facts(api.explained(requested, path, retry=retry), as_json, explained_lines)
+    if explain or dry_run:
+        as_text = partial(explained_lines, listed=explain)
+        print_facts(api.explained(requested, path, retry=retry), as_json, as_text)
         return
     limits = Limits(timeout, memory_limit, isolate)
     try:
@@ -176,7 +184,7 @@ def list_(kind: str | None, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("name")
+@click.argument("name", type=Installed("suites", "solvers", "problems"))
 @SUITE_OF_STORE
 @AS_JSON
 def show(name: str, suite: str | None, as_json: bool) -> None:
@@ -244,6 +252,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
 
 
 main.add_command(compare)
+main.add_command(completion)
 main.add_command(reproduce)
 
 

@@ -57,15 +57,19 @@ def explain(
             yield Explanation(plan, RUNS, _changes(content, known.get(_who(content), [])))
 
 
-def lines(facts: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """Yield what people read: cells of one fate and reason together, those that run first."""
+def lines(facts: Iterable[Mapping[str, str]], *, listed: bool = True) -> Iterator[str]:
+    """Yield what people read: how many cells have one fate and reason, and which, where `listed`.
+
+    Those that run come first.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for fact in facts:
         groups.setdefault((fact["action"], fact["reason"]), []).append(fact["cell"])
     for (action, reason), cells in sorted(groups.items()):
-        verb = "run" if action == RUNS else "are taken from the store"
-        yield f"{len(cells)} cells {verb}: {reason}"
-        yield from (f"  {cell}" for cell in cells)
+        one = len(cells) == 1
+        verb = "run" + "s" * one if action == RUNS else f"{'is' if one else 'are'} in the store"
+        yield f"{len(cells):,} cell{'s' * (not one)} {verb}: {reason}"
+        yield from (f"  {cell}" for cell in cells if listed)
 
 
 def _who(content: Mapping[str, Any]) -> str:

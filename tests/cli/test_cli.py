@@ -241,3 +241,13 @@ def test_facts_are_also_json(call):
     assert {"msg", "oja"} <= {row["name"] for row in facts["solvers"]}
     assert json.loads(call("show", "msg", "--json").stdout)["needs"] == "SampleOracle"
     assert json.loads(call("doctor", "--json").stdout)["problems"] == []
+
+
+def test_a_dry_run_refuses_what_a_run_refuses_and_counts_the_rest(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "-p", "spiked-covariance n=10 k=2", "-s", "oja", "--seeds", "3"]
+    assert call(*words, "--dry-run").stdout.startswith("3 cells run: it is new")
+    for how in ("--dry-run", "--explain"):
+        result = call("run", "-p", "digits k=65", "-s", "oja", how, code=2)
+        assert "k must be" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -85,7 +85,7 @@ def test_people_read_cells_of_one_fate_together():
     ]
     assert list(lines(facts)) == [
         "2 cells run: it is new", "  b", "  c",
-        "1 cells are taken from the store: nothing of it changed", "  a",
+        "1 cell is in the store: nothing of it changed", "  a",
     ]  # fmt: skip
 
 

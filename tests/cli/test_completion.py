@@ -1,0 +1,44 @@
+"""Completion in shells, as they ask for it: by environment variables."""
+
+import pytest
+from click.testing import CliRunner
+
+from orthobench.cli.completion import SHELLS
+from orthobench.cli.main import main
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_shell_gets_a_script(shell):
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_ORTHOBENCH_COMPLETE" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("comp", {"compare", "completion"}),
+        ("run quick", {"quickstart"}),
+        ("run -s oj", {"oja"}),
+        ("run -p brock", {"brockett"}),
+        ("show incremental-", {"incremental-pca", "incremental-trap"}),
+    ],
+)
+def test_names_of_what_is_installed_are_completed(words, found):
+    assert completed(words) == found
+
+
+def test_the_parameters_of_a_name_are_completed():
+    assert {"digits k=", "digits normalization="} <= completed("run -p 'digits ")
+    assert completed("run -p 'digits k") == {"digits k="}
+    assert completed("run -p 'nothing ") == set()
+
+
+def completed(words):
+    environment = {
+        "_ORTHOBENCH_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"orthobench {words}",
+        "COMP_CWORD": str(min(len(words.split()), 3)),
+    }
+    result = CliRunner().invoke(main, prog_name="orthobench", env=environment)
+    return {line.partition(",")[2] for line in result.output.splitlines()} - {""}
