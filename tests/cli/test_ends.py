@@ -25,6 +25,12 @@ TABLE = {
     "solver": [{"name": "power"}],
 }
 
+CALLS = [
+    ("--version",), ("plugin", "--help"), pytest.param(("show", "STORE"), marks=pytest.mark.slow),
+    pytest.param(("export", "STORE"), marks=pytest.mark.slow),
+    pytest.param(("list",), marks=pytest.mark.slow),
+]  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def filled(toys, tmp_path_factory):
@@ -50,18 +56,20 @@ def called(*words, **streams):
     return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **streams)
 
 
-def test_a_reader_that_goes_away_ends_a_command_quietly(store):
+@pytest.mark.parametrize("words", CALLS)
+def test_a_reader_that_goes_away_ends_a_command_quietly(words, store):
     reading, writing = os.pipe()
     os.close(reading)
-    done = called("export", store, stdout=writing)
+    done = called(*(store if word == "STORE" else word for word in words), stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_for_the_output_is_said_in_a_line(store):
+@pytest.mark.parametrize("words", CALLS)
+def test_a_full_disk_for_the_output_is_said_in_a_line(words, store):
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = called("show", store, stdout=full)
+        done = called(*(store if word == "STORE" else word for word in words), stdout=full)
     assert done.returncode == 74
     assert done.stderr == "orthobench: cannot read or write: No space left on device\n"
 

@@ -52,6 +52,11 @@ def untouched(folder):
     return (folder.parent / "mine").read_text() == MINE and not elsewhere
 
 
+DRAWN = {
+    "report/figures/.toys-targets-reached.csv.part", "report/index.html", "report/figures",
+    "orthobench-results/command-line/figures",
+}  # fmt: skip
+
 OLD_NAMES = {
     "report/.index.html.part": ("report", "."),
     "report/figures/.toys-targets-reached.csv.part":
@@ -60,7 +65,11 @@ OLD_NAMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("link", OLD_NAMES)
+def quick(links, slow):
+    return [pytest.param(link, marks=[pytest.mark.slow] * (link in slow)) for link in links]
+
+
+@pytest.mark.parametrize("link", quick(OLD_NAMES, DRAWN))
 def test_a_temporary_file_has_a_name_that_nobody_can_plant(folder, link):
     planted(folder, link, "mine")
     assert CliRunner().invoke(main, OLD_NAMES[link]).exit_code == 0
@@ -89,7 +98,7 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize("link", TARGETS)
+@pytest.mark.parametrize("link", quick(TARGETS, DRAWN))
 def test_nothing_is_written_through_a_link_below_what_was_named(folder, link):
     target, words = TARGETS[link]
     shutil.copy(folder / "results.sqlite", folder / "other.sqlite")

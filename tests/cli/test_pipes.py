@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 
 import pytest
 from click.testing import CliRunner
@@ -23,7 +22,6 @@ name = "oja"
 """
 CALLS = {
     "suite": ["run", "PATH.toml"],
-    "suite of a comparison": ["compare", sys.executable, sys.prefix, "--suite", "PATH.toml"],
     "matrix": ["run", "-p", "npy-pca path=PATH k=1", "-s", "oja"],
     "matrix in a suite": ["run", "mine.toml"],
     "table": ["run", "-p", "prostate path=PATH", "-s", "gpower"],

@@ -75,7 +75,7 @@ def test_a_hostile_name_is_harmless_wherever_it_is_printed(toys, monkeypatch, tm
     path = tmp_path / "results.sqlite"
     api.run(from_table(table, f"suite{HOSTILE}", toys.registry), path, quiet=True)
     for words in (
-        ["show", "."], ["report", "."], ["show", ".", "--suite", "sutie"], ["show", ".", "--json"],
+        ["show", "."], ["show", ".", "--suite", "sutie"], ["show", ".", "--json"],
         ["run", f"{HOSTILE}.toml"], ["merge", "a.sqlite", HOSTILE],
     ):  # fmt: skip
         done = CliRunner().invoke(main, words, color=True)

@@ -54,7 +54,7 @@ def test_home_is_a_tilde_in_tracebacks(toys, tmp_path, monkeypatch):
     assert "ada-lovelace" not in stop.reason + stop.traceback
 
 
-@pytest.mark.parametrize("anonymous", [False, True])
+@pytest.mark.parametrize("anonymous", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_page_tells_nothing_of_home_and_an_anonymous_one_nothing_of_the_machine(
     run, tmp_path, anonymous, monkeypatch
 ):

@@ -1,5 +1,6 @@
 """Documents that would take gigabytes or hours to parse."""
 
+import os
 import tomllib
 
 import pytest
@@ -55,3 +56,13 @@ def test_what_is_no_key_may_have_any_number_of_dots(text):
 def test_other_costly_documents_are_refused_at_once(text, said):
     with pytest.raises(tomllib.TOMLDecodeError, match=said):
         toml.loads(text)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_not_waited_for_and_a_large_file_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        toml.text_of(tmp_path / "pipe")
+    (tmp_path / "large").write_text("#" * (toml.MOST_CHARACTERS + 1))
+    with pytest.raises(OSError, match="more than 1,048,576 characters"):
+        toml.text_of(tmp_path / "large")

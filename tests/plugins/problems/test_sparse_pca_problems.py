@@ -223,7 +223,7 @@ def test_missing_truncated_and_foreign_files_are_named(tmp_path, path):
     with pytest.raises(DataError, match=r"x\.npy cannot be read"):
         built(own(path))
     path.write_bytes(b"")
-    with pytest.raises(DataError, match=r"x\.npy cannot be read as a \.npy file"):
+    with pytest.raises(DataError, match=r"x\.npy is no \.npy file"):
         built(own(path))
 
 
