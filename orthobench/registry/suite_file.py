@@ -67,8 +67,6 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
         table = toml.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
-    except RecursionError:
-        raise UsageError(f"{path}: its values are nested too deeply") from None
     try:
         suite = _parse(_changed(table, changes or {}), path.stem, registry)
     except SuiteError as error:

@@ -36,8 +36,10 @@ def alien_writes(folder):
 
     def hear(event, values):
         wrote = event in WRITES or (event == "open" and values[2] & (os.O_WRONLY | os.O_RDWR))
-        if wrote and not str(values[0]).startswith((str(folder), "/dev/null")):
-            found.append(f"{event} {values[0]}")
+        if wrote and not isinstance(values[0], int):  # that file is open already
+            path = os.path.abspath(str(values[0]))  # noqa: PTH100 - of a name that may not exist
+            if not path.startswith((str(folder), "/dev/null")):
+                found.append(f"{event} {path}")
 
     sys.addaudithook(hear)
     return found

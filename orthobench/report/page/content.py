@@ -206,7 +206,7 @@ def _description(suite: str) -> str:
     """Return the description in the TOML of a suite, empty where there is none."""
     try:
         return str(toml.loads(suite).get("description", ""))
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except tomllib.TOMLDecodeError:
         return ""
 
 
