@@ -38,7 +38,7 @@ def completion(shell: str) -> None:
 Kind = Literal["suites", "solvers", "problems"]
 
 
-class Installed(click.ParamType):
+class Installed(click.types.StringParamType):
     """A text that begins with the name of something installed; completed, not checked.
 
     Parameters

@@ -42,8 +42,8 @@ class Drawn:
         """Write down which figures show these data."""
         self.paths = list(paths)
         facts = {"data": self._data, "files": [path.name for path in paths]}
-        with replacing(self.folder / FILE) as part:
-            part.write(json.dumps(facts, indent=2).encode())
+        with replacing(self.folder / FILE) as file:
+            file.write(json.dumps(facts, indent=2).encode())
 
 
 def _code() -> str:
