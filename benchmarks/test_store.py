@@ -34,9 +34,9 @@ def test_bytes_and_seconds_of_a_cell(report, tmp_path):
     planned = suite.plan()
     done = [(p, execute(p.cell)) for p in planned]
     every = [
-        (replace(p, cell=replace(p.cell, seed=seed)), outcome)
+        (replace(p, cell=replace(p.cell, seed=seed), position=seed * len(done) + i), outcome)
         for seed in range(CELLS // len(done))
-        for p, outcome in done
+        for i, (p, outcome) in enumerate(done)
     ]
     begin = time.process_time()
     with Store(path, write=True) as store:
