@@ -98,6 +98,23 @@ def test_leaving_the_constraint_is_infeasible_however_good_it_looks(toys):
     assert "step 5" in outcome.stop.reason
 
 
+@pytest.mark.parametrize(("violation", "ending"), [(0.9e-8, "budget"), (1.1e-8, "infeasible")])
+def test_a_violation_of_1e_8_is_the_largest_of_a_feasible_point(toys, violation, ending):
+    instance = replace(toys.Problem().build(None), violation=lambda _: violation)
+    outcome = harness.run(instance, toys.Solver(), Budget(steps=3), STREAMS)
+    assert outcome.stop.status.value == ending
+
+
+def test_a_point_in_single_precision_is_told_what_to_do(toys):
+    class Single(toys.Solver):
+        def solution(self, state):
+            return Solution(super().solution(state).point.astype(np.float32))
+
+    outcome = harness.run(toys.Problem().build(None), Single(), Budget(steps=3), STREAMS)
+    assert outcome.stop.status is Ending.INFEASIBLE
+    assert "its point is float32: orthonormalize it in float64" in outcome.stop.reason
+
+
 def test_a_solver_that_does_not_count_its_steps_fails(toys):
     outcome = run(toys, fault="stall")
     assert outcome.stop.status is Ending.ERROR

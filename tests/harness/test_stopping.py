@@ -61,6 +61,11 @@ def test_budget_refuses(bad):
         Budget(samples=bad)
 
 
+@pytest.mark.parametrize("kind", ["steps", "samples", "seconds", "flops"])
+def test_a_budget_of_zero_leaves_no_step(kind):
+    assert Budget(**{kind: 0}).left(mark(), mark(), 1) == 0
+
+
 def test_target_is_met_at_its_value():
     assert Target("gap", 0.5)(measured(0.5)).status is Ending.TARGET
     assert Target("gap", 0.5)(measured(0.51)) is None

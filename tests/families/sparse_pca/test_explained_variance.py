@@ -119,3 +119,11 @@ def test_more_components_than_samples_explain_no_more_than_all():
     A = rng().standard_normal((8, 3))
     assert adjusted_variance(A, sparse(8, 6)) <= np.sum(A**2) * (1 + 1e-12)
     assert adjusted_variance(A, np.eye(8)) == pytest.approx(by_projections(A.T))
+
+
+@pytest.mark.parametrize(("sine", "total"), [(1e-4, 1.0), (1e-8, 1.0 + 1e-6)])
+def test_a_component_is_independent_beyond_a_share_of_1e_10(sine, total):
+    """Its direction, where it is, takes the variance of the component after it."""
+    A = np.diag([1.0, 1e-3])
+    Z = np.array([[1.0, np.sqrt(1 - sine**2), 0.0], [0.0, sine, 1.0]])
+    assert adjusted_variance(A, Z) == pytest.approx(total, abs=1e-9)

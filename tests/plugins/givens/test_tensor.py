@@ -170,6 +170,15 @@ def test_random_order_takes_more_rotations():
 
 
 @pytest.mark.parametrize("order", ORDERS)
+def test_a_gain_of_1e_12_is_no_rounding(order):
+    V, w = np.eye(4), np.arange(1.0, 5.0)
+    rotate(V, 0, 1, 1e-6)
+    solver, oracle = GivensTensor(order=order, start="identity"), oracle_of(outer(V, w))
+    assert recovery_error(np.eye(4), V) > 1e-7
+    assert recovery_error(solver.solution(converged(solver, oracle)).point, V) < 1e-11
+
+
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("missing", [1, 3])
 def test_zero_weights_leave_a_basis_of_the_null_space(order, missing):
     w = np.concatenate([np.linspace(1, 2, 10 - missing), np.zeros(missing)])

@@ -133,6 +133,18 @@ def test_two_failed_steps_are_allowed(tensors):
         assert made.measure(PolarPower().solution(state))["recovery_error"] < 1e-10
 
 
+def test_the_third_failed_step_turns_the_shift_on(tensors):
+    seen = {}
+    for seed in range(12):
+        made, solver = noise_alone(tensors, 6, seed), PolarPower()
+        state = tensors.begun(solver, made)
+        while state.status is Status.RUNNING and state.failures < 4 and state.work.steps < 500:
+            solver.advance(made.oracle, state, 1)
+            seen.setdefault(state.failures, set()).add(state.shift > 0)
+    assert seen[0] == seen[1] == seen[2] == {False}
+    assert seen[3] == {True}
+
+
 def test_once_shifted_enough_no_step_loses(tensors):
     made = noise_alone(tensors, 7, 1)
     # twice a bound of the eigenvalues of T(I, I, u)
