@@ -9,7 +9,6 @@ to serve sides of the version before.
 
 from __future__ import annotations
 
-from orthobench.contract.problem import AnyInstance
 from orthobench.harness import cell
 from orthobench.harness import run as harness
 from orthobench.registry import plugins, suite_file
@@ -30,10 +29,8 @@ A planned cell has ``problem``, ``solver`` (labels), ``tuned`` (a mapping), and 
 """
 
 
-def built(planned: cell.Cell) -> AnyInstance:
-    """Return the instance of a cell."""
-    return cell.built(planned.problem, planned.seed, planned.data)
-
+built = cell.built
+"""``built(cell)`` returns the instance of a cell."""
 
 run = harness.run
 """``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def execute(cell: Cell) -> Outcome:
         return Outcome(Stop(Ending.REFUSED, refusal))
     with limited(cell.threads):
         try:
-            instance = built(cell.problem, cell.seed, cell.data)
+            instance = built(cell)
         except Exception as error:
             return Outcome(stop_of(error, f"problem {cell.problem.name}"))
         outcome = run(instance, cell.solver, cell.budget, cell.streams, cell.until)
@@ -98,17 +98,25 @@ def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
     return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
 
 
-def built(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
-    """Return the instance of a cell; consecutive cells on the same data share it.
+class OnData(Protocol):
+    """What says on which data a run is: a `Cell`."""
 
-    Parameters
-    ----------
-    problem : Problem
-    seed : int
-    data : str
-        `Problem.checksum` of the data files: where one changed, the instance is another one.
-    """
-    return _shared(problem, seed, data)
+    @property
+    def problem(self) -> AnyProblem:
+        """The problem."""
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+
+    @property
+    def data(self) -> str:
+        """`Problem.checksum` of the data files: where one changed, the instance is another one."""
+
+
+def built(cell: OnData) -> AnyInstance:
+    """Return the instance of a cell; consecutive cells on the same data share it."""
+    return _shared(cell.problem, cell.seed, cell.data)
 
 
 @lru_cache(maxsize=2)

@@ -83,7 +83,7 @@ def check_problems(planned: Iterable[Planned], known: Collection[str]) -> None:
         if first is None:
             continue
         try:
-            reported = _reported(built(first.problem, first.seed, first.data))
+            reported = _reported(built(first))
         except OrthobenchError:
             raise
         except Exception:  # noqa: S112 - recorded where the cells run

@@ -90,10 +90,6 @@ class Job:
             solver, int(cell.solver.batch), cell.solver.reruns, cell.solver.refuses(cell.problem),
         )  # fmt: skip
 
-    def instance(self) -> AnyInstance:
-        """Return the instance, shared with the job before where its data are the same."""
-        return built(self.problem, self.seed, self.data)
-
 
 @dataclass
 class Guard:
@@ -127,7 +123,7 @@ class Guard:
         process = self._running()
         with limited(job.threads):
             try:
-                instance = job.instance()
+                instance = built(job)
                 parcel = self._parcel(instance, job.problem.name)
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {job.problem.name}"))
@@ -172,7 +168,7 @@ def broken_off(job: Job, recording: Recording, stop: Stop) -> Outcome:
     """
     with limited(job.threads):
         try:
-            outcome = judged(job.instance(), recording, stop, job.until)
+            outcome = judged(built(job), recording, stop, job.until)
         except Exception:
             return Outcome(stop)
     return Outcome(stop, outcome.trace)

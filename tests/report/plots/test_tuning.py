@@ -66,7 +66,8 @@ def test_failed_and_missing_runs_make_a_trial_infinite(runs):
     records = [*grid(runs, "a", [({"step": 1.0}, 1.0)]),
                *grid(runs, "a", [({"step": 2.0}, 0.1)], failed=2),
                *grid(runs, "a", [({"step": 4.0}, 0.1)], seeds=3)]  # fmt: skip
-    entries = choose(records)
+    missing = grid(runs, "a", [({"step": 4.0}, 0.1)], status=Ending.MISSING)[3:]
+    entries = choose([*records, *missing])
     score = tuning(entries).panel("step", SCORE).series[0]
     assert np.isinf(score.y).tolist() == [False, True, True]
     assert score.notes == ("step=1", "step=2, failed 2 of 5", "step=4, failed 2 of 5")
