@@ -34,6 +34,10 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.stopping import Budget, Target
 from orthobench.tools.distributions import version
 
+END, AVERAGE = SCORES = ("end", "average")
+"""What tuned parameters are chosen by: the validation metric at the end of the run, where solvers
+are ranked, or averaged over the run."""
+
 TRIALS = 16
 """The most trials of one solver on one problem, where the suite does not say."""
 
@@ -149,6 +153,8 @@ class Suite:
     tuning_seeds : tuple of int
         The first of the seeds, where trials run on these alone and the chosen one on all; empty
         where all trials run on all seeds.
+    score : str
+        What tuned parameters are chosen by: one of `SCORES`.
     """
 
     name: str
@@ -161,6 +167,7 @@ class Suite:
     target: Target | None = None
     trials: int = TRIALS
     tuning_seeds: tuple[int, ...] = ()
+    score: str = END
 
     def plan(self) -> list[Planned]:
         """Return the cells that wait for no choice: problems times seeds times solvers.

@@ -23,6 +23,7 @@ from orthobench.registry.suite_values import (
     budget_of,
     count_of,
     levels_of,
+    score_of,
     seeds_of,
     target_of,
     text_of,
@@ -118,6 +119,7 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         target=target_of(table.get("target")),
         trials=trials,
         tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
+        score=score_of(tuning),
     )
     _check_limits(suite)
     return suite

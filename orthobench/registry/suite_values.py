@@ -9,7 +9,7 @@ from typing import Any
 
 from orthobench.errors import UsageError, shown, unknown
 from orthobench.harness.stopping import Budget, Target
-from orthobench.harness.suite import Level
+from orthobench.harness.suite import END, SCORES, Level
 from orthobench.registry.toml_lines import KeyPath, line_of
 
 MOST = 1_000_000
@@ -17,7 +17,7 @@ MOST = 1_000_000
 
 LARGEST_SEED = 2**63 - 1
 """The largest whole number that a store can keep."""
-TUNING = ("trials", "seeds")
+TUNING = ("trials", "seeds", "score")
 """The keys of ``[tuning]``."""
 
 
@@ -108,6 +108,15 @@ def tuning_of(table: Any) -> Mapping[str, Any]:
         if key not in TUNING:
             raise SuiteError(("tuning", key), str(unknown("key", key, TUNING)))
     return table
+
+
+def score_of(tuning: Mapping[str, Any]) -> str:
+    """Return what parameters are chosen by."""
+    score = tuning.get("score", END)
+    if score not in SCORES:
+        names = " or ".join(map(repr, SCORES))
+        raise SuiteError(("tuning", "score"), f"must be {names}, not {score!r}")
+    return str(score)
 
 
 def count_of(table: Mapping[str, Any], key: str, path: KeyPath, default: int) -> int:

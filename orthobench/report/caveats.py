@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
-from orthobench.report.formatting import assignments, clean, listed
+import numpy as np
+
+from orthobench.report.formatting import assignments, clean, listed, plural
 from orthobench.report.ranking import Ranked
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import Entry, Trial
 
 
 def tuning(ranked: Sequence[Ranked]) -> list[str]:
@@ -23,7 +26,9 @@ def tuning(ranked: Sequence[Ranked]) -> list[str]:
     sizes = sorted({len(entry.trials) for entry in tuned})
     trials = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     by = clean(tuned[0].facts.tuned_by.replace("_", " "))
-    first = f"parameters were chosen by {by}, from {trials} trials of each solver{_seeds(tuned)}"
+    when = "at the end" if tuned[0].ends else "averaged over the run"
+    tried = f"{trials} trials of each solver{_seeds(tuned)}"
+    first = f"parameters were chosen by {by} {when}, from {tried}"
     return [first, *(caveat for entry in tuned for caveat in _edges(entry))]
 
 
@@ -50,14 +55,55 @@ def reruns(ranked: Sequence[Ranked]) -> list[str]:
     return [f"{what}: {listed(names, len(names))}"]
 
 
+def missing(entries: Sequence[Entry]) -> list[str]:
+    """Return whose runs were not run yet, and how many.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The entries of one problem.
+    """
+    planned = [e for e in entries if not e.refused]
+    if planned and not any(e.finished for e in planned):
+        return ["no run is finished yet"]
+    parts = [
+        f"{clean(e.solver)} {len(e.seeds) - len(e.finished)} of {plural(len(e.seeds), 'run')}"
+        for e in planned
+        if len(e.finished) < len(e.seeds)
+    ]
+    return [f"not run yet, and not counted: {listed(parts, len(parts))}"] if parts else []
+
+
 def _edges(entry: Entry) -> Iterator[str]:
-    """Yield a caveat for each chosen value that is the smallest or largest one tried."""
+    """Yield a caveat for each chosen value at an end of its grid where the curve still falls."""
     for name, value in entry.chosen.items():
-        tried = {trial.tuned[name] for trial in entry.trials}
-        numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in tried)
-        if len(tried) < 2 or not numbers:
+        curve = {t.tuned[name]: t for t in entry.trials if _same_but(name, t, entry)}
+        numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in curve)
+        if len(curve) < 2 or not numbers or value not in curve:
             continue
-        end = {min(tried): "smallest", max(tried): "largest"}.get(value)
-        if end:
+        tried = sorted(curve)
+        end = {tried[0]: "smallest", tried[-1]: "largest"}.get(value)
+        beside = tried[1] if value == tried[0] else tried[-2]
+        if end and _falls(curve[beside], curve[value]):
             what = f"{clean(entry.solver)}: {assignments({name: value})}"
             yield f"{what} is the {end} tried; a better one may lie beyond"
+
+
+def _same_but(name: str, trial: Trial, entry: Entry) -> bool:
+    """Return whether a trial has the chosen values of all parameters but one."""
+    return all(trial.tuned[other] == v for other, v in entry.chosen.items() if other != name)
+
+
+def _falls(before: Trial, after: Trial) -> bool:
+    """Return whether the score falls from one trial to the next by more than its noise.
+
+    The noise is twice the standard error of the seeds' differences. A single seed has none to
+    compare with: any fall counts.
+    """
+    if not before.scores or not after.scores or not math.isfinite(after.score):
+        return False
+    falls = np.subtract(before.scores, after.scores)
+    if len(falls) == 1 or not np.isfinite(falls).all():
+        return before.score > after.score
+    error = float(falls.std(ddof=1)) / math.sqrt(len(falls))
+    return float(falls.mean()) > 2 * error

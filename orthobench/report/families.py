@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from orthobench.harness.stopping import Ending
 from orthobench.report.formatting import clean, listed, plural
+from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import (
     HOLM,
+    LARGEST,
     NEAR,
     beats_all,
-    factor,
     factor_text,
     ranks_sentence,
     verdict,
@@ -21,11 +23,10 @@ from orthobench.report.standings import (
     ProblemResults,
     Standing,
     problem_results,
-    share_runs,
     standings,
     tested_ranks,
 )
-from orthobench.stats.paired import LEVEL, Comparison
+from orthobench.stats.paired import Comparison, Decision
 from orthobench.stats.ranks import PROBLEMS, SOLVERS, Ranks
 
 
@@ -38,7 +39,7 @@ class Family:
     name : str
     problems : tuple of str
     standings : tuple of Standing
-        Best first: by wins, then by mean rank.
+        By mean rank, then by wins.
     ranks : Ranks, optional
         Mean ranks of the solvers that take part in all problems, if there are enough of both.
     sentences : tuple of str
@@ -46,7 +47,7 @@ class Family:
     verdicts : mapping
         The same about each problem, in a few sentences.
     comparisons : mapping
-        For each problem, the paired comparisons of all its solvers.
+        For each problem, the comparisons of its best solver with each other one.
     """
 
     name: str
@@ -70,33 +71,38 @@ def conclusions(ranked: Sequence[Ranked]) -> list[Family]:
     Notes
     -----
     Ranks are tested over complete blocks only: the solvers that take part in all problems. The
-    other solvers are named, with the number of their problems. The tests assume that problems are
-    independent, so there are none where several problems are the same runs at several levels.
+    other solvers are named, with the number of their problems. The tests assume that blocks are
+    independent, so variants of one problem share one, and so do the same runs at several levels.
     """
-    groups: dict[str, dict[str, list[Ranked]]] = {}
-    for r in ranked:
-        problems = groups.setdefault(r.entry.facts.family, {})
-        problems.setdefault(r.entry.problem, []).extend([] if r.entry.refused else [r])
-    return [
-        _family(name, [problem_results(*group) for group in problems.items()])
-        for name, problems in groups.items()
-    ]
+    families = grouped((r for r in ranked if not r.entry.refused), lambda r: r.entry.facts.family)
+    names = dict.fromkeys(r.entry.facts.family for r in ranked)
+    return [_family(name, ranked, families.get(name, [])) for name in names]
 
 
-def _family(name: str, problems: Sequence[ProblemResults]) -> Family:
+def _family(name: str, everyone: Sequence[Ranked], taking_part: Sequence[Ranked]) -> Family:
+    labels = dict.fromkeys(r.entry.problem for r in everyone if r.entry.facts.family == name)
+    begun = grouped((r for r in taking_part if r.entry.finished), lambda r: r.entry.problem)
+    waiting = {r.entry.problem for r in taking_part} - set(begun)
+    problems = [problem_results(*group) for group in begun.items()]
     ranking = standings(problems)
     ranks = tested_ranks(ranking, problems)
-    verdicts = {one.problem: verdict(one.ranked, one.comparisons) for one in problems}
-    about_medians = (
-        list(verdicts.values()) if len(problems) == 1 else _over_problems(ranking, problems)
-    )
-    about_ranks = _about_ranks(ranks, ranking, problems)
+    verdicts = {
+        label: "No run is finished yet." if label in waiting else verdict(begun.get(label, ()))
+        for label in labels
+    }
+    several = len(labels) > 1 and problems
+    about_medians = _over_problems(ranking, problems) if several else list(verdicts.values())[:1]
     return Family(
         name,
-        tuple(verdicts),
+        tuple(labels),
         tuple(ranking),
         ranks,
-        (*about_medians, *about_ranks, *_about_failures(ranking, problems)),
+        (
+            *about_medians,
+            *_about_ranks(ranks, ranking, problems),
+            *_about_failures(ranking, problems),
+            *_about_missing(taking_part),
+        ),
         verdicts,
         {one.problem: one.comparisons for one in problems},
     )
@@ -104,61 +110,73 @@ def _family(name: str, problems: Sequence[ProblemResults]) -> Family:
 
 def _over_problems(standings: Sequence[Standing], problems: Sequence[ProblemResults]) -> list[str]:
     """Return who wins where, how sure that is and by how much, over several problems."""
-    winners = [s for s in standings if s.wins]
+    winners = sorted((s for s in standings if s.wins), key=lambda s: -s.wins)
+    trivial = sum(one.trivial for one in problems)
+    alike = f"On {plural(trivial, 'problem')} all solvers end equal, up to rounding."
     if not winners:
-        return [f"On each of the {len(problems)} problems every solver has failed runs."]
+        failing = f"On each of the {len(problems)} problems every solver has failed runs."
+        return [alike if trivial else failing]
     counts = [f"{clean(s.solver)} on {s.wins}" for s in winners]
     counts[0] += f" of {plural(len(problems), 'problem')}"
     wins = f"Smallest median without a failed run: {listed(counts)}."
-    return [wins, *_how_sure(winners, problems), *_how_much(winners[0].solver, problems)]
+    sure, much = _how_sure(winners, problems), _how_much(winners[0].solver, problems)
+    return [wins, *sure, *much, *([alike] if trivial else [])]
 
 
 def _how_sure(winners: Sequence[Standing], problems: Sequence[ProblemResults]) -> list[str]:
     """Return on how many problems the best is shown to end lower than every other solver."""
-    contested = [one for one in problems if one.comparisons]
+    contested = [one for one in problems if one.best and one.comparisons]
     if not contested:
         return []
-    too_few = [one for one in contested if one.comparisons[0].attainable >= LEVEL]
-    text = f"Shown to end lower than every other solver ({HOLM} on each problem): "
-    if len(too_few) == len(contested):
-        one_seed = all(len(one.ranked[0].entry.seeds) == 1 for one in contested)
+    hidden = sum(map(_undecidable, contested))
+    text = f"Shown to end lower than every other solver ({LARGEST}): "
+    if hidden == len(contested):
+        one_seed = all(c.n <= 1 for one in contested for c in one.comparisons)
         why = "one seed shows no" if one_seed else "the seeds are too few to show any"
         return [f"{text}nobody, since {why} difference."]
     counts: list[str] = []
     for s in winners:
         own = [one for one in contested if one.winner == s.solver]
-        shown = sum(beats_all(one.comparisons, s.solver) for one in own)
+        shown = sum(beats_all(one.ranked) for one in own)
         counts += [f"{clean(s.solver)} on {shown} of its {s.wins}"] if shown else []
     text += listed(counts) if counts else "nobody, on any problem"
-    few = f"; on {len(too_few)} the seeds are too few to show any difference" if too_few else ""
-    return [f"{text}{few}."]
+    few = f"; on {hidden} the seeds are too few to show any difference" if hidden else ""
+    decisions = [c.decision for one in contested for c in one.comparisons]
+    behind = f"{decisions.count(Decision.BEHIND)} of the {len(decisions)} others"
+    return [f"{text}{few}.", f"Shown not to be the best ({HOLM} on each problem): {behind}."]
+
+
+def _undecidable(one: ProblemResults) -> bool:
+    """Return whether the seeds of a problem could not have shown any difference."""
+    ways = {c.decision for c in one.comparisons}
+    return Decision.UNDECIDABLE in ways <= {Decision.UNDECIDABLE, Decision.EQUAL}
 
 
 def _how_much(solver: str, problems: Sequence[ProblemResults]) -> list[str]:
-    """Return how many times as high the second's median is, where a solver is best."""
-    factors = [factor(one.ranked) for one in problems if one.winner == solver]
-    ratios = sorted(value for value, _ in filter(None, factors) if math.isfinite(value))
-    if not ratios or len(ratios) < len(factors) or ratios[-1] < 1 + NEAR:
+    """Return how many times as high the nearest solver ends, where a solver is best."""
+    won = [one for one in problems if one.winner == solver and one.comparisons]
+    nearest = [min(c.effect if c.ratio else math.nan for c in one.comparisons) for one in won]
+    if not nearest or not all(map(math.isfinite, nearest)) or max(nearest) < 1 + NEAR:
         return []
-    span = dict.fromkeys(map(factor_text, (ratios[0], ratios[-1])))
-    where = f"Where {clean(solver)} is first, the median of the second is"
-    return [f"{where} {' to '.join(span)} times as high."]
+    span = dict.fromkeys(map(factor_text, (min(nearest), max(nearest))))
+    where = f"Where {clean(solver)} is first, the nearest other solver ends"
+    return [f"{where} {' to '.join(span)} times as high in the median over the seeds."]
 
 
 def _about_ranks(
     ranks: Ranks | None, standings: Sequence[Standing], problems: Sequence[ProblemResults]
 ) -> list[str]:
     """Return what the mean ranks show, or why they are not tested."""
-    if len(problems) == 1 or len(standings) < 2:
+    if len(problems) < 2 or len(standings) < 2:
         return []
     partial = [s for s in standings if s.problems < len(problems)]
-    if share_runs(problems):
-        return ["Mean ranks are not tested: problems at several levels share their runs."]
+    blocks = len({one.block for one in problems})
     everywhere = plural(len(standings) - len(partial), "solver")
     if ranks is None:
         needed = f"tests of ranks need at least {SOLVERS} solvers on {PROBLEMS} problems"
         here = f"{everywhere} on all {plural(len(problems), 'problem')}"
-        return [f"Mean ranks are not tested: {needed}, here are {here}."]
+        alike = f", variants of {blocks}" if blocks < len(problems) else ""
+        return [f"Mean ranks are not tested: {needed}, here are {here}{alike}."]
     if not partial:
         return [ranks_sentence(ranks)]
     named = listed([f"{clean(s.solver)} ({s.problems})" for s in partial])
@@ -173,12 +191,23 @@ def _about_failures(standings: Sequence[Standing], problems: Sequence[ProblemRes
     if not standings:
         return []
     worst = sorted((s for s in standings if s.failed), key=lambda s: -s.failed)
-    failed = [f"{clean(s.solver)} {s.failed} of {plural(s.planned, 'run')}" for s in worst]
+    failed = [
+        f"{clean(s.solver)} {s.failed} of {plural(s.planned - s.missing, 'run')}" for s in worst
+    ]
     text = f"Failed: {listed(failed)}." if failed else "No run failed."
     if not_chosen := _failed_not_chosen(problems):
         text = text if failed else "No run with the chosen parameters failed."
         text += f" Failed with parameters that were not chosen: {plural(not_chosen, 'run')}."
     return [text]
+
+
+def _about_missing(taking_part: Sequence[Ranked]) -> list[str]:
+    """Return how many runs of whom were not run yet."""
+    waiting: dict[str, list[Ranked]] = grouped(taking_part, lambda r: clean(r.entry.solver))
+    counts = {name: sum(r.summary.n_missing for r in own) for name, own in waiting.items()}
+    planned = {name: sum(len(r.entry.seeds) for r in own) for name, own in waiting.items()}
+    parts = [f"{name} {n} of {plural(planned[name], 'run')}" for name, n in counts.items() if n]
+    return [f"Not run yet, and not counted: {listed(parts)}."] if parts else []
 
 
 def _failed_not_chosen(problems: Sequence[ProblemResults]) -> int:
@@ -188,6 +217,7 @@ def _failed_not_chosen(problems: Sequence[ProblemResults]) -> int:
         for problem in problems
         for r in problem.ranked
         for trial in r.entry.trials if trial.tuned != r.entry.chosen
-        for record in trial.records if record.failed
+        for record in trial.records
+        if record.failed and record.stop.status is not Ending.MISSING
     }  # fmt: skip
     return len(failed)

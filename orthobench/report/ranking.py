@@ -6,15 +6,28 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from orthobench.harness.trace import Mark
+from orthobench.report.formatting import number
 from orthobench.report.grouping import grouped
 from orthobench.results.tuning import Entry
-from orthobench.stats.bootstrap import intervals, quantiles
-from orthobench.stats.paired import differences
+from orthobench.stats.bootstrap import quantiles
+from orthobench.stats.paired import Comparison, Decision, compare_to_best
 from orthobench.stats.summaries import Summary, summaries
 from orthobench.stats.values import COSTS, final, metric_of
+
+MARKS = {
+    "best": "smallest median, of equal ones the fastest; no run failed",
+    "equal": "equal to it up to rounding",
+    "close": "may be the best as well",
+    "undecided": "too few seeds, or too many ties, to decide",
+    "failed": "runs failed; each counts as infinite",
+}
+"""The marks of solvers on a problem, and what they mean."""
+
+MARKED = {
+    Decision.EQUAL: "equal", Decision.OPEN: "close", Decision.UNDECIDABLE: "undecided",
+}  # fmt: skip
+"""The marks of decisions; a solver that is shown not to be the best has none."""
 
 ROUNDING = 1e-12
 """Values are equal that differ by less than this fraction of the largest value at a start."""
@@ -31,28 +44,53 @@ class Ranked:
         Of the primary metric.
     best : bool
         Whether its median is the smallest of the solvers without a failed run; of equal ones, the
-        fastest is best.
-    close : bool
-        Whether the 95 % interval of its median difference from the best, seed by seed, contains
-        zero; differences at rounding level are zero.
+        fastest is best. Nobody is where all end equal up to rounding on every seed.
+    comparison : Comparison, optional
+        With the best solver, or with the first where nobody is best; that one has none.
+    rounding : float
+        The largest difference on the problem that counts as zero.
     """
 
     entry: Entry
     summary: Summary
     best: bool
-    close: bool
+    comparison: Comparison | None = None
+    rounding: float = 0.0
+
+    @property
+    def close(self) -> bool:
+        """Whether it may be the best as well: the seeds could have shown otherwise, and do not."""
+        return self.decision is Decision.OPEN
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is shown of it against the best; None for that one itself."""
+        return self.comparison.decision if self.comparison else None
 
     @property
     def mark(self) -> str:
-        """Its mark in tables: ``"best"``, ``"failed"``, ``"close"`` or nothing."""
-        if self.best:
-            return "best"
-        return "failed" if self.summary.n_failed else "close" if self.close else ""
+        """Its mark in tables, a key of `MARKS`, or nothing; one seed marks nothing but failures."""
+        if self.summary.n_failed:
+            return "failed"
+        if len(self.entry.seeds) == 1:
+            return ""
+        return "best" if self.best else MARKED.get(self.decision or Decision.BEHIND, "")
 
     @property
     def ok(self) -> str:
         """The number of runs that did not fail, of those planned: ``9/10``."""
         return f"{self.summary.n_ok}/{len(self.entry.seeds)}"
+
+    @property
+    def median(self) -> str:
+        """The median as text; see `text`."""
+        return self.text(self.summary.median)
+
+    def text(self, value: float) -> str:
+        """Return a value of the primary metric as text; those at rounding level are all alike."""
+        if 0 < abs(value) <= self.rounding:
+            return f"<1e{math.ceil(math.log10(self.rounding))}"
+        return number(value)
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -81,18 +119,23 @@ def _rank(entries: Sequence[Entry]) -> list[Ranked]:
     metric = entries[0].facts.primary
     found = summaries([entry.records for entry in entries], metric, seeds)
     rounding = rounding_level(entries)
-    least = min((s.median for s in found if not s.n_failed), default=math.inf)
+    least = min((s.median for s in found if s.n_ok and not s.n_failed), default=math.inf)
 
-    def place(pair: tuple[Entry, Summary]) -> tuple[float, int, float, str]:
+    def place(pair: tuple[Entry, Summary]) -> tuple[bool, float, int, float, str]:
         entry, summary = pair
         equal = abs(summary.median - least) <= rounding
         median, seconds = (least, _seconds(entry)) if equal else (summary.median, 0.0)
-        return median, summary.n_failed, seconds, entry.solver
+        return math.isnan(median), median, summary.n_failed, seconds, entry.solver
 
     pairs = sorted(zip(entries, found, strict=True), key=place)
-    best = next((s for _, s in pairs if not s.n_failed), None)
-    close = _close(best, [s for _, s in pairs], rounding)
-    return [Ranked(e, s, s is best, near) for (e, s), near in zip(pairs, close, strict=True)]
+    values = {e.solver: s.values for e, s in pairs if e.finished and not e.refused}
+    sound = (e.solver for e, s in pairs if e.solver in values and s.n_ok and not s.n_failed)
+    best = next(sound, None)
+    first = best or next(iter(values), "")
+    compared = {c.other: c for c in compare_to_best(values, first, rounding)} if values else {}
+    if compared and all(c.decision is Decision.EQUAL for c in compared.values()):
+        best = None
+    return [Ranked(e, s, e.solver == best, compared.get(e.solver), rounding) for e, s in pairs]
 
 
 def rounding_level(entries: Sequence[Entry]) -> float:
@@ -117,15 +160,3 @@ def _median_final(entry: Entry, value: Callable[[Mark], float]) -> float:
     values = [final(record, value) for record in entry.records]
     finite = [v for v in values if math.isfinite(v)]
     return float(quantiles(finite, 0.5)) if finite else math.nan
-
-
-def _close(best: Summary | None, found: Sequence[Summary], rounding: float) -> list[bool]:
-    """Return for each solver whether its median difference from the best may be zero."""
-    if best is None:
-        return [False] * len(found)
-    others = np.array([summary.values for summary in found])
-    low, high = intervals(differences(best.values, others, rounding))
-    return [
-        bool(near) and summary is not best
-        for near, summary in zip((low <= 0) & (high >= 0), found, strict=True)
-    ]

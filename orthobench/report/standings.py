@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.report.ranking import Ranked, rank, rounding_level
-from orthobench.results.tuning import Entry
-from orthobench.stats.paired import Comparison, compare_pairs
-from orthobench.stats.ranks import Ranks, enough, mean_ranks, problem_ranks
+from orthobench.report.ranking import Ranked
+from orthobench.stats.paired import Comparison
+from orthobench.stats.ranks import Ranks, block_means, enough, mean_ranks, problem_ranks
 from orthobench.tools.arrays import Array
 
 
@@ -25,19 +24,20 @@ class Standing:
     wins : int
         Problems on which it is best: the smallest median of the solvers without a failed run.
     close : int
-        Problems on which its median difference from the best may be zero (95 % interval).
+        Problems on which it may be the best as well: no difference from the best is shown, though
+        the seeds could have shown one.
     problems : int
         Problems that it takes part in.
     rank : float
         Its mean rank on these, by the median, among all solvers that take part; ties share the
-        mean of their ranks.
+        mean of their ranks, and problems of one name share one block, whose ranks are averaged
+        first.
     factors : mapping
-        For each problem, its median divided by that of the best solver, or by the smallest where
-        no solver is best. It is 1 where the two are equal up to rounding, NaN where one of them is
-        at rounding level or below, infinite where its own median is, and below 1 where its median
-        is smaller than that of the best but some of its runs failed.
-    failed, planned : int
-        Runs with the chosen parameters.
+        For each problem, the median over the seeds of its value divided by that of the best solver
+        on the same seed, or of the first where nobody is best. NaN where values have no ratio, and
+        infinite where its median is.
+    failed, missing, planned : int
+        Runs with the chosen parameters: those that failed, those not run yet, and all.
     """
 
     solver: str
@@ -47,6 +47,7 @@ class Standing:
     rank: float
     factors: Mapping[str, float]
     failed: int
+    missing: int
     planned: int
 
 
@@ -60,14 +61,12 @@ class ProblemResults:
     ranked : sequence of Ranked
         Those that take part, as `orthobench.report.ranking.rank` sorts them.
     comparisons : tuple of Comparison
-        Those of all their pairs.
+        Those of the best, or of the first where nobody is best, with each other one.
     places : mapping
         For each solver a whole number: a larger median has a larger one, and medians that are
         equal up to rounding have the same.
     ranks : mapping
         For each solver its rank by these.
-    rounding : float
-        The largest difference that counts as zero.
     """
 
     problem: str
@@ -75,12 +74,21 @@ class ProblemResults:
     comparisons: tuple[Comparison, ...]
     places: Mapping[str, int]
     ranks: Mapping[str, float]
-    rounding: float = 0.0
+
+    @property
+    def block(self) -> str:
+        """The name of the problem, without its parameters: its block in tests of ranks."""
+        return self.ranked[0].entry.facts.name
 
     @property
     def best(self) -> Ranked | None:
-        """The best solver; None where each has failed runs."""
+        """The best solver; None where each has failed runs, or all end equal."""
         return next((r for r in self.ranked if r.best), None)
+
+    @property
+    def trivial(self) -> bool:
+        """Whether all solvers end equal, up to rounding, on every seed."""
+        return self.best is None and not self.ranked[0].summary.n_failed
 
     @property
     def winner(self) -> str | None:
@@ -93,33 +101,14 @@ def problem_results(problem: str, ranked: Sequence[Ranked]) -> ProblemResults:
     if not ranked:
         return ProblemResults(problem, ranked, (), {}, {})
     names = [r.entry.solver for r in ranked]
-    rounding = rounding_level([r.entry for r in ranked])
-    places = _places(np.array([r.summary.median for r in ranked]), rounding)
+    places = _places(np.array([r.summary.median for r in ranked]), ranked[0].rounding)
     return ProblemResults(
         problem,
         ranked,
-        tuple(_compared(ranked)),
+        tuple(r.comparison for r in ranked if r.comparison),
         dict(zip(names, places.tolist(), strict=True)),
         dict(zip(names, problem_ranks(places).tolist(), strict=True)),
-        rounding,
     )
-
-
-def comparisons(entries: Sequence[Entry]) -> list[Comparison]:
-    """Return the paired comparisons of all solvers that take part in one problem.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-        The entries of one problem.
-
-    Returns
-    -------
-    list of Comparison
-        The best solver with all others, then the next, ...
-    """
-    taking_part = [entry for entry in entries if not entry.refused]
-    return _compared(rank(taking_part)) if taking_part else []
 
 
 def standings(problems: Sequence[ProblemResults]) -> list[Standing]:
@@ -127,30 +116,21 @@ def standings(problems: Sequence[ProblemResults]) -> list[Standing]:
     solvers = dict.fromkeys(r.entry.solver for problem in problems for r in problem.ranked)
     return sorted(
         (_standing(solver, problems) for solver in solvers),
-        key=lambda s: (-s.wins, s.rank, s.failed, s.solver),
+        key=lambda s: (s.rank, -s.wins, s.failed, s.solver),
     )
 
 
 def tested_ranks(standings: Sequence[Standing], problems: Sequence[ProblemResults]) -> Ranks | None:
     """Return the mean ranks of the solvers that take part in all problems, with their tests.
 
-    None where there are too few of them, or where problems share their runs.
+    None where there are too few of them, or too few problems of different names: variants of one
+    problem, and levels of the same runs, are not independent.
     """
     complete = [s.solver for s in standings if s.problems == len(problems)]
-    if share_runs(problems) or not enough(len(complete), len(problems)):
+    blocks = [one.block for one in problems]
+    if not enough(len(complete), len(set(blocks))):
         return None
-    return mean_ranks({name: [one.places[name] for one in problems] for name in complete})
-
-
-def share_runs(problems: Sequence[ProblemResults]) -> bool:
-    """Return whether some of the problems are the same runs, compared at several levels."""
-    labels = [one.ranked[0].entry.facts.label for one in problems if one.ranked]
-    return len(set(labels)) < len(labels)
-
-
-def _compared(ranked: Sequence[Ranked]) -> list[Comparison]:
-    values = {r.entry.solver: r.summary.values for r in ranked}
-    return compare_pairs(values, rounding_level([r.entry for r in ranked]))
+    return mean_ranks({name: [one.places[name] for one in problems] for name in complete}, blocks)
 
 
 def _places(medians: Array, rounding: float) -> Array:
@@ -170,18 +150,23 @@ def _standing(solver: str, problems: Sequence[ProblemResults]) -> Standing:
         wins=sum(r.best for _, r in own),
         close=sum(r.close for _, r in own),
         problems=len(own),
-        rank=float(np.mean([problem.ranks[solver] for problem, _ in own])),
+        rank=float(
+            block_means(
+                np.array([problem.ranks[solver] for problem, _ in own]),
+                [problem.block for problem, _ in own],
+            ).mean()
+        ),
         factors={problem.problem: _factor(r, problem) for problem, r in own},
         failed=sum(r.summary.n_failed for _, r in own),
+        missing=sum(r.summary.n_missing for _, r in own),
         planned=sum(len(r.summary.values) for _, r in own),
     )
 
 
 def _factor(ranked: Ranked, problem: ProblemResults) -> float:
-    best = problem.best or problem.ranked[0]
-    median, least = ranked.summary.median, best.summary.median
-    if math.isinf(median):
+    if math.isinf(ranked.summary.median):
         return math.inf
-    if problem.places[ranked.entry.solver] == problem.places[best.entry.solver]:
-        return 1.0
-    return median / least if min(median, least) > problem.rounding else math.nan
+    ratios = [c.ratio for c in problem.comparisons]
+    if ranked.comparison is None:
+        return 1.0 if all(ratios) else math.nan
+    return ranked.comparison.effect if all(ratios) else math.nan

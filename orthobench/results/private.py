@@ -71,7 +71,7 @@ def private(results: Results, anonymous: bool) -> Private:
         return replace(record, problem=problem, solver=solver, stop=stop)
 
     records = [retold(record) for record in results.records]
-    return Private(results.suite, results.path, records, retell, anonymous)
+    return Private(results.suite, results.path, records, retell, anonymous, score=results.score)
 
 
 def _problem(facts: ProblemFacts, retell: Retell) -> ProblemFacts:

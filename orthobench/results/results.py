@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
 from orthobench.harness.stopping import Ending
+from orthobench.harness.suite import END
 from orthobench.results.record import Record
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import Entry, choose
@@ -41,11 +43,14 @@ class Results:
         The store.
     records : sequence of Record
         In the suite's order.
+    score : str
+        What the suite chooses tuned parameters by: one of `orthobench.harness.suite.SCORES`.
     """
 
     suite: str
     path: Path
     records: Sequence[Record]
+    score: str = field(default=END, kw_only=True)
 
     @classmethod
     def read(cls, path: Path | str, suite: str | None = None) -> Results:
@@ -74,16 +79,16 @@ class Results:
             if suite is not None and suite not in suites:
                 raise unknown(f"suite in the store {path}:", suite, suites)
             name = suite or suites[-1]
-            return cls(name, path, store.records(name))
+            tuning = tomllib.loads(store.session(name)["text"]).get("tuning", {})
+            return cls(name, path, store.records(name), score=tuning.get("score", END))
 
     def __repr__(self) -> str:
-        missing = sum(record.stop.status is Ending.MISSING for record in self.records)
         counts = {
             "problems": len({record.problem.label for record in self.records}),
             "solvers": len({record.solver.label for record in self.records}),
             "cells": len(self.records),
-            "failed": len(self.failures) - missing,
-            "missing": missing,
+            "failed": len(self.failures),
+            "not run yet": len(self.missing),
             "refused": len(self.refused),
         }
         told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
@@ -93,18 +98,20 @@ class Results:
     def entries(self) -> list[Entry]:
         """One entry for each problem and solver, with the trial that tuning chose."""
         try:
-            return choose(self.records)
+            return choose(self.records, score=self.score)
         except UsageError as error:
             raise UsageError(f"the store {self.path}: {error}") from error
 
     @property
     def failures(self) -> list[Record]:
-        """The records that failed or are missing; a refusal is no failure, and is in `refused`."""
-        return [
-            record
-            for record in self.records
-            if record.failed and record.stop.status is not Ending.REFUSED
-        ]
+        """The records that failed; those in `refused` and `missing` did not."""
+        others = (Ending.REFUSED, Ending.MISSING)
+        return [r for r in self.records if r.failed and r.stop.status not in others]
+
+    @property
+    def missing(self) -> list[Record]:
+        """The records of cells that were not run yet."""
+        return [record for record in self.records if record.stop.status is Ending.MISSING]
 
     @property
     def refused(self) -> list[Record]:
@@ -146,9 +153,9 @@ class Results:
             return {**store.exhibits(record.key for record in records)}
 
     def fingerprint(self) -> str:
-        """Return a digest of the plan and of all results of the suite, from the store."""
+        """Return a digest of the plan and of all results of the suite, and what chooses trials."""
         with Store(self.path) as store:
-            return store.fingerprint(self.suite)
+            return f"{store.fingerprint(self.suite)} {self.score}"
 
     def session(self) -> dict[str, Any]:
         """Return where the results come from: the latest session of the suite, from the store.

@@ -1,11 +1,12 @@
 """The choice of tuned parameters: by the metric that the problem is ``tuned_by``.
 
 That is measured on validation data where the problem has any, and never on test data. One choice
-is made for each problem and solver: the values whose metric, averaged over the run and then over
-the seeds, is smallest. The seeds are those that all trials are planned on; where a suite has
-``tuning.seeds``, the chosen trial alone runs on others, which do not count in the choice. Arora,
-Cotter and Srebro 2013 (section 6) choose "in terms of the average suboptimality over the run, on a
-validation set" in the same way.
+is made for each problem and solver: the values whose metric at the end of the run, averaged over
+the seeds, is smallest, since comparisons rank by what is there at the end. A suite may say
+``tuning.score = "average"``: then it is averaged over the run first, as Arora, Cotter and Srebro
+2013 (section 6) choose "in terms of the average suboptimality over the run, on a validation set".
+The seeds are those that all trials are planned on; where a suite has ``tuning.seeds``, the chosen
+trial alone runs on others, which do not count in the choice.
 
 At a `Level`, only trials that keep it can be chosen: those whose final value of its metric,
 averaged over the seeds, is at most the level. Of those the one whose ``tuned_by`` metric ends
@@ -17,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,9 @@ import numpy as np
 from orthobench.errors import UsageError
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Ending, Stop
-from orthobench.harness.suite import Level
+from orthobench.harness.suite import END, Level
 from orthobench.results.record import ProblemFacts, Record
-from orthobench.results.traces import read
-from orthobench.tools.arrays import Array
+from orthobench.results.scoring import scoring
 
 
 @dataclass(frozen=True)
@@ -40,16 +39,24 @@ class Trial:
     tuned : mapping
         The tuned values; empty for a solver that has none.
     score : float
-        Mean over seeds of the validation metric's average over the run, at a level of its final
-        value; infinite where a run failed or is missing, NaN where the judge does not report the
-        metric, and where there is one trial only.
+        Mean over seeds of the validation metric's final value, or of its average over the run;
+        infinite where a run failed or is missing, NaN where the judge does not report the metric,
+        and where there is one trial only.
     records : tuple of Record
         One for each seed that trials are compared on, ascending.
+    scores : tuple of float
+        The same of each seed; empty where some are missing.
     """
 
     tuned: Mapping[str, Any]
     score: float
     records: tuple[Record, ...]
+    scores: tuple[float, ...] = ()
+
+    @property
+    def finished(self) -> tuple[Record, ...]:
+        """Its runs, without those that are planned and were not run yet."""
+        return _finished(self.records)
 
 
 @dataclass(frozen=True)
@@ -67,12 +74,14 @@ class Entry:
     trials : tuple of Trial
         All of the grid, the chosen one included.
     seeds : tuple of int
-        The seeds planned; one without a record counts as a failure.
+        The seeds planned.
     level : Level, optional
         What solvers are compared at. Where no trial keeps it, the records are those of the trial
         that comes nearest, as refused.
     tuned_on : tuple of int
         The seeds that trials are compared on.
+    by : str
+        What trials are chosen by: one of `orthobench.harness.suite.SCORES`.
     """
 
     problem: str
@@ -83,11 +92,22 @@ class Entry:
     seeds: tuple[int, ...]
     level: Level | None = None
     tuned_on: tuple[int, ...] = ()
+    by: str = END
 
     @property
     def facts(self) -> ProblemFacts:
         """The facts of its problem, which all of its records share."""
         return self.records[0].problem
+
+    @property
+    def ends(self) -> bool:
+        """Whether trials are chosen by what they have at the end, and not over the run."""
+        return self.by == END or self.level is not None
+
+    @property
+    def finished(self) -> tuple[Record, ...]:
+        """Its runs, without those that are planned and were not run yet."""
+        return _finished(self.records)
 
     @property
     def refused(self) -> bool:
@@ -103,7 +123,7 @@ class Entry:
         return next(reasons, "") if self.refused else ""
 
 
-def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
+def choose(records: Sequence[Record], seeds: Iterable[int] = (), score: str = END) -> list[Entry]:
     """Choose the tuned parameters of each solver on each problem.
 
     A trial with a failed or missing run scores infinity; where all trials do, the one with
@@ -117,6 +137,9 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
     seeds : iterable of int
         The seeds planned, where some may have no record at all. The seeds that any solver has
         a record of on the same problem are planned in any case.
+    score : str
+        What trials are chosen by, one of `orthobench.harness.suite.SCORES`; at a level it is the
+        end in any case.
 
     Returns
     -------
@@ -137,8 +160,12 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = ()) -> list[Entry]:
         expected = tuple(sorted(planned | {r.seed for r in of_problem}))
         for level in of_problem[0].problem.levels or (None,):
             groups = _grouped(of_problem, lambda r: r.solver.label)
-            entries += [_entry(group, expected, level) for group in groups]
+            entries += [_entry(group, expected, level, score) for group in groups]
     return entries
+
+
+def _finished(records: Iterable[Record]) -> tuple[Record, ...]:
+    return tuple(record for record in records if record.stop.status is not Ending.MISSING)
 
 
 def untunable(solver: str, problem: str, metric: str) -> UsageError:
@@ -149,74 +176,9 @@ def untunable(solver: str, problem: str, metric: str) -> UsageError:
     )
 
 
-def average(record: Record, metric: str, horizon: float | None = None) -> float:
-    """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
-
-    Checkpoints are spaced geometrically, so each counts by the samples around it. Steps stand
-    in for samples where the method draws none.
-
-    Parameters
-    ----------
-    record : Record
-    metric : str
-    horizon : float, optional
-        Average up to this many samples; a run that ended sooner keeps its last value.
-
-    Returns
-    -------
-    float
-        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
-    """
-    if record.failed or not record.trace:
-        return math.inf
-    if metric not in record.trace[-1].metrics:
-        return math.nan
-    values = read(record.trace, lambda mark: mark.metrics[metric])
-    if not np.isfinite(values).all():
-        return math.inf
-    at = _effort(record)
-    if horizon is not None and horizon > at[-1]:
-        at, values = np.append(at, horizon), np.append(values, values[-1])
-    span = at[-1] - at[0]
-    if span <= 0:
-        return float(values[-1])
-    return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span))
-
-
-def last(record: Record, metric: str) -> float:
-    """Return the final value of a metric.
-
-    Returns
-    -------
-    float
-        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
-    """
-    if record.failed or not record.trace:
-        return math.inf
-    value = record.trace[-1].metrics.get(metric)
-    return math.nan if value is None else value if math.isfinite(value) else math.inf
-
-
-def _effort(record: Record) -> Array:
-    """Return the samples drawn so far, or where none are drawn the steps, at all checkpoints."""
-    if record.trace[-1].work.samples > 0:
-        return read(record.trace, lambda mark: mark.work.samples)
-    return read(record.trace, lambda mark: mark.work.steps)
-
-
-def _average_of(records: Sequence[Record]) -> Callable[[Record, str], float]:
-    """Return what averages a metric over a run, up to where the longest of the runs ended."""
-    horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
-    return partial(average, horizon=horizon)
-
-
-def _untuned(record: Record, metric: str) -> float:
-    """Return NaN: nothing is chosen from a single trial."""
-    del record, metric
-    return math.nan
-
-
-def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | None) -> Entry:
+def _entry(
+    records: Sequence[Record], seeds: tuple[int, ...], level: Level | None, by: str
+) -> Entry:
     _check_names(records)
     runs = {
         canonical(group[0].solver.tuned): _by_seed(group)
@@ -225,7 +187,7 @@ def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | Non
     tuned_on = _common_seeds(runs.values()) if len(runs) > 1 else ()
     tuned_on = tuned_on or seeds
     compared = [r for of_trial in runs.values() for s, r in of_trial.items() if s in tuned_on]
-    score = _untuned if len(runs) == 1 else last if level else _average_of(compared)
+    score = scoring(len(runs), by, level, compared)
     tried = _grouped(compared, lambda r: canonical(r.solver.tuned))
     trials = tuple(
         sorted((_trial(group, tuned_on, score) for group in tried), key=lambda t: _order(t.tuned))
@@ -238,7 +200,7 @@ def _entry(records: Sequence[Record], seeds: tuple[int, ...], level: Level | Non
         chosen = tuple(replace(r, stop=Stop(Ending.REFUSED, unkept)) for r in chosen)
     facts, solver = records[0].problem, records[0].solver.label
     problem = f"{facts.label}, {level}" if level else facts.label
-    return Entry(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on)
+    return Entry(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
 
 
 def _common_seeds(runs: Iterable[Mapping[int, Record]]) -> tuple[int, ...]:
@@ -277,11 +239,12 @@ def _unkept(level: Level, nearest: Trial, reached: float) -> str:
 def _trial(
     records: Sequence[Record], seeds: tuple[int, ...], score_of: Callable[[Record, str], float]
 ) -> Trial:
-    score = math.inf
+    ordered = tuple(sorted(records, key=lambda record: record.seed))
+    score, scores = math.inf, tuple[float, ...]()
     if len(records) == len(seeds):
-        score = float(np.mean([score_of(r, r.problem.tuned_by) for r in records]))
-    ordered = sorted(records, key=lambda record: record.seed)
-    return Trial(records[0].solver.tuned, score, tuple(ordered))
+        scores = tuple(score_of(r, r.problem.tuned_by) for r in ordered)
+        score = float(np.mean(scores))
+    return Trial(records[0].solver.tuned, score, ordered, scores)
 
 
 def _check_names(records: Sequence[Record]) -> None:

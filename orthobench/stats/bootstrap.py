@@ -46,12 +46,12 @@ def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
         infinite one.
     """
     # numpy.quantile takes ten times as long, most of it to inspect its arguments
-    ordered = np.sort(_bounded(values), axis=0)
+    ordered = np.sort(bounded(values), axis=0)
     at = np.asarray(q, dtype=np.float64) * (len(ordered) - 1)
     before = np.floor(at).astype(np.intp)
     below, above = ordered[before], ordered[np.minimum(before + 1, len(ordered) - 1)]
     part = (at - before).reshape(at.shape + (1,) * (ordered.ndim - 1))
-    return _restored(_between(below, above, part))
+    return restored(_between(below, above, part))
 
 
 def spread(values: ArrayLike) -> tuple[Any, Any, Any]:
@@ -113,12 +113,12 @@ def intervals(rows: ArrayLike, level: float = 0.95) -> tuple[Array, Array]:
 
     Deterministic: the resamples are drawn from a fixed seed.
     """
-    ordered = np.sort(_bounded(rows), axis=-1)
+    ordered = np.sort(bounded(rows), axis=-1)
     if ordered.shape[-1] < 2:
-        return _restored(ordered[:, 0]), _restored(ordered[:, -1])
+        return restored(ordered[:, 0]), restored(ordered[:, -1])
     batches = np.array_split(ordered, range(ROWS, len(ordered), ROWS))
     low, high = np.concatenate([_intervals(batch, level) for batch in batches], axis=1)
-    return _restored(low), _restored(high)
+    return restored(low), restored(high)
 
 
 def _intervals(ordered: Array, level: float) -> Array:
@@ -179,12 +179,12 @@ def contrast(
     (float, (float, float))
         The value, and its 95 % expanded percentile interval; see `intervals`.
     """
-    pair = np.stack([_bounded(a), _bounded(b)])
+    pair = np.stack([bounded(a), bounded(b)])
     n = pair.shape[1]
     drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
     tail = (1 - expanded_level(0.95, n)) / 2
     low, high = np.quantile(of(*np.median(pair[:, drawn], axis=-1)), [tail, 1 - tail])
-    value, low, high = _restored(np.array([of(*np.median(pair, axis=-1)), low, high])).tolist()
+    value, low, high = restored(np.array([of(*np.median(pair, axis=-1)), low, high])).tolist()
     return value, (low, high)
 
 
@@ -206,12 +206,12 @@ def _between(below: Array, above: Array, part: Array) -> Array:
     return np.where(part < 0.5, below + step * part, above - step * (1 - part))
 
 
-def _bounded(values: ArrayLike) -> Array:
+def bounded(values: ArrayLike) -> Array:
     """Return values with `CEILING` for infinity and NaN."""
     # unlike minimum and maximum, fmin and fmax replace NaN
     return np.fmax(np.fmin(np.asarray(values, dtype=np.float64), CEILING), -CEILING)
 
 
-def _restored(values: Array) -> Array:
+def restored(values: Array) -> Array:
     """Return values with infinity for those beyond `BEYOND`."""
     return np.where(np.abs(values) > BEYOND, np.copysign(math.inf, values), values)

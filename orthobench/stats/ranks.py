@@ -35,6 +35,7 @@ class Ranks:
     mean : mapping
         The mean rank of each solver, best first; ties share the mean of their ranks.
     problems : int
+        Blocks: problems of different names.
     p : float
         The p-value of Friedman's test, whose null hypothesis is that all solvers are equal.
     critical_difference : float
@@ -55,7 +56,7 @@ def enough(solvers: int, problems: int) -> bool:
     return solvers >= SOLVERS and problems >= PROBLEMS
 
 
-def mean_ranks(values: Mapping[str, Sequence[float]]) -> Ranks:
+def mean_ranks(values: Mapping[str, Sequence[float]], blocks: Sequence[str] | None = None) -> Ranks:
     """Rank solvers on each problem, average over the problems, and test the mean ranks.
 
     Parameters
@@ -63,11 +64,14 @@ def mean_ranks(values: Mapping[str, Sequence[float]]) -> Ranks:
     values : mapping
         The value of each solver on each problem, in one order, smaller is better; a solver whose
         value is not finite failed.
+    blocks : sequence of str, optional
+        The block of each problem: those of one block are not independent, and their ranks are
+        averaged first. By default each is a block of its own.
 
     Raises
     ------
     ValueError
-        If there are too few solvers or problems, or not the same number of problems for all
+        If there are too few solvers or blocks, or not the same number of problems for all
         solvers.
 
     Notes
@@ -78,12 +82,14 @@ def mean_ranks(values: Mapping[str, Sequence[float]]) -> Ranks:
     if len({len(row) for row in values.values()}) > 1:
         raise ValueError("mean ranks need the same problems of all solvers")
     solvers, problems = len(values), len(next(iter(values.values()), ()))
+    blocks = [str(i) for i in range(problems)] if blocks is None else blocks
+    problems = len(set(blocks))
     if not enough(solvers, problems):
         raise ValueError(
             f"{solvers} solvers on {problems} problems are too few for tests of mean ranks: "
             f"they need {SOLVERS} solvers and {PROBLEMS} problems"
         )
-    ranks = problem_ranks(np.array(list(values.values())))
+    ranks = block_means(problem_ranks(np.array(list(values.values()))), blocks)
     mean = dict(zip(values, ranks.mean(axis=1).tolist(), strict=True))
     statistic, p = friedman(ranks)
     return Ranks(
@@ -112,13 +118,19 @@ def problem_ranks(values: ArrayLike) -> Array:
     return average_ranks(np.where(np.isfinite(array), array, math.inf).T).T
 
 
+def block_means(ranks: Array, blocks: Sequence[str]) -> Array:
+    """Return the means of ranks over the problems of each block, along the last axis."""
+    where = {name: [i for i, block in enumerate(blocks) if block == name] for name in blocks}
+    return np.stack([ranks[..., at].mean(axis=-1) for at in where.values()], axis=-1)
+
+
 def friedman(ranks: Array) -> tuple[float, float]:
     """Return Friedman's statistic, corrected for ties, and its p-value.
 
     Parameters
     ----------
     ranks : ndarray, shape (k, N)
-        Of k solvers on each of N problems.
+        Of k solvers on each of N problems, or means over the problems of N blocks.
 
     Notes
     -----

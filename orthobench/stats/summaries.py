@@ -1,6 +1,7 @@
 """Summaries over seeds: median, spread, interval and failures of one metric at the end of runs.
 
-A run that failed, is infeasible or is missing counts as infinitely bad: it is never dropped.
+A run that failed or is infeasible counts as infinitely bad: it is never dropped. One that was not
+run yet does not count.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from orthobench.harness.stopping import Ending
 from orthobench.results.record import Record
 from orthobench.stats.bootstrap import intervals, spread
 from orthobench.stats.values import final, metric_of
+from orthobench.tools.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class Failure:
     ----------
     seed : int
     status : str
-        The ending's name, or ``"missing"`` where there is no record.
+        The ending's name.
     reason : str
     """
 
@@ -38,9 +43,11 @@ class Summary:
     Attributes
     ----------
     values : tuple of float
-        One for each planned seed, by seed; infinite where the run failed.
+        One for each planned seed, by seed; infinite where the run failed, NaN where it was not run
+        yet.
     median, low, high : float
-        The median and the spread around it: the quartiles, or the range of fewer than 4 runs.
+        The median and the spread around it: the quartiles, or the range of fewer than 4 runs. NaN
+        where nothing was run yet.
     interval : tuple of float
         The 95 % bootstrap interval of the median: `orthobench.stats.bootstrap.intervals`.
     n_ok : int
@@ -58,8 +65,13 @@ class Summary:
 
     @property
     def n_failed(self) -> int:
-        """Runs that failed or are missing."""
+        """Runs that failed."""
         return len(self.failures)
+
+    @property
+    def n_missing(self) -> int:
+        """Planned seeds that were not run yet."""
+        return sum(map(math.isnan, self.values))
 
     @property
     def reasons(self) -> dict[str, list[int]]:
@@ -83,8 +95,8 @@ def summaries(
     metric : str
         A run whose judge does not report it has failed.
     seeds : iterable of int
-        The planned seeds; so are those that any solver has a record of. A planned seed without a
-        record has failed.
+        The planned seeds; so are those that any solver has a record of. One without a record was
+        not run yet.
 
     Raises
     ------
@@ -96,11 +108,21 @@ def summaries(
     if not planned:
         raise ValueError("there are no runs to summarize")
     rows = [[_final(by_seed.get(seed), metric) for seed in planned] for by_seed in records]
-    lows, highs = intervals(rows)
+    ends = _intervals(np.array(rows))
     return [
-        _summary(planned, by_seed, metric, row, (float(low), float(high)))
-        for by_seed, row, low, high in zip(records, rows, lows, highs, strict=True)
+        _summary(planned, by_seed, metric, row, interval)
+        for by_seed, row, interval in zip(records, rows, ends, strict=True)
     ]
+
+
+def _intervals(rows: Array) -> list[tuple[float, float]]:
+    """Return the interval of the median of each row, of the seeds that were run."""
+    there = ~np.isnan(rows)
+    counts, ends = there.sum(axis=1), np.full((len(rows), 2), math.nan)
+    for n in np.unique(counts[counts > 0]).tolist():
+        alike = counts == n
+        ends[alike] = np.transpose(intervals(rows[alike][there[alike]].reshape(-1, n)))
+    return [(low, high) for low, high in ends.tolist()]
 
 
 def _summary(
@@ -111,22 +133,23 @@ def _summary(
     interval: tuple[float, float],
 ) -> Summary:
     failures = tuple(
-        _failure(seed, by_seed.get(seed), metric)
+        _failure(seed, by_seed[seed], metric)
         for seed, value in zip(planned, values, strict=True)
         if math.isinf(value)
     )
-    median, low, high = map(float, spread(values))
-    ok = len(planned) - len(failures)
+    known = [value for value in values if not math.isnan(value)]
+    median, low, high = map(float, spread(known)) if known else (math.nan,) * 3
+    ok = len(known) - len(failures)
     return Summary(tuple(values), median, low, high, interval, ok, failures)
 
 
 def _final(record: Record | None, metric: str) -> float:
-    return math.inf if record is None else final(record, metric_of(metric))
+    if record is None or record.stop.status is Ending.MISSING:
+        return math.nan
+    return final(record, metric_of(metric))
 
 
-def _failure(seed: int, record: Record | None, metric: str) -> Failure:
-    if record is None:
-        return Failure(seed, "missing", "there is no finished run")
+def _failure(seed: int, record: Record, metric: str) -> Failure:
     if record.failed:
         return Failure(seed, record.stop.status.value, record.stop.reason)
     if not record.trace or metric not in record.trace[-1].metrics:

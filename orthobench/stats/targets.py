@@ -1,8 +1,8 @@
 """Targets: the cost at which each run first reaches a target value, over all problems.
 
-An instance is a problem with a seed. A run that failed or is missing, or whose metric is not finite
-at its end, never reaches a target. No instance is ever left out: one that no run solved counts as
-unsolved for every solver.
+An instance is a problem with a seed. A run that failed, or whose metric is not finite at its end,
+never reaches a target. An instance that no run solved counts as unsolved for every solver; one that
+was not run yet with all solvers of its problem is left out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class RunMatrix:
     absent : tuple of (str, str)
         Each solver that does not take part in a problem, with the problem.
     failed : tuple of int
-        For each solver, its failed and missing runs on the problems that it takes part in.
+        For each solver, its failed runs on the problems that it takes part in.
     """
 
     solvers: tuple[str, ...]
@@ -156,13 +156,17 @@ def run_matrix(entries: Sequence[Entry]) -> RunMatrix:
     entries : sequence of Entry
         The entries of the problems of one family. A problem at several levels is several problems.
     """
-    solvers = tuple(dict.fromkeys(entry.solver for entry in entries if not entry.refused))
-    seeds: dict[str, dict[int, None]] = {}
+    begun = [entry for entry in entries if entry.finished and not entry.refused]
+    solvers = tuple(dict.fromkeys(entry.solver for entry in begun))
+    seeds: dict[str, dict[int, None]] = {entry.problem: {} for entry in entries}
     for entry in entries:
-        seeds.setdefault(entry.problem, {}).update(dict.fromkeys(entry.seeds))
+        seeds[entry.problem].update(dict.fromkeys(entry.seeds))
+    for entry in begun:
+        done = {record.seed for record in entry.finished}
+        seeds[entry.problem] = {s: None for s in seeds[entry.problem] if s in done}
     instances = tuple((problem, seed) for problem, own in seeds.items() for seed in own)
-    taking_part = {(entry.solver, entry.problem) for entry in entries if not entry.refused}
-    paths = _paths(entries)
+    taking_part = {(entry.solver, entry.problem) for entry in begun}
+    paths = {key: path for key, path in _paths(begun).items() if key[2] in seeds[key[1]]}
     finished = [sum(solver == one for one, _, _ in paths) for solver in solvers]
     planned = [sum((solver, p) in taking_part for p, _ in instances) for solver in solvers]
     return RunMatrix(

@@ -150,6 +150,7 @@ def test_errors_name_file_line_and_key(read, old, new, line, said):
         (GOOD + "\n[target]\nmetric = 'gap'\nvalue = nan", "line 25: target: must be"),
         (GOOD + "\n[target]\nmetric = 'gap'\nvalue = true", "line 25: target: must be"),
         (GOOD.replace("seeds = 3", "seeds ="), "not valid TOML.*line 2"),
+        (GOOD + "\n[tuning]\nscore = 'mean'", "line 26: tuning.score: must be 'end' or 'average'"),
     ],
 )
 def test_suites_that_cannot_be_run_are_refused(read, text, said):

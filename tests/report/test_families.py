@@ -15,9 +15,8 @@ from orthobench.harness.trace import Mark
 from orthobench.report.families import conclusions
 from orthobench.report.ranking import rank
 from orthobench.report.sentences import sentence
-from orthobench.report.standings import comparisons
 from orthobench.results.tuning import choose
-from orthobench.stats.paired import LEVEL, compare_pairs
+from orthobench.stats.paired import LEVEL, Decision, compare_to_best
 
 INF = math.inf
 
@@ -31,6 +30,7 @@ def ending(record):
         return [
             altered(
                 record(solver, seed, 1.0, problem=problem, **({} if math.isfinite(v) else bad)),
+                recipe=problem,
                 trace=(
                     Mark(0.0, 0.0, Work(), {"gap": 1.0}),
                     Mark(1.0, 0.0, Work(9, 9, 9), {"gap": v}),
@@ -49,81 +49,70 @@ def found(records):
 
 
 def one(a, b):
-    (comparison,) = compare_pairs({"a": a, "b": b})
+    (comparison,) = compare_to_best({"a": a, "b": b}, "a")
     return sentence(comparison, "test_gap")
 
 
 class TestSentence:
-    def test_says_who_ends_lower_by_how_much_and_how_sure(self):
+    def test_says_who_is_not_the_best_by_how_much_and_how_sure(self):
         a = np.arange(1, 11) / 8
-        b = a + np.array([2, 3, 4, 5, 6, 7, 8, 9, 10, -1]) / 512
-        text = "ends with lower test gap than {} on 9 of 10 seeds, by 0.0107 in the median"
-        sure = "(95 % interval 4.88e-3 to 0.0166; p = 0.0039)"
-        assert one(a.tolist(), b.tolist()) == f"a {text.format('b')} {sure}"
-        assert one(b.tolist(), a.tolist()) == f"b {text.format('a')} {sure}"
+        b = a * np.array([1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0, 0.9])
+        assert one(a.tolist(), b.tolist()) == (
+            "b is shown not to be the best: a ends with lower test gap on 9 of 10 seeds, b 1.55 "
+            "times as high in the median (95 % interval 1.25 to 1.79; p = 0.0039)"
+        )
+        shifted = [a - 1, a - 1 + np.array([2, 3, 4, 5, 6, 7, 8, 9, 10, -1]) / 512]
+        assert one(*(x.tolist() for x in shifted)) == (
+            "b is shown not to be the best: a ends with lower test gap on 9 of 10 seeds, b 0.0107 "
+            "higher in the median (95 % interval 5.86e-3 to 0.0156; p = 0.0039)"
+        )
 
     def test_says_that_it_is_corrected_and_who_failed(self):
-        first, *_ = compare_pairs({"a": [0.1] * 9, "b": [INF] * 9, "c": [0.1] * 9})
+        rows = {"a": [0.1] * 9, "b": [INF] * 9, "c": [0.1, 0.2] * 4 + [0.05]}
+        first, _ = compare_to_best(rows, "a")
         assert sentence(first, "gap") == (
-            "a ends with lower gap than b on all 9 seeds; on half of the seeds or more only b "
-            "failed (p = 0.012 after Holm)"
+            "b is shown not to be the best: a ends with lower gap on all 9 seeds; on half of the "
+            "seeds or more only b failed (p = 0.0078 after Holm)"
         )
 
     def test_says_where_there_is_none(self):
         a, b = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.5, 1.5, 3.5, 3.5, 5.5, 6.25]
         assert one(a, b).startswith(
-            "no difference shown between a and b: a ends with lower test gap than b on 4 of 6 "
-            "seeds, by 0.375 in the median (95 % interval -0.5"
+            "no difference shown between a and b: a ends with lower test gap on 4 of 6 seeds, b "
+            "1.07 times as high in the median (95 % interval 1 to 1.5"
         )
-        assert one(a, a) == (
-            "no difference shown between a and b: they end equal, or both fail, on all 6 seeds"
-        )
+        assert one(a, a) == "a and b end equal, or both fail, on all 6 seeds"
 
     def test_says_how_many_seeds_could_show_one(self):
         assert one([1.0] * 5, [2.0] * 5) == (
-            "no difference shown between a and b: 5 seeds cannot show one over 1 comparison, "
-            "6 could"
+            "undecidable between a and b: 5 seeds cannot show a difference over 1 "
+            "comparison, 6 could"
         )
-        eight = {str(i): [float(i)] * 5 for i in range(8)}
-        text = sentence(compare_pairs(eight)[0], "gap")
-        assert text.endswith(": 5 seeds cannot show one over 28 comparisons, 11 could")
+        assert one([1.0] * 8, [1.0] * 4 + [2.0] * 4).endswith(
+            "8 seeds, 4 of them ties, cannot show a difference over 1 comparison, 12 could"
+        )
+        eight = {str(i): [1.0 + i] * 5 for i in range(8)}
+        text = sentence(compare_to_best(eight, "0")[0], "gap")
+        assert text.endswith("5 seeds cannot show a difference over 7 comparisons, 9 could")
 
     def test_shows_none_where_ranks_and_median_disagree(self):
         b = [-float(i) for i in range(1, 29)] + [float(i) for i in range(29, 51)]
         assert one([0.0] * 50, b).startswith(
-            "no difference shown between b and a: one of them ends lower more often, the other by"
+            "no difference shown between a and b: one of them ends lower more often, the other by"
         )
 
     def test_shows_names_on_one_line(self):
-        (c,) = compare_pairs({"[b]a\n\x1b": [1.0] * 9, "<i>": [2.0] * 9})
-        assert sentence(c, "gap").startswith("[b]a ends with lower gap than <i> on all 9 seeds")
+        (c,) = compare_to_best({"[b]a\n\x1b": [1.0] * 9, "<i>": [2.0] * 9}, "[b]a\n\x1b")
+        assert sentence(c, "gap").startswith("<i> is shown not to be the best: [b]a ends with low")
 
-    @given(st.lists(st.tuples(*[st.integers(0, 3) | st.just(INF)] * 3), min_size=1, max_size=12))
+    @given(st.lists(st.tuples(*[st.integers(1, 3) | st.just(INF)] * 3), min_size=1, max_size=12))
     @settings(max_examples=60)
     def test_claims_only_what_is_shown(self, rows):
         values = dict(zip("abc", np.array(rows, dtype=np.float64).T.tolist(), strict=True))
-        for c in compare_pairs(values):
+        for c in compare_to_best(values, "a"):
             text = sentence(c, "gap")
-            assert text.startswith("no difference shown") != c.shown
-            if c.shown:
-                assert c.adjusted < LEVEL
-                assert text.startswith(f"{c.lead} ends with lower gap")
-                lower = c.lower if c.lead == c.a else c.higher
-                assert lower > 0
-
-
-class TestComparisons:
-    def test_leave_out_who_takes_no_part_and_start_with_the_best(self, ending):
-        refused = {"status": Ending.REFUSED, "reason": "solves m = N only"}
-        records = ending("b", [2.0] * 9) + ending("a", [1.0] * 9)
-        records += ending("none", [0.0] * 9, **refused)
-        (c,) = comparisons(choose(records))
-        assert (c.a, c.b, c.lead) == ("a", "b", "a")
-        assert comparisons(choose(ending("none", [0.0], **refused))) == []
-
-    def test_take_rounding_for_no_difference(self, ending):
-        (c,) = comparisons(choose(ending("a", [1e-15] * 9) + ending("b", [2e-15] * 9)))
-        assert (c.equal, c.shown) == (9, False)
+            assert ("is shown not to be the best" in text) == (c.decision is Decision.BEHIND)
+            assert text.startswith("undecidable") == (c.decision is Decision.UNDECIDABLE)
 
 
 def near(value, seeds):
@@ -143,17 +132,17 @@ class TestStandings:
         assert [(s.wins, s.problems) for s in (a, b, c)] == [(3, 3), (0, 3), (0, 1)]
         assert [s.rank for s in (a, b, c)] == [4 / 3, 5 / 3, 3]
         assert [(s.failed, s.planned) for s in (a, b, c)] == [(0, 15), (1, 15), (5, 5)]
-        assert b.factors == pytest.approx({"p": 2, "q": 2 / 8.16, "r": 4})
+        assert b.factors == pytest.approx({"p": 2, "q": 2 / 8.08, "r": 4})
         assert c.factors == {"p": INF}
         assert list(family.comparisons) == list(family.verdicts) == ["p", "q", "r"]
-        assert len(family.comparisons["p"]) == 3
+        assert len(family.comparisons["p"]) == 2
 
     def test_share_ranks_where_only_rounding_tells_apart(self, ending):
         family = found(ending("a", [1e-15] * 5) + ending("b", [0.0] * 5) + ending("c", [1.0] * 5))
         a, b, c = sorted(family.standings, key=lambda s: s.solver)
         assert (a.rank, b.rank, c.rank) == (1.5, 1.5, 3)
         assert (a.factors["p"], b.factors["p"]) == (1, 1)
-        assert math.isnan(c.factors["p"])
+        assert c.factors["p"] == pytest.approx(1e12)
 
     def test_keep_families_apart(self, ending):
         records = ending("a", [1.0]) + ending("a", [1.0], "q", family="tensor")
@@ -168,9 +157,10 @@ class TestVerdict:
         family = found(ending("capped-msg", near(0.5, 10)) + ending("oja", near(1.0, 10)))
         told, failed = family.sentences
         assert told == (
-            "capped-msg has the smallest median gap, 0.522 (95 % interval 0.508 to 0.538); that "
-            "of the second, oja, is 2 times as high (95 % interval 2 to 2). It is shown to end "
-            "lower than the other (paired Wilcoxon tests, p < 0.05 after Holm)."
+            "capped-msg has the smallest median gap, 0.522 (95 % interval 0.508 to 0.538). The "
+            "second, oja, ends 2 times as high in the median over the seeds (95 % interval 2 to "
+            "2). It is shown to end lower than the other (the largest p of paired Wilcoxon tests "
+            "is below 0.05)."
         )
         assert failed == "No run failed."
 
@@ -195,8 +185,8 @@ class TestVerdict:
             found(records)
             .verdicts["p"]
             .endswith(
-                "It is shown to end lower than b (paired Wilcoxon tests, p < 0.05 after Holm); no "
-                "difference is shown from c."
+                "Shown not to be the best: b (paired Wilcoxon tests, p < 0.05 after Holm). No "
+                "difference is shown from c: at most 1.07 times as high."
             )
         )
 
@@ -204,31 +194,44 @@ class TestVerdict:
         records = [r for i in range(8) for r in ending(f"s{i}", near(1.0 + i, 5))]
         text = found(records).verdicts["p"]
         assert text.endswith(
-            "No difference is shown: 5 seeds cannot show one over 28 comparisons, 11 could."
+            "Undecidable: s1, s2, s3, s4, s5 and 2 others, since 5 seeds cannot show a difference "
+            "over 7 comparisons, 9 could."
         )
 
     @pytest.mark.parametrize(
         ("second", "words"),
         [
-            ([0.0] * 7, "that of the second, b, is equal up to rounding."),
-            ([1e-16] * 7, "that of the second, b, is equal up to rounding."),
-            ([0.5] * 7, "that of the second, b, is 0.500 higher (95 % interval 0.500 to 0.500)."),
-            ([INF] * 4 + [0.5] * 3, "the second, b, failed on half of its runs or more."),
+            ([0.0] * 7, "Trivial: all 2 solvers end equal, up to rounding, on all 7 seeds."),
+            ([1e-16] * 7, "Trivial: all 2 solvers end equal, up to rounding, on all 7 seeds."),
+            ([0.5] * 7, "The second, b, ends more than a million times as high in the median over"),
+            ([INF] * 4 + [0.5] * 3, "The second, b, failed on half of its runs or more."),
         ],
     )
     def test_says_how_far_the_second_is_from_zero(self, ending, second, words):
         assert words in found(ending("a", [0.0] * 7) + ending("b", second)).verdicts["p"]
 
+    def test_of_a_trivial_problem_nobody_is_best(self, ending):
+        family = found(ending("a", [1e-30] * 9) + ending("b", [2e-30] * 9))
+        assert [s.wins for s in family.standings] == [0, 0]
+        assert [r.mark for r in rank(choose(ending("a", [0.0] * 9) + ending("b", [0.0] * 9)))] == [
+            "", "equal",
+        ]  # fmt: skip
+
     def test_tells_no_factor_of_a_thousandth(self, ending):
         records = ending("a", near(1.0, 9)) + ending("b", near(1.0001, 9))
-        assert "that of the second, b, is less than 0.1 % higher." in found(records).verdicts["p"]
+        assert (
+            "The second, b, ends within 0.1 % of it in the median" in found(records).verdicts["p"]
+        )
 
     @pytest.mark.parametrize(
         ("least", "words"),
         [
-            (1e-8, "that of the second, b, is more than a million times as high. It"),
-            (1e-5, "that of the second, b, is 50000 times as high (95 % interval 50000 to 50000)"),
-            (1e-15, "gap, 1.00e-15 (95 % interval 1.00e-15 to 1.00e-15), which is at rounding "),
+            (1e-8, "b, ends more than a million times as high in the median over the seeds. It"),
+            (
+                1e-5,
+                "b, ends 50000 times as high in the median over the seeds (95 % interval 50000 ",
+            ),
+            (1e-15, "gap, <1e-12 (95 % interval <1e-12 to <1e-12), which is at rounding level"),
         ],
     )
     def test_tells_no_factor_that_rounding_makes(self, ending, least, words):
@@ -239,7 +242,8 @@ class TestVerdict:
         records = [r for p in "pq" for r in ending("b", [0.5] * 7, p)]
         records += ending("a", [0.25] * 7, "p") + ending("a", [1e-10] * 7, "q")
         assert (
-            "Where a is first, the median of the second is 2 to more than a million times as high."
+            "Where a is first, the nearest other solver ends 2 to more than a million times as "
+            "high in the median over the seeds."
         ) in found(records).sentences
 
     def test_says_who_is_ahead_with_failed_runs(self, ending):
@@ -255,8 +259,8 @@ class TestVerdict:
     def test_of_one_seed_has_no_interval(self, ending):
         text = found(ending("a", [0.25]) + ending("b", [0.5])).verdicts["p"]
         assert text == (
-            "a has the smallest median gap, 0.250; that of the second, b, is 0.250 higher. No "
-            "difference is shown: 1 seed cannot show one over 1 comparison, 6 could."
+            "a has the smallest median gap, 0.250. The second, b, ends 2 times as high. "
+            "Undecidable: b, since 1 seed cannot show a difference over 1 comparison, 6 could."
         )
 
     def test_of_one_solver(self, ending):
@@ -297,13 +301,17 @@ class TestOverProblems:
             records += ending("a", near(1.0, 8), f"p{i}") + ending("b", near(2.0 + i, 8), f"p{i}")
         records += ending("a", near(1.0, 8), "q")
         records += ending("b", [v - 0.01 * (-1) ** i for i, v in enumerate(near(0.995, 8))], "q")
-        first, sure, much, ranks, failed = found(records).sentences
+        first, sure, behind, much, ranks, failed = found(records).sentences
         assert first == "Smallest median without a failed run: a on 3 of 4 problems and b on 1."
         assert sure == (
-            "Shown to end lower than every other solver (paired Wilcoxon tests, p < 0.05 after "
-            "Holm on each problem): a on 3 of its 3."
+            "Shown to end lower than every other solver (the largest p of paired Wilcoxon tests is "
+            "below 0.05): a on 3 of its 3."
         )
-        assert much == "Where a is first, the median of the second is 2 to 4 times as high."
+        assert behind.endswith("p < 0.05 after Holm on each problem): 3 of the 4 others.")
+        assert much == (
+            "Where a is first, the nearest other solver ends 2 to 4 times as high in the median "
+            "over the seeds."
+        )
         assert ranks == (
             "Mean ranks are not tested: tests of ranks need at least 3 solvers on 5 problems, here "
             "are 2 solvers on all 4 problems."
@@ -315,8 +323,9 @@ class TestOverProblems:
         of_b = [r for p in "pq" for r in ending("b", near(2.0, 5), p)]
         told = found(of_a + of_b).sentences[1]
         assert told.endswith("): nobody, since the seeds are too few to show any difference.")
-        of_a, of_b = ([r for p in "pq" for r in ending(s, [1.0], p)] for s in "ab")
-        assert "nobody, since one seed shows no difference." in found(of_a + of_b).sentences[1]
+        of_a, of_b = ([r for p in "pq" for r in ending(s, [v], p)] for s, v in (("a", 1), ("b", 2)))
+        told = found(of_a + of_b).sentences[1]
+        assert "nobody, since one seed shows no difference." in told
 
     def test_says_on_how_many_problems_the_seeds_are_too_few(self, ending):
         few = ending("a", near(1.0, 5), "p") + ending("b", near(2.0, 5), "p")
@@ -386,17 +395,64 @@ class TestMeanRanks:
         assert len(family.problems) == 6
         assert family.ranks is None
         assert (
-            "Mean ranks are not tested: problems at several levels share their runs."
+            "Mean ranks are not tested: tests of ranks need at least 3 solvers on 5 problems, here "
+            "are 4 solvers on all 6 problems, variants of 1."
         ) in family.sentences
 
+    def test_average_the_variants_of_one_problem_first(self, ending):
+        records = self.fields(ending, 6)
+        for k in range(9):
+            variant = [r for rank, s in enumerate("dcba") for r in ending(s, [1.0 + rank], f"v{k}")]
+            records += [altered(r, recipe="p0") for r in variant]
+        family = found(records)
+        assert len(family.problems) == 15
+        assert family.ranks.problems == 6
+        # in its block, a is first on one problem and last on nine
+        assert family.ranks.mean["a"] == pytest.approx((5 * 1 + 37 / 10) / 6)
+        assert [s.rank for s in family.standings] == sorted(family.ranks.mean.values())
 
-def test_the_mark_of_the_close_never_contradicts_a_sentence(ending):
-    # the mark speaks of the median's interval, the sentence of a test: both may hold
+
+def test_marks_sentences_and_intervals_are_one_decision(ending):
     rng = np.random.default_rng(3)
     for _ in range(40):
-        a = rng.lognormal(size=10)
-        b = a + rng.normal(0.4, 1, 10)
-        family = found(ending("a", a.tolist()) + ending("b", b.tolist()))
+        values = rng.lognormal(rng.choice([0.0, 0.8], (4, 1)), 0.5, (4, 12)).tolist()
+        records = [r for s, own in zip("abcd", values, strict=True) for r in ending(s, own)]
+        ranked = rank(choose(records))
+        family = found(records)
+        text = family.verdicts["p"]
+        for r in ranked:
+            c = r.comparison
+            if c is None:
+                assert r.mark == "best"
+                continue
+            said = sentence(c, "gap")
+            assert (r.mark == "close") == said.startswith("no difference shown")
+            assert (r.mark == "") == ("is shown not to be the best" in said)
+            assert (c.interval[0] > 1) <= (r.mark == "")
+        shown = "shown to end lower than each of the 3 others" in text
+        assert shown == all(r.mark in ("best", "") for r in ranked)
+        assert shown == (max(r.comparison.p for r in ranked if r.comparison) < LEVEL)
+
+
+class TestPartialResults:
+    def test_say_what_was_not_run_yet_and_fail_nobody(self, ending):
+        waiting = {"status": Ending.MISSING, "reason": "not run yet", "trace": ()}
+        records = ending("a", near(1.0, 8)) + ending("b", near(2.0, 8))
+        records[10:] = [altered(r, **waiting) for r in records[10:]]
+        records += [altered(r, **waiting) for s in "ab" for r in ending(s, [1.0] * 8, "q")]
+        family = found(records)
+        assert [s.failed for s in family.standings] == [0, 0]
+        assert family.sentences[-2:] == (
+            "No run failed.",
+            "Not run yet, and not counted: a 8 of 16 runs and b 14 of 16 runs.",
+        )
+        assert family.verdicts["q"] == "No run is finished yet."
         (c,) = family.comparisons["p"]
-        close = sum(s.close for s in family.standings)
-        assert close == (c.interval[0] <= 0 <= c.interval[1])
+        assert (c.n, c.effect, c.decision) == (2, 2, Decision.UNDECIDABLE)
+
+    def test_of_nothing_run_yet(self, ending):
+        waiting = {"status": Ending.MISSING, "reason": "not run yet", "trace": ()}
+        family = found([altered(r, **waiting) for r in ending("a", [1.0] * 3)])
+        assert family.sentences == (
+            "No run is finished yet.", "Not run yet, and not counted: a 3 of 3 runs.",
+        )  # fmt: skip

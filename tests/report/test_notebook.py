@@ -64,7 +64,6 @@ def assert_drawn(ax, panel):
     ("profile", (), ("ratio", "share")),
     ("profile", ("PCA", "samples", "1 %"), ("ratio", "share")),
     ("ecdf", ("PCA", "steps"), ("steps", "share")),
-    ("ranks", (), ("solver", "rank")),
 ])  # fmt: skip
 def test_every_function_draws_what_it_returns(results, name, words, keys):
     ax = axis()
@@ -73,6 +72,16 @@ def test_every_function_draws_what_it_returns(results, name, words, keys):
     assert_drawn(ax, panel)
     ax.legend()
     ax.figure.draw_without_rendering()
+
+
+def test_ranks_are_of_problems_of_different_names(results):
+    apart = [altered(r, recipe=r.problem.label) for r in results.records]
+    ax = axis()
+    panel = ob.plots.ranks(ax, replace(results, records=apart))
+    assert (panel.x.key, panel.y.key) == ("solver", "rank")
+    assert_drawn(ax, panel)
+    with pytest.raises(ob.UsageError):
+        ob.plots.ranks(axis(), results)
 
 
 @pytest.mark.parametrize("problem", ["digits k=4", "digits k=4, rank <= 9"])

@@ -1,6 +1,7 @@
 """Trials on the first seeds, the chosen one on all: whatever the order, however often killed."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -111,7 +112,17 @@ def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, t
         store.discard(keys)
     again = ob.Results.read(tmp_path / "s.sqlite")
     assert {(e.problem, e.solver): e.chosen for e in again.entries} == before
-    assert len(again.failures) == len(keys)
+    assert len(again.missing) == len(keys)
+    assert not again.failures
+
+
+def test_a_suite_says_what_trials_are_chosen_by(suite, tmp_path):
+    text = '[tuning]\nseeds = 2\nscore = "average"\n'
+    path = tmp_path / "s.sqlite"
+    ob.run(replace(suite, text=text, score="average"), path, quiet=True)
+    found = ob.Results.read(path)
+    assert {entry.by for entry in found.entries} == {"average"}
+    assert not found.missing
 
 
 def test_explain_counts_the_cells_that_wait_for_a_choice(suite, tmp_path):

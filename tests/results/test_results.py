@@ -49,7 +49,8 @@ def test_a_folder_or_a_string_names_the_store_too(results):
 
 def test_it_says_what_it_is(results):
     assert repr(results) == (
-        f"<Results of 'toys': 3 problems, 2 solvers, 18 cells, 6 failed, 1 missing; {results.path}>"
+        "<Results of 'toys': 3 problems, 2 solvers, 18 cells, 6 failed, 1 not run yet; "
+        f"{results.path}>"
     )
 
 

@@ -16,7 +16,8 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
 from orthobench.harness.suite import Level
 from orthobench.harness.trace import Mark
-from orthobench.results.tuning import average, choose
+from orthobench.results.scoring import average
+from orthobench.results.tuning import choose
 
 
 def record(values, step=None, seed=0, solver="msg", status=Ending.DONE, at=None, test=None):
@@ -81,15 +82,16 @@ class TestChoose:
         assert [r.seed for r in entry.records] == [0, 1]
         assert {r.solver.tuned["step"] for r in entry.records} == {2.0}
 
-    def test_averages_over_the_run_instead_of_taking_the_end(self):
+    def test_takes_the_end_or_averages_over_the_run(self):
         fast = record([1.0, 0.2, 0.2, 0.2], 1.0)
         late = record([1.0, 1.0, 1.0, 0.1], 2.0)
-        assert choose([fast, late])[0].chosen == {"step": 1.0}
+        assert choose([fast, late])[0].chosen == {"step": 2.0}
+        assert choose([fast, late], score="average")[0].chosen == {"step": 1.0}
 
     def test_compares_runs_of_different_lengths_over_the_longer(self):
         short = record([1.0, 0.1], 1.0, at=[0, 1])  # 0.55, then 0.1 carried for nine samples
         full = record([0.5, 0.4], 2.0, at=[0, 10])  # 0.45
-        (entry,) = choose([short, full])
+        (entry,) = choose([short, full], score="average")
         assert entry.chosen == {"step": 1.0}
         assert entry.trials[0].score == pytest.approx((0.55 + 9 * 0.1) / 10)
 
@@ -221,7 +223,7 @@ class TestLevels:
         )
         assert choose([fast, late])[0].chosen == {"gamma": 2.0}
         without = [altered(r, levels=()) for r in (fast, late)]
-        assert choose(without)[0].chosen == {"gamma": 1.0}
+        assert choose(without, score="average")[0].chosen == {"gamma": 1.0}
 
     def test_without_a_level_the_best_of_all_is_chosen(self):
         (entry,) = choose(self.trials())

@@ -1,102 +1,31 @@
-"""Paired tests: published examples, brute force, scipy, and what they show of equal solvers."""
+"""Comparisons of the best solver with the rest: what is counted, corrected, shown and hidden."""
 
 import math
-from itertools import combinations, product
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.stats.bootstrap import interval
 from orthobench.stats.paired import (
     LEVEL,
-    compare_pairs,
+    Decision,
+    adjust,
+    compare_to_best,
     differences,
     holm,
     seeds_needed,
-    signed_rank,
 )
+from orthobench.stats.signed_rank import signed_rank
 
-INF = math.inf
+INF, NAN = math.inf, math.nan
 
-
-def p_of(differences):
-    return signed_rank(np.array([differences], dtype=np.float64))[1][0]
-
-
-def by_enumeration(differences):
-    """The share of all sign assignments whose statistic is at least as far from zero."""
-    kept = [d for d in differences if d != 0]
-    ranks = scipy.stats.rankdata(np.abs(kept)) if kept else []
-    seen = abs(sum(math.copysign(r, d) for r, d in zip(ranks, kept, strict=True)))
-    signs = list(product((-1, 1), repeat=len(kept)))
-    far = sum(abs(sum(s * r for s, r in zip(row, ranks, strict=True))) >= seen for row in signs)
-    return far / len(signs)
+values = st.lists(st.integers(0, 9) | st.just(INF) | st.just(NAN), min_size=8, max_size=8)
 
 
-tied = st.lists(st.sampled_from([-INF, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, INF]), min_size=1,
-                max_size=9)  # fmt: skip
-values = st.lists(st.integers(0, 9) | st.just(INF), min_size=6, max_size=6)
-
-
-class TestSignedRank:
-    def test_of_the_depression_data(self):
-        # Hollander and Wolfe 1973, p. 29; R's help of wilcox.test: V = 40, one-sided 0.01953
-        x = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
-        y = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
-        statistic, p = signed_rank((x - y)[None])
-        assert statistic[0] == 2 * 40 - 45
-        assert p[0] / 2 == pytest.approx(0.01953, abs=5e-6)
-
-    def test_with_ties_and_zeros_of_bortz_lienert_and_boehnke(self):
-        # exactRankTests: V = 13, p = 0.1367; R's own approximation gives 0.1436
-        x = np.array([9, 14, 8, 11, 14, 10, 8, 14, 12, 14, 13, 9, 15, 12, 9])
-        y = np.array([13, 15, 9, 12, 16, 10, 8, 13, 12, 16, 9, 10, 16, 12, 9])
-        assert p_of(x - y) == pytest.approx(0.1367, abs=5e-5)
-
-    @given(tied)
-    def test_is_exact_with_ties_zeros_and_failures(self, row):
-        assert p_of(row) == pytest.approx(by_enumeration(row), rel=1e-12)
-
-    @pytest.mark.parametrize("n", [1, 2, 5, 13, 30, 60])
-    def test_is_scipys_without_ties(self, n):
-        rows = np.random.default_rng(n).normal(0.3, 1, (20, n))
-        statistic, p = signed_rank(rows)
-        expected = scipy.stats.wilcoxon(rows, axis=1, method="exact", alternative="greater")
-        np.testing.assert_allclose(statistic, 2 * expected.statistic - n * (n + 1) / 2)
-        two_sided = scipy.stats.wilcoxon(rows, axis=1, method="exact").pvalue
-        np.testing.assert_allclose(p, two_sided, rtol=1e-9)  # scipy's are off by 2e-11 for n = 60
-
-    @pytest.mark.parametrize("n", [4, 8, 11])
-    def test_is_that_of_scipys_permutation_test_with_ties(self, n):
-        rows = np.random.default_rng(n).normal(0.5, 1, (6, n)).round()
-        for row in rows:
-            zeros = np.count_nonzero(row == 0)
-            ranks = np.sign(row) * (scipy.stats.rankdata(np.abs(row)) - zeros)
-            found = scipy.stats.permutation_test(
-                (ranks,), np.sum, permutation_type="samples", n_resamples=2**n
-            )
-            assert p_of(row) == pytest.approx(found.pvalue, rel=1e-12)
-
-    def test_of_many_tied_differences_is_the_sign_test(self):
-        # every run of one solver failed: only signs are left
-        assert p_of([INF] * 40) == pytest.approx(2 * 0.5**40)
-        signs = scipy.stats.binomtest(11, 40).pvalue
-        assert p_of([INF] * 29 + [-INF] * 11) == pytest.approx(signs)
-
-    @given(tied, st.randoms())
-    def test_does_not_depend_on_sides_order_scale_or_zeros(self, row, random):
-        p = p_of(row)
-        shuffled = random.sample(row, len(row))
-        assert p_of(shuffled) == pytest.approx(p, rel=1e-12)
-        assert p_of([-d for d in row]) == pytest.approx(p, rel=1e-12)
-        assert p_of([d**3 for d in row]) == pytest.approx(p, rel=1e-12)
-        assert p_of([*row, 0.0, 0.0]) == pytest.approx(p, rel=1e-12)
-
-    def test_of_nothing_but_zeros_is_one(self):
-        assert p_of([0.0] * 7) == 1
+def one(a, b, **more):
+    (comparison,) = compare_to_best({"a": a, "b": b}, "a", **more)
+    return comparison
 
 
 class TestHolm:
@@ -117,162 +46,167 @@ class TestHolm:
         assert (adjusted >= np.array(p)).all()
 
 
+class TestAdjust:
+    def test_is_the_largest_p_where_all_favour_the_best(self):
+        p = np.array([0.01, 0.03, 0.04])
+        np.testing.assert_allclose(adjust(p, np.array([True] * 3)), [0.03, 0.04, 0.04])
+        np.testing.assert_allclose(adjust(p, np.array([True, True, False])), [0.03, 0.06, 0.06])
+
+    @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+    def test_shows_all_where_the_largest_is_below_the_level(self, p):
+        found = adjust(np.array(p), np.full(len(p), True))
+        assert (found < LEVEL).all() == (max(p) < LEVEL)
+        assert (found >= np.array(p)).all()
+
+
 class TestDifferences:
     def test_of_failures_are_the_largest_and_of_two_none(self):
-        found = differences([1.0, INF, 2.0, INF, math.nan], [3.0, 4.0, INF, INF, INF])
-        assert found.tolist() == [2, -INF, INF, 0, 0]
+        found = differences([1.0, INF, 2.0, INF], [3.0, 4.0, INF, INF])
+        assert found.tolist() == [2, -INF, INF, 0]
+        found = differences([1.0, INF, 2.0, INF], [math.e, 4.0, INF, INF], 0.0, True)
+        assert found.tolist() == pytest.approx([1, -INF, INF, 0])
+
+    def test_of_what_was_not_run_yet_are_unknown(self):
+        assert np.isnan(differences([NAN, 1.0, INF], [1.0, NAN, NAN])).all()
 
     def test_by_rounding_are_none(self):
-        assert differences([1.0, 1.0], [1.0 + 1e-13, 1.1], 1e-12)[0] == 0
-        assert differences([1.0, 1.0], [1.0 + 1e-13, 1.1])[0] > 0
+        for logarithmic in (False, True):
+            found = differences([1.0, 1.0], [1.0 + 1e-13, 1.1], 1e-12, logarithmic)
+            assert found[0] == 0 < found[1]
+        assert differences([1.0], [1.0 + 1e-13])[0] > 0
+
+    def test_of_logarithms_take_values_below_rounding_for_it(self):
+        assert differences([1e-30], [1e-10], 1e-12, True)[0] == pytest.approx(math.log(100))
 
 
 class TestComparisons:
     def test_say_what_was_measured(self):
         rng = np.random.default_rng(2)
-        a = rng.normal(size=9)
-        b = a + rng.normal(0.5, 1, 9)
+        a = rng.lognormal(size=9)
+        b = a * rng.lognormal(0.5, 1, 9)
         a[3] = b[3] = INF
-        (c,) = compare_pairs({"a": a.tolist(), "b": b.tolist()})
-        d = np.array([0.0 if i == 3 else b[i] - a[i] for i in range(9)])
-        assert (c.a, c.b, c.n, c.together) == ("a", "b", 9, 1)
+        c = one(a.tolist(), b.tolist())
+        d = np.array([0.0 if i == 3 else math.log(b[i] / a[i]) for i in range(9)])
+        assert (c.best, c.other, c.n, c.together, c.ratio) == ("a", "b", 9, 1, True)
         assert (c.lower, c.higher, c.equal) == ((d > 0).sum(), (d < 0).sum(), 1)
-        assert c.difference == pytest.approx(np.median(d))
-        assert c.interval == interval(d)
-        assert c.p == c.adjusted == pytest.approx(by_enumeration(d))
-        assert c.attainable == 2 / 2**9
+        assert c.effect == pytest.approx(math.exp(np.median(d)))
+        assert c.interval[0] <= c.effect <= c.interval[1]
+        assert c.p == c.adjusted == pytest.approx(signed_rank(d[None])[1][0])
+        assert c.attainable == 2 / 2**8
 
-    def test_are_of_every_pair_and_corrected_together(self):
-        found = compare_pairs({name: range(i, i + 6) for i, name in enumerate("vwxyz")})
-        assert [(c.a, c.b) for c in found] == list(combinations("vwxyz", 2))
-        np.testing.assert_allclose([c.p for c in found], 2 / 2**6)
-        np.testing.assert_allclose([c.adjusted for c in found], 10 * 2 / 2**6)
-        assert {c.together for c in found} == {10}
+    def test_are_differences_where_values_are_negative(self):
+        a = np.arange(-3.0, 7.0)
+        c = one(a.tolist(), (a + 2).tolist())
+        assert (c.ratio, c.effect, c.interval) == (False, 2, (2, 2))
 
-    @given(values, values)
+    def test_are_with_the_best_and_corrected_together(self):
+        rows = {name: [1.0 + i + s for s in range(9)] for i, name in enumerate("vwxyz")}
+        rows["z"] = [*rows["v"][:5], *(v - 0.5 for v in rows["v"][5:])]
+        found = compare_to_best(rows, "v")
+        assert [(c.best, c.other) for c in found] == [("v", x) for x in "wxyz"]
+        p = np.array([c.p for c in found])
+        np.testing.assert_allclose([c.adjusted for c in found], holm(p))
+        assert {c.together for c in found} == {4}
+        assert [c.decision for c in found[:3]] == [Decision.BEHIND] * 3
+
+    def test_show_the_best_lower_than_all_by_the_largest_p(self):
+        rows = {str(i): [1.0 + i + s / 10 for s in range(6)] for i in range(8)}
+        found = compare_to_best(rows, "0")
+        assert {c.decision for c in found} == {Decision.BEHIND}
+        assert {c.adjusted for c in found} == {2 / 2**6}
+
+    def test_of_equal_solvers_take_no_part_in_the_correction(self):
+        a = np.linspace(1, 2, 6)
+        found = compare_to_best({"a": a, "b": a, "c": a + 1}, "a")
+        assert [c.decision for c in found] == [Decision.EQUAL, Decision.BEHIND]
+        assert found[1].together == 1
+
+    @given(values, values, values)
     @settings(max_examples=50)
-    def test_turn_round_with_their_solvers(self, a, b):
-        (c,) = compare_pairs({"a": a, "b": b})
-        (turned,) = compare_pairs({"b": b, "a": a})
-        swapped = turned.swapped()
-        assert (c.a, c.b, c.lower, c.higher, c.equal) == (
-            swapped.a, swapped.b, swapped.lower, swapped.higher, swapped.equal,
-        )  # fmt: skip
-        assert c.difference == swapped.difference
-        assert c.interval == pytest.approx(swapped.interval, rel=1e-12)
-        assert c.statistic == swapped.statistic
-        assert c.p == swapped.p
-        assert c.lead == swapped.lead
-        assert c.lower + c.higher + c.equal == c.n
+    def test_do_not_contradict_themselves(self, a, b, c):
+        for found in compare_to_best({"a": a, "b": b, "c": c}, "a", rounding=1e-9):
+            assert found.lower + found.higher + found.equal == found.n
+            shown = found.decision in (Decision.BEHIND, Decision.AHEAD)
+            assert shown <= (found.adjusted < LEVEL)
+            assert found.p <= found.adjusted
+            assert found.attainable <= max(found.adjusted, found.attainable)
+            if found.decision is Decision.AHEAD:
+                assert found.higher > 0
+            if found.n:
+                assert found.interval[0] <= found.effect <= found.interval[1]
+            if found.interval[0] > 1:
+                assert found.decision is Decision.BEHIND
 
     def test_do_not_depend_on_the_order_of_seeds(self):
         rng = np.random.default_rng(8)
-        table = rng.normal(size=(4, 10)).round(1)
+        table = rng.lognormal(size=(4, 10)).round(1) + 0.1
         order = rng.permutation(10)
-        first = compare_pairs({n: r.tolist() for n, r in zip("abcd", table, strict=True)})
-        second = compare_pairs({n: r[order].tolist() for n, r in zip("abcd", table, strict=True)})
+        first = compare_to_best(dict(zip("abcd", table.tolist(), strict=True)), "a")
+        second = compare_to_best(dict(zip("abcd", table[:, order].tolist(), strict=True)), "a")
         assert first == second
 
     def test_count_failing_as_the_largest_difference(self):
         a = [0.1] * 8
-        (c,) = compare_pairs({"a": a, "b": [INF] * 8})
-        assert (c.lower, c.difference, c.interval) == (8, INF, (INF, INF))
-        assert c.lead == "a"
-        (c,) = compare_pairs({"a": [INF] * 8, "b": a})
-        assert (c.higher, c.difference, c.interval) == (8, -INF, (-INF, -INF))
-        assert c.lead == "b"
-        (c,) = compare_pairs({"a": [0.1] * 7 + [INF], "b": [0.2] * 7 + [0.1]})
+        c = one(a, [INF] * 8)
+        assert (c.lower, c.effect, c.interval) == (8, INF, (INF, INF))
+        assert c.decision is Decision.BEHIND
+        assert one([INF] * 8, a).decision is Decision.AHEAD
+        c = one([0.1] * 7 + [INF], [0.2] * 7 + [0.1])
         assert (c.lower, c.higher) == (7, 1)
         # the failure outranks each of the seven: 8 of 36
         assert c.statistic == 28 - 8
 
     def test_of_two_that_fail_together_show_nothing(self):
-        (c,) = compare_pairs({"a": [INF] * 9, "b": [INF] * 9})
-        assert (c.equal, c.difference, c.p, c.shown, c.lead) == (9, 0, 1, False, None)
+        c = one([INF] * 9, [INF] * 9)
+        assert (c.equal, c.effect, c.p, c.decision) == (9, 1, 1, Decision.EQUAL)
 
     def test_take_rounding_for_no_difference(self):
         a = np.linspace(1, 2, 9)
-        values = {"a": a.tolist(), "b": (a * (1 + 1e-15)).tolist()}
-        assert compare_pairs(values)[0].shown
-        (c,) = compare_pairs(values, rounding=1e-12)
-        assert (c.equal, c.p) == (9, 1)
+        b = (a * (1 + 1e-15)).tolist()
+        assert one(a.tolist(), b).decision is Decision.BEHIND
+        assert one(a.tolist(), b, rounding=1e-12).decision is Decision.EQUAL
+
+    def test_leave_out_seeds_that_were_not_run_on_both(self):
+        a, b = [1.0] * 6 + [NAN, 5.0], [2.0] * 6 + [1.0, NAN]
+        c = one(a, b)
+        assert (c.n, c.lower, c.higher, c.effect, c.p) == (6, 6, 0, 2, 2 / 2**6)
+        assert c.decision is Decision.BEHIND
+        c = one([1.0, NAN], [NAN, 1.0])
+        assert (c.n, c.decision) == (0, Decision.UNDECIDABLE)
 
     def test_show_nothing_where_ranks_and_median_disagree(self):
         # b ends lower on 28 of 50 seeds, a by more on the others
-        b = [-i for i in range(1, 29)] + list(range(29, 51))
-        (c,) = compare_pairs({"a": [0] * 50, "b": b})
+        c = one([0] * 50, [-i for i in range(1, 29)] + list(range(29, 51)))
         assert c.adjusted < LEVEL
-        assert c.statistic > 0 > c.difference
-        assert not c.shown
-        assert c.lead is None
-
-    @pytest.mark.parametrize(("count", "seeds"), [(2, 6), (3, 7), (5, 9), (8, 11)])
-    def test_say_how_many_seeds_could_show_a_difference(self, count, seeds):
-        pairs = count * (count - 1) // 2
-        assert seeds_needed(pairs) == seeds
-        for n, shown in ((seeds - 1, False), (seeds, True)):
-            apart = {str(i): [float(i)] * n for i in range(count)}
-            found = compare_pairs(apart)
-            assert any(c.shown for c in found) == shown
-            assert min(c.adjusted for c in found) == pytest.approx(found[0].attainable)
-
-    def test_need_common_seeds(self):
-        with pytest.raises(ValueError, match="the same seeds"):
-            compare_pairs({"a": [1.0], "b": [1.0, 2.0]})
-        with pytest.raises(ValueError, match="at least one"):
-            compare_pairs({"a": [], "b": []})
-
-    def test_of_one_solver_are_none(self):
-        assert compare_pairs({"a": [1.0, 2.0]}) == []
-        assert compare_pairs({}) == []
+        assert c.statistic > 0 > c.effect
+        assert c.decision is Decision.OPEN
 
 
-def continuous(rng, size):
-    return rng.standard_t(2, size)
+class TestUndecidable:
+    @pytest.mark.parametrize(("comparisons", "seeds"), [(1, 6), (2, 7), (4, 8), (7, 9), (28, 11)])
+    def test_says_how_many_seeds_could_show_one_difference(self, comparisons, seeds):
+        assert seeds_needed(comparisons) == seeds
+        for n, decision in ((seeds - 1, Decision.UNDECIDABLE), (seeds, Decision.BEHIND)):
+            a, noise = [1.0 + s for s in range(n)], [1.0 + s + (-1) ** s / 9 for s in range(n)]
+            rows = {"a": a, "b": [2 * v for v in a]}
+            rows |= {str(i): noise for i in range(comparisons - 1)}
+            found = compare_to_best(rows, "a")[0]
+            assert (found.decision, found.needed) == (decision, seeds)
+
+    def test_takes_ties_into_account(self):
+        a = np.linspace(1, 2, 12)
+        for ties, decision in ((6, Decision.BEHIND), (7, Decision.UNDECIDABLE)):
+            c = one(a.tolist(), np.where(np.arange(12) < ties, a, 2 * a).tolist())
+            assert (c.equal, c.attainable, c.decision) == (ties, 2 / 2 ** (12 - ties), decision)
+        assert c.needed == math.ceil(6 * 12 / 5)
 
 
-def rounded(rng, size):
-    return rng.normal(size=size).round()
+def test_need_common_seeds():
+    with pytest.raises(ValueError, match="the same seeds"):
+        compare_to_best({"a": [1.0], "b": [1.0, 2.0]}, "a")
+    with pytest.raises(ValueError, match="at least one"):
+        compare_to_best({"a": [], "b": []}, "a")
 
 
-def failing(rng, size):
-    return np.where(rng.random(size) < 0.4, INF, rng.normal(size=size))
-
-
-def share_shown(draw, solvers, n, samples, seed=0):
-    """How often any pair of equal solvers is told apart: the family-wise error rate."""
-    rng = np.random.default_rng(seed)
-    first, second = np.array(list(combinations(range(solvers), 2))).T
-    tables = draw(rng, (samples, solvers, n)) + draw(rng, (samples, 1, n))
-    found = differences(tables[:, first], tables[:, second])
-    p = signed_rank(found.reshape(-1, n))[1].reshape(samples, -1)
-    return np.mean([holm(row).min() < LEVEL for row in p])
-
-
-def at_most(level, samples):
-    return level + 3 * math.sqrt(level * (1 - level) / samples)
-
-
-@pytest.mark.parametrize("draw", [continuous, rounded, failing])
-class TestFalsePositives:
-    @pytest.mark.parametrize("n", [6, 10, 20])
-    def test_of_a_pair_stay_at_their_level(self, draw, n):
-        assert share_shown(draw, 2, n, 1000) <= at_most(LEVEL, 1000)
-
-    def test_of_28_pairs_stay_at_their_level(self, draw):
-        assert share_shown(draw, 8, 12, 100) <= at_most(LEVEL, 100)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("n", [6, 8, 10, 20, 30])
-    def test_of_a_pair_stay_at_their_level_in_many_samples(self, draw, n):
-        assert share_shown(draw, 2, n, 20_000) <= at_most(LEVEL, 20_000)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("n", [11, 15, 20])
-    def test_of_28_pairs_stay_at_their_level_in_many_samples(self, draw, n):
-        assert share_shown(draw, 8, n, 1500) <= at_most(LEVEL, 1500)
-
-
-def test_without_ties_false_positives_are_as_many_as_the_test_allows():
-    # the largest attainable level below 0.05 with 10 seeds is 50 / 1024
-    assert share_shown(continuous, 2, 10, 20_000) == pytest.approx(50 / 1024, abs=0.005)
+def test_of_one_solver_are_none():
+    assert compare_to_best({"a": [1.0, 2.0]}, "a") == []

@@ -35,8 +35,7 @@ from orthobench.results.tuning import Entry
 from orthobench.tools import toml
 
 MOST_PAIRS = 3000
-"""The most comparisons in the tables of one page; with more, there are only sentences about the
-comparisons with the best solver."""
+"""The most comparisons in the tables of one page; with more, there are only sentences."""
 
 DRAWN = 2_700_000
 """The most characters of plot data and images in one page, beside 2 million for the library."""
@@ -69,9 +68,8 @@ class Page:
     ----------
     suite, description, date : str
     counts : tuple of str
-        The numbers of problems, solvers, seeds and runs.
+        The numbers of problems, solvers, seeds and runs, and how many runs are to come.
     failed_runs : int
-        Runs that failed or are missing.
     families : tuple of FamilySection
     failures : tuple of FailureGroup
     refusals : tuple of RefusalGroup
@@ -130,7 +128,7 @@ def page_content(
     entries, session = results.entries, results.session()
     ranking = rank(entries) if ranked is None else ranked
     families = conclusions(ranking) if families is None else families
-    ranked = [one for one in ranking if not one.entry.refused]
+    ranked = [one for one in ranking if one.entry.finished and not one.entry.refused]
     shown = exhibitions(entries, results.exhibits)
     problems, own_plots = _problems(entries, ranked, families, shown)
     plots = (*own_plots, *comparison_plots(entries, families))
@@ -194,6 +192,7 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
         plural(len({record.solver.label for record in records}), "solver"),
         plural(len({record.seed for record in records}), "seed"),
         plural(len(records) - len(results.refused), "run"),
+        *([f"{len(results.missing):,} not run yet"] if results.missing else []),
     )
 
 

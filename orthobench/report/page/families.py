@@ -27,11 +27,11 @@ class RankingRow:
     best : str
         The number of problems on which it is best.
     close : str
-        The number of problems on which its difference from the best may be zero.
+        The number of problems on which it may be the best as well.
     rank : str
         Its mean rank.
     failed : str
-        Failed runs of those planned.
+        Failed runs of those that were run.
     fails : bool
         Whether any run failed.
     leads : bool
@@ -54,9 +54,10 @@ class MatrixCell:
     Attributes
     ----------
     kind : str
-        ``"best"``, ``"close"``, ``"other"``, ``"failed"`` or ``"absent"``.
+        ``"best"``, ``"equal"``, ``"close"``, ``"undecided"``, ``"other"``, ``"failed"`` or
+        ``"absent"``.
     text : str
-        The factor of its median to the best one, or the median itself where there is no factor.
+        Its factor to the best solver, or its median where there is no factor.
     failed : str
         Failed runs of those planned; empty if none failed.
     is_median : bool
@@ -142,9 +143,9 @@ def family_section(
     """
     by_name = {(r.entry.problem, r.entry.solver): r for r in ranked}
     reasons = {
-        (e.problem, e.solver): clean(e.refusal)
+        (e.problem, e.solver): f"takes no part: {clean(e.refusal)}" if e.refused else "not run yet"
         for e in entries
-        if e.refused and e.problem in set(family.problems)
+        if (e.refused or not e.finished) and e.problem in set(family.problems)
     }
     solvers = tuple(standing.solver for standing in family.standings)
     matrix = tuple(
@@ -155,7 +156,8 @@ def family_section(
         )
         for problem in family.problems
     )
-    absent = dict.fromkeys(solver for _, solver in reasons if solver not in solvers)
+    out = dict.fromkeys(e.solver for e in entries if (e.problem, e.solver) in reasons and e.refused)
+    absent = [solver for solver in out if solver not in solvers]
     most = max((standing.wins for standing in family.standings), default=0)
     ranking = tuple(_ranking_row(standing, most) for standing in family.standings)
     return FamilySection(family.name, family.sentences, ranking, solvers, matrix, tuple(absent))
@@ -168,7 +170,7 @@ def _ranking_row(standing: Standing, most: int) -> RankingRow:
         f"{standing.wins} {of_problems}",
         f"{standing.close} {of_problems}",
         f"{standing.rank:.2f}" if math.isfinite(standing.rank) else number(standing.rank),
-        f"{standing.failed} of {standing.planned}",
+        f"{standing.failed} of {standing.planned - standing.missing}",
         standing.failed > 0,
         standing.wins == most > 0,
     )
@@ -183,16 +185,16 @@ def _cell(
     own = ranked.get((problem, standing.solver))
     if own is None:
         reason = reasons.get((problem, standing.solver), "it was not planned on this problem")
-        return MatrixCell("absent", "", tooltip=f"takes no part: {reason}")
+        return MatrixCell("absent", "", tooltip=reason)
     factor, summary = standing.factors.get(problem, math.nan), own.summary
     failed = f"{summary.n_failed}/{len(own.entry.seeds)}" if summary.n_failed else ""
     tooltip = f"median {number(summary.median)}, {own.ok} runs ok"
     if math.isinf(summary.median):
         return MatrixCell("failed", "", failed, tooltip=tooltip)
-    kind = "best" if own.best else "close" if own.close else "other"
+    kind = "other" if own.mark in ("", "failed") else own.mark
     if not math.isfinite(factor):
         tint = 0 if own.best else 3
-        return MatrixCell(kind, number(summary.median), failed, True, tint, tooltip)
+        return MatrixCell(kind, own.median, failed, True, tint, tooltip)
     tint = sum(factor > most for most in TINTS)
     return MatrixCell(kind, _factor_text(factor), failed, tint=tint, tooltip=tooltip)
 

@@ -20,12 +20,19 @@ from orthobench.report.formatting import (
 )
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.ranking import Ranked
-from orthobench.report.sentences import sentence
+from orthobench.report.sentences import factor_text, interval_text, sentence
 from orthobench.results.record import Record
 from orthobench.results.tuning import Entry
 from orthobench.stats.bootstrap import spread_name
-from orthobench.stats.paired import Comparison
+from orthobench.stats.paired import Comparison, Decision
 from orthobench.stats.values import COSTS
+
+WORDS = {
+    Decision.BEHIND: "not the best", Decision.AHEAD: "lower, but failing",
+    Decision.OPEN: "no difference shown", Decision.EQUAL: "equal",
+    Decision.UNDECIDABLE: "undecidable",
+}  # fmt: skip
+"""The decisions as the page names them."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Row:
     Attributes
     ----------
     mark : str
-        ``"best"``, ``"close"``, ``"failed"`` or nothing.
+        One of `orthobench.report.ranking.MARKS` or nothing.
     solver, chosen : str
     median, spread, interval, seconds, flops, effort, ok : str
     fails : bool
@@ -56,29 +63,27 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A comparison of two solvers, as a row.
+class AgainstBest:
+    """A comparison with the best solver, as a row.
 
     Attributes
     ----------
-    a, b : str
+    other : str
     seeds : str
-        The numbers of seeds on which a ends lower, equal and higher.
-    difference, interval : str
-        The median of b - a.
+        The numbers of seeds on which the best ends lower, equal and higher.
+    effect, interval : str
+        The median over the seeds of the ratio to the best, or of the difference from it.
     p : str
         The adjusted p-value.
-    lead : str
-        The solver that is shown to end lower; empty if none is.
+    decision : str
     """
 
-    a: str
-    b: str
+    other: str
     seeds: str
-    difference: str
+    effect: str
     interval: str
     p: str
-    lead: str
+    decision: str
 
 
 @dataclass(frozen=True)
@@ -102,8 +107,12 @@ class ProblemSection:
         Which solver is best, by how much and how sure that is.
     sentences : tuple of str
         The comparisons of the best with each of the others.
-    pairs : tuple of Pair
-        All comparisons; none if the page would have too many.
+    against_best : tuple of AgainstBest
+        The same as rows; none if the page would have too many.
+    best : str
+        The solver that the others are compared with.
+    effect : str
+        What is compared: ``"times the best"`` or ``"minus the best"``.
     compared : str
         The number of comparisons.
     notes : tuple of str
@@ -123,7 +132,9 @@ class ProblemSection:
     rows: tuple[Row, ...]
     verdict: str
     sentences: tuple[str, ...]
-    pairs: tuple[Pair, ...]
+    against_best: tuple[AgainstBest, ...]
+    best: str
+    effect: str
     compared: str
     notes: tuple[str, ...]
     absent: tuple[str, ...]
@@ -169,10 +180,12 @@ def problem_section(
         effort=effort,
         rows=tuple(_row(r, effort) for r in ranked),
         verdict=clean(family.verdicts.get(label, "")) if family else "",
-        sentences=_against_best(found, ranked, metric),
-        pairs=tuple(map(_pair, found)) if paired else (),
+        sentences=tuple(clean(sentence(c, metric)) for c in found),
+        against_best=tuple(map(_against_best, found)) if paired else (),
+        best=clean(found[0].best) if found else "",
+        effect="times the best" if found and found[0].ratio else "minus the best",
         compared=plural(len(found), "comparison"),
-        notes=(*caveats.tuning(ranked), *caveats.reruns(ranked)),
+        notes=(*caveats.tuning(ranked), *caveats.reruns(ranked), *caveats.missing(entries)),
         absent=tuple(clean(entry.solver) for entry in entries if entry.refused),
         plots=tuple(plots),
     )
@@ -186,13 +199,13 @@ def _facts(record: Record, metric: str, seeds: int) -> tuple[str, ...]:
 
 def _row(ranked: Ranked, effort: str) -> Row:
     summary = ranked.summary
-    low, high = map(number, summary.interval)
+    low, high = map(ranked.text, summary.interval)
     return Row(
         mark=ranked.mark,
         solver=ranked.entry.solver,
         chosen=assignments(ranked.entry.chosen),
-        median=number(summary.median),
-        spread=f"{number(summary.low)} to {number(summary.high)}",
+        median=ranked.median,
+        spread=f"{ranked.text(summary.low)} to {ranked.text(summary.high)}",
         interval=f"{low} to {high}",
         seconds=duration(_median_cost(ranked, "seconds")),
         flops=si(_median_cost(ranked, "flops")),
@@ -206,23 +219,10 @@ def _median_cost(ranked: Ranked, cost: str) -> float:
     return ranked.median_of(COSTS[cost])
 
 
-def _against_best(
-    comparisons: Sequence[Comparison], ranked: Sequence[Ranked], metric: str
-) -> tuple[str, ...]:
-    """Return a sentence about each comparison of the best solver, in the order of the ranking."""
-    best = next((r.entry.solver for r in ranked if r.best), None)
-    places = {r.entry.solver: place for place, r in enumerate(ranked)}
-    of_best = [c for c in comparisons if best in (c.a, c.b)]
-    of_best.sort(key=lambda c: places[c.b if c.a == best else c.a])
-    return tuple(clean(sentence(c, metric)) for c in of_best)
-
-
-def _pair(comparison: Comparison) -> Pair:
-    c = comparison
-    low, high = map(number, c.interval)
+def _against_best(c: Comparison) -> AgainstBest:
     seeds = f"{c.lower} / {c.equal} / {c.higher}"
-    p = _p(c.adjusted)
-    return Pair(c.a, c.b, seeds, number(c.difference), f"{low} to {high}", p, c.lead or "")
+    effect = factor_text(c.effect) if c.ratio else number(c.effect)
+    return AgainstBest(c.other, seeds, effect, interval_text(c), _p(c.adjusted), WORDS[c.decision])
 
 
 def _p(adjusted: float) -> str:

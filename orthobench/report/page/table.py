@@ -92,7 +92,10 @@ COST_FORMATS: Mapping[str, Callable[[float], str]] = {
 }  # fmt: skip
 """The columns of costs, and the functions that format them."""
 
-MARKS = {"best": "★ best", "close": "≈ close", "failed": "✗ failed", "": ""}
+MARKS = {
+    "best": "★ best", "equal": "= equal", "close": "≈ close", "undecided": "? undecided",
+    "failed": "✗ failed", "": "",
+}  # fmt: skip
 
 
 def table(ranked: Sequence[Ranked]) -> Table:

@@ -48,7 +48,8 @@ def first_panel(entries: Sequence[Entry]) -> Panel:
 
 
 def _traces(entries: Sequence[Entry]) -> list[tuple[Entry, Traces]]:
-    return [(entry, Traces(entry.records, entry.seeds)) for entry in entries]
+    runs = [(entry, entry.finished) for entry in entries]
+    return [(entry, Traces(own, [r.seed for r in own])) for entry, own in runs if own]
 
 
 def _panel(traces: Sequence[tuple[Entry, Traces]], x: str, metric: str) -> Panel:

@@ -34,10 +34,10 @@ def legend_label(entry: Entry) -> str:
     A run whose primary metric is not finite at its end has failed, as in the tables.
     """
     chosen = assignments(entry.chosen)
-    finals = [final(record, metric_of(record.problem.primary)) for record in entry.records]
-    failed = len(entry.seeds) - sum(map(math.isfinite, finals))
+    finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
+    failed = len(finals) - sum(map(math.isfinite, finals))
     parts = [entry.solver, f"({chosen})" if chosen else ""]
-    parts += [f"(failed {failed} of {len(entry.seeds)})" if failed else ""]
+    parts += [f"(failed {failed} of {len(finals)})" if failed else ""]
     return clean(" ".join(part for part in parts if part))
 
 
@@ -54,7 +54,7 @@ def about(
     banded, crossed : bool
         Whether the plot has bands, and crosses where runs failed.
     """
-    records = [record for entry in entries for record in entry.records]
+    records = [record for entry in entries for record in entry.finished]
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     band = f", band: {spread_name(seeds)}" if banded else ""
     over = f"median over {seeds} seeds{band}" if seeds > 1 else "one seed"

@@ -60,10 +60,10 @@ class Sweep:
         """
         read = cost_or_metric(value)
         return [
-            (at, *final_spread(entry.records, read, len(entry.seeds)))
+            (at, *final_spread(entry.finished, read, len(entry.finished)))
             for at, group in self.entries.items()
             for entry in group
-            if entry.solver == solver
+            if entry.solver == solver and entry.finished
         ]
 
 
@@ -78,7 +78,7 @@ def sweeps(entries: Sequence[Entry]) -> list[Sweep]:
     groups: dict[tuple[str, str, str, str], dict[float, list[Entry]]] = {}
     for entry in entries:
         settings = entry.facts.parameters
-        for name, value in settings.items() if not entry.refused else ():
+        for name, value in settings.items() if entry.finished and not entry.refused else ():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             rest = canonical({k: v for k, v in settings.items() if k != name})
@@ -144,8 +144,8 @@ def _series(swept: Sweep, solver: str, y: str) -> Series:
 def _label(swept: Sweep, solver: str) -> str:
     """Return a solver with its failed runs over all values of the parameter."""
     own = [entry for entry in swept.all if entry.solver == solver]
-    planned = sum(len(entry.seeds) for entry in own)
-    done = sum(not record.failed for entry in own for record in entry.records)
+    planned = sum(len(entry.finished) for entry in own)
+    done = sum(not record.failed for entry in own for record in entry.finished)
     return clean(f"{solver} (failed {planned - done} of {planned})" if done < planned else solver)
 
 

@@ -144,18 +144,21 @@ def _series(
     if metric is None:
         y = np.array([trial.score for trial in ordered])
         return Series(label, x, y, solver=entry.solver, chosen=chosen, notes=notes)
-    read, planned = metric_of(metric), len(entry.seeds)
-    y, low, high = np.array([final_spread(t.records, read, planned) for t in ordered]).T
+    read, runs = metric_of(metric), [t.finished for t in ordered]
+    y, low, high = np.array([final_spread(own, read, max(1, len(own))) for own in runs]).T
     return Series(label, x, y, low, high, solver=entry.solver, chosen=chosen, notes=notes)
 
 
 def _note(entry: Entry, trial: Trial) -> str:
     """Return the tuned values of a trial, and whether it failed or misses the level."""
     parts = [assignments(trial.tuned)]
-    failed = len(entry.seeds) - sum(not record.failed for record in trial.records)
+    failed = sum(record.failed for record in trial.finished)
+    missing = len(entry.tuned_on) - len(trial.finished)
     if failed:
-        parts.append(f"failed {failed} of {len(entry.seeds)}")
-    elif entry.level is not None:
+        parts.append(f"failed {failed} of {len(trial.finished)}")
+    if missing > 0:
+        parts.append(f"{missing} of {len(entry.tuned_on)} not run yet")
+    elif not failed and entry.level is not None:
         read = metric_of(entry.level.metric)
         at = float(np.mean([final(record, read) for record in trial.records]))
         if not at <= entry.level.most:
@@ -164,7 +167,7 @@ def _note(entry: Entry, trial: Trial) -> str:
 
 
 def _score_axis(entry: Entry) -> Axis:
-    average = "mean over the run and seeds" if entry.level is None else "at the end, mean of seeds"
+    average = "at the end, mean of seeds" if entry.ends else "mean over the run and seeds"
     return Axis("score", f"{axis_label(entry.facts.tuned_by)}, {average}")
 
 

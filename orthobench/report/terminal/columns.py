@@ -82,7 +82,7 @@ def columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[Column]:
     samples_differ = streaming and len({n for n in costs["samples"] if math.isfinite(n)}) > 1
     runs = len(ranked[0].entry.seeds)
     return [
-        column("median" if runs > 1 else "value", lambda r: number(r.summary.median)),
+        column("median" if runs > 1 else "value", lambda r: r.median),
         *([column(f"[{spread_name(runs)}]", _spread, rank=3)] if runs > 1 else []),
         cost("samples" if sampled else "steps", count, rank=2 if samples_differ else 5),
         cost("time", lambda seconds: duration(seconds, ascii_only), rank=1),
@@ -104,7 +104,7 @@ def curve_column(
 
 
 def _spread(ranked: Ranked) -> str:
-    return f"[{number(ranked.summary.low)}, {number(ranked.summary.high)}]"
+    return f"[{ranked.text(ranked.summary.low)}, {ranked.text(ranked.summary.high)}]"
 
 
 def _median_metric(name: str) -> Callable[[Ranked], str]:

@@ -7,26 +7,21 @@ from collections.abc import Mapping, Sequence
 from orthobench.harness.stopping import Ending
 from orthobench.report.formatting import assignments, clean, listed, plural
 from orthobench.report.grouping import grouped
-from orthobench.report.ranking import Ranked
+from orthobench.report.ranking import MARKS, Ranked
 from orthobench.results.record import Record
 from orthobench.results.tuning import Entry
 
 
 def symbols(ascii_only: bool) -> Mapping[str, str]:
     """Return the symbol of each mark."""
-    best, close, failed = ("*", "~", "x") if ascii_only else ("★", "≈", "✗")
-    return {"": "", "best": best, "close": close, "failed": failed}
+    signs = ("*", "=", "~", "?", "x") if ascii_only else ("★", "=", "≈", "?", "✗")
+    return {"": "", **dict(zip(MARKS, signs, strict=True))}
 
 
 def legend(ranked: Sequence[Ranked], ascii_only: bool) -> list[str]:
     """Return what the marks in a table mean."""
     used, symbol = {r.mark for r in ranked}, symbols(ascii_only)
-    meanings = {
-        "best": "smallest median, of equal ones the fastest; no run failed",
-        "close": "the median difference from it may be zero (95 % interval)",
-        "failed": "runs failed; each counts as infinite",
-    }
-    parts = [f"{symbol[name]} {text}" for name, text in meanings.items() if name in used]
+    parts = [f"{symbol[name]} {text}" for name, text in MARKS.items() if name in used]
     return ["   ".join(parts)] if parts else []
 
 
@@ -46,7 +41,7 @@ def failures(ranked: Sequence[Ranked]) -> list[str]:
     for r in ranked:
         for reason, seeds in r.summary.reasons.items():
             names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
-            which = "all seeds" if 1 < len(seeds) == len(r.entry.seeds) else names
+            which = "all seeds" if 1 < len(seeds) == len(r.entry.finished) else names
             lines.append(f"{clean(r.entry.solver)}: {clean(reason)} ({which})")
         lines += _failures_not_chosen(r.entry)
     return lines
@@ -62,8 +57,10 @@ def _failures_not_chosen(entry: Entry) -> list[str]:
     by_status: dict[str, list[Record]] = {}
     for trial in entry.trials:
         for record in trial.records if trial.tuned != entry.chosen else ():
-            if record.failed and not (entry.refused and record.stop.status is Ending.REFUSED):
-                by_status.setdefault(record.stop.status.value, []).append(record)
+            ending = record.stop.status
+            refused = entry.refused and ending is Ending.REFUSED
+            if record.failed and not refused and ending is not Ending.MISSING:
+                by_status.setdefault(ending.value, []).append(record)
     lines: list[str] = []
     for status, records in by_status.items():
         values = dict.fromkeys(

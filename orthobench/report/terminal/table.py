@@ -22,6 +22,7 @@ from orthobench.report.terminal.columns import (
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
 from orthobench.results.tuning import Entry, Trial
 from orthobench.stats.bootstrap import spread_name
+from orthobench.stats.paired import Comparison
 from orthobench.stats.values import COSTS
 
 if TYPE_CHECKING:
@@ -50,11 +51,12 @@ def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> li
     list of dict
         One for each problem and solver. ``median``, ``low`` and ``high`` are those of the primary
         metric's final value, and ``interval`` is the 95 % bootstrap interval of the median; None
-        stands for infinity, the value of a failed run. ``samples``, ``steps``, ``flops``,
-        ``seconds`` (clock and reading) and ``metrics`` are medians over the runs that did not
-        fail. ``best`` marks the smallest median of the solvers without a failed run, and ``close``
-        the solvers for which the 95 % interval of the median difference from it, seed by seed,
-        contains zero. Differences at rounding level count as zero.
+        stands for infinity, the value of a failed run, and for what was not run yet. ``samples``,
+        ``steps``, ``flops``, ``seconds`` (clock and reading) and ``metrics`` are medians over the
+        runs that did not fail. ``best`` marks the smallest median of the solvers without a failed
+        run, and ``close`` the solvers that may be the best as well. ``mark`` is the mark of the
+        tables, and ``against_best`` the comparison that it comes from, with its ``decision``
+        (`orthobench.stats.paired`). Differences at rounding level count as zero.
     """
     return [_row(one) for one in (rank(entries) if ranked is None else ranked)]
 
@@ -104,14 +106,28 @@ def _row(ranked: Ranked) -> dict[str, Any]:
         "interval": [_finite(end) for end in summary.interval],
         **{name: _finite(ranked.median_of(value)) for name, value in COSTS.items()},
         "metrics": {name: _finite(value) for name, value in ranked.metrics.items()},
-        "runs": {"planned": len(entry.seeds), "ok": summary.n_ok, "failed": summary.n_failed},
+        "runs": {
+            "planned": len(entry.seeds),
+            "ok": summary.n_ok,
+            "failed": summary.n_failed,
+            "missing": summary.n_missing,
+        },
         "failures": [vars(failure) for failure in summary.failures],
         "best": ranked.best,
         "close": ranked.close,
+        "mark": ranked.mark,
+        "against_best": ranked.comparison and _comparison(ranked.comparison),
         "tuned_by": first.problem.tuned_by if len(entry.trials) > 1 else None,
         "tuned_on": list(entry.tuned_on),
         "trials": [_trial(trial) for trial in entry.trials],
     }
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    values = {name: value for name, value in vars(comparison).items() if name != "interval"}
+    numbers = {k: _finite(v) if isinstance(v, float) else v for k, v in values.items()}
+    interval = [_finite(end) for end in comparison.interval]
+    return {**numbers, "interval": interval, "decision": comparison.decision.value}
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
@@ -129,7 +145,7 @@ def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[Rend
     from rich.text import Text
 
     entries = [r.entry for r in group]
-    ranked = [r for r in group if not r.entry.refused]
+    ranked = [r for r in group if r.entry.finished and not r.entry.refused]
     entry, first = entries[0], entries[0].records[0]
     seeds = plural(len(entry.seeds), "seed")
     parts = (
@@ -149,6 +165,7 @@ def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[Rend
         notes.append(f"no curves of more than {CURVED:,} runs: the page has them")
     notes += caveats.tuning(ranked)
     notes += caveats.reruns(ranked)
+    notes += caveats.missing(entries)
     notes += footnotes.refusals(entries)
     if left_out:
         names = ", ".join(column.title.replace("\n", " ") for column in left_out)

@@ -14,9 +14,9 @@ from orthobench.results.tuning import choose
 
 def found(records):
     entries = choose(records)
-    ranked = rank([entry for entry in entries if not entry.refused])
+    ranked = [r for r in rank(entries) if r.entry.finished and not r.entry.refused]
     ids = {entry.problem: entry.problem for entry in entries}
-    return family_section(conclusions(ranked)[0], entries, ranked, ids)
+    return family_section(conclusions(rank(entries))[0], entries, ranked, ids)
 
 
 def refusing(runs, solver, problem):
@@ -35,12 +35,25 @@ def cells(shown):
 
 
 def test_factors_stand_in_their_cells(runs):
-    shown = cells(found([*runs("a", 1.0), *runs("bb", 4.0), *runs("ccc", 20.0)]))
+    solvers = {"a": 1.0, "bb": 4.0, "ccc": 20.0}
+    shown = cells(found([r for s, level in solvers.items() for r in runs(s, level, seeds=7)]))
     kinds = {solver: cell.kind for (_, solver), cell in shown.items()}
     assert kinds == {"a": "best", "bb": "other", "ccc": "other"}
     assert shown["digits k=4", "a"].text == "1.00"
     assert 3.5 < float(shown["digits k=4", "bb"].text) < 4.5
     assert [cell.tint for cell in shown.values()] == [0, 2, 3]
+
+
+def test_what_was_not_run_yet_is_no_failure(runs):
+    waiting = [
+        altered(r, status=Ending.MISSING, reason="not run yet", trace=())
+        for r in runs("b", 2.0, problem="q")
+    ]
+    records = [*runs("a", 1.0, problem="q"), *waiting, *runs("b", 2.0, problem="p")]
+    shown = found(records)
+    assert cells(shown)["q", "b"].tooltip == "not run yet"
+    assert not any(row.fails for row in shown.ranking)
+    assert "Not run yet, and not counted: b 5 of 10 runs." in shown.sentences
 
 
 def test_failures_stay_visible(runs):

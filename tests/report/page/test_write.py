@@ -59,17 +59,28 @@ def test_who_takes_no_part_is_named_with_the_reason(every, every_page):
     assert "Taking no part" in text
 
 
-def test_a_missing_run_is_a_failed_run(runs, made, tmp_path):
+def test_a_missing_run_is_not_a_failed_run(runs, made, tmp_path):
     records = [*runs("a", 1.0, seeds=4), *runs("b", 2.0, seeds=3)]
     text = write_page(made(records), tmp_path).read_text()
-    assert "there is no finished run" in text
-    assert "<b>1</b> failed run<" in text
+    assert "not run yet, and not counted: b 1 of 4 runs" in text
+    assert "failed run<" not in text
     assert "3/4" in text
+
+
+def test_an_interrupted_store_is_shown_as_partial(runs, made, tmp_path):
+    waiting = {"status": Ending.MISSING, "reason": "not run yet", "trace": ()}
+    rest = [altered(r, **waiting) for r in runs("b", 2.0) + runs("a", 1.0, problem="q")]
+    text = write_page(made([*runs("a", 1.0), *rest]), tmp_path).read_text()
+    assert "<li><b>10</b> not run yet</li>" in text
+    assert "<b>no</b> failed runs<" in text
+    assert "No run is finished yet." in text
+    assert "Not run yet, and not counted: a 5 of 10 runs and b 5 of 5 runs." in text
+    assert "not run yet, and not counted: b 5 of 5 runs</li>" in text
 
 
 def test_without_failures_it_says_so(runs, made, tmp_path):
     text = write_page(made(runs("a", 1.0)), tmp_path).read_text()
-    assert "No run failed, and none is missing." in text
+    assert "<p>No run failed.</p>" in text
 
 
 def test_a_problem_that_nobody_takes_is_shown_without_plots(record, made, tmp_path):

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from records import altered
 
 from orthobench.contract.exhibits import Curve, Image
+from orthobench.harness.stopping import Ending
 from orthobench.report.plots.collection import exhibit_plots
 from orthobench.report.plots.exhibited_curves import POINTS, curves, overlays, thinned
 from orthobench.report.plots.exhibits import exhibitions
@@ -94,8 +96,11 @@ def test_images_alone_are_no_curves(three):
 
 
 def test_failures_are_in_the_label(three, shown):
+    def bad(entry):
+        return altered(entry.records[0], seed=9, status=Ending.ERROR)
+
     failed = replace(shown, shown=tuple(
-        (replace(entry, seeds=(*entry.seeds, 9)), own) for entry, own in shown.shown
+        (replace(entry, records=(*entry.records, bad(entry))), own) for entry, own in shown.shown
     ))  # fmt: skip
     assert curves(failed).panel().series[1].label == "hooi (failed 1 of 6)"
 

@@ -39,7 +39,7 @@ class TestRows:
         assert row["seconds"] == pytest.approx(0.4 + 2e-5)
         assert (row["samples"], row["steps"], row["flops"]) == (4000, 4000, 2_400_000)
         assert row["metrics"]["rank"] == 9
-        assert row["runs"] == {"planned": 5, "ok": 5, "failed": 0}
+        assert row["runs"] == {"planned": 5, "ok": 5, "failed": 0, "missing": 0}
 
     def test_are_sorted_and_mark_the_best(self, runs):
         found = rows(choose(runs("a", 0.3) + runs("b", 0.1) + runs("c", 0.2)))
@@ -53,17 +53,20 @@ class TestRows:
 
     def test_solvers_that_differ_by_chance_only_are_close(self, runs, record):
         near = [record("nearly", s, 0.3 * f) for s, f in enumerate((0.9, 1.1, 1.2, 0.85, 1.15))]
-        found = rows(choose(runs("msgmsg", 0.3) + near))
+        near += [record("nearly", s, 0.3 * f) for s, f in ((5, 0.95), (6, 1.05))]
+        found = rows(choose(runs("msgmsg", 0.3, seeds=7) + near))
         assert sorted((row["best"], row["close"]) for row in found) == [
             (False, True),
             (True, False),
         ]
 
     def test_rounding_is_no_difference(self, runs):
-        found = rows(choose(runs("a", 0.3) + runs("b", 0.3 * (1 + 1e-15))))
-        assert sorted((row["best"], row["close"]) for row in found) == [
-            (False, True),
-            (True, False),
+        equal = runs("a", 0.3) + runs("b", 0.3 * (1 + 1e-15))
+        assert [row["best"] for row in rows(choose(equal))] == [False, False]
+        found = rows(choose(equal + runs("c", 0.5)))
+        assert [(row["mark"], row["solver"]) for row in found[:2]] == [
+            ("best", "a"),
+            ("equal", "b"),
         ]
 
     def test_of_equal_solvers_the_fastest_is_first(self, runs):
@@ -81,7 +84,7 @@ class TestRows:
         found = json.loads(json.dumps(rows(choose(runs("dead", 0.3, failed=5))), allow_nan=False))
         assert found[0]["median"] is None
         assert found[0]["seconds"] is None
-        assert found[0]["runs"] == {"planned": 5, "ok": 0, "failed": 5}
+        assert found[0]["runs"] == {"planned": 5, "ok": 0, "failed": 5, "missing": 0}
         assert found[0]["failures"][0] == {
             "seed": 0, "status": "diverged", "reason": "the solution at step 7 is not finite",
         }  # fmt: skip
@@ -127,9 +130,19 @@ class TestShow:
         assert "* smallest median, of equal ones the fastest; no run failed" in shown
 
     def test_marks_who_may_be_as_good_as_the_best(self, runs):
-        shown = text(choose(runs("a", 0.3) + runs("b", 0.3 * (1 + 1e-15))), 160)
-        assert "≈  b" in shown
-        assert "≈ the median difference from it may be zero (95 % interval)" in shown
+        shown = text(choose(runs("aa", 0.3, seeds=9) + runs("bbb", 0.3, seeds=9)), 160)
+        assert re.search("≈  (aa|bbb) ", shown)
+        assert "≈ may be the best as well" in shown
+
+    def test_marks_whose_seeds_are_too_few(self, runs):
+        shown = text(choose(runs("a", 0.3) + runs("b", 0.5)), 160)
+        assert "?  b" in shown
+        assert "? too few seeds, or too many ties, to decide" in shown
+
+    def test_prints_what_is_below_rounding_alike(self, runs):
+        shown = text(choose(runs("a", 3e-30) + runs("b", 2e-30) + runs("c", 1.0)), 160)
+        assert len(re.findall(r"[ab] .* <1e-11 +\[<1e-11, <1e-11\]", shown)) == 2
+        assert "e-30" not in shown
 
     def test_names_failures_with_their_reasons(self, runs):
         entries = choose(runs("oja", 0.5, failed=2) + runs("msg", 0.3, failed=5) + runs("ok", 1))
@@ -205,7 +218,8 @@ class TestShow:
 
     def test_names_missing_runs(self, runs):
         entries = choose(runs("msg", 0.3), seeds=range(6))
-        assert "msg: missing: there is no finished run (seed 5)" in text(entries)
+        assert "not run yet, and not counted: msg 1 of 6 runs" in text(entries)
+        assert "missing" not in text(entries)
         assert "5/6" in text(entries)
 
     def test_names_the_columns_left_out(self, runs):
@@ -217,11 +231,13 @@ class TestShow:
     def test_warns_where_the_grid_ends_at_the_choice(self, runs):
         grid = [r for c in (1.0, 2.0, 3.0) for r in runs("msg", c, tuned={"step": c})]
         shown = text(choose(grid), 120)
-        assert "parameters were chosen by val, from 3 trials of each solver" in shown
+        assert "parameters were chosen by val at the end, from 3 trials of each solver" in shown
         assert "msg: step=1 is the smallest tried; a better one may lie beyond" in shown
         inner = [r for c, v in ((1.0, 2), (2.0, 1), (3.0, 2))
                  for r in runs("msg", v, tuned={"step": c})]  # fmt: skip
         assert "tried" not in text(choose(inner), 120)
+        flat = [r for c in (1.0, 2.0, 3.0) for r in runs("m" * int(c), 1.0, tuned={"step": c})]
+        assert "tried" not in text(choose([altered(r, solver="msg") for r in flat]), 120)
         flags = [r for c in (False, True) for r in runs("msg", c, tuned={"greedy": c})]
         assert "tried" not in text(choose(flags), 120)
 
