@@ -117,7 +117,7 @@ def test_statements_keep_their_level(draw, levels):
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("levels", [(0, 0), (0, 0, 0), (0,) * 8, (0, 0, *[3] * 6), (0, *[0.7] * 7)])
 def test_statements_keep_their_level_in_many_samples(draw, levels, n):
-    assert_kept(simulated(draw, levels, n, 2000), 2000, draw in SHIFTED)
+    assert_kept(simulated(draw, levels, n, 1000), 1000, draw in SHIFTED)
 
 
 def test_a_true_difference_is_shown():
