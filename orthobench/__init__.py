@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
     from orthobench.families.orthogonal_tensor.gmm import gmm_tensor
     from orthobench.families.sparse_pca import sparse_pca
+    from orthobench.families.stiefel import stiefel
     from orthobench.families.stochastic_pca import stochastic_pca
     from orthobench.families.symmetric_tucker import symmetric_tucker
     from orthobench.harness.stopping import Budget, Target
@@ -50,6 +51,7 @@ __all__ = [
     "run",
     "solve",
     "sparse_pca",
+    "stiefel",
     "stochastic_pca",
     "symmetric_tucker",
 ]
@@ -71,6 +73,7 @@ _HOMES = {
     "run": "api",
     "solve": "api",
     "sparse_pca": "families.sparse_pca",
+    "stiefel": "families.stiefel",
     "stochastic_pca": "families.stochastic_pca",
     "symmetric_tucker": "families.symmetric_tucker",
 }

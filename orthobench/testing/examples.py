@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle
 from orthobench.contract.samples import SampleOracle
@@ -14,6 +15,7 @@ from orthobench.errors import OrthobenchError, UsageError
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle, orthogonal_group
 from orthobench.families.orthogonal_tensor import TensorOracle, orthogonal_tensor
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
+from orthobench.families.stiefel import FiniteSumOracle, instance
 from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench.families.symmetric_tensors import composed
 from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
@@ -97,6 +99,10 @@ def _orthogonal_group() -> AnyInstance:
     return orthogonal_group(cost, gradient, n=n)
 
 
+def _stiefel() -> AnyInstance:
+    return instance(_Moment(_rows(8), 3), 0.0)
+
+
 def _symmetric_tucker() -> AnyInstance:
     return symmetric_tucker(samples=_rows(6).T, order=3, rank=2)
 
@@ -109,11 +115,35 @@ def _rows(n: int) -> Array:
     return rows
 
 
+class _Moment(FiniteSumOracle):
+    """-tr(X'CXN)/2 for the second moment C of samples, a mean over them, and N = diag(1, 2, ...)."""
+
+    def __init__(self, samples: Array, p: int) -> None:
+        self.samples, self.C = samples, samples.T @ samples / len(samples)
+        self.terms, self.n = samples.shape
+        self.k, self.weights = p, np.arange(1.0, p + 1)
+        size = self.n * p
+        self.cost_flops, self.gradient_flops = (2 * self.n + 3) * size, (2 * self.n + 2) * size
+        self.term_flops = 4 * size
+
+    def value(self, X: Array) -> float:
+        return -float(np.vdot(X * self.weights, self.C @ X)) / 2
+
+    def gradient(self, X: Array) -> Array:
+        return -(self.C @ X) * self.weights
+
+    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
+        A = self.samples[chosen]
+        gradient: Array = -(A.T @ (A @ X)) * self.weights / len(chosen)
+        return gradient
+
+
 _EXAMPLES: tuple[tuple[type[Oracle], Callable[[], AnyInstance]], ...] = (
     (SampleOracle, _stochastic_pca),
     (SparsePCAOracle, lambda: _sparse_pca(60, 3)),
     (SparsePCAOracle, lambda: _sparse_pca(6, 6)),
     (TensorOracle, _orthogonal_tensor),
+    (FiniteSumOracle, _stiefel),
     (OrthogonalGroupOracle, _orthogonal_group),
     (MomentOracle, _symmetric_tucker),
 )

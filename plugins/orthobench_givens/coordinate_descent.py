@@ -9,11 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter, rotate
-from orthobench.families.orthogonal_group import OrthogonalGroupOracle
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    Solution,
+    Solver,
+    State,
+    Status,
+    UsageError,
+    flops,
+    parameter,
+    rotate,
+)
+from orthobench.families.orthogonal_group import orthogonal
 from orthobench.families.orthogonal_group.planes import minimize
+from orthobench.families.stiefel import Stiefel, StiefelOracle
 
 SAMPLING = ("uniform", "without-replacement")
+
+SQUARE = "rotates pairs of columns, which needs as many columns as rows, p = n"
+"""Message of a refusal."""
 
 
 def pair(index: int) -> tuple[int, int]:
@@ -78,7 +93,7 @@ class GivensState(State):
 
 
 @dataclass(frozen=True)
-class Givens(Solver[OrthogonalGroupOracle, GivensState]):
+class Givens(Solver[StiefelOracle, GivensState]):
     """Coordinate minimization by Givens rotations, for any objective on the orthogonal group.
 
     Each step draws a pair of columns and minimizes the objective over the rotations of the two,
@@ -121,7 +136,7 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens"
-    needs: ClassVar[type[OrthogonalGroupOracle]] = OrthogonalGroupOracle
+    needs: ClassVar[type[StiefelOracle]] = StiefelOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 1"
 
     sampling: str = parameter("uniform", choices=SAMPLING, help="how pairs of columns are drawn")
@@ -132,29 +147,39 @@ class Givens(Solver[OrthogonalGroupOracle, GivensState]):
         1e-12, above=0.0, below=1.0, help="smallest relative slope for which a pair is rotated"
     )
 
-    def init(self, oracle: OrthogonalGroupOracle, rng: np.random.Generator) -> GivensState:
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: another oracle, or fewer columns than rows."""
+        if isinstance(problem, Stiefel) and not problem.square:
+            return SQUARE
+        return super().refuses(problem)
+
+    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> GivensState:
         """Start at ``oracle.start``, or at its reflection."""
+        if oracle.n != oracle.k:
+            raise UsageError(SQUARE)
         U = np.array(oracle.start, order="F")
         if self.reflected:
             U[:, -1] *= -1
         n = len(U)
         pool = np.arange(n * (n - 1) // 2)
-        state = GivensState(U=U, carried=oracle.carry(U), rng=rng, pool=pool)
-        state.work.flops += oracle.carry_flops
+        rotating = orthogonal(oracle)
+        state = GivensState(U=U, carried=rotating.carry(U), rng=rng, pool=pool)
+        state.work.flops += rotating.carry_flops
         state.status = Status.CONVERGED if state.exhausted else Status.RUNNING
         return state
 
-    def step(self, oracle: OrthogonalGroupOracle, state: GivensState) -> None:
+    def step(self, oracle: StiefelOracle, state: GivensState) -> None:
         """Try one pair."""
         i, j = pair(self._draw(state))
-        angle, gain, spread = minimize(oracle.restricted(state.carried, i, j))
+        rotating = orthogonal(oracle)
+        angle, gain, spread = minimize(rotating.restricted(state.carried, i, j))
         state.scale = max(state.scale, spread)
         state.work.steps += 1
-        state.work.flops += oracle.restriction_flops
+        state.work.flops += rotating.restriction_flops
         if gain > self.tolerance * state.scale * abs(angle):
             rotate(state.U, i, j, angle)
-            oracle.rotate(state.carried, i, j, angle)
-            state.work.flops += flops.givens(oracle.n) + oracle.rotation_flops
+            rotating.rotate(state.carried, i, j, angle)
+            state.work.flops += flops.givens(oracle.n) + rotating.rotation_flops
             state.drawn = state.idle = 0
             return
         state.idle += 1

@@ -49,35 +49,36 @@ def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
     return _counting(Grassmann(n, k), operations, counter)
 
 
-def orthogonal(n: int, counter: FlopCounter) -> Any:
-    """Return Stiefel(n, n), which counts its flops.
+def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
+    """Return Stiefel(n, p), which counts its flops.
 
     Parameters
     ----------
-    n : int
+    n, p : int
+        p = n is the orthogonal group.
     counter : FlopCounter
         Its `counted` goes up with each operation.
 
     Notes
     -----
-    4n³ + 3n² flops for a projection, 8n³ + 3n² for a Weingarten map, 2n² for an inner product; for
-    a retraction 2n² for its argument and a QR decomposition. The four combinations of vectors in an
-    inner iteration of trust regions, 8n², are counted with its Hessian.
+    4np² + 2p² + np flops for a projection, 8np² + 2p² + np for a Weingarten map, 2np for an inner
+    product; for a retraction 2np for its argument and a QR decomposition. The four combinations of
+    vectors in an inner iteration of trust regions, 8np, are counted with its Hessian.
     """
     from pymanopt.manifolds import Stiefel
 
-    size, product = n * n, flops.gemm(n, n, n)
-    projection = 2 * product + 3 * size
+    size, product = n * p, flops.gemm(n, p, p)
+    projection = 2 * product + 2 * p * p + size
     operations = {
         "inner_product": 2 * size,
         "norm": 2 * size,
         "projection": projection,
         "to_tangent_space": projection,
-        "weingarten": 4 * product + 3 * size,
-        "euclidean_to_riemannian_hessian": 10 * size,
-        "retraction": 2 * size + flops.qr(n, n),
+        "weingarten": 4 * product + 2 * p * p + size,
+        "euclidean_to_riemannian_hessian": 8 * size + 2 * p * p,
+        "retraction": 2 * size + flops.qr(n, p),
     }
-    return _counting(Stiefel(n, n), operations, counter)
+    return _counting(Stiefel(n, p), operations, counter)
 
 
 def _counting(manifold: Any, operations: dict[str, int], counter: FlopCounter) -> Any:

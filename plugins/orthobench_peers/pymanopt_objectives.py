@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array, Oracle, UsageError, flops
-from orthobench.families.orthogonal_group import OrthogonalGroupOracle
+from orthobench.families.stiefel import StiefelOracle
 from orthobench.families.symmetric_tucker import (
     MomentOracle,
     SymmetricTensorOracle,
     full_tensors,
     sample_moments,
 )
-from orthobench_peers.pymanopt_manifolds import FlopCounter, grassmann, orthogonal
+from orthobench_peers.pymanopt_manifolds import FlopCounter, grassmann, stiefel
 
 STEP = 1e-5
 """Step of central differences of a gradient: for polynomials of order one, truncation and rounding
@@ -24,18 +24,26 @@ errors are both about 1e-10."""
 
 
 class ManifoldOracle(Oracle):
-    """An oracle of a smooth function on the orthogonal group or on subspaces.
+    """An oracle of a smooth function on the Stiefel manifold or on subspaces.
 
     No oracle derives from it: those that Pymanopt can use are registered as virtual subclasses.
     """
 
 
-ManifoldOracle.register(OrthogonalGroupOracle)
+ManifoldOracle.register(StiefelOracle)  # type: ignore[type-abstract]
 ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
 
 
 class Objective(FlopCounter, ABC):
-    """A function to be minimized on a manifold, which counts the flops of its evaluations."""
+    """A function to be minimized on a manifold, which counts the flops of its evaluations.
+
+    Attributes
+    ----------
+    calls : int
+        The evaluations of a function on the Stiefel manifold, values and gradients.
+    """
+
+    calls: int = 0
 
     @abstractmethod
     def manifold(self) -> Any:
@@ -65,44 +73,40 @@ class Objective(FlopCounter, ABC):
         return difference * (size / (2 * STEP))
 
 
-class OrthogonalObjective(Objective):
-    """The cost of an oracle on the orthogonal group, Pymanopt's Stiefel(n, n).
+class StiefelObjective(Objective):
+    """The cost of an oracle on the Stiefel manifold, or the orthogonal group, Pymanopt's Stiefel.
 
     Its retraction is the Q factor. The last value is kept: a line search ends where the next step
     begins.
 
     Parameters
     ----------
-    oracle : OrthogonalGroupOracle
-
-    Raises
-    ------
-    UsageError
-        Where the oracle has no gradient.
+    oracle : StiefelOracle
+        With a gradient.
     """
 
-    def __init__(self, oracle: OrthogonalGroupOracle) -> None:
+    def __init__(self, oracle: StiefelOracle) -> None:
         super().__init__()
-        if oracle.gradient is None:
-            raise UsageError("needs the gradient of the cost: pass it to ob.orthogonal_group")
-        self.oracle, self._gradient = oracle, oracle.gradient
+        self.oracle = oracle
         self._last: tuple[Array, float] | None = None
 
     def manifold(self) -> Any:
-        """Return Stiefel(n, n)."""
-        return orthogonal(self.oracle.n, self)
+        """Return Stiefel(n, p)."""
+        return stiefel(self.oracle.n, self.oracle.k, self)
 
     def value(self, U: Array) -> float:
         """Return the cost."""
         if self._last is None or self._last[0] is not U:
             self.counted += self.oracle.cost_flops
-            self._last = U, float(self.oracle.cost(U))
+            self.calls += 1
+            self._last = U, self.oracle.value(U)
         return self._last[1]
 
     def gradient(self, U: Array) -> Array:
         """Return the gradient of the cost."""
         self.counted += self.oracle.gradient_flops
-        return self._gradient(U)
+        self.calls += 1
+        return self.oracle.gradient(U)
 
     def scale(self, U: Array) -> float:
         """Return the norm of the gradient, without projection."""
@@ -211,10 +215,10 @@ def objective(oracle: Oracle, start: Array) -> Objective:
     Raises
     ------
     UsageError
-        Where the oracle is of another kind, or has no gradient.
+        Where the oracle is of another kind.
     """
-    if isinstance(oracle, OrthogonalGroupOracle):
-        return OrthogonalObjective(oracle)
+    if isinstance(oracle, StiefelOracle):
+        return StiefelObjective(oracle)
     if isinstance(oracle, SymmetricTensorOracle):
         return TuckerObjective(oracle, start)
     raise UsageError(f"Pymanopt takes no {type(oracle).__name__} here")

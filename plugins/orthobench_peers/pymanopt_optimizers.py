@@ -47,8 +47,8 @@ def tolerance_parameter() -> Any:
     return parameter(
         1e-12,
         low=0.0,
-        help="norm of the gradient to end at, relative to F, or on the orthogonal "
-        "group to the matrix of partial derivatives at the start",
+        help="norm of the gradient to end at, relative to F, or on the Stiefel "
+        "manifold to the matrix of partial derivatives at the start",
     )
 
 
@@ -57,7 +57,7 @@ def start_parameter() -> Any:
     return parameter(
         "hoevd",
         help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
-        "common random start; on the orthogonal group always the latter",
+        "common random start; on the Stiefel manifold always the latter",
         choices=("hoevd", "random"),
     )
 
@@ -112,7 +112,8 @@ def run_optimizer(
 class Pymanopt(Rerun[ManifoldOracle]):
     """Base of Pymanopt's optimizers.
 
-    On the orthogonal group they use the cost and the gradient of the instance, which it must have.
+    On the Stiefel manifold, the orthogonal group included, they use the cost and the gradient of the
+    instance, which it must have.
     For symmetric Tucker decomposition they work on Grassmann(n, r), with F and its gradient from
     the partial core, as the built-in methods do.
 
@@ -145,7 +146,8 @@ class Pymanopt(Rerun[ManifoldOracle]):
         found = self.minimize(target, state.prepared, iterations)
         failure = "" if isfinite(found.cost) else f"the cost is {found.cost} where the run ended"
         # removes the rounding errors of retractions
-        return Run(Solution(polar(found.point)), found.iterations, target.counted, failure)
+        solution = Solution(polar(found.point))
+        return Run(solution, found.iterations, target.counted, failure, target.calls)
 
     @abstractmethod
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
@@ -156,7 +158,7 @@ class Pymanopt(Rerun[ManifoldOracle]):
 class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with a backtracking line search.
 
-    On the orthogonal group with cost and gradient of the instance, or on subspaces for symmetric
+    On the Stiefel manifold with cost and gradient of the instance, or on subspaces for symmetric
     Tucker decomposition. It is re-run with growing ``max_iterations``, and each point of the trace
     has the time of its own run. The line search compares values: it stalls where their difference
     is rounding, at a distance from the optimum of about the root of that.

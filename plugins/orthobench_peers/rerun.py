@@ -35,12 +35,15 @@ class Run(NamedTuple):
     flops : int
     failure : str
         Why there is no solution, in a sentence; empty where there is one.
+    samples : int
+        Evaluations of a function on the Stiefel manifold.
     """
 
     solution: Solution
     iterations: int
     flops: int
     failure: str = ""
+    samples: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,6 +99,7 @@ class Rerun(Peer[OracleT_contra, RerunState]):
         state.solution = run.solution
         state.work.steps = max(state.work.steps, min(run.iterations, allowed))
         state.work.flops = state.prepare_flops + run.flops
+        state.work.samples = max(state.work.samples, run.samples)
         if run.failure:
             state.status, state.reason = Status.FAILED, run.failure
         elif run.iterations < allowed:

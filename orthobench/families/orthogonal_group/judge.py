@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from orthobench.contract.solution import Solution
-from orthobench.families.orthogonal_group.oracle import Cost, Gradient
+from orthobench.families.stiefel import Cost, Gradient, feasible
 from orthobench.tools.arrays import Array
+from orthobench.tools.geometry import drift
 
 
 class Judge:
-    """Measures a point of the orthogonal group.
+    """Measures a point at the nearest orthogonal matrix.
 
     Parameters
     ----------
@@ -27,7 +28,8 @@ class Judge:
 
     Notes
     -----
-    A call costs one cost, one gap and one gradient, and 2n³ flops.
+    A call costs one cost, one gap and one gradient, 4n³ flops, and a polar factor where the point
+    is not orthogonal up to rounding.
     """
 
     def __init__(
@@ -44,14 +46,16 @@ class Judge:
 
         ``objective_gap``, the cost minus the least one, comes first where that is known; then
         ``objective``, the cost; ``gradient_norm`` (`gradient_norm`) where there is a gradient;
-        and the further ones. Finite differences do not replace a missing gradient: they would
+        ``orthogonality_defect``, |U'U - I|_F of the matrix as the solver gave it; and the further
+        ones. Finite differences do not replace a missing gradient: they would
         take n² evaluations of the cost at every recorded point.
         """
-        U = solution.point
+        U = feasible(solution).point
         metrics = {} if self.gap is None else {"objective_gap": float(self.gap(U))}
         metrics["objective"] = float(self.cost(U))
         if self.gradient is not None:
             metrics["gradient_norm"] = gradient_norm(U, self.gradient(U))
+        metrics["orthogonality_defect"] = drift(solution.point)
         if self.further is not None:
             metrics |= self.further(U)
         return metrics

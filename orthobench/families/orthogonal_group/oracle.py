@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-from orthobench.contract.problem import Oracle
-from orthobench.families.orthogonal_group.planes import Restriction
+from orthobench.families.orthogonal_group.planes import SIZES, Restriction
+from orthobench.families.stiefel import Cost, FunctionOracle, Gradient, StiefelOracle
 from orthobench.tools.arrays import Array
 from orthobench.tools.flops import givens
 from orthobench.tools.geometry import rotate
 
-Cost: TypeAlias = Callable[[Array], float]
-"""Maps an orthogonal U (n, n) to a number."""
 
-Gradient: TypeAlias = Callable[[Array], Array]
-"""Maps U to the matrix (n, n) of partial derivatives of the cost."""
-
-
-class OrthogonalGroupOracle(Oracle):
+class OrthogonalGroupOracle(FunctionOracle):
     """A function of an orthogonal (n, n) matrix, to be minimized.
 
     A solver may try plane rotations U G(i, j, angle) through three methods. Subclasses that know
@@ -41,15 +34,10 @@ class OrthogonalGroupOracle(Oracle):
     carry_flops, restriction_flops, rotation_flops : int
         Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here
         zero, zero and 6n: the flops of a function of your own are not known, and not counted.
-    cost_flops, gradient_flops : int
-        Flops of one cost and of one gradient; zero where they are not known.
     """
 
-    cost_flops: int = 0
-    gradient_flops: int = 0
-
     def __init__(self, cost: Cost, n: int, gradient: Gradient | None = None) -> None:
-        self.cost, self.gradient, self.n, self.k = cost, gradient, n, n
+        super().__init__(cost, n, n, gradient)
         self.carry_flops, self.restriction_flops, self.rotation_flops = 0, 0, givens(n)
 
     def carry(self, U: Array) -> Any:
@@ -85,3 +73,23 @@ class OrthogonalGroupOracle(Oracle):
     def rotate(self, carried: Any, i: int, j: int, angle: float) -> None:
         """Update what is carried for U <- U G(i, j, angle), in place."""
         rotate(carried, i, j, angle)
+
+
+def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
+    """Return the oracle of a function of a square X, with its values along plane rotations.
+
+    Parameters
+    ----------
+    oracle : StiefelOracle
+        With n = k.
+
+    Notes
+    -----
+    Where the oracle has no restrictions of its own, one is counted as the evaluations of a
+    polynomial of degree 4 or less: on the coarsest grid, and two more.
+    """
+    if isinstance(oracle, OrthogonalGroupOracle):
+        return oracle
+    rotating = OrthogonalGroupOracle(oracle.value, oracle.n)
+    rotating.restriction_flops = (SIZES[0] + 2) * oracle.cost_flops
+    return rotating

@@ -9,6 +9,7 @@ import numpy as np
 from orthobench.contract import Array, Instance, parameter, rotate
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.orthogonal_group.planes import Trigonometric
+from orthobench.families.stiefel import feasible, violation
 from orthobench.tools.flops import gemm
 
 
@@ -83,7 +84,8 @@ class Brockett(OrthogonalGroup):
         oracle = BrockettOracle((G + G.T) / 2, np.arange(self.n, 0, -1) / self.n)
         optimum = Optimum(oracle.A, oracle.weights)
         best = {"objective_gap": 0.0, "objective": optimum.value}
-        return Instance(oracle, Judge(oracle.cost, optimum.gap, oracle.gradient), best)
+        judge = Judge(oracle.cost, optimum.gap, oracle.gradient)
+        return Instance(oracle, judge, best, violation, finish=feasible)
 
 
 class Optimum:

@@ -9,6 +9,7 @@ import numpy as np
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter, polar, rotate
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.orthogonal_group.planes import Trigonometric, minimize
+from orthobench.families.stiefel import feasible, violation
 from orthobench.tools.flops import gemm
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
@@ -126,7 +127,8 @@ class ICA(OrthogonalGroup):
         truth = Truth(whitening @ mixing)
         best = oracle.cost(_local_minimizer(oracle, truth.unmixing))
         judge = Judge(oracle.cost, lambda U: oracle.cost(U) - best, oracle.gradient, truth)
-        return Instance(oracle, judge, {"objective_gap": 0.0, "objective": best})
+        known = {"objective_gap": 0.0, "objective": best}
+        return Instance(oracle, judge, known, violation, finish=feasible)
 
 
 @dataclass(frozen=True)

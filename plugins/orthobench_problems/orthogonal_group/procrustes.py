@@ -9,6 +9,7 @@ import numpy as np
 from orthobench.contract import Array, Instance, parameter, random_point
 from orthobench.families.orthogonal_group import Judge, OrthogonalGroup, OrthogonalGroupOracle
 from orthobench.families.orthogonal_group.planes import Trigonometric
+from orthobench.families.stiefel import feasible, violation
 from orthobench.tools.flops import gemm
 
 
@@ -88,7 +89,7 @@ class Procrustes(OrthogonalGroup):
             return {"component_gap": optima.component_gap(U)}
 
         judge = Judge(oracle.cost, optima.gap, oracle.gradient, component_gap)
-        return Instance(oracle, judge, best)
+        return Instance(oracle, judge, best, violation, finish=feasible)
 
 
 class Optima:

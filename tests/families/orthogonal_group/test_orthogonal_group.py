@@ -46,12 +46,14 @@ def test_the_metrics_in_their_order():
     U = point()
     full = ob.orthogonal_group(cubic, cubic_gradient, n=N, best=-20.0)
     metrics = full.measure(Solution(U))
-    assert list(metrics) == ["objective_gap", "objective", "gradient_norm"]
+    assert list(metrics) == [
+        "objective_gap", "objective", "gradient_norm", "orthogonality_defect",
+    ]  # fmt: skip
     assert metrics["objective"] == cubic(U)
     assert metrics["objective_gap"] == cubic(U) + 20
     assert full.best == {"objective_gap": 0.0, "objective": -20.0}
     bare = ob.orthogonal_group(cubic, n=N)
-    assert list(bare.measure(Solution(U))) == ["objective"]
+    assert list(bare.measure(Solution(U))) == ["objective", "orthogonality_defect"]
     assert bare.best == {}
 
 
@@ -113,7 +115,8 @@ def test_the_rotation_that_minimizes_is_that_of_the_oracle():
 def test_further_metrics_and_gaps_of_ones_own():
     judge = Judge(cubic, gap=lambda U: 7.0, further=lambda U: {"more": float(U[0, 0])})
     U = point()
-    assert judge(Solution(U)) == {"objective_gap": 7.0, "objective": cubic(U), "more": U[0, 0]}
+    own = {"objective_gap": 7.0, "objective": cubic(U), "more": U[0, 0]}
+    assert judge(Solution(U)) == own | {"orthogonality_defect": drift(U)}
 
 
 def test_the_instance_asks_for_square_points():

@@ -441,7 +441,7 @@ def test_solve_takes_it():
 
 
 def test_problems_of_other_families_are_refused(toys):
-    assert "needs a OrthogonalGroupOracle" in Givens().refuses(toys.Problem())
+    assert "needs a StiefelOracle" in Givens().refuses(toys.Problem())
     assert Givens().refuses(Brockett()) is None
 
 

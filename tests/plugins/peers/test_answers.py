@@ -227,12 +227,12 @@ def test_descent_needs_a_gradient(name):
 
 @pytest.mark.parametrize("problem", ["brockett", "procrustes", "ica"])
 def test_differenced_hessians_are_those_of_the_cost(problem):
-    from orthobench_peers.pymanopt_objectives import OrthogonalObjective
+    from orthobench_peers.pymanopt_objectives import StiefelObjective
 
     from orthobench.harness.cell import instance_of
 
     oracle = instance_of(catalogue().problem(problem, {"n": 4}), 0).oracle
-    target, rng = OrthogonalObjective(oracle), np.random.default_rng(0)
+    target, rng = StiefelObjective(oracle), np.random.default_rng(0)
     U, V = random_point(4, 4, rng), rng.standard_normal((4, 4))
     h = 1e-3
     second = (oracle.cost(U + h * V) - 2 * oracle.cost(U) + oracle.cost(U - h * V)) / h**2

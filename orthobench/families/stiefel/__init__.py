@@ -1,0 +1,33 @@
+"""The Stiefel manifold: minimize any smooth function of orthonormal columns, X (n, p), X'X = I.
+
+p = n is the orthogonal group, which has two components, det X = 1 and det X = -1: small steps
+stay on the one that they start on. Methods may leave the manifold on their way; they are judged
+at the nearest feasible point (`orthobench.families.stiefel.feasible`).
+"""
+
+from orthobench.families.stiefel.feasible import feasible, violation
+from orthobench.families.stiefel.judge import Judge, projected
+from orthobench.families.stiefel.maker import stiefel
+from orthobench.families.stiefel.oracle import (
+    Cost,
+    FiniteSumOracle,
+    FunctionOracle,
+    Gradient,
+    StiefelOracle,
+)
+from orthobench.families.stiefel.problem import Stiefel, instance
+
+__all__ = [
+    "Cost",
+    "FiniteSumOracle",
+    "FunctionOracle",
+    "Gradient",
+    "Judge",
+    "Stiefel",
+    "StiefelOracle",
+    "feasible",
+    "instance",
+    "projected",
+    "stiefel",
+    "violation",
+]

@@ -1,0 +1,85 @@
+"""The judge of the Stiefel manifold: the objective, its gap, its gradient, and the defect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from orthobench.contract.solution import Solution
+from orthobench.families.stiefel.feasible import feasible
+from orthobench.families.stiefel.oracle import Cost, Gradient
+from orthobench.tools.arrays import Array
+from orthobench.tools.geometry import drift
+
+
+class Judge:
+    """Measures a point at the nearest point of the Stiefel manifold.
+
+    Parameters
+    ----------
+    cost : callable
+        Maps X (n, p) to a number.
+    gap : callable, optional
+        Maps X to the cost minus the least one, where that is known.
+    gradient : callable, optional
+        Maps X to the matrix (n, p) of partial derivatives of the cost.
+    unit : float
+        The norm of the matrix of partial derivatives that gradients are relative to.
+    further : callable, optional
+        Maps X to metrics that only this problem has, by name.
+
+    Notes
+    -----
+    A call costs one cost, one gap and one gradient, 6np² flops, and a polar factor where the point
+    is not orthonormal up to rounding.
+    """
+
+    def __init__(
+        self,
+        cost: Cost,
+        gap: Cost | None = None,
+        gradient: Gradient | None = None,
+        unit: float = 1.0,
+        further: Callable[[Array], Mapping[str, float]] | None = None,
+    ) -> None:
+        self.cost, self.gap, self.gradient, self.further = cost, gap, gradient, further
+        self.unit = unit or 1.0
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics.
+
+        ``objective_gap``, the cost minus the least one, comes first where that is known; then
+        ``objective``, the cost; ``relative_gradient_norm``, the norm of the Riemannian gradient
+        (`projected`) divided by `unit`, where there is a gradient; ``orthogonality_defect``,
+        |X'X - I|_F of the point as the solver gave it; and the further ones.
+        """
+        X = feasible(solution).point
+        metrics = {} if self.gap is None else {"objective_gap": float(self.gap(X))}
+        metrics["objective"] = float(self.cost(X))
+        if self.gradient is not None:
+            norm = float(np.linalg.norm(projected(X, self.gradient(X))))
+            metrics["relative_gradient_norm"] = norm / self.unit
+        metrics["orthogonality_defect"] = drift(solution.point)
+        if self.further is not None:
+            metrics |= self.further(X)
+        return metrics
+
+
+def projected(X: Array, G: Array) -> Array:
+    """Return G - X sym(X'G), the Riemannian gradient in the embedded (Euclidean) metric.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+        Orthonormal columns.
+    G : ndarray, shape (n, p)
+        The matrix of partial derivatives at X.
+
+    Notes
+    -----
+    4np² flops.
+    """
+    S = X.T @ G
+    gradient: Array = G - X @ ((S + S.T) / 2)
+    return gradient

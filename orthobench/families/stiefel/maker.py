@@ -1,0 +1,119 @@
+"""Makes instances of your own function of orthonormal columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthobench.contract.problem import Instance
+from orthobench.errors import DataError, UsageError
+from orthobench.families.stiefel.checks import check_functions
+from orthobench.families.stiefel.feasible import feasible, violation
+from orthobench.families.stiefel.judge import Judge
+from orthobench.families.stiefel.oracle import Cost, FunctionOracle, Gradient, StiefelOracle
+from orthobench.families.stiefel.problem import unit
+from orthobench.tools.arrays import Array, real
+from orthobench.tools.geometry import drift, random_point
+
+START_DEFECT = 1e-8
+"""The largest |X'X - I|_F of a start."""
+
+
+def stiefel(
+    cost: Cost,
+    gradient: Gradient | None = None,
+    *,
+    n: int,
+    p: int,
+    start: Array | None = None,
+    best: float | None = None,
+) -> Instance[StiefelOracle]:
+    """Make an instance of your own function of orthonormal columns, to be minimized.
+
+    Parameters
+    ----------
+    cost : callable
+        Maps X (n, p) with X'X = I to a finite number. It must not write into X. Methods that leave
+        the manifold, such as `landing`, also evaluate it nearby.
+    gradient : callable, optional
+        Maps X to the matrix (n, p) of partial derivatives of the cost, not projected. All solvers
+        but `givens` need it.
+    n, p : int
+        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group.
+    start : ndarray, shape (n, p), optional
+        Orthonormal columns to begin at; by default a random point, another for each seed.
+    best : float, optional
+        The least cost, where it is known. Without it the judge reports no ``objective_gap``.
+
+    Returns
+    -------
+    Instance
+        Its metrics are those of `orthobench.families.stiefel.Judge`. A point off the manifold is
+        judged, and returned, as the nearest point on it.
+
+    Raises
+    ------
+    UsageError
+        Where n or p is no such integer; where the start is not an (n, p) matrix with orthonormal
+        columns; where the cost is not a finite number there, or writes into X; where the gradient
+        there has a wrong shape, is not finite, or disagrees with finite differences of the cost.
+
+    Notes
+    -----
+    Making it takes one evaluation of the cost; with a gradient, two more, and two of that. A
+    solver's evaluations are counted as samples: one for each value, gradient, or both at once.
+
+    Examples
+    --------
+    The two leading eigenvectors of A:
+
+    >>> import numpy as np, orthobench as ob
+    >>> A = np.diag([5.0, 4.0, 2.0, 1.0, 0.0])
+    >>> def cost(X):
+    ...     return -float(np.sum(X * (A @ X)))
+    >>> def gradient(X):
+    ...     return -2 * A @ X
+    >>> X = ob.solve("riemannian-gradient", ob.stiefel(cost, gradient, n=5, p=2)).solution
+    >>> bool(np.isclose(cost(X), -9.0))
+    True
+    """
+    rows, columns = _sizes(n, p)
+    shape = rows, columns
+    first = None if start is None else _start(start, shape)
+    if first is None:
+        X, where = random_point(*shape, np.random.default_rng(0)), f"a random orthonormal {shape}"
+        check_functions(cost, gradient, best, X, "X", f"{where} matrix")
+    else:
+        check_functions(cost, gradient, best, first, "X", "the start")
+    oracle = FunctionOracle(cost, rows, columns, gradient, first)
+    gap = None if best is None else lambda X: cost(X) - best
+    judge = Judge(cost, gap, gradient, 1.0 if gradient is None else unit(oracle))
+    known = {} if best is None else {"objective_gap": 0.0, "objective": float(best)}
+    return Instance(oracle, judge, known, violation, finish=feasible)
+
+
+def _sizes(n: object, p: object) -> tuple[int, int]:
+    for name, size in {"n": n, "p": p}.items():
+        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
+            raise UsageError(f"{name} must be an integer >= 1, not {size!r}")
+    rows, columns = int(n), int(p)  # type: ignore[call-overload]
+    if columns > rows:
+        raise UsageError(f"p = {columns} columns of n = {rows} rows cannot be orthonormal: p <= n")
+    return rows, columns
+
+
+def _start(start: object, shape: tuple[int, int]) -> Array:
+    """Return the start as a read-only array of float64."""
+    try:
+        X = real(np.asarray(start), "the entries of start").copy()
+    except DataError as error:
+        raise UsageError(str(error)) from None
+    if X.shape != shape:
+        raise UsageError(f"start must be a matrix of shape {shape}, not of shape {X.shape}")
+    defect = drift(X)
+    if not defect <= START_DEFECT:
+        raise UsageError(
+            f"start is off the manifold: |X'X - I| is {defect:.2g}; pass orthonormal columns, "
+            "such as numpy.linalg.qr(start)[0]"
+        )
+    X.flags.writeable = False
+    return X

@@ -1,0 +1,231 @@
+"""The oracles of the Stiefel manifold: a cost and its gradient, of your own or of a finite sum."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.problem import Oracle
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.arrays import Array
+
+Cost: TypeAlias = Callable[[Array], float]
+"""Maps X (n, p) to a number."""
+
+Gradient: TypeAlias = Callable[[Array], Array]
+"""Maps X to the matrix (n, p) of partial derivatives of the cost, not projected."""
+
+
+class StiefelOracle(Oracle, ABC):
+    """A smooth function of X (n, p), p <= n, to be minimized over orthonormal columns.
+
+    Subclasses write `value` and `gradient`, and override `value_and_gradient` where both share
+    work and `gradient_rows` where some rows cost less than all. X may be off the manifold.
+
+    Attributes
+    ----------
+    n, k : int
+        Rows and columns of X; k is p.
+    cost_flops, gradient_flops : int
+        Flops of one `value` and of one `gradient`; zero where they are not known.
+    """
+
+    cost_flops: int = 0
+    gradient_flops: int = 0
+
+    @property
+    def both_flops(self) -> int:
+        """Flops of one `value_and_gradient`."""
+        return self.cost_flops + self.gradient_flops
+
+    @abstractmethod
+    def value(self, X: Array) -> float:
+        """Return the cost at X."""
+
+    @abstractmethod
+    def gradient(self, X: Array) -> Array:
+        """Return the matrix (n, p) of partial derivatives at X, a fresh array, not projected."""
+
+    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+        """Return both at X."""
+        return self.value(X), self.gradient(X)
+
+    def gradient_rows(self, X: Array, rows: NDArray[np.intp]) -> Array:
+        """Return some rows of the gradient at X, a fresh array; here of the whole gradient."""
+        return self.gradient(X)[rows]
+
+    def gradient_rows_flops(self, count: int) -> int:
+        """Return the flops of `gradient_rows` for so many rows."""
+        del count
+        return self.gradient_flops
+
+
+class FiniteSumOracle(StiefelOracle):
+    """A mean of functions, the terms, whose gradient can be estimated from some of them.
+
+    Subclasses write `terms_gradient` too. The terms are drawn without replacement until all have
+    been drawn, then again in another order.
+
+    Attributes
+    ----------
+    terms : int
+        The number of terms.
+    term_flops : int
+        Flops of the gradient of one term.
+    """
+
+    terms: int
+    term_flops: int = 0
+    _drawn: int = 0
+
+    @abstractmethod
+    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
+        """Return the gradient at X of the mean of the chosen terms, a fresh array."""
+
+    def rewind(self, rng: np.random.Generator) -> None:
+        """Begin with the first term of an order that `rng` draws."""
+        self._rng, self._drawn = rng, 0
+        self._order = rng.permutation(self.terms)
+
+    @property
+    def taken(self) -> int:
+        """The terms drawn in this run."""
+        return self._drawn
+
+    def stochastic_gradient(self, X: Array, batch: int) -> Array:
+        """Return the gradient at X of the mean of the next terms, an unbiased estimate.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, p)
+        batch : int
+            How many terms to draw: samples, for the count of a solver.
+        """
+        chosen = np.concatenate([self._next(size) for size in self._pieces(batch)])
+        return self.terms_gradient(X, chosen)
+
+    def _pieces(self, batch: int) -> list[int]:
+        """Return how a batch is divided by the ends of epochs."""
+        pieces, at = [], self._drawn % self.terms
+        while batch > 0:
+            pieces.append(min(batch, self.terms - at))
+            batch, at = batch - pieces[-1], 0
+        return pieces
+
+    def _next(self, size: int) -> NDArray[np.intp]:
+        at = self._drawn % self.terms
+        if at == 0 and self._drawn:
+            self._order = self._rng.permutation(self.terms)
+        self._drawn += size
+        return self._order[at : at + size]
+
+
+class FunctionOracle(StiefelOracle):
+    """A function of your own, checked at each call.
+
+    Parameters
+    ----------
+    cost : callable
+        Maps X (n, p) to a float.
+    n, p : int
+        Rows and columns of X.
+    gradient : callable, optional
+        Maps X to the matrix of partial derivatives (n, p), not projected.
+    start : ndarray, shape (n, p), optional
+        Orthonormal columns to begin at, in place of the random point that the harness draws.
+    """
+
+    def __init__(
+        self,
+        cost: Cost,
+        n: int,
+        p: int,
+        gradient: Gradient | None = None,
+        start: Array | None = None,
+    ) -> None:
+        self.cost, self.partials, self.n, self.k = cost, gradient, n, p
+        self._given = start
+
+    @property
+    def start(self) -> Array:
+        """The point to begin at: your own, or the one that the harness drew."""
+        start: Array = vars(self)["start"]
+        return start
+
+    @start.setter
+    def start(self, drawn: Array) -> None:
+        vars(self)["start"] = drawn if self._given is None else self._given.copy()
+
+    def value(self, X: Array) -> float:
+        """Return the cost.
+
+        Raises
+        ------
+        DataError
+            Where it is not a finite real number.
+        """
+        return checked_value(self.cost(X))
+
+    def gradient(self, X: Array) -> Array:
+        """Return the gradient.
+
+        Raises
+        ------
+        UsageError
+            Where there is none.
+        DataError
+            Where it is not a real matrix (n, p).
+        """
+        return checked_gradient(_present(self.partials)(X), (self.n, self.k))
+
+
+def checked_value(value: object) -> float:
+    """Return the value of a cost as a float.
+
+    Raises
+    ------
+    DataError
+        Where it is not a finite real number.
+    """
+    if type(value) is not float:
+        given = np.asarray(value)
+        if given.ndim or given.dtype.kind not in "fiub":
+            raise DataError(
+                f"the cost must return a real number, not {given.dtype} of shape {given.shape}"
+            )
+        value = float(given)
+    if not np.isfinite(value):
+        raise DataError(
+            f"the cost is {value!r} where a solver evaluated it; it must be finite at every matrix "
+            "with orthonormal columns"
+        )
+    return value
+
+
+def checked_gradient(gradient: object, shape: tuple[int, ...]) -> Array:
+    """Return a gradient as float64.
+
+    Raises
+    ------
+    DataError
+        Where it is not a real matrix of the shape.
+    """
+    G = np.asarray(gradient)
+    if G.shape != shape or G.dtype.kind not in "fiu":
+        raise DataError(
+            f"the gradient must return a real matrix of shape {shape}, not {G.dtype} of {G.shape}"
+        )
+    return G.astype(np.float64, copy=False)
+
+
+def _present(gradient: Gradient | None) -> Gradient:
+    if gradient is None:
+        raise UsageError(
+            "this solver needs the gradient of the cost: pass it to ob.stiefel or "
+            "ob.orthogonal_group"
+        )
+    return gradient
