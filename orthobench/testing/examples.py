@@ -116,7 +116,7 @@ def _rows(n: int) -> Array:
 
 
 class _Moment(FiniteSumOracle):
-    """-tr(X'CXN)/2 for the second moment C of samples, a mean over them, and N = diag(1, 2, ...)."""
+    """-tr(X'CXN)/2 for the second moment C of samples and N = diag(1, 2, ...)."""
 
     def __init__(self, samples: Array, p: int) -> None:
         self.samples, self.C = samples, samples.T @ samples / len(samples)

@@ -98,14 +98,14 @@ class StiefelObjective(Objective):
         """Return the cost."""
         if self._last is None or self._last[0] is not U:
             self.counted += self.oracle.cost_flops
-            self.calls += 1
+            self.calls += self.oracle.terms
             self._last = U, self.oracle.value(U)
         return self._last[1]
 
     def gradient(self, U: Array) -> Array:
         """Return the gradient of the cost."""
         self.counted += self.oracle.gradient_flops
-        self.calls += 1
+        self.calls += self.oracle.terms
         return self.oracle.gradient(U)
 
     def scale(self, U: Array) -> float:

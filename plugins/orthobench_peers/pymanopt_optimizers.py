@@ -112,10 +112,9 @@ def run_optimizer(
 class Pymanopt(Rerun[ManifoldOracle]):
     """Base of Pymanopt's optimizers.
 
-    On the Stiefel manifold, the orthogonal group included, they use the cost and the gradient of the
-    instance, which it must have.
-    For symmetric Tucker decomposition they work on Grassmann(n, r), with F and its gradient from
-    the partial core, as the built-in methods do.
+    On the Stiefel manifold, the orthogonal group included, they use the cost and the gradient of
+    the instance, which it must have. For symmetric Tucker decomposition they work on
+    Grassmann(n, r), with F and its gradient from the partial core, as the built-in methods do.
 
     Pymanopt's limits on the norm of the gradient, 1e-6, on time and on evaluations would end them
     early. Here they end at a relative gradient norm of 1e-12, or where a step is shorter than

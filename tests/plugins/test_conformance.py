@@ -10,6 +10,7 @@ from orthobench_givens.coordinate_descent import Givens
 from orthobench_givens.sparse_pca import GivensSparsePCA
 from orthobench_gpower.gpower import GPower
 from orthobench_problems import orthobench_problems
+from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient, WenYin
 from orthobench_stochastic_pca.entropic import MEG, WarmuthKuzmin
 from orthobench_stochastic_pca.incremental import IncrementalPCA
 from orthobench_stochastic_pca.msg import MSG, CappedMSG
@@ -21,7 +22,7 @@ from orthobench_tucker.trust_region import TrustRegion
 
 from orthobench.families.orthogonal_tensor import STARTS
 
-PLUGINS = ("givens", "gpower", "peers", "stochastic-pca", "tensor-power", "tucker")
+PLUGINS = ("givens", "gpower", "peers", "stiefel", "stochastic-pca", "tensor-power", "tucker")
 
 VARIANTS = (
     Givens(sampling="without-replacement"),
@@ -40,6 +41,14 @@ VARIANTS = (
     TensorPower(restarts=4, iterations=6, tolerance=0.0),
     *(cls(form="explicit") for cls in (PGD, HOOI, QuasiNewton, TrustRegion)),
     PGD(start="random"),
+    *(RiemannianGradient(retraction=name) for name in ("polar", "cayley", "newton-schulz")),
+    RiemannianGradient(metric="canonical", retraction="cholesky-qr"),
+    RiemannianGradient(steps="armijo"),
+    *(RiemannianGradient(steps="constant", batch=batch) for batch in (0, 5)),
+    WenYin(safe_search=True),
+    Landing(batch=5),
+    POGO(safe_step=True, batch=5),
+    RandomSubmanifold(sampling="rotation", orthonormalize=7),
 )
 
 SIZES = {

@@ -32,8 +32,11 @@ class StiefelOracle(Oracle, ABC):
         Rows and columns of X; k is p.
     cost_flops, gradient_flops : int
         Flops of one `value` and of one `gradient`; zero where they are not known.
+    terms : int
+        The samples that an evaluation counts: 1, or the terms of a finite sum.
     """
 
+    terms: int = 1
     cost_flops: int = 0
     gradient_flops: int = 0
 
@@ -78,7 +81,6 @@ class FiniteSumOracle(StiefelOracle):
         Flops of the gradient of one term.
     """
 
-    terms: int
     term_flops: int = 0
     _drawn: int = 0
 

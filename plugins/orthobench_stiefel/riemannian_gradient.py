@@ -1,0 +1,180 @@
+"""Riemannian gradient descent on the Stiefel manifold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, Status, UsageError, flops, parameter
+from orthobench.families.stiefel import StiefelOracle
+from orthobench_stiefel.descent import (
+    Descent,
+    Iterate,
+    batch_parameter,
+    check_batch,
+    cleaned,
+    estimated,
+    evaluated,
+    norm_of,
+    settle,
+    tolerance_parameter,
+)
+from orthobench_stiefel.line_search import CUT, RHO, Reference, barzilai_borwein
+from orthobench_stiefel.retractions import RETRACTIONS
+
+TRIALS = 30
+"""Most trials of a line search; after them the cost differs by rounding only."""
+
+
+@dataclass(slots=True, kw_only=True)
+class GradientState(Iterate):
+    """The iterate, its gradient, and the memory of the line search.
+
+    Attributes
+    ----------
+    R : ndarray, shape (n, p)
+        The Riemannian gradient at X.
+    slope : float
+        <G, R>, with the matrix G of partial derivatives.
+    length : float
+        The first trial of the next step.
+    reference : Reference
+        The cost that a step is compared with.
+    """
+
+    R: Array
+    slope: float
+    length: float
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class RiemannianGradient(Descent[GradientState]):
+    """Gradient descent along retractions, with Barzilai-Borwein, Armijo or constant steps.
+
+    X <- Retr_X(-t R). In the Euclidean metric R = G - X sym(X'G), in the canonical one
+    R = G - XG'X. A step t is accepted where f <= C - 1e-4 t <G, R>, up to rounding.
+
+    - ``bb``: t is alternately |S|²/|<S, Y>| and |<S, Y>|/|Y|², with the last changes S of X and Y
+      of R, and cut by .1 where it is rejected. C is Zhang and Hager's mean of the costs so far, so
+      that the cost may rise for some steps.
+    - ``armijo``: twice the last step, halved where it is rejected; C is the cost.
+    - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum.
+
+    It has converged where the gradient is small, or where no step lowers the cost by more than its
+    rounding.
+
+    Parameters
+    ----------
+    metric : {"euclidean", "canonical"}
+    retraction : {"qr", "polar", "cayley", "newton-schulz", "cholesky-qr"}
+        `orthobench_stiefel.retractions`. The Cayley curve is orthonormalized where it has drifted
+        by more than 1e-13.
+    steps : {"bb", "armijo", "constant"}
+    step : float
+        The first step, or the constant one.
+    batch : int
+    tolerance : float
+
+    Notes
+    -----
+    Flops of a step: 4np² for R, 10np for differences, and for each trial a value, a gradient and a
+    retraction, 4np² for a QR. Memory: 6np.
+
+    References
+    ----------
+    Absil, Mahony and Sepulchre 2008, "Optimization algorithms on matrix manifolds", chapter 4;
+    Edelman, Arias and Smith 1998, for the canonical metric; Zhang and Hager 2004, "A nonmonotone
+    line search technique"; Barzilai and Borwein 1988.
+    """
+
+    name: ClassVar[str] = "riemannian-gradient"
+    source: ClassVar[str] = "Absil, Mahony and Sepulchre 2008, Algorithm 1"
+
+    metric: str = parameter(
+        "euclidean", choices=("euclidean", "canonical"), help="metric that defines the gradient"
+    )
+    retraction: str = parameter(
+        "qr", choices=tuple(RETRACTIONS), help="how a step returns to the manifold"
+    )
+    steps: str = parameter("bb", choices=("bb", "armijo", "constant"), help="rule of the steps")
+    step_size: float = parameter(
+        1e-3,
+        name="step",
+        above=0.0,
+        grid=(1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0),
+        help="first step, or the constant one",
+    )
+    batch: int = batch_parameter()
+    tolerance: float = tolerance_parameter()
+
+    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> GradientState:
+        """Evaluate the start."""
+        del rng
+        check_batch(oracle, self.batch)
+        if self.batch and self.steps != "constant":
+            raise UsageError(f"steps = {self.steps} searches with the whole cost; take batch = 0")
+        X = oracle.start.copy()
+        state = GradientState(X=X, R=X, slope=0.0, length=self.step_size, reference=Reference(0.0))
+        if self.steps == "constant":
+            G = estimated(oracle, state, X, self.batch)
+        else:
+            state.reference.cost, G = evaluated(oracle, state, X)
+        state.unit = norm_of(G, state)
+        state.R, state.slope = self._gradient(state, X, G)
+        settle(state, state.slope, 0.0)
+        return state
+
+    def step(self, oracle: StiefelOracle, state: GradientState) -> None:
+        """Do one step along the retraction."""
+        state.work.steps += 1
+        if self.steps == "constant":
+            state.X = self._retracted(state, self.step_size)
+            G = estimated(oracle, state, state.X, self.batch)
+            state.R, state.slope = self._gradient(state, state.X, G)
+        else:
+            self._search(oracle, state)
+        settle(state, norm_of(state.R, state), 0.0 if self.batch else self.tolerance)
+
+    def _search(self, oracle: StiefelOracle, state: GradientState) -> None:
+        """Try steps until one is accepted; without one the method has converged."""
+        length, cut = state.length, CUT if self.steps == "bb" else 0.5
+        for _ in range(TRIALS):
+            X = self._retracted(state, length)
+            value, G = evaluated(oracle, state, X)
+            if state.reference.accepts(value, RHO * length * state.slope):
+                return self._accept(state, X, value, G, length)
+            length *= cut
+        state.status = Status.CONVERGED
+        return None
+
+    def _accept(
+        self, state: GradientState, X: Array, value: float, G: Array, length: float
+    ) -> None:
+        R, state.slope = self._gradient(state, X, G)
+        if self.steps == "bb":
+            S, Y = X - state.X, R - state.R
+            state.length = barzilai_borwein(S, Y, long=state.work.steps % 2 == 0)
+            state.reference.include(value)
+            state.work.flops += 6 * X.size
+        else:
+            state.length = 2 * length
+            state.reference.include(value, memory=0.0)
+        state.X, state.R = X, R
+
+    def _gradient(self, state: GradientState, X: Array, G: Array) -> tuple[Array, float]:
+        """Return the Riemannian gradient in the metric, and <G, R>."""
+        n, p = X.shape
+        XG = X.T @ G
+        R: Array = G - X @ (XG.T if self.metric == "canonical" else (XG + XG.T) / 2)
+        state.work.flops += 2 * flops.gemm(n, p, p) + 3 * X.size
+        if self.metric == "euclidean":
+            state.work.flops += 2 * p * p
+        return R, float(np.vdot(G, R))
+
+    def _retracted(self, state: GradientState, length: float) -> Array:
+        X, done = RETRACTIONS[self.retraction](state.X, -length * state.R)
+        state.work.flops += done + X.size
+        return cleaned(X, state) if self.retraction == "cayley" else X

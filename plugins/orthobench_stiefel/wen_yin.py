@@ -1,0 +1,153 @@
+"""The feasible method of Wen and Yin: a Cayley curve with Barzilai-Borwein steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import Array, Status, parameter
+from orthobench.families.stiefel import StiefelOracle
+from orthobench_stiefel.cayley import CayleyCurve
+from orthobench_stiefel.descent import Descent, Iterate, cleaned, evaluated, norm_of, settle
+from orthobench_stiefel.line_search import CUT, RHO, Reference, barzilai_borwein
+
+WINDOW = 5
+"""The steps over which the changes of X and of the cost are averaged."""
+
+TRIALS = 5
+"""The trial of a line search that the authors accept whatever the cost is."""
+
+SAFE_TRIALS = 30
+"""Most trials of the safe search; after them the cost differs by rounding only."""
+
+
+@dataclass(slots=True, kw_only=True)
+class WenYinState(Iterate):
+    """The iterate, the curve from it, and the memory of the line search.
+
+    Attributes
+    ----------
+    G : ndarray, shape (n, p)
+        The matrix of partial derivatives at X.
+    value : float
+        The cost at X.
+    slope : ndarray, shape (n, p)
+        G - XG'X.
+    length : float
+        The first trial of the next step.
+    reference : Reference
+        The cost that a step is compared with.
+    changes : list of (float, float)
+        The changes of X and of the cost in the last steps.
+    """
+
+    G: Array
+    value: float
+    slope: Array
+    length: float
+    reference: Reference
+    changes: list[tuple[float, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class WenYin(Descent[WenYinState]):
+    """Descent along the Cayley curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X, A = GX' - XG'.
+
+    The curve keeps X'X = I; where 2p < n a point of it takes a system of size 2p
+    (`orthobench_stiefel.cayley.CayleyCurve`). Steps are alternately |<S, Y>|/|Y|² and
+    |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, under the nonmonotone rule
+    f <= C - 1e-4 t |G - XG'X|², cut by .1. A point that has drifted by more than 1e-13 is
+    orthonormalized.
+
+    As in the authors' code, the fifth trial is accepted whatever the cost is, so that the cost may
+    rise without bound; ``safe_search`` goes on until the rule holds. Their slope is not that of the
+    curve, -|A|²/2, but between one and two times that.
+
+    It ends where |G - XG'X| < gtol; or where |S|/sqrt(n) < xtol and the relative change of the
+    cost < ftol; or where their means over the last five steps are below ten times that.
+
+    Parameters
+    ----------
+    step : float
+        The first step.
+    gtol, xtol, ftol : float
+        Absolute, as the authors have them.
+    safe_search : bool
+
+    Notes
+    -----
+    Flops of a step: 6np² for the curve, 12np, and for each trial a value, a gradient and
+    6np² + 40p³/3. Where 2p >= n a curve takes 6n²p and a trial 2n³/3 + 2n²p. Memory: 7np + 4p², or
+    2n² + 6np.
+
+    References
+    ----------
+    Wen and Yin 2013, "A feasible method for optimization with orthogonality constraints",
+    Mathematical Programming 142, Algorithm 2, with the settings of the authors' code
+    ``OptStiefelGBB``. In its later releases the Cayley curve is an option, and a QR the default.
+    """
+
+    name: ClassVar[str] = "wen-yin"
+    source: ClassVar[str] = "Wen and Yin 2013, Algorithm 2"
+
+    step_size: float = parameter(1e-3, name="step", above=0.0, help="first step")
+    gtol: float = parameter(1e-6, low=0.0, help="norm of G - XG'X to end at")
+    xtol: float = parameter(1e-6, low=0.0, help="change of X to end at, with ftol")
+    ftol: float = parameter(1e-12, low=0.0, help="relative change of the cost to end at, with xtol")
+    safe_search: bool = parameter(
+        False, help="search until the rule holds, in place of accepting the fifth trial"
+    )
+
+    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
+        """Evaluate the start."""
+        del rng
+        X = oracle.start.copy()
+        state = WenYinState(
+            X=X, G=X, value=0.0, slope=X, length=self.step_size, reference=Reference(0.0), unit=1.0
+        )
+        state.value, state.G = evaluated(oracle, state, X)
+        state.reference.cost = state.value
+        settle(state, norm_of(state.G, state), 0.0)
+        return state
+
+    def step(self, oracle: StiefelOracle, state: WenYinState) -> None:
+        """Do one step along the curve."""
+        state.work.steps += 1
+        curve = CayleyCurve(state.X, state.G)
+        state.work.flops += curve.flops
+        before, gain = curve.slope, RHO * norm_of(curve.slope, state) ** 2
+        length = state.length
+        for trial in range(1, SAFE_TRIALS + 1):
+            X = cleaned(curve(length), state)
+            state.work.flops += curve.point_flops
+            value, G = evaluated(oracle, state, X)
+            last = trial == TRIALS and not self.safe_search
+            if last or state.reference.accepts(value, length * gain):
+                return self._accept(state, X, value, G, before)
+            length *= CUT
+        state.status = Status.CONVERGED
+        return None
+
+    def _accept(self, state: WenYinState, X: Array, value: float, G: Array, before: Array) -> None:
+        n, p = X.shape
+        slope: Array = G - X @ (G.T @ X)
+        S, Y = X - state.X, slope - before
+        state.length = barzilai_borwein(S, Y, long=state.work.steps % 2 == 0)
+        moved = norm_of(S, state) / float(np.sqrt(n))
+        changed = abs(value - state.value) / (abs(value) + 1)
+        state.work.flops += 4 * n * p * p + 7 * X.size
+        state.changes = [*state.changes[1 - WINDOW :], (moved, changed)]
+        state.reference.include(value)
+        state.X, state.G, state.value = X, G, value
+        settle(state, norm_of(slope, state), self.gtol)
+        if state.status is Status.RUNNING and self._still(state.changes):
+            state.status = Status.CONVERGED
+
+    def _still(self, changes: list[tuple[float, float]]) -> bool:
+        """Return whether X and the cost change too little to go on."""
+        moved, changed = changes[-1]
+        means = np.mean(changes, axis=0)
+        below = bool(means[0] < 10 * self.xtol and means[1] < 10 * self.ftol)
+        return below or (moved < self.xtol and changed < self.ftol)

@@ -1,0 +1,110 @@
+"""Retractions: they stay on the manifold, and agree to the order that theory says."""
+
+import numpy as np
+import pytest
+from orthobench_stiefel.cayley import CayleyCurve
+from orthobench_stiefel.retractions import (
+    RETRACTIONS,
+    cayley,
+    cholesky_qr,
+    newton_schulz,
+    polar,
+    qr,
+)
+from scipy.linalg import expm
+
+from orthobench.contract import drift
+from orthobench.contract import polar as polar_factor
+from orthobench.families.stiefel import projected
+from orthobench.tools.geometry import random_point
+
+SHAPES = [(40, 6), (10, 7), (8, 8), (5, 1)]
+
+
+def point(n, p, seed=0):
+    return random_point(n, p, np.random.default_rng(seed))
+
+
+def tangent(X, norm=1.0, seed=1):
+    D = projected(X, np.random.default_rng(seed).standard_normal(X.shape))
+    return norm * D / np.linalg.norm(D)
+
+
+@pytest.mark.parametrize("name", RETRACTIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("norm", [1e-3, 1.0, 10.0])
+def test_the_columns_stay_orthonormal(name, shape, norm):
+    X = point(*shape)
+    Y, flops = RETRACTIONS[name](X, tangent(X, norm))
+    # the defect of a Cholesky QR grows with the square of the condition, here up to 10²
+    assert drift(Y) < (1e-12 if name == "cholesky-qr" else 1e-13)
+    assert flops > 0
+
+
+def euclidean_geodesic(X, D):
+    """Return the geodesic of the embedded metric at 1 (Edelman, Arias and Smith 1998, eq. 2.14)."""
+    p = X.shape[1]
+    turn = X.T @ D
+    W = np.block([[turn, -D.T @ D], [np.eye(p), turn]])
+    return np.hstack([X, D]) @ expm(W)[:, :p] @ expm(-turn), 0
+
+
+def canonical_geodesic(X, D):
+    """Return the geodesic of the canonical metric at 1, exp(PDX' - XD'P) X."""
+    PD = D - X @ (X.T @ D) / 2
+    return expm(PD @ X.T - X @ PD.T) @ X, 0
+
+
+def ratios(one, other, shape):
+    """Return by what factors the distance of two retractions falls as the step is halved."""
+    X = point(*shape)
+    far, half, quarter = (
+        np.linalg.norm(one(X, tangent(X, norm))[0] - other(X, tangent(X, norm))[0])
+        for norm in (0.04, 0.02, 0.01)
+    )
+    return [far / half, half / quarter]
+
+
+@pytest.mark.parametrize("shape", SHAPES[:3])
+def test_polar_and_cayley_are_geodesics_of_their_metrics_to_second_order(shape):
+    assert ratios(polar, euclidean_geodesic, shape) == pytest.approx([8, 8], rel=0.05)
+    assert ratios(cayley, canonical_geodesic, shape) == pytest.approx([8, 8], rel=0.05)
+
+
+@pytest.mark.parametrize("shape", SHAPES[:3])
+def test_q_factors_are_geodesics_to_first_order_only(shape):
+    assert ratios(qr, euclidean_geodesic, shape) == pytest.approx([4, 4], rel=0.05)
+    assert ratios(qr, polar, shape) == pytest.approx([4, 4], rel=0.05)
+
+
+@pytest.mark.parametrize("name", RETRACTIONS)
+def test_a_short_step_is_the_tangent_one_to_first_order(name):
+    X = point(20, 5)
+    errors = [
+        np.linalg.norm(RETRACTIONS[name](X, tangent(X, t))[0] - X - tangent(X, t))
+        for t in (0.02, 0.01)
+    ]
+    assert errors[0] / errors[1] == pytest.approx(4, rel=0.05)
+
+
+@pytest.mark.parametrize("norm", [1e-6, 1.0, 1.5, 100.0])
+def test_newton_schulz_is_the_polar_factor_and_cholesky_the_q_factor(norm):
+    X = point(20, 5)
+    D = tangent(X, norm)
+    assert np.abs(newton_schulz(X, D)[0] - polar_factor(X + D)).max() < 1e-13
+    assert np.abs(polar(X, D)[0] - polar_factor(X + D)).max() < 1e-11
+    assert np.abs(cholesky_qr(X, D)[0] - qr(X, D)[0]).max() < 1e-11
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_cayley_curve_is_its_definition(shape):
+    """Of size 2p where p is small, of size n where it is not."""
+    n, p = shape
+    X, G = point(n, p), np.random.default_rng(3).standard_normal(shape)
+    A, identity = G @ X.T - X @ G.T, np.eye(n)
+    curve = CayleyCurve(X, G)
+    for t in (1e-3, 0.5, -2.0):
+        expected = np.linalg.solve(identity + t / 2 * A, (identity - t / 2 * A) @ X)
+        assert np.abs(curve(t) - expected).max() < 1e-12
+    assert np.abs(curve.slope - A @ X).max() < 1e-13
+    assert curve.small == (2 * p < n)

@@ -1,0 +1,135 @@
+"""Runs of all methods: known optima, the orthogonal group, batches, and what is refused."""
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.api import SolverError
+from orthobench.tools.geometry import random_point
+
+N, P = 8, 2
+VALUES = np.linspace(0.2, 1.6, N)
+Q = random_point(N, N, np.random.default_rng(0))
+A = (Q * VALUES) @ Q.T
+WEIGHTS = np.arange(P, 0, -1.0) / P
+LEAST = float(VALUES[:P] @ WEIGHTS)
+
+METHODS = [
+    ("riemannian-gradient", {}),
+    ("riemannian-gradient", {"metric": "canonical", "retraction": "cayley"}),
+    ("riemannian-gradient", {"retraction": "polar"}),
+    ("riemannian-gradient", {"retraction": "newton-schulz"}),
+    ("riemannian-gradient", {"retraction": "cholesky-qr"}),
+    ("riemannian-gradient", {"steps": "armijo"}),
+    ("riemannian-gradient", {"steps": "constant", "step": 0.4}),
+    ("wen-yin", {"gtol": 1e-8, "safe_search": True}),
+    ("landing", {"step": 0.5}),
+    ("pogo", {"step": 0.5}),
+    ("random-submanifold", {"step": 0.5}),
+    ("random-submanifold", {"step": 0.5, "sampling": "rotation", "size": 6}),
+    ("pymanopt-trust-regions", {}),
+]
+
+
+def cost(X):
+    return float(np.vdot(X * WEIGHTS, A @ X))
+
+
+def gradient(X):
+    return 2 * (A @ X) * WEIGHTS
+
+
+@pytest.mark.parametrize(("name", "settings"), METHODS)
+def test_the_known_optimum_is_found(name, settings):
+    instance = ob.stiefel(cost, gradient, n=N, p=P, best=LEAST)
+    outcome = ob.solve(name, instance, ob.Budget(steps=1500), **settings)
+    assert abs(outcome.trace[-1].metrics["objective_gap"]) < 1e-9
+    assert outcome.trace[-1].metrics["constraint_violation"] < 1e-12
+    assert np.abs(outcome.solution.T @ outcome.solution - np.eye(P)).max() < 1e-12
+    assert outcome.work.samples > 0
+
+
+@pytest.mark.parametrize(("name", "settings"), METHODS)
+def test_problems_of_the_orthogonal_group_are_taken(name, settings):
+    """Each ends at the best point of a component, or gets closer where steps are constant."""
+    outcome = ob.solve(name, "procrustes", ob.Budget(steps=60), **(settings | short(settings)))
+    first, last = outcome.trace[0].metrics, outcome.trace[-1].metrics
+    assert last["component_gap"] < 0.7 * first["component_gap"]
+    assert last["constraint_violation"] < 1e-10
+
+
+def short(settings):
+    """Return a step for the scale of the Procrustes problem, where one was given."""
+    return {"step": 2e-3} if "step" in settings else {}
+
+
+def test_square_problems_are_taken_by_givens():
+    weights = np.arange(1.0, 5.0)
+    instance = ob.stiefel(lambda X: float(np.vdot(X * weights, A[:4, :4] @ X)), n=4, p=4)
+    least = np.linalg.eigvalsh(A[:4, :4])[::-1] @ weights
+    outcome = ob.solve("givens", instance)
+    assert outcome.trace[-1].metrics["objective"] == pytest.approx(least, abs=1e-9)
+    with pytest.raises(ob.UsageError, match="as many columns as rows"):
+        ob.solve("givens", ob.stiefel(cost, n=N, p=P))
+
+
+@pytest.mark.parametrize("name", ["riemannian-gradient", "wen-yin", "landing", "pogo"])
+def test_a_cost_that_breaks_ends_the_run_with_a_reason(name):
+    calls = iter(range(100))
+
+    def breaking(X):
+        return cost(X) if next(calls) < 5 else np.nan
+
+    def breaking_gradient(X):
+        return gradient(X) if next(calls) < 10 else np.full_like(X, np.nan)
+
+    with pytest.raises((ob.DataError, SolverError), match=r"cost is nan|gradient .* not finite"):
+        ob.solve(name, ob.stiefel(breaking, breaking_gradient, n=N, p=P))
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("landing", {"batch": 3}, "needs a cost that is a finite sum"),
+        ("pogo", {"batch": 3}, "needs a cost that is a finite sum"),
+        ("riemannian-gradient", {"batch": 3, "steps": "constant"}, "finite sum"),
+        ("random-submanifold", {"size": N + 1}, "size = 9 coordinates are more than the 8 rows"),
+        ("wen-yin", {"step": 0.0}, "step must be > 0"),
+        ("riemannian-gradient", {"retraction": "exp"}, "unknown value of retraction"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(name, settings, message):
+    with pytest.raises(ob.UsageError, match=message):
+        ob.solve(name, ob.stiefel(cost, gradient, n=N, p=P), ob.Budget(steps=3), **settings)
+
+
+def test_a_missing_gradient_is_asked_for():
+    with pytest.raises(ob.UsageError, match="needs the gradient of the cost"):
+        ob.solve("wen-yin", ob.stiefel(cost, n=N, p=P))
+
+
+def test_a_stationary_start_is_converged():
+    start = random_point(N, P, np.random.default_rng(1))
+    constant = ob.stiefel(lambda X: 3.0, np.zeros_like, n=N, p=P, start=start)
+    for name in ("riemannian-gradient", "wen-yin", "landing", "pogo", "random-submanifold"):
+        outcome = ob.solve(name, constant, ob.Budget(steps=100))
+        assert outcome.stop.reason.startswith("converged")
+        assert np.abs(outcome.solution - start).max() < 1e-15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("riemannian-gradient", {"retraction": retraction, "steps": "constant", "step": 0.3})
+        for retraction in ("qr", "polar", "cayley", "newton-schulz", "cholesky-qr")
+    ]
+    + [("wen-yin", {"gtol": 0.0, "xtol": 0.0, "ftol": 0.0})]
+    + [("random-submanifold", {"step": 0.3, "orthonormalize": 1000})],
+)
+def test_drift_stays_at_rounding_over_many_steps(name, settings):
+    if name != "wen-yin":
+        settings = settings | {"tolerance": 0.0}
+    instance = ob.stiefel(cost, gradient, n=N, p=P)
+    outcome = ob.solve(name, instance, ob.Budget(steps=100_000), **settings)
+    assert max(m.metrics["orthogonality_defect"] for m in outcome.trace) < 1e-12

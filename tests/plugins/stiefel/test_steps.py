@@ -1,0 +1,209 @@
+"""Single steps of each method against its formula."""
+
+import numpy as np
+import pytest
+from orthobench_stiefel.descent import Iterate
+from orthobench_stiefel.landing import Landing, landing_field, safe_step
+from orthobench_stiefel.pogo import POGO
+from orthobench_stiefel.random_submanifold import RandomSubmanifold
+from orthobench_stiefel.riemannian_gradient import RiemannianGradient
+from orthobench_stiefel.wen_yin import WenYin
+from scipy.linalg import expm
+
+import orthobench as ob
+from orthobench.contract import drift
+from orthobench.tools.geometry import orthonormalize, random_point
+
+N, P = 9, 3
+A = np.random.default_rng(0).standard_normal((N, N))
+A = A + A.T
+WEIGHTS = np.array([3.0, 2.0, 1.0])
+
+
+def cost(X):
+    return float(np.vdot(X * WEIGHTS, A @ X))
+
+
+def gradient(X):
+    return 2 * (A @ X) * WEIGHTS
+
+
+def skew(S):
+    return (S - S.T) / 2
+
+
+def ready(solver):
+    """Return an oracle, the state at its start, and the start."""
+    oracle = ob.stiefel(cost, gradient, n=N, p=P).oracle
+    oracle.start = random_point(N, P, np.random.default_rng(0))
+    return oracle, solver.init(oracle, np.random.default_rng(1)), oracle.start
+
+
+def stepped(solver, count=1):
+    oracle, state, X = ready(solver)
+    solver.advance(oracle, state, count)
+    return state, X
+
+
+def random_pair(defect, seed):
+    rng = np.random.default_rng(seed)
+    X = random_point(N, P, rng) @ np.diag(1 + defect * rng.uniform(-1, 1, P))
+    return X, rng.standard_normal(X.shape)
+
+
+def test_the_two_parts_of_the_landing_field_are_orthogonal():
+    X, G = random_pair(0.2, 0)
+    along, _, _ = landing_field(X, G, 0.0)
+    whole, defect, _ = landing_field(X, G, 2.0)
+    pull = whole - along
+    assert np.abs(along - skew(G @ X.T) @ X).max() < 1e-14
+    assert np.abs(pull - 2 * X @ (X.T @ X - np.eye(P))).max() < 1e-14
+    assert abs(np.vdot(along, pull)) < 1e-13 * np.linalg.norm(along) * np.linalg.norm(pull)
+    assert defect == pytest.approx(drift(X))
+
+
+def test_the_skew_part_leaves_the_constraint_as_it_is_to_first_order():
+    X, G = random_pair(0.2, 1)
+    along, _, _ = landing_field(X, G, 0.0)
+    assert np.abs(X.T @ along + along.T @ X).max() < 1e-13
+
+
+def test_the_safe_step_keeps_the_defect_below_its_bound():
+    for seed in range(300):
+        X, G = random_pair(0.15, seed)
+        G *= 10.0 ** np.random.default_rng(seed).uniform(-2, 2)
+        field, defect, _ = landing_field(X, G, 1.0)
+        step = safe_step(defect, float(np.linalg.norm(field)), 1.0, 0.5)
+        assert drift(X - step * field) <= 0.5
+
+
+def test_landing_needs_its_safe_step_where_steps_are_long():
+    worst = {}
+    for safe in (True, False):
+        solver = Landing(step_size=0.5, safe_step=safe)
+        oracle, state, _ = ready(solver)
+        defects = []
+        for _ in range(3):
+            solver.step(oracle, state)
+            defects.append(drift(state.X))
+        worst[safe] = max(defects)
+    assert worst[True] <= 0.5
+    assert not worst[False] <= 5
+
+
+def test_a_step_of_landing():
+    state, X = stepped(Landing(step_size=1e-3))
+    assert np.abs(state.X - (X - 1e-3 * skew(gradient(X) @ X.T) @ X)).max() < 1e-13
+
+
+def test_a_step_of_pogo_and_its_defect():
+    defects = []
+    for step in (0.02, 0.01):
+        state, X = stepped(POGO(step_size=step))
+        M = X - step * skew(gradient(X) @ X.T) @ X
+        assert np.abs(state.X - (1.5 * M - 0.5 * M @ M.T @ M)).max() < 1e-13
+        defects.append(drift(state.X))
+    assert defects[0] / defects[1] == pytest.approx(16, rel=0.1)
+
+
+def test_pogo_breaks_down_at_a_long_step_unless_it_is_safe():
+    plain, _ = stepped(POGO(step_size=1.0))
+    assert drift(plain.X) > 1
+    for count in (1, 2, 10, 100):
+        safe, _ = stepped(POGO(step_size=1.0, safe_step=True), count)
+        assert drift(safe.X) < 0.25
+
+
+@pytest.mark.parametrize("sampling", ["permutation", "rotation"])
+def test_random_submanifolds_of_all_coordinates_are_riemannian_descent(sampling):
+    solver = RandomSubmanifold(sampling=sampling, size=N, step_size=0.05)
+    oracle, state, _ = ready(solver)
+    X = oracle.start.copy()
+    for _ in range(5):
+        solver.step(oracle, state)
+        X = orthonormalize(np.eye(N) - 0.05 * skew(gradient(X) @ X.T)) @ X
+    assert np.abs(state.X - X).max() < 1e-12
+
+
+def test_a_step_on_a_submanifold_changes_so_many_rows():
+    solver = RandomSubmanifold(size=4, step_size=0.1)
+    oracle, state, X = ready(solver)
+    solver.step(oracle, state)
+    changed = np.flatnonzero(np.abs(state.X - X).max(axis=1) > 0)
+    assert len(changed) == 4
+    G = gradient(X)[changed]
+    turn = orthonormalize(np.eye(4) - 0.1 * skew(G @ X[changed].T))
+    assert np.abs(state.X[changed] - turn @ X[changed]).max() < 1e-14
+
+
+def test_orthonormalizing_heals_the_drift_of_submanifolds():
+    drifts = []
+    for every in (0, 50):
+        solver = RandomSubmanifold(step_size=0.05, size=6, orthonormalize=every, tolerance=0.0)
+        state, _ = stepped(solver, 500)
+        drifts.append(drift(state.X))
+    assert 3 * drifts[1] < drifts[0]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "canonical"])
+def test_a_constant_step_of_riemannian_gradient(metric):
+    state, X = stepped(RiemannianGradient(metric=metric, steps="constant", step_size=0.01))
+    G = gradient(X)
+    inner = (X.T @ G + G.T @ X) / 2 if metric == "euclidean" else G.T @ X
+    assert np.abs(state.X - orthonormalize(X - 0.01 * (G - X @ inner))).max() < 1e-14
+
+
+def test_barzilai_borwein_steps_are_those_of_the_differences():
+    solver = RiemannianGradient()
+    oracle, state, _ = ready(solver)
+    for count in (1, 2):
+        X, R = state.X, state.R
+        solver.step(oracle, state)
+        S, Y = state.X - X, state.R - R
+        product = abs(np.vdot(S, Y))
+        expected = product / np.vdot(Y, Y) if count == 1 else np.vdot(S, S) / product
+        assert state.length == pytest.approx(expected, rel=1e-12)
+
+
+def test_armijo_steps_lower_the_cost():
+    solver = RiemannianGradient(steps="armijo")
+    oracle, state, _ = ready(solver)
+    costs = [oracle.value(state.X)]
+    for _ in range(30):
+        solver.step(oracle, state)
+        costs.append(oracle.value(state.X))
+    assert max(np.diff(costs)) < 0
+
+
+def test_a_step_of_wen_yin():
+    state, X = stepped(WenYin(step_size=1e-3))
+    G, identity = gradient(X), np.eye(N)
+    W = G @ X.T - X @ G.T
+    expected = np.linalg.solve(identity + 5e-4 * W, (identity - 5e-4 * W) @ X)
+    assert np.abs(state.X - expected).max() < 1e-13
+
+
+TARGET = np.eye(N)[:, :P]
+
+
+def test_wen_yin_may_rise_without_the_safe_search():
+    """The fifth trial is a ten-thousandth of the first, and is accepted whatever it costs."""
+    turn = expm(0.1 * skew(np.random.default_rng(0).standard_normal((N, N))))
+    costs = {}
+    for safe in (False, True):
+        instance = ob.stiefel(
+            lambda X: -1e4 * float(np.vdot(TARGET, X)), lambda X: -1e4 * TARGET,
+            n=N, p=P, start=turn @ TARGET,
+        )  # fmt: skip
+        instance.oracle.start = TARGET  # a start of one's own stays
+        solver = WenYin(step_size=1e6, safe_search=safe)
+        state = solver.init(instance.oracle, np.random.default_rng(0))
+        first = state.value
+        solver.step(instance.oracle, state)
+        costs[safe] = state.value
+    assert costs[True] < first < costs[False]
+
+
+def test_the_iterate_is_what_a_solution_holds():
+    state = Iterate(X=np.eye(3))
+    assert np.array_equal(Landing().solution(state).point, np.eye(3))
