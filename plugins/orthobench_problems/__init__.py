@@ -10,11 +10,19 @@ from orthobench_problems import (
     orthogonal_group,
     orthogonal_tensor,
     sparse_pca,
+    stiefel,
     stochastic_pca,
     symmetric_tucker,
 )
 
-FAMILIES = (stochastic_pca, sparse_pca, orthogonal_tensor, symmetric_tucker, orthogonal_group)
+FAMILIES = (
+    stochastic_pca,
+    sparse_pca,
+    orthogonal_tensor,
+    symmetric_tucker,
+    orthogonal_group,
+    stiefel,
+)
 
 
 @hookimpl

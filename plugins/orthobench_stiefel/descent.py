@@ -124,7 +124,10 @@ def measured(state: Iterate, G: Array) -> bool:
 def fail(state: State) -> None:
     """End the run, since a gradient is not finite."""
     state.status = Status.FAILED
-    state.reason = f"the gradient of the cost is not finite at step {state.work.steps}"
+    state.reason = (
+        f"the gradient is not finite at step {state.work.steps}: the step is too long for the "
+        "method, or the cost is not smooth there"
+    )
 
 
 def norm_of(A: Array, state: State) -> float:

@@ -115,6 +115,7 @@ class Landing(Descent[Iterate]):
         check_batch(oracle, self.batch)
         return Iterate(X=oracle.start.copy())
 
+    @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: StiefelOracle, state: Iterate) -> None:
         """Do one step along the field."""
         state.work.steps += 1

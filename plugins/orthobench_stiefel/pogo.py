@@ -75,6 +75,7 @@ class POGO(Descent[Iterate]):
         check_batch(oracle, self.batch)
         return Iterate(X=oracle.start.copy())
 
+    @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: StiefelOracle, state: Iterate) -> None:
         """Do one step and its correction."""
         state.work.steps += 1

@@ -59,6 +59,8 @@ SIZES = {
     "gaussian-factor": {
         "n": 6, "rank": 2, "true_rank": 2, "samples": 80, "test": 80, "validation": 50,
     },
+    "nonlinear-eigenvalue": {"n": 12, "p": 3},
+    "joint-diagonalization": {"n": 6, "matrices": 3},
     "random-symmetric": {"n": 6, "rank": 2, "true_rank": 2},
 }  # fmt: skip
 

@@ -1,0 +1,17 @@
+"""Problems on the Stiefel manifold, each with a known optimum or a certified reference."""
+
+from orthobench_problems.stiefel.assignment import QuadraticAssignment
+from orthobench_problems.stiefel.brockett import StiefelBrockett
+from orthobench_problems.stiefel.diagonalization import JointDiagonalization
+from orthobench_problems.stiefel.eigenvalue import NonlinearEigenvalue
+from orthobench_problems.stiefel.procrustes import StiefelProcrustes
+from orthobench_problems.stiefel.rotation import WeightRotation
+
+PROBLEMS = (
+    StiefelBrockett,
+    StiefelProcrustes,
+    QuadraticAssignment,
+    JointDiagonalization,
+    NonlinearEigenvalue,
+    WeightRotation,
+)

@@ -1,0 +1,118 @@
+"""Brockett's function of orthonormal columns: the least eigenvectors of a symmetric matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, Instance, parameter, random_point
+from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
+from orthobench.tools.flops import gemm
+from orthobench_problems.stiefel.sizes import check_columns
+
+
+class WeightedTraceOracle(StiefelOracle):
+    """The oracle of tr(X'AXN); value and gradient share the product AX.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric.
+    weights : ndarray, shape (p,)
+        The diagonal of N.
+    """
+
+    def __init__(self, A: Array, weights: Array) -> None:
+        self.A, self.weights, self.n, self.k = A, weights, len(A), len(weights)
+        self.gradient_flops = gemm(self.n, self.k, self.n) + self.n * self.k + self.k
+        self.cost_flops = gemm(self.n, self.k, self.n) + 3 * self.n * self.k
+
+    @property
+    def both_flops(self) -> int:
+        """Flops of one `value_and_gradient`."""
+        return self.gradient_flops + 2 * self.n * self.k
+
+    def value(self, X: Array) -> float:
+        """Return tr(X'AXN)."""
+        return float(np.vdot(X * self.weights, self.A @ X))
+
+    def gradient(self, X: Array) -> Array:
+        """Return 2AXN."""
+        gradient: Array = (self.A @ X) * (2 * self.weights)
+        return gradient
+
+    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+        """Return both, from one product AX."""
+        G = self.gradient(X)
+        return float(np.vdot(X, G)) / 2, G
+
+    def gradient_rows(self, X: Array, rows: NDArray[np.intp]) -> Array:
+        """Return rows of 2AXN, from the same rows of A."""
+        some: Array = (self.A[rows] @ X) * (2 * self.weights)
+        return some
+
+    def gradient_rows_flops(self, count: int) -> int:
+        """Return the flops of `gradient_rows`."""
+        return gemm(count, self.k, self.n) + count * self.k + self.k
+
+
+@dataclass(frozen=True)
+class StiefelBrockett(Stiefel):
+    """Minimize tr(X'AXN) for a symmetric positive A and N = diag(p, p-1, ..., 1)/p.
+
+    A = QDQ' for a random orthogonal Q. Its eigenvalues go from 1/condition to 1 in geometric
+    progression. The optimum are the eigenvectors of the p smallest, in increasing order, up to
+    signs: sum_j d_j N_j. There are no other local minima.
+
+    References
+    ----------
+    Brockett 1991, "Dynamical systems that sort lists, diagonalize matrices, and solve linear
+    programming problems", Linear Algebra and its Applications 146; Absil, Mahony and Sepulchre
+    2008, section 4.8.
+    """
+
+    name = "stiefel-brockett"
+
+    n: int = parameter(50, help="rows of X", low=1)
+    p: int = parameter(5, help="columns of X", low=1)
+    condition: float = parameter(10.0, help="condition number of A", low=1.0, high=1e12)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_columns(self.n, self.p)
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` draws Q."""
+        Q = random_point(self.n, self.n, rng)
+        values = np.geomspace(1 / self.condition, 1.0, self.n)
+        A = (Q * values) @ Q.T
+        weights = np.arange(self.p, 0, -1) / self.p
+        oracle = WeightedTraceOracle((A + A.T) / 2, weights)
+        gap = Gap(Q, np.subtract.outer(values, values[: self.p]) * weights)
+        return instance(oracle, float(values[: self.p] @ weights), gap)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The cost minus the least one, without cancellation.
+
+    With W = Q'X, whose columns have length one, it is sum_ij W_ij² (d_i - d_j) N_j, in which the
+    terms near one, i = j, are zero. 2n²p flops.
+
+    Attributes
+    ----------
+    Q : ndarray, shape (n, n)
+        Eigenvectors.
+    losses : ndarray, shape (n, p)
+        (d_i - d_j) N_j.
+    """
+
+    Q: Array
+    losses: Array
+
+    def __call__(self, X: Array) -> float:
+        """Return the gap at X."""
+        W = self.Q.T @ X
+        return float(np.vdot(W * W, self.losses))

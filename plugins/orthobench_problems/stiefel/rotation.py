@@ -1,0 +1,124 @@
+"""Rotations of activations that take out their outliers before rounding to four bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, Instance, UsageError, parameter, random_point
+from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
+from orthobench.tools.flops import gemm
+
+LEVELS = 7
+"""The largest integer of a symmetric format of four bits."""
+
+
+class KurtosisOracle(FiniteSumOracle):
+    """The oracle of the kurtosis of the entries of WX: their mean fourth power over m².
+
+    m is the mean square of the entries of W, which a rotation does not change.
+
+    Parameters
+    ----------
+    W : ndarray, shape (rows, n)
+    """
+
+    def __init__(self, W: Array) -> None:
+        self.W, (self.terms, self.n), self.k = W, W.shape, W.shape[1]
+        self.scale = W.size / float(np.vdot(W, W)) ** 2
+        product = gemm(self.terms, self.n, self.n)
+        self.cost_flops = product + 3 * W.size
+        self.gradient_flops = 2 * product + 2 * W.size + self.n**2
+        self.term_flops = self.gradient_flops // self.terms
+
+    @property
+    def both_flops(self) -> int:
+        """Flops of one `value_and_gradient`."""
+        return self.gradient_flops + 2 * self.W.size
+
+    def value(self, X: Array) -> float:
+        """Return the kurtosis."""
+        squares = (self.W @ X) ** 2
+        return self.scale * float(np.vdot(squares, squares))
+
+    def gradient(self, X: Array) -> Array:
+        """Return 4 W'(WX)³ times the scale."""
+        return self._from(self.W, self.W @ X, self.terms)
+
+    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+        """Return both, from one product WX."""
+        V = self.W @ X
+        squares = V * V
+        return self.scale * float(np.vdot(squares, squares)), self._from(self.W, V, self.terms)
+
+    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
+        """Return the gradient of the mean over some rows."""
+        W = self.W[chosen]
+        return self._from(W, W @ X, len(chosen))
+
+    def _from(self, W: Array, V: Array, rows: int) -> Array:
+        gradient: Array = (W.T @ (V * V * V)) * (4 * self.scale * self.terms / rows)
+        return gradient
+
+
+@dataclass(frozen=True)
+class WeightRotation(Stiefel):
+    """Rotate heavy-tailed activations W so that the kurtosis of their entries is least.
+
+    Rounding to four bits has a step for each row, its largest entry over 7, so that outliers cost
+    accuracy; the kurtosis is a smooth proxy. The rows of W are multiples of the rows of a random
+    orthogonal Q, by factors with Student's t distribution. For rows of length d the kurtosis is at
+    least N sum d⁴/(sum d²)², which is attained where all entries of a row of WX have equal size:
+    at X = Q'H/sqrt(n), H a Hadamard matrix, so that n is a power of two. There may be local minima.
+
+    The judge also reports ``rounding_error``, |WX - rounded|/|W|.
+
+    References
+    ----------
+    Liu et al. 2024, "SpinQuant: LLM quantization with learned rotations", for the rotations.
+    """
+
+    name = "weight-rotation"
+
+    n: int = parameter(32, help="rows and columns of X, a power of two", low=1)
+    rows: int = parameter(400, help="rows of W, N", low=1)
+    tail: float = parameter(
+        5.0, help="degrees of freedom of the factors: fewer have heavier tails", above=0.0, high=1e6
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n & (self.n - 1):
+            raise UsageError(f"{self.name}: n must be a power of two, not {self.n}")
+
+    def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
+        """Return the instance; `rng` draws Q, the rows and their factors."""
+        Q = random_point(self.n, self.n, rng)
+        chosen = rng.permutation(np.arange(self.rows) % self.n)
+        factors = rng.standard_t(self.tail, self.rows)
+        oracle = KurtosisOracle(factors[:, None] * Q[chosen])
+        squares = factors**2
+        least = self.rows * float(squares @ squares) / float(squares.sum()) ** 2
+        return instance(oracle, least, further=Rounding(oracle.W))
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """The error of rounding WX to four bits, for the judge.
+
+    Attributes
+    ----------
+    W : ndarray, shape (rows, n)
+    """
+
+    W: Array
+
+    def __call__(self, X: Array) -> dict[str, float]:
+        """Return ``rounding_error``."""
+        V = self.W @ X
+        unit = np.abs(V).max(axis=1, keepdims=True) / LEVELS
+        unit[unit == 0] = 1.0
+        missed = V - unit * np.rint(V / unit)
+        return {"rounding_error": float(np.linalg.norm(missed) / np.linalg.norm(self.W))}

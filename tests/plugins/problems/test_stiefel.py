@@ -1,0 +1,223 @@
+"""Problems on the Stiefel manifold: gradients, optima and what is refused."""
+
+import numpy as np
+import pytest
+from orthobench_problems.stiefel import (
+    PROBLEMS,
+    JointDiagonalization,
+    NonlinearEigenvalue,
+    QuadraticAssignment,
+    StiefelBrockett,
+    StiefelProcrustes,
+    WeightRotation,
+)
+from orthobench_problems.stiefel.diagonalization import least_off_diagonal
+from orthobench_problems.stiefel.eigenvalue import self_consistent
+from orthobench_stiefel import Landing, RandomSubmanifold, RiemannianGradient, WenYin
+from scipy.linalg import hadamard
+
+import orthobench as ob
+from orthobench.contract.solution import Solution
+from orthobench.families.stiefel import FiniteSumOracle, projected
+from orthobench.testing import check_flops
+from orthobench.tools.geometry import random_point
+
+SMALL = [
+    StiefelBrockett(n=12, p=4, condition=100.0),
+    StiefelBrockett(n=6, p=6),
+    StiefelProcrustes(n=10, p=3, rows=25, noise=0.5),
+    StiefelProcrustes(n=6, p=6, rows=9, noise=0.0),
+    QuadraticAssignment(n=6),
+    JointDiagonalization(n=6, matrices=4),
+    JointDiagonalization(n=5, matrices=3, noise=0.0),
+    NonlinearEigenvalue(n=10, p=2),
+    WeightRotation(n=8, rows=30),
+]
+
+
+def built(problem, seed=0):
+    return problem.build(np.random.default_rng(seed))
+
+
+def points(oracle, seed=0):
+    rng = np.random.default_rng(100 + seed)
+    return random_point(oracle.n, oracle.k, rng), rng.standard_normal((oracle.n, oracle.k))
+
+
+@pytest.mark.parametrize("problem", SMALL, ids=repr)
+def test_gradients_are_those_of_the_cost(problem):
+    """By central differences of two steps, extrapolated; off the manifold too."""
+    oracle = built(problem).oracle
+    X, V = points(oracle)
+    for at in (X, X + 0.1 * V):
+        wide, narrow = (
+            (oracle.value(at + h * V) - oracle.value(at - h * V)) / (2 * h) for h in (2e-3, 1e-3)
+        )
+        exact = float(np.vdot(oracle.gradient(at), V))
+        scale = float(np.linalg.norm(oracle.gradient(at)) * np.linalg.norm(V))
+        assert abs((4 * narrow - wide) / 3 - exact) < 1e-9 * scale
+        value, G = oracle.value_and_gradient(at)
+        assert value == pytest.approx(oracle.value(at), rel=1e-13)
+        assert np.abs(G - oracle.gradient(at)).max() <= 1e-14 * np.abs(G).max()
+
+
+@pytest.mark.parametrize("problem", SMALL, ids=repr)
+def test_rows_and_terms_are_those_of_the_gradient(problem):
+    oracle = built(problem).oracle
+    X, _ = points(oracle)
+    G = oracle.gradient(X)
+    rows = np.array([3, 0])
+    assert np.abs(oracle.gradient_rows(X, rows) - G[rows]).max() < 1e-13
+    if isinstance(oracle, FiniteSumOracle):
+        oracle.rewind(np.random.default_rng(0))
+        single = [oracle.stochastic_gradient(X, 1) for _ in range(oracle.terms)]
+        assert np.abs(np.mean(single, axis=0) - G).max() < 1e-12 * np.abs(G).max()
+
+
+@pytest.mark.parametrize("problem", SMALL, ids=repr)
+def test_the_gap_is_the_cost_less_the_best(problem):
+    instance = built(problem)
+    for seed in range(3):
+        metrics = instance.measure(Solution(points(instance.oracle, seed)[0]))
+        difference = metrics["objective"] - instance.best["objective"]
+        assert metrics["objective_gap"] == pytest.approx(difference, rel=1e-11, abs=1e-13)
+        assert metrics["objective_gap"] > 0
+
+
+def optimum(problem):
+    """Return the point where the least cost is attained, computed apart from the problem."""
+    oracle = built(problem).oracle
+    rng = np.random.default_rng(0)
+    if isinstance(problem, StiefelBrockett):
+        return np.linalg.eigh(oracle.A)[1][:, : problem.p]
+    if isinstance(problem, StiefelProcrustes):
+        rng.standard_normal((problem.rows, problem.n))
+        return random_point(problem.n, problem.p, rng)
+    if isinstance(problem, QuadraticAssignment):
+        rng.standard_normal((problem.n, problem.n))
+        return np.eye(problem.n)[rng.permutation(problem.n)]
+    if isinstance(problem, JointDiagonalization):
+        return random_point(problem.n, problem.n, rng)
+    if isinstance(problem, NonlinearEigenvalue):
+        return self_consistent(oracle)
+    Q = random_point(problem.n, problem.n, rng)
+    return Q.T @ hadamard(problem.n) / np.sqrt(problem.n)
+
+
+EXACT = [p for p in SMALL if not (isinstance(p, JointDiagonalization) and p.noise)]
+
+
+@pytest.mark.parametrize("problem", EXACT, ids=repr)
+def test_the_optimum_is_attained_and_stationary(problem):
+    instance = built(problem)
+    X = optimum(problem)
+    metrics = instance.measure(Solution(X))
+    assert abs(metrics["objective_gap"]) < 1e-12
+    assert np.linalg.norm(projected(X, instance.oracle.gradient(X))) < 1e-10
+
+
+def test_no_point_near_a_planted_optimum_is_lower():
+    problem = StiefelProcrustes(n=10, p=3, rows=25, noise=2.0)
+    instance, Z = built(problem), optimum(problem)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        size = 10.0 ** rng.uniform(-3, 1)
+        X = np.linalg.qr(Z + size * rng.standard_normal(Z.shape))[0]
+        X = X * np.sign(np.vdot(X, Z))
+        assert instance.measure(Solution(X))["objective_gap"] > 0
+
+
+def test_the_noise_of_procrustes_is_seen_at_the_optimum():
+    """The residual is not orthogonal to the range of A, so that the plain gradient is not zero."""
+    problem = StiefelProcrustes(n=10, p=3, rows=25, noise=0.5)
+    G = built(problem).oracle.gradient(optimum(problem))
+    assert np.linalg.norm(G) > 0.1
+
+
+def test_every_signed_permutation_is_stationary_for_the_assignment():
+    oracle = built(QuadraticAssignment(n=6)).oracle
+    X = np.eye(6)[np.random.default_rng(3).permutation(6)] * np.array([1, -1, 1, 1, -1, 1])
+    G = oracle.gradient(X)
+    assert np.abs(G @ X.T - X @ G.T).max() < 1e-15
+    assert oracle.value(X) > -0.9
+
+
+def test_jacobi_rotations_reach_a_stationary_point():
+    problem = JointDiagonalization(n=6, matrices=4, noise=0.05)
+    instance = built(problem)
+    least = instance.best["objective"]
+    runs = [ob.solve(RiemannianGradient(), instance, seed=seed) for seed in range(4)]
+    found = min(runs, key=lambda run: run.trace[-1].metrics["objective"])
+    assert found.trace[-1].metrics["objective"] == pytest.approx(least, abs=1e-12)
+    assert 0 < least < instance.oracle.value(optimum(problem))
+    rotated = least_off_diagonal(instance.oracle.C, found.solution)
+    assert rotated == pytest.approx(least, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "alpha", "energy"),
+    [(10, 2, 1.0, 1.18442609637), (100, 10, 1.0, 35.708570777), (100, 10, 10.0, 284.293773467)],
+)
+def test_energies_of_the_nonlinear_eigenvalue_problem(n, p, alpha, energy):
+    best = built(NonlinearEigenvalue(n=n, p=p, alpha=alpha)).best
+    assert best["objective"] == pytest.approx(energy, abs=1e-9)
+
+
+def test_the_linear_eigenvalue_problem_has_a_closed_form():
+    best = built(NonlinearEigenvalue(n=30, p=4, alpha=0.0)).best
+    exact = np.sum(1 - np.cos(np.arange(1, 5) * np.pi / 31))
+    assert best["objective"] == pytest.approx(exact, abs=1e-13)
+
+
+def test_the_condition_number_is_that_of_the_matrix():
+    """A = QDQ' has the eigenvalues of D; A = QDQ would not."""
+    oracle = built(StiefelBrockett(n=20, p=3, condition=1000.0)).oracle
+    assert np.allclose(np.linalg.eigvalsh(oracle.A), np.geomspace(1e-3, 1, 20), atol=1e-14)
+
+
+def test_the_rotation_of_the_optimum_rounds_better_than_none():
+    problem = WeightRotation(n=32, rows=200)
+    instance = built(problem)
+    Q = random_point(32, 32, np.random.default_rng(0))
+    errors = [
+        instance.measure(Solution(X))["rounding_error"]
+        for X in (Q.T @ hadamard(32) / np.sqrt(32), random_point(32, 32, np.random.default_rng(5)))
+    ]
+    assert errors[0] < errors[1] < 0.2
+
+
+COUNTED = [p for p in SMALL if not isinstance(p, NonlinearEigenvalue)]  # that calls scipy
+
+
+@pytest.mark.parametrize("problem", COUNTED, ids=repr)
+def test_flops_of_methods_with_evaluations_are_those_done(problem):
+    larger = {"n": 16, "p": 5, "rows": 60, "matrices": 4}
+    sizes = {name: larger[name] for name in larger if hasattr(problem, name)}
+    large = type(problem)(**sizes)
+    for solver in (RiemannianGradient(), WenYin(), Landing(), RandomSubmanifold(size=6)):
+        check_flops(solver, built(large))
+
+
+@pytest.mark.parametrize(
+    ("problem", "settings", "message"),
+    [
+        (StiefelBrockett, {"n": 3, "p": 4}, "p = 4 columns are more than n = 3 rows"),
+        (StiefelProcrustes, {"n": 3, "p": 4}, "p = 4 columns are more than n = 3 rows"),
+        (StiefelProcrustes, {"n": 30, "rows": 29}, "rows = 29 are fewer than n = 30"),
+        (NonlinearEigenvalue, {"n": 3, "p": 4}, "p = 4 columns are more than n = 3 rows"),
+        (WeightRotation, {"n": 12}, "n must be a power of two, not 12"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(problem, settings, message):
+    with pytest.raises(ob.UsageError, match=message):
+        problem(**settings)
+
+
+def test_an_energy_without_a_reference_is_refused():
+    with pytest.raises(ob.DataError, match="not self-consistent"):
+        built(NonlinearEigenvalue(n=16, p=3, alpha=1e5))
+
+
+def test_each_problem_is_a_problem_of_the_family():
+    assert {p.family for p in PROBLEMS} == {"Stiefel manifold"}
+    assert {type(p) for p in SMALL} == set(PROBLEMS)
