@@ -100,7 +100,7 @@ def _orthogonal_group() -> AnyInstance:
 
 
 def _stiefel() -> AnyInstance:
-    return instance(_Moment(_rows(8), 3), 0.0)
+    return instance(_Moment(_rows(24) / 10, 3), 0.0)
 
 
 def _symmetric_tucker() -> AnyInstance:

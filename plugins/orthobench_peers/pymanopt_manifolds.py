@@ -61,9 +61,10 @@ def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
 
     Notes
     -----
-    4np² + 2p² + np flops for a projection, 8np² + 2p² + np for a Weingarten map, 2np for an inner
-    product; for a retraction 2np for its argument and a QR decomposition. The four combinations of
-    vectors in an inner iteration of trust regions, 8np, are counted with its Hessian.
+    4np² + 2p² + np flops for a projection; 4n²p + 4np² + 2p² + np for a Weingarten map, in which
+    Pymanopt multiplies n by n matrices; 2np for an inner product; 2np for the argument of a
+    retraction, and a QR decomposition. The four combinations of vectors in an inner iteration of
+    trust regions, 8np, are counted with its Hessian.
     """
     from pymanopt.manifolds import Stiefel
 
@@ -74,7 +75,7 @@ def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
         "norm": 2 * size,
         "projection": projection,
         "to_tangent_space": projection,
-        "weingarten": 4 * product + 2 * p * p + size,
+        "weingarten": 2 * flops.gemm(n, n, p) + 2 * product + 2 * p * p + size,
         "euclidean_to_riemannian_hessian": 8 * size + 2 * p * p,
         "retraction": 2 * size + flops.qr(n, p),
     }

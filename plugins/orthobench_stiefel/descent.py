@@ -45,7 +45,7 @@ class Iterate(State):
 class Descent(Solver[StiefelOracle, StateT]):
     """Base of the methods, which begin at the common start and return the iterate as it is."""
 
-    needs: ClassVar[type[StiefelOracle]] = StiefelOracle
+    needs: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
 
     def solution(self, state: Any) -> Solution:
         """Return X, shape (n, p)."""

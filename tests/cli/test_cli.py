@@ -236,7 +236,7 @@ def test_everything_listed_can_be_shown(call, name):
 def test_facts_are_also_json(call):
     facts = json.loads(call("list", "--json").stdout)
     families = {row["name"]: row["families"] for row in facts["solvers"]}
-    assert families["givens"] == ["orthogonal group"]
+    assert families["givens"] == ["Stiefel manifold", "orthogonal group"]
     assert families["gpower"] == ["sparse PCA"]
     assert {"msg", "oja"} <= {row["name"] for row in facts["solvers"]}
     assert json.loads(call("show", "msg", "--json").stdout)["needs"] == "SampleOracle"

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from orthobench.contract.solution import Solution
-from orthobench.families.stiefel import Cost, Gradient, feasible
+from orthobench.families.stiefel import Cost, Gradient, defect, feasible
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import drift
 
 
 class Judge:
@@ -55,7 +54,7 @@ class Judge:
         metrics["objective"] = float(self.cost(U))
         if self.gradient is not None:
             metrics["gradient_norm"] = gradient_norm(U, self.gradient(U))
-        metrics["orthogonality_defect"] = drift(solution.point)
+        metrics["orthogonality_defect"] = defect(solution)
         if self.further is not None:
             metrics |= self.further(U)
         return metrics

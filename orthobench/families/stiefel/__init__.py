@@ -5,7 +5,7 @@ stay on the one that they start on. Methods may leave the manifold on their way;
 at the nearest feasible point (`orthobench.families.stiefel.feasible`).
 """
 
-from orthobench.families.stiefel.feasible import feasible, violation
+from orthobench.families.stiefel.feasible import defect, feasible, violation
 from orthobench.families.stiefel.judge import Judge, projected
 from orthobench.families.stiefel.maker import stiefel
 from orthobench.families.stiefel.oracle import (
@@ -25,6 +25,7 @@ __all__ = [
     "Judge",
     "Stiefel",
     "StiefelOracle",
+    "defect",
     "feasible",
     "instance",
     "projected",

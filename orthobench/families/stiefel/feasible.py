@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from orthobench.contract.solution import Solution
 from orthobench.tools.geometry import drift, polar
 
@@ -23,11 +25,19 @@ def feasible(solution: Solution) -> Solution:
 
     Notes
     -----
-    2np² flops, and those of a polar factor where the point is not orthonormal up to rounding.
+    2np² flops, and those of a polar factor where the point is not orthonormal up to rounding. A
+    point that is not finite stays as it is.
     """
-    if drift(solution.point) <= ROUNDING:
+    if defect(solution) <= ROUNDING or not solution.is_finite:
         return solution
     return replace(solution, point=polar(solution.point))
+
+
+def defect(solution: Solution) -> float:
+    """Return |X'X - I|_F of the point as the solver gave it, finite where that is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = drift(solution.point)
+    return size if np.isfinite(size) or not solution.is_finite else float(np.finfo(float).max)
 
 
 def violation(solution: Solution) -> float:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from orthobench.contract.solution import Solution
-from orthobench.families.stiefel.feasible import feasible
+from orthobench.families.stiefel.feasible import defect, feasible
 from orthobench.families.stiefel.oracle import Cost, Gradient
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import drift
 
 
 class Judge:
@@ -60,7 +59,7 @@ class Judge:
         if self.gradient is not None:
             norm = float(np.linalg.norm(projected(X, self.gradient(X))))
             metrics["relative_gradient_norm"] = norm / self.unit
-        metrics["orthogonality_defect"] = drift(solution.point)
+        metrics["orthogonality_defect"] = defect(solution)
         if self.further is not None:
             metrics |= self.further(X)
         return metrics

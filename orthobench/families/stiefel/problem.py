@@ -25,7 +25,7 @@ class Stiefel(Problem[StiefelOracle]):
     """
 
     family: ClassVar[str] = "Stiefel manifold"
-    offers: ClassVar[type[StiefelOracle]] = StiefelOracle
+    offers: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
     primary: ClassVar[str] = "objective_gap"
     tuned_by: ClassVar[str] = "objective"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal, solveh_banded
 
 from orthobench.contract import Array, DataError, Instance, parameter
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
@@ -67,11 +66,15 @@ class KohnShamOracle(StiefelOracle):
 
     def _solved(self, density: Array) -> Array:
         """Return L⁻¹r; not finite where r is not."""
+        from scipy.linalg import solveh_banded
+
         solved: Array = solveh_banded(self.bands, density, check_finite=False)
         return solved
 
     def lowest(self, density: Array) -> Array:
         """Return the p lowest eigenvectors of L + alpha diag(L⁻¹r) for a density r."""
+        from scipy.linalg import eigh_tridiagonal
+
         diagonal = 2 + self.alpha * self._solved(density)
         below = np.full(self.n - 1, -1.0)
         _, vectors = eigh_tridiagonal(diagonal, below, select="i", select_range=(0, self.k - 1))

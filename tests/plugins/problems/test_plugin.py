@@ -13,6 +13,7 @@ from orthobench.contract.parameters import parameters_of
 from orthobench.families.orthogonal_group import OrthogonalGroup
 from orthobench.families.orthogonal_tensor import OrthogonalTensor
 from orthobench.families.sparse_pca import SparsePCA
+from orthobench.families.stiefel import Stiefel
 from orthobench.families.stochastic_pca import StochasticPCA
 from orthobench.families.symmetric_tucker import SymmetricTucker
 from orthobench.registry import hookspecs
@@ -20,7 +21,14 @@ from orthobench.registry import hookspecs
 PROBLEMS = orthobench_problems.orthobench_problems()
 FAMILIES = {
     family.family: family
-    for family in (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor, SymmetricTucker)
+    for family in (
+        StochasticPCA,
+        SparsePCA,
+        OrthogonalGroup,
+        OrthogonalTensor,
+        SymmetricTucker,
+        Stiefel,
+    )  # fmt: skip
 }
 
 
@@ -59,6 +67,12 @@ def test_the_names_are_the_pinned_ones():
         "npy-moment",
         "hsi-anomaly",
         "portfolio",
+        "stiefel-brockett",
+        "stiefel-procrustes",
+        "quadratic-assignment",
+        "joint-diagonalization",
+        "nonlinear-eigenvalue",
+        "weight-rotation",
     }
 
 
