@@ -40,8 +40,8 @@ class CayleyCurve:
         self.slope: Array = G - X @ XG.T
         self.flops = 2 * flops.gemm(p, p, n) + G.size
         if self.small:
-            VU: Array = np.block([[XG, np.eye(p)], [-(G.T @ G), -XG.T]])
-            self._system, self._right = VU, np.vstack([np.eye(p), -XG.T])
+            self._system: Array = np.block([[XG, np.eye(p)], [-(G.T @ G), -XG.T]])
+            self._right = np.vstack([np.eye(p), -XG.T])
             self.flops += flops.gemm(p, p, n)
             self.point_flops = 2 * flops.gemm(n, p, p) + 3 * G.size + 40 * p**3 // 3 + 8 * p * p
         else:

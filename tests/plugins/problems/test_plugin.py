@@ -19,17 +19,8 @@ from orthobench.families.symmetric_tucker import SymmetricTucker
 from orthobench.registry import hookspecs
 
 PROBLEMS = orthobench_problems.orthobench_problems()
-FAMILIES = {
-    family.family: family
-    for family in (
-        StochasticPCA,
-        SparsePCA,
-        OrthogonalGroup,
-        OrthogonalTensor,
-        SymmetricTucker,
-        Stiefel,
-    )  # fmt: skip
-}
+CLASSES = (StochasticPCA, SparsePCA, OrthogonalGroup, OrthogonalTensor, SymmetricTucker, Stiefel)
+FAMILIES = {family.family: family for family in CLASSES}
 
 
 def test_the_hooks_are_those_of_the_specification():
