@@ -54,8 +54,8 @@ class CayleyCurve:
         """Return Y(t), a fresh array."""
         M = np.eye(len(self._system)) + (t / 2) * self._system
         if not self.small:
-            moved: Array = np.linalg.solve(M, self.X - (t / 2) * self.slope)
-            return moved
+            moved = np.linalg.solve(M, self.X - (t / 2) * self.slope)
+            return moved.astype(np.float64, copy=False)
         W, p = np.linalg.solve(M, self._right), self.X.shape[1]
         point: Array = self.X - t * (self.G @ W[:p] + self.X @ W[p:])
         return point

@@ -110,6 +110,11 @@ class RiemannianGradient(Descent[GradientState]):
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
 
+    @property
+    def converges(self) -> bool:  # type: ignore[override]
+        """Whether a run ends by itself: where the step is searched for."""
+        return self.steps != "constant"
+
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> GradientState:
         """Evaluate the start."""
         del rng

@@ -90,6 +90,7 @@ class WenYin(Descent[WenYinState]):
     """
 
     name: ClassVar[str] = "wen-yin"
+    converges: ClassVar[bool] = True
     source: ClassVar[str] = "Wen and Yin 2013, Algorithm 2"
 
     step_size: float = parameter(1e-3, name="step", above=0.0, help="first step")

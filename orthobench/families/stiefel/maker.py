@@ -11,7 +11,7 @@ from orthobench.families.stiefel.feasible import feasible, violation
 from orthobench.families.stiefel.judge import Judge
 from orthobench.families.stiefel.oracle import Cost, FunctionOracle, Gradient, StiefelOracle
 from orthobench.families.stiefel.problem import unit
-from orthobench.tools.arrays import Array, real
+from orthobench.tools.arrays import Array, array_of, is_whole, real
 from orthobench.tools.geometry import drift, random_point
 
 START_DEFECT = 1e-8
@@ -93,7 +93,7 @@ def stiefel(
 
 def _sizes(n: object, p: object) -> tuple[int, int]:
     for name, size in {"n": n, "p": p}.items():
-        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
+        if not is_whole(size) or size < 1:  # type: ignore[operator]
             raise UsageError(f"{name} must be an integer >= 1, not {size!r}")
     rows, columns = int(n), int(p)  # type: ignore[call-overload]
     if columns > rows:
@@ -104,7 +104,7 @@ def _sizes(n: object, p: object) -> tuple[int, int]:
 def _start(start: object, shape: tuple[int, int]) -> Array:
     """Return the start as a read-only array of float64."""
     try:
-        X = real(np.asarray(start), "the entries of start").copy()
+        X = real(array_of(start, "the entries of start"), "the entries of start").copy()
     except DataError as error:
         raise UsageError(str(error)) from None
     if X.shape != shape:

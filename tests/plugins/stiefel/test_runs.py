@@ -84,7 +84,7 @@ def test_a_cost_that_breaks_ends_the_run_with_a_reason(name):
         return gradient(X) if next(calls) < 10 else np.full_like(X, np.nan)
 
     with pytest.raises((ob.DataError, SolverError), match=r"cost is nan|gradient is not finite"):
-        ob.solve(name, ob.stiefel(breaking, breaking_gradient, n=N, p=P))
+        ob.solve(name, ob.stiefel(breaking, breaking_gradient, n=N, p=P), ob.Budget(steps=50))
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,14 @@ def test_pogo_fails_with_a_reason_where_its_step_is_too_long():
         "pogo", "nonlinear-eigenvalue", ob.Budget(steps=50), step=1.0, safe_step=True
     )
     assert outcome.stop.reason == "the budget is spent"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("landing", {}), ("riemannian-gradient", {"steps": "constant"})]
+)
+def test_a_run_that_may_not_end_needs_a_budget(name, settings):
+    with pytest.raises(ob.UsageError, match="give a budget"):
+        ob.solve(name, ob.stiefel(cost, gradient, n=N, p=P), **settings)
 
 
 def test_a_missing_gradient_is_asked_for():
