@@ -101,7 +101,7 @@ class Landing(Descent[Iterate]):
     source: ClassVar[str] = "Ablin and Peyré 2022, Algorithm 1"
 
     step_size: float = parameter(
-        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0), help="step, where it is safe"
+        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0, 3.0), help="step, where it is safe"
     )
     attraction: float = parameter(1.0, low=0.0, help="weight of the pull towards the manifold")
     eps: float = parameter(0.5, above=0.0, below=1.0, help="largest defect of a safe step")

@@ -91,7 +91,7 @@ class RandomSubmanifold(Descent[SubmanifoldState]):
     )
     size: int | None = parameter(None, low=2, help="coordinates rotated at a time; half by default")
     step_size: float = parameter(
-        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0, 3.0), help="step"
+        0.1, name="step", above=0.0, grid=(0.1, 0.3, 1.0, 3.0, 10.0), help="step"
     )
     orthonormalize: int = parameter(0, low=0, help="steps between orthonormalizations; 0: never")
     tolerance: float = tolerance_parameter()
