@@ -14,6 +14,7 @@ from orthobench.cli.adhoc import requested_suite
 from orthobench.contract.samples import SampleOracle
 from orthobench.families.orthogonal_group import maker as orthogonal_group
 from orthobench.families.sparse_pca import maker as sparse_pca
+from orthobench.families.stiefel import maker as stiefel
 from orthobench.families.stochastic_pca import maker as stochastic_pca
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
@@ -88,7 +89,9 @@ def test_the_command_on_your_own_data_is_valid(tmp_path, monkeypatch):
     assert {s.solver.name for s in suite.solvers} == able
 
 
-@pytest.mark.parametrize("module", [orthobench, stochastic_pca, sparse_pca, orthogonal_group])
+@pytest.mark.parametrize(
+    "module", [orthobench, stochastic_pca, sparse_pca, orthogonal_group, stiefel]
+)
 def test_docstrings_run(module):
     found = doctest.testmod(module)
     assert found.attempted
