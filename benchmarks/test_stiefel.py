@@ -93,12 +93,15 @@ def opponent(name, n, p):
     return spent, state.work.samples
 
 
-@pytest.mark.parametrize("name", ["riemannian-gradient", "wen-yin"])
+@pytest.mark.parametrize("name", ["riemannian-gradient", "adaptive", "wen-yin"])
 @pytest.mark.parametrize("shape", RUNS)
 def test_runs_against_pymanopt(benchmark, beside, report, name, shape):
     unit = float(np.linalg.norm(oracle(*shape).gradient(oracle(*shape).start)))
     solver = {
         "riemannian-gradient": RiemannianGradient(tolerance=TOLERANCE),
+        "adaptive": RiemannianGradient(
+            metric="canonical", retraction="cholesky-qr", steps="adaptive", tolerance=TOLERANCE
+        ),
         "wen-yin": WenYin(gtol=TOLERANCE * unit, xtol=0.0, ftol=0.0),
     }[name]
     benchmark.group = f"stiefel-brockett {shape}"

@@ -43,7 +43,7 @@ VARIANTS = (
     PGD(start="random"),
     *(RiemannianGradient(retraction=name) for name in ("polar", "cayley", "newton-schulz")),
     RiemannianGradient(metric="canonical", retraction="cholesky-qr"),
-    RiemannianGradient(steps="armijo"),
+    *(RiemannianGradient(steps=steps) for steps in ("adaptive", "armijo")),
     *(RiemannianGradient(steps="constant", batch=batch) for batch in (0, 5)),
     WenYin(safe_search=True),
     Landing(batch=5),

@@ -20,6 +20,7 @@ METHODS = [
     ("riemannian-gradient", {"retraction": "polar"}),
     ("riemannian-gradient", {"retraction": "newton-schulz"}),
     ("riemannian-gradient", {"retraction": "cholesky-qr"}),
+    ("riemannian-gradient", {"steps": "adaptive"}),
     ("riemannian-gradient", {"steps": "armijo"}),
     ("riemannian-gradient", {"steps": "constant", "step": 0.4}),
     ("wen-yin", {"gtol": 1e-8, "safe_search": True}),

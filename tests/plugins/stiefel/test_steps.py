@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from orthobench_problems.stiefel import StiefelBrockett
 from orthobench_stiefel.descent import Iterate
 from orthobench_stiefel.landing import Landing, landing_field, safe_step
 from orthobench_stiefel.pogo import POGO
@@ -163,6 +164,34 @@ def test_barzilai_borwein_steps_are_those_of_the_differences():
         product = abs(np.vdot(S, Y))
         expected = product / np.vdot(Y, Y) if count == 1 else np.vdot(S, S) / product
         assert state.length == pytest.approx(expected, rel=1e-12)
+
+
+def test_adaptive_steps_are_long_or_the_least_of_the_last_short_ones():
+    solver = RiemannianGradient(steps="adaptive")
+    oracle, state, _ = ready(solver)
+    shorts, kinds = [], set()
+    for _ in range(30):
+        X, R = state.X, state.R
+        solver.step(oracle, state)
+        S, Y = state.X - X, state.R - R
+        product = abs(np.vdot(S, Y))
+        long = np.vdot(S, S) / product
+        shorts = [*shorts[-4:], product / np.vdot(Y, Y)]
+        steep = shorts[-1] < 0.3 * long
+        kinds.add(steep)
+        assert state.length == pytest.approx(min(shorts) if steep else long, rel=1e-9)
+    assert kinds == {True, False}
+
+
+def test_adaptive_steps_take_fewer_evaluations_where_the_condition_is_bad():
+    counts = {}
+    for steps in ("bb", "adaptive"):
+        problem = StiefelBrockett(n=60, p=6, condition=100.0)
+        instance = problem.build(np.random.default_rng(0))
+        outcome = ob.solve(RiemannianGradient(steps=steps, tolerance=1e-6), instance)
+        assert outcome.trace[-1].metrics["relative_gradient_norm"] < 1e-5
+        counts[steps] = outcome.work.samples
+    assert counts["adaptive"] < 0.8 * counts["bb"]
 
 
 def test_armijo_steps_lower_the_cost():
