@@ -121,15 +121,26 @@ class WenYin(Descent[WenYinState]):
         before, gain = curve.slope, RHO * norm_of(curve.slope, state) ** 2
         length = state.length
         for trial in range(1, SAFE_TRIALS + 1):
-            X = cleaned(curve(length), state)
-            state.work.flops += curve.point_flops
-            value, G = evaluated(oracle, state, X)
-            last = trial == TRIALS and not self.safe_search
-            if last or state.reference.accepts(value, length * gain):
-                return self._accept(state, X, value, G, before)
+            X = self._point(state, curve, length)
+            if X is not None:
+                value, G = evaluated(oracle, state, X)
+                last = trial >= TRIALS and not self.safe_search
+                if last or state.reference.accepts(value, length * gain):
+                    return self._accept(state, X, value, G, before)
             length *= CUT
         state.status = Status.CONVERGED
         return None
+
+    def _point(self, state: WenYinState, curve: CayleyCurve, length: float) -> Array | None:
+        """Return a point of the curve; None where its system is singular to rounding.
+
+        Near a stationary point a Barzilai-Borwein step may be as long as its bound.
+        """
+        state.work.flops += curve.point_flops
+        try:
+            return cleaned(curve(length), state)
+        except np.linalg.LinAlgError:
+            return None
 
     def _accept(self, state: WenYinState, X: Array, value: float, G: Array, before: Array) -> None:
         n, p = X.shape

@@ -135,6 +135,14 @@ def test_a_stationary_start_is_converged():
         assert np.abs(outcome.solution - start).max() < 1e-15
 
 
+def test_wen_yin_goes_on_at_a_stationary_point():
+    """Its steps are as long as their bound there, and the system of the curve is singular."""
+    settings = {"gtol": 0.0, "xtol": 0.0, "ftol": 0.0}
+    instance = ob.stiefel(cost, gradient, n=N, p=P, best=LEAST)
+    outcome = ob.solve("wen-yin", instance, ob.Budget(steps=1500), **settings)
+    assert abs(outcome.trace[-1].metrics["objective_gap"]) < 1e-9
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "settings"),
