@@ -62,7 +62,7 @@ class POGO(Descent[Iterate]):
     source: ClassVar[str] = "Javaloy and Vergari 2026"
 
     step_size: float = parameter(
-        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0, 3.0), help="learning rate"
+        0.01, name="step", above=0.0, grid=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0), help="learning rate"
     )
     normal: float = parameter(0.5, above=0.0, help="weight of the step back to the manifold")
     safe_step: bool = parameter(False, help="bound steps so that the defect stays below 1/2")
