@@ -12,7 +12,6 @@ import gc
 import math
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
@@ -94,7 +93,8 @@ def record(
     solver, budget, streams, ratio
         As in `run`.
     journal : callable
-        Called with each point as it is recorded, off the clock; the solution is a copy.
+        Called with each point as it is recorded, off the clock. It must copy the solution if it
+        keeps it: the solver may go on in the same arrays.
     rule : callable, optional
         Called with points, at most every 20 ms on the clock; says whether the run stops there.
     """
@@ -189,8 +189,7 @@ class _Execution:
         """Return seconds and work so far, without metrics, and the solution."""
         reading, solution = _timed(partial(self.solver.solution, self.state))
         _check_solution(solution)
-        # a copy: the solver may go on in the same arrays
-        return Mark(self.seconds, reading, replace(self.state.work)), deepcopy(solution)
+        return Mark(self.seconds, reading, replace(self.state.work)), solution
 
     def _check_samples(self) -> None:
         """Refuse a solver that counts fewer samples than it took, unless it broke off."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -112,6 +113,6 @@ class Recording:
     error: Exception | None = None
 
     def add(self, mark: Mark, solution: Solution) -> None:
-        """Add a point."""
+        """Add a point, with a copy of the solution: the solver may go on in the same arrays."""
         self.marks.append(mark)
-        self.solutions.append(solution)
+        self.solutions.append(deepcopy(solution))

@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 TICK = 1.0 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 """Seconds in the unit of CPU times in /proc."""
@@ -56,17 +55,26 @@ def usage(process: int) -> Usage | None:
         return None
     try:
         own = time.clock_gettime_ns(~process << 3 | 2) * 1e-9  # the number of its clock in Linux
-        folder = Path("/proc", str(process))
-        awaited = (folder / "stat").read_text().rpartition(")")[2].split()[13:15]
-        queued = (folder / "schedstat").read_text().split()[1]
-        children = sum(_children(thread) for thread in (folder / "task").iterdir())
+        awaited = _read(f"/proc/{process}/stat").rpartition(b")")[2].split()[13:15]
+        queued = _read(f"/proc/{process}/schedstat").split()[1]
+        threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - as quick as the rest
     except OSError:
         return None
+    children = sum(_children(f"/proc/{process}/task/{thread}") for thread in threads)
     cpu = own + TICK * sum(map(int, awaited))
     return Usage(time.monotonic(), cpu, int(queued) * 1e-9, children)
 
 
-def _children(thread: Path) -> int:
+def _children(thread: str) -> int:
     with suppress(OSError):  # the kernel may be built without it, and the thread may be gone
-        return len((thread / "children").read_text().split())
+        return len(_read(f"{thread}/children").split())
     return 0
+
+
+def _read(path: str) -> bytes:
+    """Return what is in a small file of /proc; three times as fast as `pathlib`."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 4096)
+    finally:
+        os.close(file)

@@ -243,7 +243,8 @@ class _Run:
                 self._serving = 0.0
                 self._look()
             case Point(mark, solution):
-                self.recording.add(mark, solution)
+                self.recording.marks.append(mark)
+                self.recording.solutions.append(solution)
                 if self._journal is not None:
                     self._journal(mark, solution)
             case Need() | Ask():
