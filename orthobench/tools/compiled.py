@@ -86,9 +86,14 @@ def _compiled(function: F, **options: Any) -> F:
     others, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
         compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
+        compiled.compile = _in_turn(compiled)
+    except RuntimeError as error:
+        if "no locator" not in str(error):
+            raise
+        # nobody may write there, nor in the user's own cache folder: each process compiles anew
+        compiled = numba.njit(error_model="numpy", **options)(function)
     finally:
         config.CACHE_DIR = others
-    compiled.compile = _in_turn(compiled)
     return cast(F, compiled)
 
 

@@ -84,3 +84,9 @@ def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(
     with (core / name).open("a") as source:
         source.write("\n")
     assert folder("toy_kernels") != before
+
+
+def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch):
+    """As where both the package and the home of the user are read-only."""
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    assert compiled.kernel(lambda x: 3 * x)(2) == 6
