@@ -178,7 +178,7 @@ def run(
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.cell.key for p in planned) if opened else set()
         if opened and not retry and (there := complete(opened, known, planned)):
-            return _told(Results(known.name, path, there), quiet, finished)
+            return _told(Results(known.name, path, there, score=known.score), quiet, finished)
         preflight.check_problems(planned, done)
         with limited(known.threads):
             ran_on = environment.snapshot()
@@ -193,7 +193,7 @@ def run(
         course = Course(known, opened, planned)
         _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
         opened.end(session)
-        return Results(known.name, path, opened.records(known.name))
+        return Results(known.name, path, opened.records(known.name), score=known.score)
 
 
 def explained(suite: Suite, store: Path, *, retry: bool = False) -> list[dict[str, str]]:
@@ -290,7 +290,8 @@ def _tell(
 ) -> None:
     """Show the results of a problem."""
     if finished:
-        finished(Results(suite.name, store.path, store.records(suite.name, problem)))
+        records = store.records(suite.name, problem)
+        finished(Results(suite.name, store.path, records, score=suite.score))
 
 
 def _execute(

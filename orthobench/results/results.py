@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
 from orthobench.harness.stopping import Ending
-from orthobench.harness.suite import END
+from orthobench.harness.suite import END, SCORES
 from orthobench.results.record import Record
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import Entry, choose
+from orthobench.tools import toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +80,8 @@ class Results:
             if suite is not None and suite not in suites:
                 raise unknown(f"suite in the store {path}:", suite, suites)
             name = suite or suites[-1]
-            tuning = tomllib.loads(store.session(name)["text"]).get("tuning", {})
-            return cls(name, path, store.records(name), score=tuning.get("score", END))
+            score = _score(store.session(name)["text"], path)
+            return cls(name, path, store.records(name), score=score)
 
     def __repr__(self) -> str:
         counts = {
@@ -284,3 +285,15 @@ def _dtype(values: Iterable[Any]) -> str:
         return "float64"
     known = {int: "Int64", float: "float64", bool: "boolean", str: "string"}
     return known.get(kinds.pop(), "object") if len(kinds) == 1 else "object"
+
+
+def _score(suite: str, store: Path) -> str:
+    """Return how the trials of a suite are scored, as its text in a store says."""
+    try:
+        tuning = toml.loads(suite).get("tuning", {})
+    except tomllib.TOMLDecodeError as error:
+        raise StoreError(f"the store {store} is damaged (its suite is no TOML: {error})") from None
+    score = tuning.get("score", END) if isinstance(tuning, dict) else None
+    if score not in SCORES:
+        raise StoreError(f"the store {store} is damaged (its suite scores trials by {score!r:.40})")
+    return str(score)

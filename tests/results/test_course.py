@@ -119,7 +119,8 @@ def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, t
 def test_a_suite_says_what_trials_are_chosen_by(suite, tmp_path):
     text = '[tuning]\nseeds = 2\nscore = "average"\n'
     path = tmp_path / "s.sqlite"
-    ob.run(replace(suite, text=text, score="average"), path, quiet=True)
+    ran = ob.run(replace(suite, text=text, score="average"), path, quiet=True)
+    assert {entry.by for entry in ran.entries} == {"average"}
     found = ob.Results.read(path)
     assert {entry.by for entry in found.entries} == {"average"}
     assert not found.missing

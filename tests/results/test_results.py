@@ -3,6 +3,9 @@
 import io
 import json
 import math
+import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from records import altered
 
 from orthobench import api
+from orthobench.errors import StoreError
 from orthobench.registry.suite_file import from_table
 from orthobench.results.export import to_csv, write
 from orthobench.results.results import Results
@@ -155,3 +159,13 @@ def test_json_lines_are_json_where_a_metric_is_no_number(results, tmp_path):
     rows = [json.loads(line, parse_constant=refuse) for line in lines]
     assert rows[0]["gap"] is rows[0]["validation_gap"] is None
     assert rows[1]["gap"] == record.trace[1].metrics["gap"]
+
+
+@pytest.mark.parametrize("text", ["tuning", "tuning = 1", '[tuning]\nscore = "best"', "a = ["])
+def test_a_store_whose_suite_was_damaged_is_refused(results, tmp_path, text):
+    path = tmp_path / "damaged.sqlite"
+    shutil.copy(results.path, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE session SET text = ?", (text,))
+    with pytest.raises(StoreError, match=r"damaged\.sqlite is damaged \(its suite"):
+        Results.read(path)
