@@ -47,11 +47,6 @@ def kernel(function: F) -> F:
     return _compiled(function)
 
 
-def inner(function: F) -> F:
-    """Compile a kernel that only kernels call."""
-    return _compiled(function)
-
-
 def summed(function: F) -> F:
     """Compile a kernel whose sums may be taken in any order, so that they are vectorized.
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_givens.packed_tensor import pack, unpack
 from orthobench_givens.tensor_sweeps import Indices
 
@@ -91,7 +91,7 @@ def end_round(
                 _scatter(X, block_pairs[a], block_pairs[b], block_pairs[c], block_offsets, blocks)
 
 
-@inner
+@kernel
 def _rotates(V: Array) -> bool:
     """Return whether a rotation differs from the identity.
 
@@ -104,14 +104,14 @@ def _rotates(V: Array) -> bool:
     return False
 
 
-@inner
+@kernel
 def _rotate_mode(X: Array, V: Array, Y: Array) -> None:
     """Rotate the first mode of X, which becomes the last of Y: Y_bca' = sum_a V_a'a X_abc."""
     m = len(V)
     np.dot(X.reshape(m, m * m).T, V.T, Y.reshape(m * m, m))
 
 
-@inner
+@kernel
 def _gather(
     blocks: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, cube: Array
 ) -> None:
@@ -125,7 +125,7 @@ def _gather(
                 _read_block(blocks[row], part, strides, size)
 
 
-@inner
+@kernel
 def _scatter(
     cube: Array, P: Indices, Q: Indices, R: Indices, block_offsets: Offsets, blocks: Array
 ) -> None:
@@ -139,7 +139,7 @@ def _scatter(
                 _write_block(part, blocks[row], strides, size)
 
 
-@inner
+@kernel
 def _locate(
     p: int, q: int, r: int, block_offsets: Offsets, size: int
 ) -> tuple[int, tuple[int, int, int]]:
@@ -150,7 +150,7 @@ def _locate(
     return row, (size ** (2 - x), size ** (2 - y), size ** (2 - z))
 
 
-@inner
+@kernel
 def _read_block(block: Array, part: Array, strides: tuple[int, int, int], size: int) -> None:
     """Copy a block of the tensor to a part of a cube."""
     for i in range(size):
@@ -164,7 +164,7 @@ def _read_block(block: Array, part: Array, strides: tuple[int, int, int], size: 
                     part[i, j, k] = block[at + k * strides[2]]
 
 
-@inner
+@kernel
 def _write_block(part: Array, block: Array, strides: tuple[int, int, int], size: int) -> None:
     """Copy a part of a cube to a block of the tensor."""
     for i in range(size):

@@ -7,7 +7,7 @@ Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``, in le
 from __future__ import annotations
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_givens.row_rotation import rotate_rows
 from orthobench_givens.tensor_angles import best_rotation
 from orthobench_givens.tensor_sweeps import Indices
@@ -107,7 +107,7 @@ def stationary(
     return True
 
 
-@inner
+@kernel
 def _best(
     T: Array,
     first: Indices,
@@ -153,7 +153,7 @@ def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, 
     _rotate_thrice(T, first, second, i, j, c, s)
 
 
-@inner
+@kernel
 def _rotate_below(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
@@ -169,7 +169,7 @@ def _rotate_below(
         _rotate_runs(T, aix + j + 1, ajx + j + 1, rest, c, s)
 
 
-@inner
+@kernel
 def _rotate_between(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
@@ -182,7 +182,7 @@ def _rotate_between(
         _rotate_runs(T, iax + j + 1, ajx + j + 1, rest, c, s)
 
 
-@inner
+@kernel
 def _rotate_twice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
@@ -207,7 +207,7 @@ def _rotate_twice(
         T[z] = ss * iia - sin2 * ija + cc * jja
 
 
-@inner
+@kernel
 def _rotate_thrice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
@@ -222,7 +222,7 @@ def _rotate_thrice(
     T[z] = ccc * jjj + 3.0 * (css * iij - ccs * ijj) - sss * iii
 
 
-@inner
+@kernel
 def _rotate_entries(T: Array, x: int, y: int, c: float, s: float) -> None:
     """Rotate entry x with entry y."""
     a, b = T[x], T[y]
@@ -230,7 +230,7 @@ def _rotate_entries(T: Array, x: int, y: int, c: float, s: float) -> None:
     T[y] = c * b - s * a
 
 
-@inner
+@kernel
 def _rotate_runs(T: Array, x: int, y: int, n: int, c: float, s: float) -> None:
     """Rotate the n entries from x on with the n from y on."""
     rotate_rows(T[x : x + n], T[y : y + n], c, s)

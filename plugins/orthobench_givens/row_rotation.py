@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner
+from orthobench.tools.compiled import kernel
 
 
-@inner
+@kernel
 def rotate_rows(x: Array, y: Array, cosine: float, sine: float) -> None:
     """Rotate two vectors in their plane: x <- cosine x + sine y, y <- cosine y - sine x.
 

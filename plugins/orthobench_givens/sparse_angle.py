@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_givens.sparse_circle import (
     COSINES,
     GRID,
@@ -74,7 +74,7 @@ class _Peak(NamedTuple):
     slopes: int
 
 
-@inner
+@kernel
 def _halley(at: Derivatives, radius: float) -> float:
     """Return the step of Halley's method towards a maximum, no longer than `radius`."""
     step = np.copysign(radius, at.first)
@@ -86,7 +86,7 @@ def _halley(at: Derivatives, radius: float) -> float:
     return float(min(max(step, -radius), radius))
 
 
-@inner
+@kernel
 def _climb(
     x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float, radius: float
 ) -> _Peak:
@@ -109,7 +109,7 @@ def _climb(
     return _Peak(cosine, sine, at.value, slopes)
 
 
-@inner
+@kernel
 def _higher(peak: _Peak, other: _Peak) -> _Peak:
     """Return the higher of two maxima, with the evaluations of both."""
     slopes = peak.slopes + other.slopes
@@ -118,7 +118,7 @@ def _higher(peak: _Peak, other: _Peak) -> _Peak:
     return _Peak(peak.cosine, peak.sine, peak.value, slopes)
 
 
-@inner
+@kernel
 def _highest(grid: Array, count: int) -> int:
     """Return the index of the highest grid value, the first of equal ones."""
     best = 0
@@ -127,7 +127,7 @@ def _highest(grid: Array, count: int) -> int:
     return best
 
 
-@inner
+@kernel
 def _second_highest(grid: Array, count: int, best: int) -> int:
     """Return the index of the highest local maximum of the grid other than `best`, or -1."""
     second = -1
@@ -139,7 +139,7 @@ def _second_highest(grid: Array, count: int, best: int) -> int:
     return second
 
 
-@inner
+@kernel
 def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, passes: int) -> None:
     """Refine a grid of `done` passes to one of `passes`, ordered by angle."""
     for k in range(GRID * done - 1, 0, -1):
@@ -152,7 +152,7 @@ def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pa
                 grid[k * passes + p] = four[k]
 
 
-@inner
+@kernel
 def _flat(grid: Array) -> bool:
     """Return whether f hardly differs between the angles of the first pass."""
     highest, lowest = grid[0], grid[0]
@@ -161,7 +161,7 @@ def _flat(grid: Array) -> bool:
     return bool(lowest > FLAT * highest)
 
 
-@inner
+@kernel
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
     """Set the grid to f at equally spaced angles of the period, and return their number.
 
@@ -180,7 +180,7 @@ def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
     return GRID * passes
 
 
-@inner
+@kernel
 def _parabola(grid: Array, count: int, k: int) -> tuple[float, float]:
     """Return the maximum of the parabola through grid values k - 1, k and k + 1.
 
@@ -194,7 +194,7 @@ def _parabola(grid: Array, count: int, k: int) -> tuple[float, float]:
     return shift, at + 0.25 * shift * (after - before)
 
 
-@inner
+@kernel
 def _climb_from(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int, k: int) -> _Peak:
     """Climb from the parabola's maximum near grid angle k, or from k where that ends below it."""
     h = 0.5 * np.pi / count
@@ -207,7 +207,7 @@ def _climb_from(x: Array, y: Array, n: int, gamma: float, grid: Array, count: in
     return _Peak(again.cosine, again.sine, again.value, again.slopes + peak.slopes)
 
 
-@inner
+@kernel
 def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int) -> _Peak:
     """Climb from the highest grid value, and from the second maximum if it may end higher."""
     best = _highest(grid, count)
@@ -220,7 +220,7 @@ def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: in
     return peak
 
 
-@inner
+@kernel
 def _longest(x: Array, y: Array, n: int) -> int:
     """Return the row of largest x² + y²."""
     best = 0
@@ -230,7 +230,7 @@ def _longest(x: Array, y: Array, n: int) -> int:
     return best
 
 
-@inner
+@kernel
 def _climb_rows(
     x: Array, y: Array, first: int, last: int, n: int, gamma: float, peak: _Peak, radius: float
 ) -> _Peak:
@@ -246,7 +246,7 @@ def _climb_rows(
     return peak
 
 
-@inner
+@kernel
 def _smallest(cosine: float, sine: float) -> tuple[float, float]:
     """Return the angle in [-pi/4, pi/4] that differs by a multiple of the period."""
     if abs(sine) > abs(cosine):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner
+from orthobench.tools.compiled import kernel
 from orthobench.tools.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 GRID = 4
@@ -45,7 +45,7 @@ class Derivatives(NamedTuple):
     third: float
 
 
-@inner
+@kernel
 def _squared(u: Lanes, gamma: float) -> Lanes:
     """Return [|u| - gamma]²_+ in each lane."""
     excess = magnitude(u) - gamma
@@ -53,14 +53,14 @@ def _squared(u: Lanes, gamma: float) -> Lanes:
     return excess * excess
 
 
-@inner
+@kernel
 def _soft(u: Lanes, gamma: float) -> Lanes:
     """Return sign(u) [|u| - gamma]_+ in each lane."""
     at_least = where(u > -gamma, u, -gamma)
     return u - where(at_least < gamma, at_least, gamma)
 
 
-@inner
+@kernel
 def evaluate(x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float) -> float:
     """Return f at an angle.
 
@@ -94,7 +94,7 @@ def evaluate(x: Array, y: Array, n: int, gamma: float, cosine: float, sine: floa
     return float(total(sum_))
 
 
-@inner
+@kernel
 def derivatives(
     x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float
 ) -> Derivatives:
@@ -127,7 +127,7 @@ def derivatives(
     return Derivatives(total(value), slope, total(second), -3.0 * total(third) - slope)
 
 
-@inner
+@kernel
 def _add_two(
     a: Lanes, b: Lanes, cosine: float, sine: float, gamma: float, wide: float, f: Lanes, g: Lanes
 ) -> tuple[Lanes, Lanes]:
@@ -140,7 +140,7 @@ def _add_two(
     return f, g + _squared(u + v, wide) + _squared(v - u, wide)
 
 
-@inner
+@kernel
 def evaluate_four(x: Array, y: Array, n: int, gamma: float, at: int, out: Array) -> float:
     """Evaluate f at four angles in one pass over the rows.
 

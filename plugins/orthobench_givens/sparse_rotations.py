@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel, summed
+from orthobench.tools.compiled import kernel, summed
 from orthobench.tools.simd import COUNT, bits, count_bits, load, lowest_bit
 from orthobench_givens.row_rotation import rotate_rows
 from orthobench_givens.sparse_angle import SCRATCH, best_angle
@@ -27,7 +27,7 @@ ROUNDING = 1e-14
 """A gain below this share of the objective in the plane is rounding: the pair is not rotated."""
 
 
-@inner
+@kernel
 def _outside(x: Array, y: Array, first: int, bound: float) -> int:
     """Return a word whose bit k tells whether row first + k has x² + y² > bound."""
     word = 0
@@ -37,7 +37,7 @@ def _outside(x: Array, y: Array, first: int, bound: float) -> int:
     return word
 
 
-@inner
+@kernel
 def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
     """Copy the rows with x² + y² > bound to p and q, pad with zeros, and return their number.
 
@@ -59,7 +59,7 @@ def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
     return n
 
 
-@inner
+@kernel
 def _rotate(
     array: Array, pairs: NDArray[np.int32], gamma: float, scratch: Array, t: Tally
 ) -> Tally:
@@ -129,7 +129,7 @@ def _square(x: Array) -> float:
     return square
 
 
-@inner
+@kernel
 def _replace_smallest(array: Array, sample: Array) -> None:
     """Overwrite the column of smallest norm, the first of equal ones, with a sample."""
     smallest, least = 0, np.inf

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 
 EIGHTHS = np.pi / 4 * np.arange(4)
 """The angles that tangents may be measured from (`_chart`), in radians."""
@@ -69,7 +69,7 @@ def best_rotation(
     return _normalized(c, s)
 
 
-@inner
+@kernel
 def _normalized(c: float, s: float) -> tuple[float, float]:
     """Recompute the larger of cosine and sine from the smaller, so that c² + s² = 1.
 
@@ -81,20 +81,20 @@ def _normalized(c: float, s: float) -> tuple[float, float]:
     return c, np.copysign(_cofunction(c), s)
 
 
-@inner
+@kernel
 def _cofunction(x: float) -> float:
     """Return sqrt(1 - x²), in a form that is correctly rounded near 1 too."""
     root: float = 1.0 - x * x / (1.0 + np.sqrt(1.0 - x * x))
     return root
 
 
-@inner
+@kernel
 def _form(p0: float, p1: float, p2: float, p3: float, c: float, s: float) -> float:
     """Return the cubic form at (c, s)."""
     return c * (c * (p0 * c + p1 * s) + p2 * s * s) + p3 * s * s * s
 
 
-@inner
+@kernel
 def _newton(p0: float, p1: float, p2: float, p3: float, c: float, s: float) -> tuple[float, float]:
     """Return the angle after a Newton step on the derivative, if that is short and ascends."""
     q0, q1, q2, q3 = p1, 2.0 * p2 - 3.0 * p0, 3.0 * p3 - 2.0 * p1, -p2
@@ -109,7 +109,7 @@ def _newton(p0: float, p1: float, p2: float, p3: float, c: float, s: float) -> t
     return (c - step * s) / length, (s + step * c) / length
 
 
-@inner
+@kernel
 def _highest(
     p0: float, p1: float, p2: float, p3: float, gain_tolerance: float
 ) -> tuple[float, float]:
@@ -131,7 +131,7 @@ def _highest(
     return cosine, sine
 
 
-@inner
+@kernel
 def _chart(a1: float, b1: float, a3: float, b3: float) -> int:
     """Choose the angle to measure tangents from, so that no critical angle is near 90 degrees.
 
@@ -148,7 +148,7 @@ def _chart(a1: float, b1: float, a3: float, b3: float) -> int:
     return chart
 
 
-@inner
+@kernel
 def _tangents(a1: float, b1: float, a3: float, b3: float, chart: int) -> tuple[float, float, float]:
     """Return the tangents of the critical angles t of a1 cos t + b1 sin t + a3 cos 3t + b3 sin 3t.
 
@@ -163,7 +163,7 @@ def _tangents(a1: float, b1: float, a3: float, b3: float, chart: int) -> tuple[f
     return _roots((b1 - 9.0 * b3) / lead, -(a1 + 9.0 * a3) / lead, (b1 + 3.0 * b3) / lead)
 
 
-@inner
+@kernel
 def _roots(a: float, b: float, c: float) -> tuple[float, float, float]:
     """Return the real roots of t³ + at² + bt + c; a single one is returned three times."""
     Q = (a * a - 3.0 * b) / 9.0

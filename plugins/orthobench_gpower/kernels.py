@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel, summed
+from orthobench.tools.compiled import kernel, summed
 from orthobench_gpower.ascent import Ascent
 
 Rows: TypeAlias = NDArray[np.int64]
@@ -97,7 +97,7 @@ def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
     return count, False
 
 
-@inner
+@kernel
 def _move(ascent: Ascent) -> None:
     """Move to the polar factor of the gradient, and add to the path of each column."""
     X, G, path = ascent.X, ascent.gradient, ascent.path
@@ -158,7 +158,7 @@ def evaluate(ascent: Ascent) -> None:
     ascent.value[0] = value
 
 
-@inner
+@kernel
 def _list_due(due: Array, path: Array, first: int, size: int, listed: Rows, counts: Rows) -> int:
     """List the rows of a block that must be evaluated, for each column; return their number."""
     total = 0
@@ -172,14 +172,14 @@ def _list_due(due: Array, path: Array, first: int, size: int, listed: Rows, coun
     return total
 
 
-@inner
+@kernel
 def _multiply(rows: Array, X: Array, j: int, listed: Rows, count: int, products: Array) -> None:
     """Multiply the listed rows with column j."""
     for at in range(count):
         products[at] = _dot(rows, listed[j, at], X, j)
 
 
-@inner
+@kernel
 def _screen(
     count: int, j: int, bound: float, inverse_norms: Array, since: float,
     due: Array, listed: Rows, products: Array,
@@ -195,7 +195,7 @@ def _screen(
     return active
 
 
-@inner
+@kernel
 def _screen_all(
     block: Array, first: int, j: int, bound: float, inverse_norms: Array, since: float,
     due: Array, listed: Rows, products: Array,
@@ -212,7 +212,7 @@ def _screen_all(
     return active
 
 
-@inner
+@kernel
 def _threshold(factors: Array, count: int, bound: float, hard: bool) -> float:
     """Threshold the products of active rows, in place; return their part of the objective."""
     value = 0.0
@@ -235,7 +235,7 @@ def _dot(A: Array, i: int, B: Array, j: int) -> float:
     return total
 
 
-@inner
+@kernel
 def _add(G: Array, j: int, A: Array, listed: Rows, factors: Array, count: int) -> None:
     """Add multiples of the listed rows of A to row j of G.
 

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner
+from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.dense import matrix, multiply
 from orthobench_stochastic_pca.secular import eigenvectors
 from orthobench_stochastic_pca.small_eigenproblem import SmallEigenproblem, number_active, rows_of
 
 
-@inner
+@kernel
 def rotate(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
     """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots.
 
@@ -41,7 +41,7 @@ def rotate(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenprob
             new[i] = small.rotated[i]
 
 
-@inner
+@kernel
 def _combine(
     W: Array, chosen: NDArray[np.int64], count: int, active: int, small: SmallEigenproblem
 ) -> None:
@@ -51,7 +51,7 @@ def _combine(
     multiply(V, W, matrix(small.rotated, count, W.shape[1]))
 
 
-@inner
+@kernel
 def _rotate_some(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
     """Do as `rotate` if some slots are not active: their rows stay as they are."""
     n, width = W.shape
@@ -74,7 +74,7 @@ def _rotate_some(W: Array, kept: NDArray[np.int64], active: int, small: SmallEig
             _copy_row(gathered, others, new, i)
 
 
-@inner
+@kernel
 def _pick(
     W: Array, kept: NDArray[np.int64], active: int, gathered: Array, small: SmallEigenproblem
 ) -> int:
@@ -93,7 +93,7 @@ def _pick(
     return rows
 
 
-@inner
+@kernel
 def _copy_row(source: Array, i: int, into: Array, j: int) -> None:
     """Copy row i of `source` to row j of `into`."""
     for column in range(source.shape[1]):

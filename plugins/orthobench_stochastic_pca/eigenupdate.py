@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner
+from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.dense import axpy, dot
 from orthobench_stochastic_pca.eigenrotation import rotate
 from orthobench_stochastic_pca.projection import (
@@ -37,7 +37,7 @@ CANCELLED = 0.1
 """A residual shorter than this times its sample is orthogonalized a second time."""
 
 
-@inner
+@kernel
 def extend(y: Array, eta: float, m: int, d: int, small: SmallEigenproblem) -> int:
     """Set z to sqrt(eta) times the sample in the basis, which its residual extends.
 
@@ -88,7 +88,7 @@ def extend(y: Array, eta: float, m: int, d: int, small: SmallEigenproblem) -> in
     return added
 
 
-@inner
+@kernel
 def _project_out(W: Array, x: Array, z: Array, scratch: Array) -> float:
     """Orthogonalize x to the rows of W, add its coordinates to z, and return |x|²."""
     m, width = W.shape
@@ -101,7 +101,7 @@ def _project_out(W: Array, x: Array, z: Array, scratch: Array) -> float:
     return dot(x, x, width)
 
 
-@inner
+@kernel
 def update(
     at: Scalars, added: int, width: int, d: int, projection: Projection, small: SmallEigenproblem
 ) -> Scalars:
@@ -153,7 +153,7 @@ def update(
     return Scalars(len(values) - zeros, floor, full, at.flops)
 
 
-@inner
+@kernel
 def _sort(lam: Array, order: NDArray[np.int64]) -> None:
     """Set the order to that of ascending eigenvalues, by insertion: they are nearly sorted."""
     for i in range(len(order)):
@@ -164,7 +164,7 @@ def _sort(lam: Array, order: NDArray[np.int64]) -> None:
         order[j] = i
 
 
-@inner
+@kernel
 def _break_tie(
     work: SecularWorkspace,
     order: NDArray[np.int64],
@@ -188,7 +188,7 @@ def _break_tie(
             return
 
 
-@inner
+@kernel
 def _project(
     values: Array, others: int, floor: float, full: bool, projection: Projection
 ) -> tuple[float, bool]:
@@ -205,7 +205,7 @@ def _project(
     return floor, full
 
 
-@inner
+@kernel
 def _count_zeros(values: Array) -> int:
     """Return the number of values, which are ascending, that are not positive."""
     for i in range(len(values)):

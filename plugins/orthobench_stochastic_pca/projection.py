@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 
 
 @kernel
@@ -65,7 +65,7 @@ def shift(values: Array, counts: Array, k: float) -> float:
     return _between(values, counts, low, high, k - ones)
 
 
-@inner
+@kernel
 def _between(values: Array, counts: Array, low: int, high: int, rest: float) -> float:
     """Return the S for which values[low:high] + S sum to `rest`."""
     total, number = 0.0, 0.0
@@ -207,7 +207,7 @@ def onto_density(values: Array, others: int, k: float) -> float:
     return floor
 
 
-@inner
+@kernel
 def _clipped_sum(values: Array) -> float:
     """Return the sum of min(1, value)."""
     total = 0.0
@@ -216,7 +216,7 @@ def _clipped_sum(values: Array) -> float:
     return total
 
 
-@inner
+@kernel
 def _shift(values: Array, k: float) -> None:
     """Add the S of `shift` to the values, each of multiplicity one, in place."""
     counts = np.empty(len(values))
@@ -227,7 +227,7 @@ def _shift(values: Array, k: float) -> None:
         values[i] += change
 
 
-@inner
+@kernel
 def _clip(values: Array) -> None:
     """Clip the values to [0, 1] in place."""
     for i in range(len(values)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.blocks import BLOCK
 from orthobench_stochastic_pca.dense import axpy, copy_rows, dot, matrix, set_identity
 from orthobench_stochastic_pca.rotating import GEODESIC, KRASULINA
@@ -80,7 +80,7 @@ def rotate_blocks(
     return rotated, drift
 
 
-@inner
+@kernel
 def _rotate(W: Array, z: Array, n: int, eta: float, angle: int, scratch: Array) -> None:
     """Rotate the rows of W towards z, in place; both are zero from entry n on."""
     w, p, r = scratch
@@ -105,7 +105,7 @@ def _rotate(W: Array, z: Array, n: int, eta: float, angle: int, scratch: Array) 
         axpy(w[i], p, W[i], n)
 
 
-@inner
+@kernel
 def _angle(p: float, r: float, eta: float, kind: int) -> tuple[float, float]:
     """Return cos a - 1 and sin a for the angle a of the step, from |p| and |r|.
 

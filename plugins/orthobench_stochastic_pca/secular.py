@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench.tools.simd import (
     COUNT,
     Lanes,
@@ -186,7 +186,7 @@ def eigenvectors(
             vector[i] = work.vector[i] * scale
 
 
-@inner
+@kernel
 def _power_of_two(x: float) -> float:
     """Return the largest power of two up to x, or one if x is zero or not finite."""
     if not 0.0 < x < np.inf:
@@ -195,7 +195,7 @@ def _power_of_two(x: float) -> float:
     return math.ldexp(1.0, exponent - 1)
 
 
-@inner
+@kernel
 def _deflate(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
     """List the slots whose entry of z is above rounding, after merging equal diagonal entries."""
     norm = np.sqrt(dot(z, z, len(z)))
@@ -211,7 +211,7 @@ def _deflate(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
     return n
 
 
-@inner
+@kernel
 def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bool:
     """Rotate slots i and j so that z_i vanishes, if their diagonal entries are equal to rounding.
 
@@ -230,7 +230,7 @@ def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bo
     return True
 
 
-@inner
+@kernel
 def _roots(first: int, n: int, work: SecularWorkspace) -> None:
     """Find roots first, first + 1, ..., one in each lane.
 
@@ -260,7 +260,7 @@ def _roots(first: int, n: int, work: SecularWorkspace) -> None:
     store(work.offsets, first, x)
 
 
-@inner
+@kernel
 def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
     """Return an estimate of the last root and an upper bound, both relative to the last pole."""
     x, most, last = 0.0, 0.0, work.poles[n - 1]
@@ -272,7 +272,7 @@ def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
     return min(x, most), most
 
 
-@inner
+@kernel
 def _sums(
     n: int, work: SecularWorkspace, origin: Lanes, x: Lanes
 ) -> tuple[Lanes, Lanes, Lanes, Lanes]:
@@ -291,7 +291,7 @@ def _sums(
     return 1.0 + f, slope, curve, size
 
 
-@inner
+@kernel
 def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, curve: Lanes) -> Lanes:
     """Return the step to the zero of a rational function with the poles next to the root.
 
@@ -309,7 +309,7 @@ def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, cur
     return where(step * f < 0.0, step, (0.0 - f) / slope)
 
 
-@inner
+@kernel
 def _gu_eisenstat(n: int, z: Array, work: SecularWorkspace) -> None:
     """Set the weights to the z for which the computed roots are exact, by Löwner's formula."""
     for first in range(0, n, COUNT):

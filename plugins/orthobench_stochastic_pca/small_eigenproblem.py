@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner
+from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.secular import SecularWorkspace, secular_workspace
 
 
@@ -59,7 +59,7 @@ class SmallEigenproblem(NamedTuple):
     secular: SecularWorkspace
 
 
-@inner
+@kernel
 def small_eigenproblem(n: int) -> SmallEigenproblem:
     """Return arrays for bases and spans of fewer than n vectors.
 
@@ -90,7 +90,7 @@ def small_eigenproblem(n: int) -> SmallEigenproblem:
     )
 
 
-@inner
+@kernel
 def rows_of(flat: Array, first: int, last: int, width: int) -> Array:
     """Return a view of rows of a flat matrix.
 
@@ -109,7 +109,7 @@ def rows_of(flat: Array, first: int, last: int, width: int) -> Array:
     return flat[first * width : last * width].reshape(last - first, width)
 
 
-@inner
+@kernel
 def number_active(work: SecularWorkspace, active: int, n: int, rank: NDArray[np.int64]) -> None:
     """Assign each slot its number among the active ones.
 

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.dense import (
     axpy,
     copy_rows,
@@ -186,7 +186,7 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     return Span(m, _gram_schmidt(V, m, count, work), False, drift + ROUNDING)
 
 
-@inner
+@kernel
 def panel(rows: int, columns: int, d: int) -> int:
     """Return how many rows of a product of rows * columns * d multiplications to compute at once.
 
@@ -202,7 +202,7 @@ def panel(rows: int, columns: int, d: int) -> int:
     return PANEL if fits else rows
 
 
-@inner
+@kernel
 def _products(V: Array, m: int, count: int, work: Workspace) -> None:
     """Set row j of the factor to the products of row m + j of V with the rows of V up to it."""
     step = panel(count, m + count, V.shape[1])
@@ -215,7 +215,7 @@ def _products(V: Array, m: int, count: int, work: Workspace) -> None:
                 work.factor[j, i] = P[j - first, i] if i <= m + j else 0.0
 
 
-@inner
+@kernel
 def _cholesky(work: Workspace, m: int, count: int) -> float:
     """Replace the products in the factor by A and the Cholesky factor L of XX' - AA', row by row.
 
@@ -236,13 +236,13 @@ def _cholesky(work: Workspace, m: int, count: int) -> float:
     return ratio
 
 
-@inner
+@kernel
 def _independent(left: float, square: float) -> bool:
     """Return whether a sample adds a direction, from the squared norms of its residual and it."""
     return square > TINY and left > DEPENDENT**2 * square
 
 
-@inner
+@kernel
 def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None:
     """Replace the samples X by their residuals X - AU."""
     if m == 0:
@@ -256,7 +256,7 @@ def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None
         axpy(-1.0, work.residuals[j], V[m + j], V.shape[1])
 
 
-@inner
+@kernel
 def _add_projections(work: Workspace, m: int, count: int) -> None:
     """Set the coordinates of the samples from those of their residuals and their A."""
     for j in range(count):
@@ -265,7 +265,7 @@ def _add_projections(work: Workspace, m: int, count: int) -> None:
             work.coords[j, i] = work.factor[j, i] + part
 
 
-@inner
+@kernel
 def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
     """Overwrite the residuals with Q, set the coordinates, and return the number of rows of Q.
 

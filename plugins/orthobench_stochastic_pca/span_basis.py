@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.dense import (
     axpy,
     copy_rows,
@@ -108,7 +108,7 @@ def reorthonormalize(U: Array, m: int, spare: Array, work: Workspace) -> None:
     copy_rows(spare[:m], U)
 
 
-@inner
+@kernel
 def _onto_samples(W: Array, L: Array, m: int, q: int) -> None:
     """Turn coordinates in [U; Q] into coefficients of [U; X] in place, where X = L [U; Q]."""
     for row in W:

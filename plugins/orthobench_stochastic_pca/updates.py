@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array, flops
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.dense import axpy, copy_rows, set_identity
 from orthobench_stochastic_pca.eigenupdate import extend, update
 from orthobench_stochastic_pca.secular import EPS
@@ -90,7 +90,7 @@ def update_blocks(
     return Iterate(V[: at.m].copy(), values, at.floor, at.full, drift, at.flops), P
 
 
-@inner
+@kernel
 def _update_block(
     at: Scalars,
     span: Span,
@@ -117,13 +117,13 @@ def _update_block(
     return at
 
 
-@inner
+@kernel
 def _basis(small: SmallEigenproblem, m: int, span: Span) -> Array:
     """Return the iterate's basis in coordinates of the block, shape (m, width)."""
     return rows_of(small.basis, 1, m + 1, span.m + span.q)
 
 
-@inner
+@kernel
 def _allocate(
     basis: Array, values: Array, m: int, block: int
 ) -> tuple[Array, Array, Workspace, SmallEigenproblem]:
@@ -140,7 +140,7 @@ def _allocate(
     return V, np.empty((capacity, d)), workspace(capacity, block, d), small
 
 
-@inner
+@kernel
 def _flops(d: int, m: int, added: int) -> int:
     """Return the flops of Algorithm 1 at rank m, except for the product on line 4 or 7.
 
@@ -151,7 +151,7 @@ def _flops(d: int, m: int, added: int) -> int:
     return cost + _eigh(m + added) if added >= 0 else cost
 
 
-@inner
+@kernel
 def _add_to_moment(W: Array, values: Array, kind: int, moment: Array) -> None:
     """Add M = W' diag(eigenvalues) W to the moment."""
     m, width = W.shape
@@ -163,7 +163,7 @@ def _add_to_moment(W: Array, values: Array, kind: int, moment: Array) -> None:
             axpy(weight * W[j, i], W[j], moment[i * width :], width)
 
 
-@inner
+@kernel
 def _factored(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
     """Return P with P'P = [U; Q]' moment [U; Q]."""
     width = span.m + span.q
@@ -174,7 +174,7 @@ def _factored(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
     return P
 
 
-@inner
+@kernel
 def _cholesky(G: Array) -> Array:
     """Return F of full row rank with F'F = G, positive semidefinite, by pivoted Cholesky.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel, summed
+from orthobench.tools.compiled import kernel, summed
 
 ROWS = 256
 """Pairs b <= c in one matrix product: their products x_b x_c stay in the cache."""
@@ -121,7 +121,7 @@ def contracted(P: Array, X: Array) -> Array:
     return np.ascontiguousarray(total.T)
 
 
-@inner
+@kernel
 def _multiply(X: Array, begin: int, end: int, pairs: Array) -> None:
     """Fill the rows of `pairs` with x_b x_c, begin <= b < end and b <= c."""
     n, m = X.shape

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel, summed
+from orthobench.tools.compiled import kernel, summed
 from orthobench_tucker.cp_iterates import CPIterate
 
 
@@ -163,7 +163,7 @@ def adam(
     return total
 
 
-@inner
+@kernel
 def _power(A: Array, exponent: int, out: Array) -> None:
     """Set `out` to the entrywise power of `A`; the exponent is at least one."""
     for i in range(len(A)):
@@ -173,7 +173,7 @@ def _power(A: Array, exponent: int, out: Array) -> None:
             out[i] *= A[i]
 
 
-@inner
+@kernel
 def _scaled(source: Array, factor: float, target: Array) -> None:
     """Set `target` to `factor` times `source`."""
     for i in range(len(target)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 
 ROUNDS = 3
 """Most rounds of CholeskyQR."""
@@ -74,7 +74,7 @@ def orthonormalize(A: Array, out: Array) -> bool:
     return _householder(before, out)
 
 
-@inner
+@kernel
 def copy_rows(A: Array, out: Array) -> None:
     """Copy a matrix; loops compile several times faster than a slice assignment."""
     for i in range(A.shape[0]):
@@ -82,7 +82,7 @@ def copy_rows(A: Array, out: Array) -> None:
             out[i, j] = A[i, j]
 
 
-@inner
+@kernel
 def _defect(gram: Array) -> float:
     """Return the largest entry of |gram - I|; infinite where one is NaN."""
     largest = 0.0
@@ -94,7 +94,7 @@ def _defect(gram: Array) -> float:
     return largest
 
 
-@inner
+@kernel
 def _inverse_cholesky(gram: Array, inverse: Array) -> bool:
     """Set `inverse` to L^{-1} with LL' = gram; False where a row depends on those before it.
 

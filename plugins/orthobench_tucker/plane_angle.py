@@ -14,7 +14,7 @@ from math import pi
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 
 RESOLUTION = 1e-14
 """Maxima that differ by less than this, relative to the sum of |coefficients|, are equal."""
@@ -80,7 +80,7 @@ def best_angle(cosines: Array, sines: Array) -> float:
     return best - 2 * pi * turns
 
 
-@inner
+@kernel
 def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
     """Return bounds on |f|, without harmonic 0, and on its third derivative."""
     size, third = 0.0, 0.0
@@ -91,7 +91,7 @@ def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
     return size, third
 
 
-@inner
+@kernel
 def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, level: float) -> int:
     """Return what to do with the cell of half-width w around x, by Taylor's theorem.
 
@@ -108,7 +108,7 @@ def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, lev
     return CLIMB if curvature < -bend or w < NARROW else HALVE
 
 
-@inner
+@kernel
 def _stationary(cosines: Array, sines: Array, x: float, w: float) -> float:
     """Return a stationary point of f within w of x, where its slope falls, by Newton's method.
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_tucker.plane_angle import best_angle, derivatives, gain
 
 
@@ -165,7 +165,7 @@ def restrict(
                 sines[h] += powers[k, q] * tables.harmonics[k, q, 1, h]
 
 
-@inner
+@kernel
 def _rotate(T: Array, i: int, j: int, c: float, s: float) -> None:
     """Set (T_i, T_j) to (c T_i + s T_j, c T_j - s T_i) along the middle index, in place."""
     for outer in range(len(T)):

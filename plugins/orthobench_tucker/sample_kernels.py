@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 
 
-@inner
+@kernel
 def fill_products(values: Array, parents: Indices, last: Indices, begin: int) -> None:
     """Set the rows from `begin` on, each the product of two rows above it."""
     count = values.shape[1]
@@ -29,7 +29,7 @@ def fill_products(values: Array, parents: Indices, last: Indices, begin: int) ->
             out[i] = u[i] * v[i]
 
 
-@inner
+@kernel
 def _fill_derivatives(
     changes: Array, values: Array, parents: Indices, last: Indices, begin: int
 ) -> None:
@@ -42,7 +42,7 @@ def _fill_derivatives(
             out[i] = du[i] * v[i] + u[i] * dv[i]
 
 
-@inner
+@kernel
 def _add(part: Floats, total: Floats) -> None:
     for i in range(part.shape[0]):
         for j in range(part.shape[1]):
@@ -118,7 +118,7 @@ def partial_core_along(
     return total
 
 
-@inner
+@kernel
 def _raise(flat: Floats, exponent: int) -> None:
     """Raise entries to a power in place, by multiplication."""
     for i in range(len(flat)):
@@ -129,7 +129,7 @@ def _raise(flat: Floats, exponent: int) -> None:
         flat[i] = power
 
 
-@inner
+@kernel
 def _halve(tile: Floats, columns: int) -> None:
     """Halve the first columns in place."""
     for i in range(tile.shape[0]):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench.tools.simd import COUNT, fill, load, prefetch, store
 
 
@@ -56,7 +56,7 @@ def slab_products(
     return Y[:, COUNT:]
 
 
-@inner
+@kernel
 def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -> None:
     """Set sixteen entries of each row of `Y`: sixteen columns of a slab times Q.
 
@@ -72,7 +72,7 @@ def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -
         k += 1
 
 
-@inner
+@kernel
 def _four(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
     """Set sixteen entries of four rows, so that each loaded entry is used four times."""
     a, b, c, d = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
@@ -90,7 +90,7 @@ def _four(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to:
     store(Y[k + 3], to, d)
 
 
-@inner
+@kernel
 def _one(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
     """Set sixteen entries of one row, by two independent sums."""
     even, odd = fill(0.0), fill(0.0)

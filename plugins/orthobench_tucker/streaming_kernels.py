@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel, summed
+from orthobench.tools.compiled import kernel, summed
 from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.orthonormal_rows import copy_rows, orthonormalize
 from orthobench_tucker.sample_kernels import fill_products
@@ -119,7 +119,7 @@ def tucker_gradient(
     return bool(np.isfinite(total))
 
 
-@inner
+@kernel
 def _products(rows: Array, X: Array, Y: Array) -> float:
     """Set Y = Q'X', and return the sum of all entries of X.
 
@@ -138,7 +138,7 @@ def _products(rows: Array, X: Array, Y: Array) -> float:
     return total
 
 
-@inner
+@kernel
 def _combine(R: Array, X: Array, G: Array) -> float:
     """Set G = RX, and return the sum of X where that is read first, as in `_products`; else zero.
 
@@ -160,7 +160,7 @@ def _combine(R: Array, X: Array, G: Array) -> float:
     return total
 
 
-@inner
+@kernel
 def _core_weights(
     powers: Array, r: int, parents: NDArray[np.intp], last: NDArray[np.intp], multiplicities: Array
 ) -> Array:
@@ -176,7 +176,7 @@ def _core_weights(
     return R
 
 
-@inner
+@kernel
 def _gram_weights(Y: Array, order: int) -> Array:
     """Return R = Y (Y'Y)^[d-1], an entrywise power."""
     gram = np.dot(Y.T, Y)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench_tucker.orthonormal_rows import orthonormalize
 
 ROUNDS = 8
@@ -73,7 +73,7 @@ def subspace_iteration(
     return values, vectors.T, False
 
 
-@inner
+@kernel
 def _leading(theta: Array, Y: Array, values: Array, top: Array) -> None:
     """Set the largest eigenvalues, descending, and their eigenvectors, in rows."""
     for i in range(len(values)):
@@ -82,7 +82,7 @@ def _leading(theta: Array, Y: Array, values: Array, top: Array) -> None:
             top[i, j] = Y[j, len(theta) - 1 - i]
 
 
-@inner
+@kernel
 def _subtract(residual: Array, values: Array, vectors: Array) -> None:
     """Subtract from each row its value times its vector."""
     for i in range(vectors.shape[0]):
@@ -90,7 +90,7 @@ def _subtract(residual: Array, values: Array, vectors: Array) -> None:
             residual[i, j] -= values[i] * vectors[i, j]
 
 
-@inner
+@kernel
 def _square(A: Array) -> float:
     """Return the squared Frobenius norm, summed in the order of entries."""
     total = 0.0

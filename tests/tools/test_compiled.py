@@ -15,9 +15,9 @@ from orthobench.tools import compiled
 KERNELS = {
     "__init__.py": "",
     "inner.py": """
-from orthobench.tools.compiled import inner
+from orthobench.tools.compiled import kernel
 
-@inner
+@kernel
 def shifted(x):
     return x + 1.0
 """,

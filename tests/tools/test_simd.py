@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from orthobench.tools import simd
-from orthobench.tools.compiled import inner, kernel
+from orthobench.tools.compiled import kernel
 from orthobench.tools.simd import (
     bits,
     count_bits,
@@ -24,12 +24,12 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal(N + 5), RNG.standard_normal(N + 5)
 
 
-@inner
+@kernel
 def arithmetic(x, y):
     return (x + 2.0 * y) / (3.0 - x) - y * 0.5 + 1.0 / y
 
 
-@inner
+@kernel
 def chosen(x, y):
     both, either = (x < y) & (x <= 0.5), (x > y) | (y >= 0.5)
     return where(both, x, where(either, root(magnitude(y)), -1.0))
