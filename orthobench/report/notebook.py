@@ -16,6 +16,7 @@ plot            `of`               options
 `pareto`        family             `cost` (seconds, flops, steps, samples)
 `profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
 `ecdf`          family             `cost`, `targets` (of the gap, as in COCO)
+`expected`      family             `cost` (seconds, flops, steps, samples), `accuracy`
 `ranks`         family
 =============== ================== ==========================================================
 
@@ -198,6 +199,9 @@ profile = _drawing_function(
     "profile", _of_family, "Draw how often each solver is within a factor of the cheapest."
 )
 ecdf = _drawing_function("ecdf", _of_family, "Draw the share of targets reached within a cost.")
+expected = _drawing_function(
+    "expected", _of_family, "Draw what a solver takes to reach a target, with restarts."
+)
 ranks = _drawing_function(
     "ranks", _of_family, "Draw the mean rank of each solver, with a bar of the critical difference."
 )

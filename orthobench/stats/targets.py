@@ -52,6 +52,9 @@ class RunMatrix:
     spent : mapping
         For each of `orthobench.stats.values.COSTS`, the cost up to each checkpoint: shape
         (S, I, M + 1), the last one infinite, for targets that were never reached.
+    whole : mapping
+        For each cost, that of each run to its end, of failed runs too: shape (S, I). NaN where
+        there is no run.
     start : ndarray, shape (I,)
         The value at the start; the largest one where solvers do some work before their first
         checkpoint. NaN where no run finished.
@@ -69,6 +72,7 @@ class RunMatrix:
     instances: tuple[Instance, ...]
     best: Array
     spent: Mapping[str, Array]
+    whole: Mapping[str, Array]
     start: Array
     lowest: Array
     absent: tuple[tuple[str, str], ...]
@@ -197,6 +201,7 @@ def run_matrix(entries: Sequence[Entry]) -> RunMatrix:
         solvers,
         instances,
         *_stacked(solvers, instances, paths),
+        _whole(solvers, instances, begun),
         *_starts_and_lowest(instances, paths),
         absent=tuple((s, p) for s in solvers for p in seeds if (s, p) not in taking_part),
         failed=tuple(n - done for n, done in zip(planned, finished, strict=True)),
@@ -265,6 +270,23 @@ def _stacked(
         for cost, values in path.spent.items():
             spent[cost][at][: len(values)] = values
     return best, spent
+
+
+def _whole(
+    solvers: Sequence[str], instances: Sequence[Instance], entries: Sequence[Entry]
+) -> dict[str, Array]:
+    """Return what each run cost to its end; one that recorded nothing took one unit."""
+    row = {solver: i for i, solver in enumerate(solvers)}
+    column = {instance: i for i, instance in enumerate(instances)}
+    whole = {cost: np.full((len(solvers), len(instances)), math.nan) for cost in COSTS}
+    for entry in entries:
+        for record in entry.finished:
+            if (instance := (entry.problem, record.seed)) not in column:
+                continue
+            for cost, value in COSTS.items():
+                spent = read(record.trace, value).max(initial=UNITS[cost])
+                whole[cost][row[entry.solver], column[instance]] = spent
+    return whole
 
 
 def _starts_and_lowest(

@@ -11,6 +11,7 @@ from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.ecdf import targets_reached
 from orthobench.report.plots.exhibited_curves import curves
 from orthobench.report.plots.exhibits import Exhibition
+from orthobench.report.plots.expected import expected
 from orthobench.report.plots.pareto import pareto
 from orthobench.report.plots.profiles import profile
 from orthobench.report.plots.ranks import ranks
@@ -42,8 +43,8 @@ def comparison_plots(
     """Return the plots that compare solvers over all problems of a suite.
 
     For each family in which at least two solvers take part: quality against cost, mean ranks, if
-    there are enough problems, performance profiles and ECDFs. Then trade-offs, where problems are
-    compared at levels, and sweeps, where problems differ in one number.
+    there are enough problems, performance profiles, ECDFs and expected costs. Then trade-offs,
+    where problems are compared at levels, and sweeps, where problems differ in one number.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def comparison_plots(
         own = runs[name] if runs else run_matrix(group)
         plots += [plot for plot in [pareto(group, own)] if plot.panel().series]
         plots += [ranks(with_ranks[name])] if name in with_ranks else []
-        plots += [profile(group, own), targets_reached(group, own)]
+        plots += [profile(group, own), targets_reached(group, own), expected(group, own)]
     return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries))]
 
 

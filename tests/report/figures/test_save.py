@@ -123,7 +123,7 @@ class TestKinds:
 
         every = ["digits-k-4", "digits-k-4-tuning", "pca-quality-against-cost",
                  "pca-performance-profiles",
-                 "pca-targets-reached"]  # fmt: skip
+                 "pca-targets-reached", "pca-expected-cost-to-a-target"]  # fmt: skip
         assert stems() == every
         assert stems(kinds=RUN_KINDS) == ["digits-k-4"]
         assert stems(kinds=["ecdf", "tuning"]) == [every[1], every[4]]

@@ -1,0 +1,107 @@
+"""Expected costs with restarts, against sums by hand and a simulation of restarts."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from records import record
+
+from orthobench.contract.solver import Work
+from orthobench.harness.stopping import Ending
+from orthobench.harness.trace import Mark
+from orthobench.results.tuning import Entry, Trial
+from orthobench.stats.expected import expected_costs
+from orthobench.stats.targets import run_matrix
+
+HIT, MISS = 0.0, 4.0
+
+
+def run(steps, end, status=Ending.DONE):
+    """A run that ends after some steps with gap `end`; before, the gap is 8."""
+    marks = tuple(
+        Mark(float(x), 0.0, Work(x, x, x), {"gap": y}) for x, y in [(0, 8.0), (steps, end)]
+    )
+    return record("r", status=status, trace=marks)
+
+
+def entry(solver, *runs, problem="p"):
+    records = tuple(replace(one, seed=i) for i, one in enumerate(runs))
+    return Entry(problem, solver, {}, records, (Trial({}, 0.0, records),), tuple(range(len(runs))))
+
+
+def steps(*entries, cost="steps"):
+    """The costs beside a solver that reaches the best value with every seed."""
+    sure = entry("sure", *(run(1, HIT) for _ in entries[0].records))
+    return expected_costs(run_matrix([*entries, sure]), cost, 0.1)
+
+
+class TestExpectedCosts:
+    def test_are_all_that_was_spent_for_each_success(self):
+        found = steps(entry("a", run(3, HIT), run(10, MISS), run(5, HIT)))
+        assert found.cost[0, 0] == (3 + 10 + 5) / 2
+        assert (found.reached[0, 0], found.runs[0, 0]) == (2, 3)
+
+    def test_are_the_mean_where_every_run_succeeds(self):
+        assert steps(entry("a", run(3, HIT), run(8, HIT))).cost[0, 0] == 5.5
+
+    def test_count_a_failed_run_with_what_it_took(self):
+        found = steps(entry("a", run(4, HIT), run(100, HIT, Ending.DIVERGED)))
+        assert (found.cost[0, 0], found.reached[0, 0]) == (104, 1)
+
+    def test_are_infinite_where_no_run_succeeds(self):
+        found = steps(entry("bad", run(9, MISS)))
+        assert (found.cost[0, 0], found.low[0, 0], found.high[0, 0]) == (math.inf,) * 3
+
+    def test_leave_out_what_takes_no_part(self):
+        one, two = entry("a", run(2, HIT)), entry("b", run(3, HIT))
+        found = steps(one, two, entry("a", run(7, HIT), problem="q"))
+        assert found.problems == ("p", "q")
+        np.testing.assert_array_equal(found.cost[:2], [[2, 7], [3, math.nan]])
+        np.testing.assert_array_equal(found.runs[:2], [[1, 1], [1, 0]])
+
+    @given(st.lists(st.tuples(st.integers(1, 50), st.booleans()), min_size=1, max_size=9))
+    def test_lie_in_their_interval_and_never_below_the_cheapest_success(self, drawn):
+        found = steps(entry("a", *(run(cost, HIT if hit else MISS) for cost, hit in drawn)))
+        cost, low, high = (each[0, 0] for each in (found.cost, found.low, found.high))
+        assert low <= cost <= high or math.isinf(cost)
+        hits = [taken for taken, hit in drawn if hit]
+        assert cost >= min(hits, default=math.inf)
+
+    def test_are_what_restarts_take_on_average(self):
+        runs = [(3, True), (10, False), (5, True), (20, False)]
+        found = steps(entry("a", *(run(cost, HIT if hit else MISS) for cost, hit in runs)))
+        rng = np.random.default_rng(0)
+        taken = []
+        for _ in range(20_000):
+            total, done = 0, False
+            while not done:
+                cost, done = runs[rng.integers(len(runs))]
+                total += cost
+            taken.append(total)
+        error = np.std(taken) / math.sqrt(len(taken))
+        assert abs(np.mean(taken) - found.cost[0, 0]) < 4 * error
+
+    def test_interval_holds_the_truth_about_as_often_as_it_says(self):
+        rng = np.random.default_rng(1)
+        held = 0
+        for _ in range(200):
+            drawn = [(int(rng.integers(1, 20)), bool(rng.random() < 0.7)) for _ in range(30)]
+            found = steps(entry("a", *(run(c, HIT if hit else MISS) for c, hit in drawn)))
+            truth = 10 / 0.7
+            held += found.low[0, 0] <= truth <= found.high[0, 0]
+        assert 0.88 <= held / 200 <= 0.99
+
+
+def test_runs_not_run_yet_are_no_runs():
+    unrun = replace(run(1, HIT), trace=(), stop=replace(run(1, HIT).stop, status=Ending.MISSING))
+    found = steps(entry("a", run(2, HIT), unrun))
+    assert (found.cost[0, 0], found.runs[0, 0]) == (2, 1)
+
+
+@pytest.mark.parametrize("cost", ["seconds", "flops", "samples"])
+def test_other_costs_are_read_alike(cost):
+    found = steps(entry("a", run(3, HIT), run(10, MISS)), cost=cost)
+    assert found.cost[0, 0] == 13
