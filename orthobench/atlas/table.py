@@ -1,0 +1,288 @@
+"""The table of an atlas: one row a run, in a small Parquet file.
+
+A row has what answers are made of, and no curve: the end of the run, and what it cost until only a
+share of the gap to the lowest value was left. Numbers have the 7 digits of float32, and seconds the
+`BITS_OF_TIME` bits that a clock repeats.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.arrays import Array
+from orthobench.tools.files import opened, replacing
+
+SHARES = (0.5, 0.1, 1e-2, 1e-4, 1e-6)
+"""The targets: which share of the gap between start and lowest value may be left."""
+
+COSTS = ("seconds", "samples", "flops")
+"""What a run costs; its columns up to a target are called ``seconds to 0.01``."""
+
+TIERS = ("reported", "recomputed", "timed", "withdrawn")
+"""How far a result can be trusted: as handed in, computed again by who publishes the atlas, timed
+there on the reference machine; a withdrawn one is shown, and compared with nothing."""
+
+FORMAT = "orthobench atlas 1"
+"""What the file says that it is."""
+
+BITS_OF_TIME = 10
+"""The bits of a number of seconds: at most one part in 1000 is lost."""
+
+MOST_ROWS = 2_000_000
+"""A file with more rows, or with `MOST_BYTES` once it is unpacked, is not read."""
+
+MOST_BYTES = 2**30
+
+UNREACHED = (math.inf,) * len(SHARES)
+"""The costs of a run that reached no target."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtlasRow:
+    """One run of a solver, with its chosen parameters, on a problem.
+
+    Attributes
+    ----------
+    suite, family : str
+        Solvers are compared within a problem of a suite.
+    problem, name, parameters : str
+        The problem: its label, its name in the catalogue, and its parameters as JSON.
+    rows, d, k : int
+        Rows of data (samples, where they are drawn), dimension and number of columns sought; 0
+        where unknown.
+    decay, noise, sparsity : float
+        Features of the data; NaN where unknown.
+    solver, solver_parameters : str
+        Its label, and all of its parameters as JSON, those that tuning chose among them.
+    on : str
+        Library, device and precision it computed with.
+    seed : int
+    metric : str
+        The metric that is compared; smaller is better.
+    start, value, lowest : float
+        Its value at the start and at the end of the run (infinite where that failed), and the
+        smallest that any solver reached on this problem and seed. NaN where unknown.
+    seconds, samples, flops : float
+        The costs of the whole run.
+    memory : float
+        The bytes of its state; NaN where unknown.
+    seconds_to, samples_to, flops_to : tuple of float
+        The costs up to each target of `SHARES`; infinite where it was not reached.
+    ending, reason : str
+        How and why it ended; `orthobench.harness.stopping.Ending` has the endings.
+    failed : bool
+        Whether it counts as a failure.
+    tier : str
+        One of `TIERS`.
+    load : float
+        Threads that ran on its machine for each processor, before and after; NaN where unknown.
+    machine : str
+        The processor.
+    """
+
+    suite: str
+    family: str
+    problem: str
+    name: str
+    parameters: str = "{}"
+    rows: int = 0
+    d: int = 0
+    k: int = 0
+    decay: float = math.nan
+    noise: float = math.nan
+    sparsity: float = math.nan
+    solver: str
+    solver_parameters: str = "{}"
+    on: str = "numpy"
+    seed: int
+    metric: str
+    start: float = math.nan
+    value: float = math.inf
+    lowest: float = math.nan
+    seconds: float = math.nan
+    samples: float = math.nan
+    flops: float = math.nan
+    memory: float = math.nan
+    seconds_to: tuple[float, ...] = UNREACHED
+    samples_to: tuple[float, ...] = UNREACHED
+    flops_to: tuple[float, ...] = UNREACHED
+    ending: str
+    reason: str = ""
+    failed: bool = False
+    tier: str = TIERS[0]
+    load: float = math.nan
+    machine: str = ""
+
+    @property
+    def contest(self) -> tuple[str, str]:
+        """The suite and the problem: rows that share it are compared."""
+        return self.suite, self.problem
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The rows of an atlas, and where they come from.
+
+    Attributes
+    ----------
+    rows : tuple of AtlasRow
+    about : mapping
+        Plain values: ``date``, ``machine``, ``versions``, ``suites``.
+    """
+
+    rows: tuple[AtlasRow, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def families(self) -> list[str]:
+        """The families, in alphabetical order."""
+        return sorted({row.family for row in self.rows})
+
+
+KINDS = {one.name: str(one.type) for one in fields(AtlasRow)}
+"""The type of each attribute of a row, as it is annotated."""
+
+
+def write(atlas: Atlas, path: Path) -> None:
+    """Write an atlas as Parquet; all of it or nothing, and equal atlases as equal bytes.
+
+    Raises
+    ------
+    UsageError
+        Where pyarrow is not installed, or the file cannot be written.
+    """
+    table = _table(atlas)
+    from pyarrow import parquet
+
+    plain = [name for name in table.column_names if str(table.schema.field(name).type) == "float"]
+    clocked = [name for name in plain if name.startswith(("seconds", "value"))]
+    with replacing(path) as file:
+        parquet.write_table(
+            table,
+            file,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=[name for name in table.column_names if name not in clocked],
+            column_encoding=dict.fromkeys(clocked, "BYTE_STREAM_SPLIT"),
+            write_statistics=False,
+            write_page_checksum=True,
+        )
+
+
+def read(path: Path) -> Atlas:
+    """Read an atlas.
+
+    Raises
+    ------
+    UsageError
+        Where pyarrow is not installed.
+    DataError
+        Where the file cannot be read, or is no atlas.
+    """
+    pa = _pyarrow()
+    from pyarrow import parquet
+
+    try:
+        with opened(path) as file:
+            found = parquet.ParquetFile(file, page_checksum_verification=True)
+            about = _about(found, path)
+            _refuse_huge(found, path)
+            columns = found.read(columns=_names()).to_pydict()
+    except OSError as error:
+        raise DataError(f"cannot read the atlas {path}: {error.strerror or error}") from None
+    except (pa.ArrowException, ValueError, KeyError, RecursionError, MemoryError) as error:
+        if isinstance(error, DataError):
+            raise
+        why = " ".join(str(error).split())[:200]
+        raise DataError(f"the atlas {path} is damaged: make it again ({why})") from None
+    return Atlas(tuple(_rows(columns, path)), about)
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise UsageError("an atlas needs pyarrow: pip install 'orthobench[atlas]'") from None
+    return pa
+
+
+def _names() -> list[str]:
+    return [name for attribute in KINDS for name in _columns_of(attribute)]
+
+
+def _columns_of(attribute: str) -> list[str]:
+    """Return the columns of an attribute: one for each target, where it has a value for each."""
+    if not KINDS[attribute].startswith("tuple"):
+        return [attribute]
+    return [f"{attribute.replace('_', ' ')} {share:g}" for share in SHARES]
+
+
+def _table(atlas: Atlas) -> Any:
+    pa = _pyarrow()
+    text = pa.dictionary(pa.int32(), pa.string())
+    kinds = {"str": text, "int": pa.int64(), "bool": pa.bool_()}
+    arrays: list[Any] = []
+    for attribute, kind in KINDS.items():
+        values = [getattr(row, attribute) for row in atlas.rows]
+        if kind in kinds:
+            arrays.append(pa.array(values, type=kinds[kind]))
+        else:
+            columns = np.array(values, float).reshape(len(values), len(_columns_of(attribute))).T
+            columns = _rounded(columns) if attribute.startswith("seconds") else columns
+            arrays += [pa.array(column) for column in columns.astype(np.float32)]
+    about = json.dumps({**atlas.about, "format": FORMAT}, sort_keys=True)
+    return pa.table(arrays, names=_names(), metadata={"orthobench": about})
+
+
+def _rounded(seconds: Array) -> Array:
+    """Return numbers with as many bits as clocks repeat."""
+    mantissa, exponent = np.frexp(seconds)
+    kept: Array = np.ldexp(np.round(np.ldexp(mantissa, BITS_OF_TIME)), exponent - BITS_OF_TIME)
+    return kept
+
+
+def _about(found: Any, path: Path) -> dict[str, Any]:
+    """Return what a Parquet file says of itself, if that is an atlas."""
+    text = (found.schema_arrow.metadata or {}).get(b"orthobench", b"{}")
+    about = json.loads(text)
+    if not isinstance(about, dict) or about.pop("format", "") != FORMAT:
+        raise DataError(
+            f"{path} is no atlas of this version: it does not say that it is {FORMAT!r}; "
+            "`orthobench atlas` writes one"
+        )
+    missing = set(_names()) - set(found.schema_arrow.names)
+    if missing:
+        raise DataError(f"the atlas {path} is damaged: it has no column {min(missing)!r}")
+    return about
+
+
+def _refuse_huge(found: Any, path: Path) -> None:
+    footer = found.metadata
+    groups = map(footer.row_group, range(footer.num_row_groups))
+    if footer.num_rows > MOST_ROWS or sum(g.total_byte_size for g in groups) > MOST_BYTES:
+        raise DataError(f"the atlas {path} has {footer.num_rows} rows, more than are read")
+
+
+def _rows(columns: Mapping[str, Sequence[Any]], path: Path) -> list[AtlasRow]:
+    """Return the rows of a file; refuse one whose columns have other types than ours."""
+    types = {"str": str, "int": int, "bool": bool}
+    values: dict[str, Sequence[Any]] = {}
+    for attribute, kind in KINDS.items():
+        parts = [columns[name] for name in _columns_of(attribute)]
+        expected = types.get(kind, float)
+        if any(type(value) is not expected for part in parts for value in part):
+            raise DataError(f"the atlas {path} is damaged: {attribute!r} is not always {kind}")
+        several = kind.startswith("tuple")
+        values[attribute] = list(zip(*parts, strict=True)) if several else parts[0]
+    return [
+        AtlasRow(**dict(zip(values, row, strict=True)))
+        for row in zip(*values.values(), strict=True)
+    ]

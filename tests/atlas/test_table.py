@@ -1,0 +1,116 @@
+"""The table of an atlas: what is written is read, it is small, and nothing foreign is taken."""
+
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from orthobench.atlas.table import BITS_OF_TIME, KINDS, Atlas, AtlasRow, read, write
+from orthobench.errors import DataError
+
+ABOUT = {"date": "2026-01-02", "suites": ["atlas-x"], "versions": {"orthobench": "1"}}
+
+
+def written(rows, path):
+    write(Atlas(tuple(rows), ABOUT), path)
+    return read(path)
+
+
+def test_what_is_written_is_read(rows, tmp_path):
+    wild = replace(
+        rows()[0], problem="=1+1", reason='<b>"', value=math.inf, seconds=math.nan, failed=True,
+        samples_to=(1.0, 2.0, math.inf, math.inf, math.inf), tier="withdrawn", d=10**12,
+    )  # fmt: skip
+    given = [*rows(), wild]
+    found = written(given, tmp_path / "a.parquet")
+    assert found.about == ABOUT
+    assert len(found.rows) == len(given)
+    for one, other in zip(given, found.rows, strict=True):
+        for attribute, kind in KINDS.items():
+            a, b = getattr(one, attribute), getattr(other, attribute)
+            if kind in ("str", "int", "bool"):
+                assert a == b, attribute
+            else:
+                digits = 2.0**-BITS_OF_TIME if attribute.startswith("seconds") else 2.0**-23
+                np.testing.assert_allclose(a, b, rtol=digits, err_msg=attribute)
+
+
+def test_reading_and_writing_again_changes_no_bit(rows, tmp_path):
+    found = written(rows(), tmp_path / "a.parquet")
+    write(found, tmp_path / "b.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_an_empty_atlas_is_one(tmp_path):
+    assert written([], tmp_path / "a.parquet").rows == ()
+
+
+@pytest.mark.parametrize("problems", [17, pytest.param(167, marks=pytest.mark.slow)])
+def test_50000_rows_take_2_megabytes_at_most(rows, tmp_path, problems):
+    many = rows(problems, solvers=30, seeds=10)
+    written = tmp_path / "a.parquet"
+    write(Atlas(tuple(many)), written)
+    assert written.stat().st_size <= len(many) / 50_000 * 2_000_000
+
+
+def foreign(path):
+    parquet.write_table(pa.table({"suite": ["x"]}), path)
+
+
+def other_types(path):
+    write(Atlas((), {}), path)
+    schema = parquet.read_schema(path)
+    names = [one.name for one in schema]
+    values = [pa.array(["x"]) for _ in names]
+    parquet.write_table(
+        pa.table(values, names=names).replace_schema_metadata(schema.metadata), path
+    )
+
+
+def fewer_columns(path):
+    write(Atlas((), {}), path)
+    parquet.write_table(parquet.read_table(path).drop_columns(["seed"]), path)
+
+
+def cut(path):
+    write(Atlas((AtlasRow(suite="s", family="f", problem="p", name="p", solver="x", seed=0,
+                          metric="gap", ending="done"),)), path)  # fmt: skip
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def text(path):
+    path.write_text("suite,family\n")
+
+
+def nothing(path):
+    del path
+
+
+@pytest.mark.parametrize("make", [foreign, other_types, fewer_columns, cut, text, nothing])
+def test_what_is_no_atlas_is_refused_in_a_sentence(make, tmp_path):
+    path = tmp_path / "a.parquet"
+    make(path)
+    with pytest.raises(DataError, match=r"a\.parquet") as error:
+        read(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_flipped_byte_changes_no_number_unseen(rows, tmp_path):
+    path = tmp_path / "a.parquet"
+    write(Atlas(tuple(rows())), path)
+    whole, sound = path.read_bytes(), read(path)
+    for at in np.random.default_rng(0).integers(0, len(whole), 60).tolist():
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
+        try:
+            found = read(path)
+        except DataError:
+            continue
+        assert repr(found.rows) == repr(sound.rows)  # NaN is not equal to itself
+
+
+def test_each_attribute_of_a_row_is_documented():
+    for one in fields(AtlasRow):
+        assert one.name in AtlasRow.__doc__
