@@ -34,4 +34,4 @@ def orthobench_problems() -> list[type[AnyProblem]]:
 @hookimpl
 def orthobench_suites() -> list[Path]:
     """Return the suites of the plugin."""
-    return [Path(__file__).parent / "suites" / "cca.toml"]
+    return sorted(Path(__file__).parent.glob("suites/*.toml"))
