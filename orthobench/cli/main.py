@@ -28,6 +28,7 @@ from orthobench.cli.reproducing import reproduce
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
+EXPORTS = ("ioh", "benchopt")
 
 
 def size(text: str) -> int:
@@ -223,17 +224,31 @@ def show(name: str, suite: str | None, as_json: bool) -> None:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write: .csv, .jsonl or .parquet.  [default: CSV to standard output]",
+    type=click.Path(path_type=Path),
+    help="File to write: .csv, .jsonl or .parquet; with --format ioh a folder."
+    "  [default: CSV to standard output]",
+)
+@click.option(
+    "--format",
+    "other",
+    type=click.Choice(EXPORTS),
+    help="Write for another program: ioh for IOHanalyzer and iohinspector, benchopt for benchopt.",
 )
 @SUITE_OF_STORE
-def export(store: Path, out: Path | None, suite: str | None) -> None:
-    """Write a table of all checkpoints of all runs in STORE."""
-    from orthobench.results.export import to_csv, write
+def export(store: Path, out: Path | None, other: str | None, suite: str | None) -> None:
+    """Write a table of all checkpoints of all runs in STORE.
+
+    With --format, only the runs that reports show: those with the parameters that tuning chose.
+    """
+    if other and out is None:
+        raise click.UsageError(f"--format {other} writes files; name them with --out")
+    from orthobench.results.export import FORMATS, to_csv, write
     from orthobench.results.results import Results
 
     results = Results.read(store, suite)
-    if out is None:
+    if other and out:
+        FORMATS[other](results, out)
+    elif out is None:
         to_csv(results, sys.stdout.buffer)
     else:
         write(results, out)

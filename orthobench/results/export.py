@@ -1,4 +1,4 @@
-"""Results as tables in files: CSV, JSON lines, Parquet.
+"""Results as tables in files: CSV, JSON lines, Parquet; and in the formats of other programs.
 
 Exhibits are not exported; `Results.exhibits` has them.
 """
@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from orthobench.errors import UsageError, unknown
+from orthobench.results import benchopt, ioh
 from orthobench.results.results import Results
 from orthobench.tools.files import replacing
 from orthobench.tools.spreadsheets import write_csv
+
+FORMATS: dict[str, Callable[[Results, Path], None]] = {"ioh": ioh.write, "benchopt": benchopt.write}
+"""The formats of other programs, with what writes them: a folder, or a file."""
 
 
 def write(results: Results, path: Path) -> None:
