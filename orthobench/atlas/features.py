@@ -1,0 +1,135 @@
+"""Features of data: their size, and what of their spectrum decides which method is fast on them.
+
+They are the same function of a user's data as of the problems of an atlas: of the samples, or of
+the tensor, that solvers see. All are deterministic, and cost O(m d k) for m rows of length d.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract.problem import AnyInstance
+from orthobench.tools.arrays import Array
+
+MOST_ROWS = 4096
+"""The most rows that are looked at, or that have `MOST_ENTRIES` entries together."""
+
+MOST_ENTRIES = 2**22
+
+EXTRA = 16
+"""Columns of the random range beyond those that are sought (Halko, Martinsson and Tropp 2011)."""
+
+ITERATIONS = 6
+"""Power iterations on it."""
+
+NEGLIGIBLE = 1e-12
+"""Eigenvalues below this fraction of the largest count as this fraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What is measured of the data of a problem.
+
+    Attributes
+    ----------
+    rows : int
+        Samples that a run can draw; 0 where they never end, or where there are none.
+    d, k : int
+        Length of a sample, and columns sought.
+    decay : float
+        The mean factor from one of the leading k + 1 eigenvalues of the second moment to the next:
+        their geometric mean, ``(l_1 / l_(k+1)) ** (1 / k)``. NaN without data.
+    noise : float
+        The share of the second moment's trace outside of its leading k eigenvalues. NaN without
+        data.
+    sparsity : float
+        The share of entries that are zero or missing. NaN without data.
+    """
+
+    rows: int
+    d: int
+    k: int
+    decay: float = math.nan
+    noise: float = math.nan
+    sparsity: float = math.nan
+
+
+def features_of(instance: AnyInstance) -> Features:
+    """Return the features of an instance; its oracle is at its beginning afterwards.
+
+    Of a function on the manifold, which has no data, only the sizes are known.
+    """
+    oracle = instance.oracle
+    oracle.rewind(np.random.default_rng(0))
+    length = oracle.remaining()
+    rows = int(length) if math.isfinite(length) and _draws(oracle) else 0
+    data = _data(oracle, length)
+    oracle.rewind(np.random.default_rng(0))
+    if data is None:
+        return Features(rows, oracle.n, oracle.k)
+    return features(data, oracle.k, rows)
+
+
+def features(X: Array, k: int, rows: int | None = None) -> Features:
+    """Return the features of a matrix.
+
+    Parameters
+    ----------
+    X : ndarray, shape (m, d)
+        Samples in rows, or some of them. NaN stands for what is missing, and counts as zero.
+    k : int
+        Columns sought.
+    rows : int, optional
+        How many samples there are; by default m.
+    """
+    known = np.nan_to_num(np.asarray(X, dtype=np.float64), nan=0.0)
+    m, d = known.shape
+    total = float(np.vdot(known, known))
+    count = min(k, d - 1) if d > 1 else 0
+    eigenvalues = leading(known, count + 1)
+    sizes = Features(m if rows is None else rows, d, k)
+    sparsity = float((known == 0).mean()) if known.size else math.nan
+    if not total or not count:
+        return Features(sizes.rows, d, k, sparsity=sparsity)
+    floor = NEGLIGIBLE * eigenvalues[0]
+    decay = (eigenvalues[0] / max(eigenvalues[-1], floor)) ** (1 / count)
+    noise = max(0.0, 1 - float(eigenvalues[: min(k, d)].sum()) / total)
+    return Features(sizes.rows, d, k, float(decay), noise if k < d else 0.0, sparsity)
+
+
+def leading(X: Array, count: int) -> Array:
+    """Return the largest eigenvalues of X'X, descending, by a randomized range finder.
+
+    They are exact where X has no more than `EXTRA` rows or columns beyond `count`, and never above
+    the true ones otherwise.
+    """
+    m, d = X.shape
+    width = min(count + EXTRA, m, d)
+    Q = np.linalg.qr(X.T @ np.random.default_rng(0).standard_normal((m, width)))[0]
+    for _ in range(ITERATIONS):
+        Q = np.linalg.qr(X.T @ np.linalg.qr(X @ Q)[0])[0]
+    values = np.linalg.svd(X @ Q, compute_uv=False) ** 2
+    return np.pad(values, (0, max(0, count - len(values))))[:count]
+
+
+def _draws(oracle: Any) -> bool:
+    return callable(getattr(oracle, "take", None))
+
+
+def _data(oracle: Any, length: float) -> Array | None:
+    """Return some samples of an oracle, or rows of the unfolding of its tensor; None of neither."""
+    most = max(oracle.k + 1, min(MOST_ROWS, MOST_ENTRIES // oracle.n))
+    if _draws(oracle):
+        count = int(min(most, length))
+        oracle.prepare(count)
+        samples: Array = np.array(oracle.take(int(min(count, oracle.remaining()))))
+        return samples
+    tensor = getattr(oracle, "T", None)
+    if not isinstance(tensor, np.ndarray):
+        return None
+    unfolding = tensor.reshape(-1, oracle.n)
+    return unfolding[:: math.ceil(len(unfolding) / most)]
