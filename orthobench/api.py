@@ -181,6 +181,7 @@ def run(
     workers = _workers(workers, executor, known.threads)
     run_cells = chosen(executor, workers, known.threads, limits, scheduler)
     preflight.refuse_missing_places(asked)
+    preflight.refuse_unmeasurable(asked)
     preflight.refuse_idle(asked)
     preflight.refuse_endless(asked)
     with ExitStack() as stack:
@@ -216,6 +217,7 @@ def explained(
     """
     planned, waiting = matching(suite.plan(), only), []
     preflight.refuse_missing_places(planned)
+    preflight.refuse_unmeasurable(planned)
     preflight.refuse_idle(planned)
     preflight.refuse_endless(planned)
     contents: Mapping[str, Any] = {}

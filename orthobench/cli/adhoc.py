@@ -35,6 +35,7 @@ def requested_suite(
     steps: int | None = None,
     flops: float | None = None,
     on: Sequence[str] = (),
+    measure: str | None = None,
 ) -> Suite:
     """Return the suite that a command line asks for.
 
@@ -50,6 +51,8 @@ def requested_suite(
     on : sequence of str
         The places to compute at; of several, solvers run at each. With problems alone, solvers that
         compute with NumPy only are left out.
+    measure : str, optional
+        What runs measure beside time.
 
     Raises
     ------
@@ -66,6 +69,7 @@ def requested_suite(
         "seeds": seeds,
         "budget": {key: value for key, value in limits.items() if value is not None},
         "on": list(on),
+        "measure": measure,
         "solver": [specification(text) for text in solvers],
     }
     changes = {key: value for key, value in changes.items() if value}

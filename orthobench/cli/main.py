@@ -99,6 +99,12 @@ def main() -> None:
     "torch:cuda/float32, jax:cpu, cupy. Repeatable: solvers run at each.",
 )
 @click.option(
+    "--measure",
+    type=click.Choice(("memory", "energy")),
+    help="Measure peak memory or energy instead of time, in runs of their own: the suite is then "
+    "called SUITE-memory or SUITE-energy.",
+)
+@click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
     help="SQLite file for the results.  [default: orthobench-results/SUITE/results.sqlite]",

@@ -39,6 +39,8 @@ class Cell:
         Names and versions of the distributions of solver, problem and core.
     data : str
         `Problem.checksum` of the data files.
+    measure : str
+        What is measured beside time, which takes time: ``"memory"``, ``"energy"`` or nothing.
     """
 
     problem: AnyProblem
@@ -49,6 +51,7 @@ class Cell:
     threads: int = 1
     versions: tuple[tuple[str, str], ...] = ()
     data: str = ""
+    measure: str = ""
 
     @property
     def content(self) -> Mapping[str, Any]:
@@ -65,6 +68,7 @@ class Cell:
             "code": digests(type(self.problem), type(self.solver)),
             "blas": list(blas_libraries()),
             **({"reruns": True} if self.solver.reruns else {}),
+            **({"measure": self.measure} if self.measure else {}),
             **({} if self.solver.place.is_default else {"place": dict(self.solver.place.facts())}),
         }
 
@@ -90,7 +94,9 @@ def execute(cell: Cell) -> Outcome:
         except Exception as error:
             return Outcome(stop_of(error, f"problem {cell.problem.name}"))
         cell.solver.place.limit(cell.threads)
-        outcome = run(instance, cell.solver, cell.budget, cell.streams, cell.until)
+        outcome = run(
+            instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
+        )
     return outcome.stored
 
 

@@ -25,7 +25,7 @@ from orthobench.contract.solution import Solution
 from orthobench.contract.solver import AnySolver, Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
-from orthobench.harness.placement import calls
+from orthobench.harness.metering import measured
 from orthobench.harness.preparation import prepare_steps, ready_oracle
 from orthobench.harness.stopping import USED_UP, Budget, Ending, Rule, Stop
 from orthobench.harness.trace import Journal, Mark, Outcome, PointRule, Recording
@@ -50,6 +50,7 @@ def run(
     streams: Streams,
     until: Rule | None = None,
     ratio: float = RATIO,
+    measure: str = "",
 ) -> Outcome:
     """Run a solver on an instance in this process, then judge what was recorded.
 
@@ -70,12 +71,16 @@ def run(
         afterwards at every checkpoint, and the trace ends at the first where it says stop.
     ratio : float
         Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
+    measure : str
+        What is measured beside time: one of `orthobench.harness.metering.MEASURES`, or nothing.
     """
     recording = Recording()
     rule = None if until is None else partial(stop_at, instance, until)
     oracle = ready_oracle(instance.oracle, solver, streams)
     before = load(os.getpid())
-    stop, recording.error = record(oracle, solver, budget, streams, recording.add, rule, ratio)
+    stop, recording.error = record(
+        oracle, solver, budget, streams, recording.add, rule, ratio, measure
+    )
     after = load(os.getpid())
     return replace(judged(instance, recording, stop, until), load=(before, after))
 
@@ -88,6 +93,7 @@ def record(
     journal: Journal,
     rule: PointRule | None = None,
     ratio: float = RATIO,
+    measure: str = "",
 ) -> tuple[Stop, Exception | None]:
     """Run a solver on an oracle; return how the run ended, and the error that was raised, if any.
 
@@ -95,7 +101,7 @@ def record(
     ----------
     oracle : Oracle
         From `ready_oracle`.
-    solver, budget, streams, ratio
+    solver, budget, streams, ratio, measure
         As in `run`.
     journal : callable
         Called with each point as it is recorded, off the clock. It must copy the solution if it
@@ -110,7 +116,7 @@ def record(
         journal(mark, solution)
 
     try:
-        execution = _Execution(oracle, solver, streams)
+        execution = _Execution(oracle, solver, streams, measure)
         throttled = _throttled(rule)
         targets = checkpoints(ratio)
         stop = _checkpoint(execution, keep, throttled)
@@ -169,9 +175,11 @@ class _Execution:
         Whether the budget cut the last chunk short.
     """
 
-    def __init__(self, oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
+    def __init__(
+        self, oracle: Oracle, solver: AnySolver, streams: Streams, measure: str = ""
+    ) -> None:
         self.oracle, self.solver, self.clipped = oracle, solver, False
-        self._calls = calls(solver)
+        self._calls = measured(solver, measure)
         rng = np.random.default_rng(streams.solver)
         self._init_seconds, self.state = _timed(partial(self._calls.init, oracle, rng))
         self.seconds = self._init_seconds

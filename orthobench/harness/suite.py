@@ -155,6 +155,9 @@ class Suite:
         where all trials run on all seeds.
     score : str
         What tuned parameters are chosen by: one of `SCORES`.
+    measure : str
+        What its runs measure beside time: one of `orthobench.harness.metering.MEASURES`, or
+        nothing.
     """
 
     name: str
@@ -168,6 +171,7 @@ class Suite:
     trials: int = TRIALS
     tuning_seeds: tuple[int, ...] = ()
     score: str = END
+    measure: str = ""
 
     def plan(self) -> list[Planned]:
         """Return the cells that wait for no choice: problems times seeds times solvers.
@@ -234,5 +238,5 @@ class Suite:
         versions = {"orthobench": __version__, **packages, **dict([p.version, s.version])}
         return Cell(
             p.problem, s.solver, seed, p.budget, self.target, self.threads,
-            tuple(sorted(versions.items())), data,
+            tuple(sorted(versions.items())), data, self.measure,
         )  # fmt: skip

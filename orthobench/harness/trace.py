@@ -31,8 +31,8 @@ class Mark:
         The judge's metrics of the solution, and its constraint violation; empty until it is
         judged.
     apart : mapping
-        Seconds that are on no clock, by name: of a run elsewhere than in NumPy, those of moving
-        arrays. They are shown with the metrics.
+        What the harness measured beside the clock, by name: of a run elsewhere than in NumPy the
+        seconds of moving arrays, of a run that measures memory its peak. Shown with the metrics.
     """
 
     seconds: float
@@ -43,7 +43,7 @@ class Mark:
 
     def __reduce__(self) -> tuple[type[Mark], tuple[object, ...]]:
         """Pickle it as a call, in half the time that a dataclass with slots takes."""
-        return Mark, (self.seconds, self.reading, self.work, self.metrics)
+        return Mark, (self.seconds, self.reading, self.work, self.metrics, self.apart)
 
 
 Journal: TypeAlias = Callable[[Mark, Solution], None]

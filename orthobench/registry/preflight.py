@@ -16,6 +16,7 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import built
 from orthobench.harness.judging import VIOLATION
+from orthobench.harness.metering import refusal
 from orthobench.harness.suite import Planned
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
@@ -65,6 +66,18 @@ def refuse_missing_places(planned: Iterable[Planned]) -> None:
     for place in dict.fromkeys(plan.cell.solver.place for plan in planned):
         if not place.is_default and (why := place.missing()):
             raise UsageError(f"nothing can be computed on {place}: {why}")
+
+
+def refuse_unmeasurable(planned: Iterable[Planned]) -> None:
+    """Refuse to measure what cannot be measured here, with the reason.
+
+    Raises
+    ------
+    UsageError
+    """
+    for measure, place in dict.fromkeys((p.cell.measure, p.cell.solver.place) for p in planned):
+        if measure and (why := refusal(measure, place)):
+            raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
 
 
 def check_problems(planned: Iterable[Planned], known: Collection[str]) -> None:

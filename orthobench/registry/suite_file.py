@@ -24,6 +24,7 @@ from orthobench.registry.suite_values import (
     budget_of,
     count_of,
     levels_of,
+    measure_of,
     score_of,
     seeds_of,
     target_of,
@@ -36,8 +37,8 @@ from orthobench.tools import toml
 T = TypeVar("T")
 
 KEYS = (
-    "description", "seeds", "threads", "budget", "target", "tuning", "at", "on", "problem",
-    "solver",
+    "description", "seeds", "threads", "budget", "target", "tuning", "at", "on", "measure",
+    "problem", "solver",
 )  # fmt: skip
 """The keys of a suite."""
 
@@ -111,8 +112,9 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     seeds = seeds_of(table.get("seeds", 10))
     tried = count_of(tuning, "seeds", ("tuning",), len(seeds))
     levels = levels_of(table["at"], ("at",)) if "at" in table else None
+    measure = measure_of(table)
     suite = Suite(
-        name=name,
+        name=f"{name}-{measure}" if measure else name,
         description=text_of(table, "description"),
         problems=tuple(_problems(_entries(table, "problem"), budget, levels, registry)),
         solvers=tuple(_solvers(_placed(table, registry), trials, registry)),
@@ -122,6 +124,7 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
         trials=trials,
         tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
         score=score_of(tuning),
+        measure=measure,
     )
     _check_limits(suite)
     return suite

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from orthobench.errors import UsageError, shown, unknown
+from orthobench.harness.metering import MEASURES
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import END, SCORES, Level
 from orthobench.registry.toml_lines import KeyPath, line_of
@@ -117,6 +118,14 @@ def score_of(tuning: Mapping[str, Any]) -> str:
         names = " or ".join(map(repr, SCORES))
         raise SuiteError(("tuning", "score"), f"must be {names}, not {score!r}")
     return str(score)
+
+
+def measure_of(table: Mapping[str, Any]) -> str:
+    """Return what runs measure beside time; empty where they measure nothing."""
+    measure = text_of(table, "measure")
+    if measure and measure not in MEASURES:
+        raise SuiteError(("measure",), str(unknown("measure", measure, MEASURES)))
+    return measure
 
 
 def count_of(table: Mapping[str, Any], key: str, path: KeyPath, default: int) -> int:

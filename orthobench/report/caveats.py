@@ -117,6 +117,18 @@ def busy(entries: Sequence[Entry]) -> list[str]:
     return [f"{what}; their times may be too long"]
 
 
+def measured(entries: Sequence[Entry]) -> list[str]:
+    """Return that runs measured something beside time, where they did.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The entries of one problem.
+    """
+    found = dict.fromkeys(r.measure for e in entries for r in e.finished if r.measure)
+    return [f"run to measure {name}, which takes time: compare no times" for name in found]
+
+
 def _edges(entry: Entry) -> Iterator[str]:
     """Yield a caveat for each chosen value at an end of its grid where the curve still falls."""
     for name, value in entry.chosen.items():

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from orthobench.tools.memory import readable
+
 MISSING = "-"
 
 
@@ -38,6 +40,15 @@ def number(value: float) -> str:
         return f"{value:.0f}" if whole else f"{value:.{digits}f}"
     mantissa, exponent = f"{value:.2e}".split("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+def metric_text(name: str, value: float, ascii_only: bool = False) -> str:
+    """Return a metric as text, in the unit that its name ends with: ``200.0 MiB``, ``12.3 ms``."""
+    if math.isfinite(value) and name.endswith("_bytes"):
+        return readable(round(value))
+    if math.isfinite(value) and name.endswith("_seconds"):
+        return duration(value, ascii_only)
+    return number(value)
 
 
 def probability(p: float) -> str:

@@ -87,6 +87,8 @@ def settings(value: Any) -> Mapping[str, Any]:
     until = value.get("until")
     if not (until is None or (isinstance(until, dict) and isinstance(until.get("metric"), str))):
         raise MisfitError(f"the target is not one of a metric, but {until!r:.60}")
+    if not isinstance(value.get("measure", ""), str):
+        raise MisfitError(f"what was measured is {value['measure']!r:.60}")
     return value
 
 

@@ -90,6 +90,8 @@ class Record:
         Versions of the distributions that solver, problem and core come from.
     load : pair of Load, optional
         How busy the machine was before and after the run; None where that was not measured.
+    measure : str
+        What was measured beside time, which makes times longer; empty where nothing was.
     """
 
     key: str
@@ -102,6 +104,7 @@ class Record:
     target: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     load: tuple[Load, Load] | None = None
+    measure: str = ""
 
     @property
     def failed(self) -> bool:

@@ -231,6 +231,7 @@ class Reader:
             yield Record(
                 key.hex(), facts, method, seed, stop, trace, rest["budget"],
                 (rest.get("until") or {}).get("metric", ""), rest["versions"], load,
+                rest.get("measure", ""),
             )  # fmt: skip
 
     def outcome(

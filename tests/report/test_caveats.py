@@ -30,3 +30,10 @@ def test_runs_that_were_timed_on_a_busy_machine_are_counted(runs, loads, said):
     found = caveats.busy(choose(loaded + records[len(loaded) :]))
     assert len(found) == (said is not None)
     assert said is None or said in found[0]
+
+
+def test_runs_that_measured_something_have_no_times_to_compare(runs):
+    records = runs("a", 0.3) + runs("b", 0.1)
+    assert caveats.measured(choose(records)) == []
+    (said,) = caveats.measured(choose([replace(r, measure="memory") for r in records]))
+    assert said == "run to measure memory, which takes time: compare no times"

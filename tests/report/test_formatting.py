@@ -11,6 +11,7 @@ from orthobench.report.formatting import (
     count,
     duration,
     listed,
+    metric_text,
     number,
     plural,
     probability,
@@ -28,6 +29,17 @@ from orthobench.report.formatting import (
 )  # fmt: skip
 def test_numbers(value, text):
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("gap", 2.5e6, "2.50e6"), ("peak_host_bytes", 2.5 * 2**20, "2.5 MiB"),
+        ("transfer_seconds", 0.0123, "12.3 ms"), ("peak_host_bytes", math.nan, "-"),
+    ],
+)  # fmt: skip
+def test_metrics_have_the_unit_of_their_name(name, value, text):
+    assert metric_text(name, value) == text
 
 
 @given(st.floats(-1e300, 1e300))

@@ -61,7 +61,7 @@ class Job:
 
     Attributes
     ----------
-    problem, seed, data, budget, until, threads, streams
+    problem, seed, data, budget, until, threads, streams, measure
         As of `Cell`.
     solver : bytes
         The pickle of the solver.
@@ -82,6 +82,7 @@ class Job:
     batch: int
     reruns: bool
     refusal: str | None
+    measure: str = ""
 
     @classmethod
     def of(cls, cell: Cell, solver: bytes) -> Job:
@@ -89,6 +90,7 @@ class Job:
         return cls(
             cell.problem, cell.seed, cell.data, cell.budget, cell.until, cell.threads, cell.streams,
             solver, int(cell.solver.batch), cell.solver.reruns, cell.solver.refuses(cell.problem),
+            cell.measure,
         )  # fmt: skip
 
 
@@ -202,9 +204,10 @@ class _Run:
         self._samples = self._server(most, most)
         target = job.until is not None
         try:
-            self.process.send(
-                Start(packed_oracle, job.solver, job.budget, job.streams, job.threads, target)
+            start = Start(
+                packed_oracle, job.solver, job.budget, job.streams, job.threads, target, job.measure
             )
+            self.process.send(start)
             while not isinstance(message := self.process.receive(), Ended):
                 self._take(message)
         except ProcessError as death:

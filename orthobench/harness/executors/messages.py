@@ -37,6 +37,8 @@ class Start:
         BLAS threads.
     target : bool
         Whether to ask at checkpoints whether the run is over.
+    measure : str
+        What to measure beside time, or nothing.
     """
 
     packed_oracle: PackedOracle | None
@@ -45,6 +47,7 @@ class Start:
     streams: Streams
     threads: int
     target: bool
+    measure: str = ""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,10 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Stop:
         except Exception as error:
             return stop_of(error, solver.name)
         channel.send(Begun())
-        stop, _ = record(oracle, solver, start.budget, start.streams, partial(_send, channel), rule)
+        stop, _ = record(
+            oracle, solver, start.budget, start.streams, partial(_send, channel), rule,
+            measure=start.measure,
+        )  # fmt: skip
     return stop
 
 

@@ -195,6 +195,7 @@ def problem_section(
             *caveats.stationarity(ranked),
             *caveats.missing(entries),
             *caveats.busy(entries),
+            *caveats.measured(entries),
         ),
         absent=tuple(clean(entry.solver) for entry in entries if entry.refused),
         plots=tuple(plots),

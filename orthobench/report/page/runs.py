@@ -87,6 +87,7 @@ def _command(record: Record, suite: str) -> tuple[str, ...]:
     solver = _named(table.get("solver"), record.solver.label)
     only = {
         **{key: table[key] for key in KEPT if key in table},
+        **({"measure": record.measure} if record.measure else {}),
         "budget": dict(record.budget),
         "problem": [{"name": record.problem.name, **record.problem.parameters}],
         "solver": [{"name": solver, **record.solver.parameters}],

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from orthobench.report.formatting import assignments, clean, count, number, si
+from orthobench.report.formatting import assignments, clean, count, metric_text, number, si
 from orthobench.report.ranking import Ranked
 from orthobench.stats.values import COSTS, others_cost
 
@@ -115,13 +116,13 @@ def table(ranked: Sequence[Ranked]) -> Table:
         Column("all parameters", "parameters", numeric=False),
     )
     rows = (
-        _row(r, [own.get(name, math.nan) for name in metrics])
+        _row(r, {name: own.get(name, math.nan) for name in metrics})
         for r, own in zip(ranked, values, strict=True)
     )
     return Table(columns, tuple(rows))
 
 
-def _row(ranked: Ranked, metrics: Sequence[float]) -> tuple[Cell, ...]:
+def _row(ranked: Ranked, metrics: Mapping[str, float]) -> tuple[Cell, ...]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
     names = (first.problem.family, entry.problem, entry.solver, assignments(entry.chosen))
@@ -135,7 +136,7 @@ def _row(ranked: Ranked, metrics: Sequence[float]) -> tuple[Cell, ...]:
         *map(_number, values),
         *(_number(ranked.median_of(COSTS[name]), text) for name, text in COST_FORMATS.items()),
         _number(ranked.median_of(COSTS["flops"]) + others_cost(entry, COSTS["flops"]), si),
-        *map(_number, metrics),
+        *(_number(value, partial(metric_text, name)) for name, value in metrics.items()),
         Cell(assignments(first.solver.parameters)),
     )
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orthobench.harness.judging import TOLERANCE, VIOLATION
-from orthobench.report.formatting import count, duration, number, si
+from orthobench.harness.metering import METRICS
+from orthobench.harness.placement import TRANSFER
+from orthobench.report.formatting import count, duration, metric_text, si
 from orthobench.report.ranking import Ranked
 from orthobench.report.terminal.sparkline import Sparklines
 from orthobench.stats.bootstrap import spread_name
@@ -20,7 +22,7 @@ CURVE = "curve"
 BETWEEN = 2
 """Characters between two columns."""
 
-FIRST = ("rank", "density", "explained_variance_ratio")
+FIRST = (*METRICS, TRANSFER, "rank", "density", "explained_variance_ratio")
 """Secondary metrics that a table shows before others."""
 
 EXTRAS = 3
@@ -79,17 +81,18 @@ def columns(ranked: Sequence[Ranked], ascii_only: bool) -> list[Column]:
     samples_differ = streaming and len({n for n in costs["samples"] if math.isfinite(n)}) > 1
     tuned = any(len(r.entry.trials) > 1 for r in ranked)
     runs = len(ranked[0].entry.seeds)
+    measured = ranked[0].entry.records[0].measure
     return [
         column("median" if runs > 1 else "value", lambda r: r.median),
         *([column(f"[{spread_name(runs)}]", _spread, rank=3)] if runs > 1 else []),
         cost("samples" if sampled else "steps", count, rank=2 if samples_differ else 5),
-        cost("time", lambda seconds: duration(seconds, ascii_only), rank=1),
+        *([] if measured else [cost("time", lambda s: duration(s, ascii_only), rank=1)]),
         column("runs", lambda r: r.ok),
         *([column("trials", lambda r: str(len(r.entry.trials)), rank=4)] if tuned else []),
         cost("flops", si, rank=5 if streaming else 2),
         *(
-            column(name.replace("_", "\n"), _median_metric(name), rank=6 + i)
-            for i, name in enumerate(_secondary_metrics(ranked))
+            column(name.replace("_", "\n"), _median_metric(name, ascii_only), rank)
+            for name, rank in _secondary_metrics(ranked)
         ),
     ]
 
@@ -106,14 +109,16 @@ def _spread(ranked: Ranked) -> str:
     return f"[{ranked.text(ranked.summary.low)}, {ranked.text(ranked.summary.high)}]"
 
 
-def _median_metric(name: str) -> Callable[[Ranked], str]:
-    return lambda ranked: number(ranked.median_of(metric_of(name)))
+def _median_metric(name: str, ascii_only: bool) -> Callable[[Ranked], str]:
+    return lambda ranked: metric_text(name, ranked.median_of(metric_of(name)), ascii_only)
 
 
-def _secondary_metrics(ranked: Sequence[Ranked]) -> list[str]:
+def _secondary_metrics(ranked: Sequence[Ranked]) -> list[tuple[str, int]]:
+    """Return the names of secondary metrics, each with the rank of its column."""
     problem = ranked[0].entry.records[0].problem
     records = [record for r in ranked for record in r.entry.records if not record.failed]
     names = dict.fromkeys(name for r in records for mark in r.trace[-1:] for name in mark.metrics)
     others = {problem.primary, problem.tuned_by, VIOLATION, TOLERANCE, *FIRST}
     rest = [name for name in names if name not in others]
-    return [*(name for name in FIRST if name in names), *rest][:EXTRAS]
+    shown = [*(name for name in FIRST if name in names), *rest][:EXTRAS]
+    return [(name, 1 if name in METRICS else 6 + i) for i, name in enumerate(shown)]

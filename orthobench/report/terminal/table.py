@@ -169,6 +169,7 @@ def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[Rend
     notes += caveats.stationarity(ranked)
     notes += caveats.missing(entries)
     notes += caveats.busy(entries)
+    notes += caveats.measured(entries)
     notes += footnotes.refusals(entries)
     if left_out:
         titles = [column.title.replace("\n", " ") for column in left_out]

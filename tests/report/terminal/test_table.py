@@ -325,6 +325,18 @@ class TestShow:
         assert "steps" in shown
         assert "samples" not in shown
 
+    def test_shows_what_a_run_measured_in_the_place_of_time(self, runs):
+        records = [
+            replace(r, measure="memory", trace=(replace(last, metrics=measured),))
+            for r in runs("a", 0.1)
+            for last in r.trace[-1:]
+            for measured in [{**last.metrics, "peak_host_bytes": 200 * 2**20}]
+        ]
+        shown = text(choose(records))
+        assert "200.0 MiB" in shown
+        assert "400 ms" not in shown
+        assert "run to measure memory, which takes time: compare no times" in shown
+
     def test_shows_one_seed_without_a_spread(self, runs):
         shown = text(choose(runs("msg", 0.1, seeds=1)))
         assert "value" in shown
