@@ -104,7 +104,7 @@ def solve(
     else:
         instance, text = recipe, "instance"
         _refuse_oracle(chosen, instance)
-        if not chosen.place.is_default and (why := chosen.place.missing()):
+        if why := chosen.place.missing():
             raise UsageError(f"solver {chosen.name} cannot compute on {chosen.place}: {why}")
     limits = budget or Budget()
     _refuse_endless(chosen, instance, limits, until)

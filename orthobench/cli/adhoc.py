@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orthobench.api import find_path
-from orthobench.contract.array_solver import ArraySolver
 from orthobench.contract.parameters import parameters_of
 from orthobench.errors import UsageError
 from orthobench.harness.suite import Suite
 from orthobench.registry.plugins import Registry, catalogue
-from orthobench.registry.suite_file import from_table, load
+from orthobench.registry.suite_file import among, from_table, load
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""
@@ -50,7 +49,7 @@ def requested_suite(
         Number of seeds and budget, instead of the suite's.
     on : sequence of str
         The places to compute at; of several, solvers run at each. With problems alone, solvers that
-        compute with NumPy only are left out.
+        compute at none of them are left out.
     measure : str, optional
         What runs measure beside time.
 
@@ -80,8 +79,8 @@ def requested_suite(
 
 def _suite_of(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the TOML table of a suite of these problems."""
-    elsewhere = "numpy" not in changes.get("on", ["numpy"])
-    solvers = changes.get("solver") or _suitable(catalogue(), problems, elsewhere)
+    places = changes.get("on", ["numpy"])
+    solvers = changes.get("solver") or _suitable(catalogue(), problems, places)
     return {"budget": {"samples": SAMPLES}, **changes, "problem": problems, "solver": solvers}
 
 
@@ -114,7 +113,7 @@ def _value(text: str) -> Any:
 
 
 def _suitable(
-    registry: Registry, problems: Sequence[Mapping[str, Any]], elsewhere: bool
+    registry: Registry, problems: Sequence[Mapping[str, Any]], places: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return all solvers that take all the problems, tuned over the grids that they declare.
 
@@ -122,15 +121,15 @@ def _suitable(
     ----------
     registry : Registry
     problems : sequence of mapping
-    elsewhere : bool
-        Whether to leave out those that compute with NumPy only.
+    places : sequence of str
+        Solvers that compute at none of them are left out.
     """
     offers = [registry.problem_class(entry["name"]).offers for entry in problems]
     suitable = []
     for name, provided in registry.solvers.items():
         declared = parameters_of(provided.item)
         required = any(p.required for p in declared)
-        if elsewhere and not issubclass(provided.item, ArraySolver):
+        if not among(places, provided.item):
             continue
         if not required and all(issubclass(offer, provided.item.needs) for offer in offers):
             suitable.append({"name": name} | {p.name: {"tune": True} for p in declared if p.grid})

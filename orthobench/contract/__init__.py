@@ -7,7 +7,8 @@ Most plugins import this module and `orthobench.families`, and nothing else of o
 - A **problem** derives from `Problem`, or from the base class of its family, and builds an
   `Instance` with an `Oracle`, such as `SampleOracle`.
 - A solver written against the array API standard derives from `ArraySolver`, and computes wherever
-  users say.
+  users say. One that makes summaries of blocks of samples derives from `SummarySolver`, and goes
+  through data larger than a machine, on many workers.
 - Both declare their parameters with `parameter`. Functions marked with `hookimpl` return them.
 - Errors for users are a `UsageError` or a `DataError`, with what is wrong and what to do.
 - `flops` has closed formulae to count work by; `orthonormalize`, `polar` and the other functions
@@ -18,6 +19,7 @@ Kernels are compiled with `orthobench.tools.compiled`, which is apart because it
 """
 
 from orthobench.contract.array_solver import ArraySolver
+from orthobench.contract.blocks import BlockSource
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.hooks import hookimpl
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
@@ -35,6 +37,7 @@ from orthobench.contract.solver import (
     Work,
 )
 from orthobench.contract.sources import ArraySource, Sampler
+from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver, SummaryT
 from orthobench.errors import DataError, OrthobenchError, UsageError
 from orthobench.tools import flops
 from orthobench.tools.arrays import (
@@ -66,6 +69,8 @@ __all__ = [
     "ArraySolver",
     "ArraySource",
     "Axis",
+    "BlockOracle",
+    "BlockSource",
     "Curve",
     "DataError",
     "Exhibit",
@@ -88,6 +93,9 @@ __all__ = [
     "State",
     "StateT",
     "Status",
+    "Summary",
+    "SummarySolver",
+    "SummaryT",
     "UsageError",
     "Work",
     "check_rows",

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from orthobench.contract.blocks import WINDOW_BYTES, BlockSource, SampleSource, block_rows
 from orthobench.contract.problem import Oracle
-from orthobench.contract.sources import WINDOW_BYTES, ArraySource, SampleSource, block_rows
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, check_rows
 from orthobench.tools.places import Place
@@ -37,7 +37,7 @@ class SampleOracle(Oracle):
 
     def __init__(self, source: SampleSource, k: int) -> None:
         self.source, self.n, self.k = source, source.d, k
-        self.length = source.length if isinstance(source, ArraySource) else math.inf
+        self.length = source.length if isinstance(source, BlockSource) else math.inf
         block = block_rows(source.d)
         self.window = max(block, WINDOW_BYTES // (8 * source.d) // block * block)
         self.rewind(np.random.default_rng(0))

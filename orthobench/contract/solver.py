@@ -106,7 +106,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         Distributions that it calls, as ``("scikit-learn",)``. Their versions are part of what
         identifies a run; where one is missing, the solver refuses every problem.
     place : Place
-        Where it computes: NumPy in float64, but for an `ArraySolver`.
+        Where it computes: NumPy in float64, but for a `PlacedSolver`.
     """
 
     name: ClassVar[str]
@@ -120,6 +120,11 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
 
     def __post_init__(self) -> None:
         check_parameters(self)
+
+    @classmethod
+    def computes_on(cls, place: Place) -> bool:
+        """Return whether users may have it compute at a place."""
+        return place.is_default
 
     @abstractmethod
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:

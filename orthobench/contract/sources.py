@@ -7,21 +7,15 @@ it is cut into chunks. All of this happens off the clock.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from orthobench.contract.blocks import RowBlocks, SampleSource, block_rows
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows, is_whole, matrix, release
-
-BLOCK = 256
-"""Samples in a block; fewer where they are long (`block_rows`)."""
-
-WINDOW_BYTES = 32 * 2**20
-"""The most memory that prepared samples take, unless one step draws more."""
 
 GATHERED = 32
 """Rows of a memory map that are copied by index before its pages are given back."""
@@ -30,45 +24,7 @@ Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
 """``sampler(rng, count)`` draws samples from `rng` alone, as an array ``(count, d)``."""
 
 
-def block_rows(d: int) -> int:
-    """Return the number of samples of length `d` in a block: `BLOCK`, within `WINDOW_BYTES`."""
-    return max(1, min(BLOCK, WINDOW_BYTES // (8 * d)))
-
-
-class SampleSource(ABC):
-    """A stream of samples that each run reads from its beginning.
-
-    Attributes
-    ----------
-    d : int
-        Length of a sample: its number of features.
-    size : float
-        Number of samples in one run; infinite for samplers, and for iterators, whose end is not
-        known.
-    """
-
-    d: int
-    size: float
-
-    @abstractmethod
-    def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield all samples of a run in blocks, fresh float64 arrays ``(rows, d)`` in C order.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Draws the samples, where they are drawn.
-        """
-
-    def row_number(self, index: int) -> int:
-        """Return the row of the user's data that sample `index` of a run is; both count from 0."""
-        return index
-
-    def forget(self) -> None:  # noqa: B027 - most keep nothing
-        """Drop samples that were kept for another start: the run is past its warm-up."""
-
-
-class ArraySource(SampleSource):
+class ArraySource(RowBlocks):
     """The rows of an array or a memory map, one or several times.
 
     Pages of a memory map are given back once they are copied, so that reading a file larger than
@@ -121,6 +77,10 @@ class ArraySource(SampleSource):
         del rng
         for _ in range(self.passes):
             yield from self.one_pass()
+
+    def block(self, index: int) -> Array:
+        """Return the rows of a block in float64."""
+        return self._block(self.part(index))
 
     def one_pass(self) -> Iterator[Array]:
         """Yield each row once, in blocks."""

@@ -86,7 +86,7 @@ class CallsElsewhere(Calls):
 
 def calls(solver: AnySolver) -> Calls:
     """Return the calls of a solver that the clock is on."""
-    return Calls(solver) if solver.place.is_default else CallsElsewhere(solver)
+    return CallsElsewhere(solver) if solver.place.moves else Calls(solver)
 
 
 def _values(item: State | Solution) -> dict[str, object]:

@@ -26,7 +26,7 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> Oracle
     """
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
-    if not solver.place.is_default:
+    if solver.place.moves:
         oracle = oracle.to(solver.place)
     _warm_up(oracle, solver, streams)
     oracle.rewind(np.random.default_rng(streams.samples))

@@ -14,8 +14,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
-from orthobench.contract.array_solver import ArraySolver
 from orthobench.contract.parameters import ParameterError, make
+from orthobench.contract.placed_solver import PlacedSolver
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown
@@ -183,7 +183,7 @@ class Registry:
         """
         cls = self._find("solver", self.solvers, name)
         given = dict(parameters or {})
-        if "on" in given and not issubclass(cls, ArraySolver):
+        if "on" in given and not issubclass(cls, PlacedSolver):
             _refuse_elsewhere(name, given.pop("on"))
         return make(cls, given, f"solver {name}")
 

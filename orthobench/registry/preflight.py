@@ -64,7 +64,7 @@ def refuse_missing_places(planned: Iterable[Planned]) -> None:
     UsageError
     """
     for place in dict.fromkeys(plan.cell.solver.place for plan in planned):
-        if not place.is_default and (why := place.missing()):
+        if why := place.missing():
             raise UsageError(f"nothing can be computed on {place}: {why}")
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orthobench.contract.array_solver import ArraySolver
 from orthobench.contract.parameters import ParameterError, parameters_of
+from orthobench.contract.placed_solver import PlacedSolver
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, shown, unknown
@@ -33,6 +33,7 @@ from orthobench.registry.suite_values import (
 )
 from orthobench.registry.toml_lines import KeyPath, line_numbers
 from orthobench.tools import toml
+from orthobench.tools.places import place_of
 
 T = TypeVar("T")
 
@@ -232,12 +233,28 @@ def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[st
     placed = []
     for entry in entries:
         provided = registry.solvers.get(entry["name"])
-        able = provided is None or issubclass(provided.item, ArraySolver)
-        if not able and "numpy" not in places:
+        able = places if provided is None else among(places, provided.item)
+        if not able:
             message = f"{entry['name']} computes with numpy only: add numpy, or leave it out"
             raise SuiteError(("on",), message)
-        placed.append({"on": table["on"], **entry} if able else entry)
+        if provided is None or issubclass(provided.item, PlacedSolver):
+            entry = {"on": able if isinstance(table["on"], list) else able[0], **entry}
+        placed.append(entry)
     return placed
+
+
+def among(places: Sequence[Any], solver: type[AnySolver]) -> list[Any]:
+    """Return those of some places where a solver computes.
+
+    Raises
+    ------
+    SuiteError
+        Where one is no place at all.
+    """
+    try:
+        return [on for on in places if solver.computes_on(place_of(str(on)))]
+    except UsageError as error:
+        raise SuiteError(("on",), str(error)) from None
 
 
 def _declared_grids(registry: Registry, name: str) -> dict[str, Sequence[Any]]:

@@ -1,11 +1,13 @@
-"""Places where solvers compute: an array library, a device and a precision."""
+"""Places where solvers compute: an array library, a device and a precision, or many blocks."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,16 +15,20 @@ from numpy.typing import NDArray
 
 from orthobench.errors import UsageError, unknown
 from orthobench.tools.array_libraries import LIBRARIES, ArrayLibrary
+from orthobench.tools.distributions import version
 
 DTYPES = ("float64", "float32")
 """The precisions; the first is the default."""
 
 GRAMMAR = re.compile(r"(?P<library>[a-z-]+)(:(?P<device>[a-z]+))?(/(?P<dtype>\w+))?")
 
+REDUCTIONS = re.compile(r"blocks|dask:([1-9]\d{0,3}|(tcp|tls)://[^\s/]+:\d+)")
+"""Where blocks are summarized: in this process, by workers that are started, or on a cluster."""
+
 
 @dataclass(frozen=True)
 class Place:
-    """An array library, a device and a precision.
+    """An array library, a device and a precision; or where blocks of samples are summarized.
 
     Attributes
     ----------
@@ -32,13 +38,19 @@ class Place:
         ``"cpu"`` or ``"cuda"``.
     dtype : str
         ``"float64"`` or ``"float32"``.
+    reduction : str
+        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``, where NumPy summarizes blocks of
+        samples; empty where samples stream.
     """
 
     library: str = "numpy"
     device: str = "cpu"
     dtype: str = DTYPES[0]
+    reduction: str = ""
 
     def __str__(self) -> str:
+        if self.reduces:
+            return self.reduction
         device = f":{self.device}" if len(self._library.devices) > 1 else ""
         dtype = f"/{self.dtype}" if self.dtype != DTYPES[0] else ""
         return f"{self.library}{device}{dtype}"
@@ -49,17 +61,52 @@ class Place:
 
     @property
     def is_default(self) -> bool:
-        """Whether it is NumPy in float64, where nothing is moved and nothing waited for."""
+        """Whether it is NumPy in float64, in this process, on samples that stream."""
         return self == DEFAULT
 
     @property
-    def package(self) -> str:
-        """The distribution that brings the library."""
-        return self._library.distribution
+    def moves(self) -> bool:
+        """Whether arrays are moved there and waited for."""
+        return not (self.is_default or self.reduces)
+
+    @property
+    def reduces(self) -> bool:
+        """Whether blocks are summarized, and summaries merged."""
+        return bool(self.reduction)
+
+    @property
+    def workers(self) -> int:
+        """The worker processes that are started for a run."""
+        count = self.reduction.partition(":")[2]
+        return int(count) if count.isdigit() else 0
+
+    @property
+    def address(self) -> str | None:
+        """The address of a Dask scheduler, where one is named."""
+        address = self.reduction.partition(":")[2]
+        return address if "://" in address else None
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The distributions that compute there, beside NumPy."""
+        if self.reduces:
+            return ("distributed",) if self.reduction.startswith("dask") else ()
+        return () if self.is_default else (self._library.distribution,)
 
     def missing(self) -> str | None:
         """Return why nothing can be computed here, with a remedy, or None."""
-        return self._library.missing(self.device)
+        if self.is_default:
+            return None
+        return self._without_engine() if self.reduces else self._library.missing(self.device)
+
+    def _without_engine(self) -> str | None:
+        if self.packages and find_spec("distributed") is None:
+            return "Dask is not installed: pip install 'orthobench[dask]'"
+        if self.workers and shutil.which("openssl") is None:
+            return (
+                "the program openssl is not there, which makes the key of the workers: install it"
+            )
+        return None
 
     def array(self, values: NDArray[np.generic]) -> Any:
         """Return an array of this place; floats get its precision."""
@@ -77,16 +124,18 @@ class Place:
         values : sequence
             The arrays; what else is among them is left alone.
         """
-        if not self.is_default:
+        if self.moves:
             self._library.wait(values, self.device)
 
     def limit(self, threads: int) -> None:
         """Compute with at most so many threads on the host from here on."""
-        if not self.is_default:
+        if self.moves:
             self._library.limit(threads)
 
     def facts(self) -> Mapping[str, str]:
         """Return what results depend on beside the code: versions, device and flags."""
+        if self.reduces:
+            return {name: version(name) or "" for name in self.packages}
         return self._library.facts(self.device)
 
 
@@ -95,7 +144,9 @@ DEFAULT = Place()
 
 @lru_cache(maxsize=64)
 def place_of(text: str) -> Place:
-    """Return the place that a text names: ``LIBRARY[:DEVICE][/DTYPE]``.
+    """Return the place that a text names.
+
+    ``LIBRARY[:DEVICE][/DTYPE]``, ``blocks``, ``dask:WORKERS`` or ``dask:ADDRESS``.
 
     Raises
     ------
@@ -109,11 +160,13 @@ def place_of(text: str) -> Place:
     >>> str(place_of("torch/float64"))
     'torch:cpu'
     """
+    if REDUCTIONS.fullmatch(text):
+        return Place(reduction=text)
     found = GRAMMAR.fullmatch(text)
     if found is None:
         raise UsageError(
             f"{text!r} is no place to compute: write LIBRARY[:DEVICE][/DTYPE], such as torch:cpu "
-            "or torch:cuda/float32"
+            "or torch:cuda/float32; or blocks, dask:4, dask:tcp://HOST:8786"
         )
     library = found["library"]
     if library not in LIBRARIES:

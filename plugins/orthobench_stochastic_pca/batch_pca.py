@@ -8,11 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orthobench.contract import (
+    Array,
     ArraySolver,
+    BlockOracle,
     SampleOracle,
     Solution,
     State,
     Status,
+    Summary,
+    SummarySolver,
     complete,
     copied,
     flops,
@@ -53,8 +57,23 @@ class BatchState(State):
     moment: Any = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class MomentSummary(Summary):
+    """The second moment of some blocks.
+
+    Attributes
+    ----------
+    moment : ndarray, shape (d, d)
+        The sum of xx', upper triangle in Fortran order.
+    """
+
+    moment: Array
+
+
 @dataclass(frozen=True)
-class BatchPCA(ArraySolver[SampleOracle, BatchState]):
+class BatchPCA(
+    SummarySolver[SampleOracle, BatchState, MomentSummary], ArraySolver[SampleOracle, BatchState]
+):
     """Batch PCA, the empirical risk minimizer: leading eigenvectors of the empirical moment.
 
     A step only collects a sample. The eigendecomposition takes place when the solution is read,
@@ -108,6 +127,23 @@ class BatchPCA(ArraySolver[SampleOracle, BatchState]):
         if state.moment is None and X.shape[0] <= d:
             return Solution(complete(leading_rows(X, k), state.start, k))
         return Solution(_leading(_with(state.moment, X), k)[1])
+
+    def summarize(self, oracle: BlockOracle, block: Array) -> MomentSummary:
+        """Return the second moment of a block."""
+        del oracle
+        return MomentSummary(rows=len(block), moment=_added(None, block.astype(float, copy=False)))
+
+    def merge(self, a: MomentSummary, b: MomentSummary) -> MomentSummary:
+        """Return the sum of two second moments."""
+        return MomentSummary(rows=a.rows + b.rows, moment=a.moment + b.moment)
+
+    def finish(self, oracle: BlockOracle, summary: MomentSummary) -> Solution:
+        """Return the k leading eigenvectors of the second moment."""
+        return Solution(_leading(summary.moment, oracle.k)[1])
+
+    def flops(self, oracle: BlockOracle, summary: MomentSummary) -> int:
+        """Return the flops of batch PCA of all samples, of which merging takes few."""
+        return erm_flops(summary.rows, oracle.n, oracle.k)
 
 
 def erm_flops(n: int, d: int, k: int) -> int:

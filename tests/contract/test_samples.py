@@ -7,15 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from orthobench.contract.blocks import BLOCK, WINDOW_BYTES, block_rows
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import (
-    BLOCK,
-    WINDOW_BYTES,
-    ArraySource,
-    IteratorSource,
-    SamplerSource,
-    block_rows,
-)
+from orthobench.contract.sources import ArraySource, IteratorSource, SamplerSource
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import release
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
-from orthobench.contract.sources import ArraySource, IteratorSource, SampleSource
+from orthobench.contract.sources import ArraySource, IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.mixture_judge import Labels, MixtureJudge
 from orthobench.families.orthogonal_tensor.mixture_moments import (

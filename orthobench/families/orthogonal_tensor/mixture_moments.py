@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract.sources import ArraySource, SampleSource
+from orthobench.contract.blocks import SampleSource
+from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError, UsageError, unknown
 from orthobench.families.orthogonal_tensor.mixtures import Mixture
 from orthobench.families.orthogonal_tensor.whitening import (

@@ -11,9 +11,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
 from orthobench.contract.solution import Solution
-from orthobench.contract.sources import IteratorSource, Sampler, SamplerSource, SampleSource
+from orthobench.contract.sources import IteratorSource, Sampler, SamplerSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker.data_tensors import DataTensor, FullTensor, SampleMoment
 from orthobench.families.symmetric_tucker.full_tensors import symmetrized

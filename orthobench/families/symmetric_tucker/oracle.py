@@ -7,9 +7,10 @@ from math import comb
 
 import numpy as np
 
+from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Oracle
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource, SampleSource
+from orthobench.contract.sources import ArraySource
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.tools.arrays import Array

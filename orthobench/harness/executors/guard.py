@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import AnyInstance, AnyProblem
-from orthobench.contract.sources import SampleSource
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.executors.messages import (
     Answer,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthobench.contract.blocks import SampleSource
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.executors.messages import Rows
 from orthobench.harness.identity import Streams
