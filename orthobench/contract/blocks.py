@@ -127,7 +127,7 @@ class RowBlocks(BlockSource):
     def height(self, index: int) -> int:
         """Return the number of rows of a block."""
         part = self.part(index)
-        return part.stop - part.start
+        return int(part.stop - part.start)
 
     def label(self, index: int) -> str:
         """Return which rows a block has."""
