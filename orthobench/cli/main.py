@@ -7,7 +7,6 @@ output any more, 143 on SIGTERM.
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from functools import partial
@@ -20,25 +19,24 @@ from orthobench._version import __version__
 from orthobench.cli.comparing import compare
 from orthobench.cli.completion import Installed, completion
 from orthobench.cli.ends import FAILED, Group
-from orthobench.cli.options import AS_JSON, AUTO_WORKERS, QUIET, STORE, SUITE_OF_STORE
+from orthobench.cli.options import (
+    AS_JSON,
+    AUTO_WORKERS,
+    MEMORY_LIMIT,
+    QUIET,
+    STORE,
+    SUITE_OF_STORE,
+    TIMEOUT,
+)
 from orthobench.cli.plugins import plugin
 from orthobench.cli.printing import print_facts, print_paths, print_results, print_tables, say
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
+from orthobench.cli.verifying import submit, verify
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
 EXPORTS = ("ioh", "benchopt")
-
-
-def size(text: str) -> int:
-    """Return the bytes of ``4GiB``, ``500 MB`` or ``100000``; units are powers of 1024."""
-    units = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text.lower())
-    count = int(float(found[1]) * units[found[2]]) if found else 0
-    if count < 1:
-        raise click.BadParameter(f"{text!r} is not a size; write it as 4GiB or 500MiB")
-    return count
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -53,6 +51,7 @@ def main() -> None:
                                    all suitable solvers on your own data
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
+    orthobench verify STORE        whether its results come out again here
     """  # noqa: D301 - click reads the backspace
 
 
@@ -130,18 +129,8 @@ def main() -> None:
 )
 @AUTO_WORKERS
 @click.option("--isolate", is_flag=True, help="Run each cell in a fresh process.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Kill a cell that takes longer in total, and record it as failed.",
-)
-@click.option(
-    "--memory-limit",
-    type=size,
-    metavar="SIZE",
-    help="The most memory of a process, such as 4GiB; a cell that needs more fails. Linux only.",
-)
+@TIMEOUT
+@MEMORY_LIMIT
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -306,3 +295,5 @@ def doctor(as_json: bool) -> None:
 
 main.add_command(plugin)
 main.add_command(report)
+main.add_command(submit)
+main.add_command(verify)

@@ -81,6 +81,11 @@ class Provided(Generic[T]):
     item: T
     plugin: Plugin
 
+    @property
+    def version(self) -> tuple[str, str]:
+        """Name and version of the distribution that brings it."""
+        return (self.plugin.distribution or self.plugin.name, self.plugin.version)
+
 
 @dataclass
 class Registry:

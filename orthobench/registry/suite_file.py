@@ -18,7 +18,7 @@ from orthobench.errors import UsageError, shown, unknown
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget
 from orthobench.harness.suite import TRIALS, Level, PlannedProblem, PlannedSolver, Suite
-from orthobench.registry.plugins import Provided, Registry
+from orthobench.registry.plugins import Registry
 from orthobench.registry.suite_values import (
     SuiteError,
     budget_of,
@@ -191,7 +191,7 @@ def _problems(
         for given in _crossed(settings, path):
             problem = _make(registry.problem, entry["name"], given, path)
             text = _label(entry, problem, given, path, labels)
-            version = _version(registry.problems[problem.name])
+            version = registry.problems[problem.name].version
             own_levels = levels_of(problem.at, path) if at is None else at
             yield PlannedProblem(problem, text, own, version, own_levels)
 
@@ -219,7 +219,7 @@ def _solvers(
                 _make(registry.solver, entry["name"], {**given, **point}, path) for point in tuned
             ]
             text = _label(entry, trials_of_one[0], given, path, labels)
-            version = _version(registry.solvers[entry["name"]])
+            version = registry.solvers[entry["name"]].version
             for solver, point in zip(trials_of_one, tuned, strict=True):
                 yield PlannedSolver(solver, text, point, version)
 
@@ -313,11 +313,6 @@ def _label(
         raise SuiteError(path, f"two entries are both called {shown(text)}; give one a `label`")
     taken.add(text)
     return text
-
-
-def _version(provided: Provided[Any]) -> tuple[str, str]:
-    plugin = provided.plugin
-    return (plugin.distribution or plugin.name, plugin.version)
 
 
 def _check_limits(suite: Suite) -> None:

@@ -118,7 +118,7 @@ def session(
 ) -> Mapping[str, Any]:
     """Return the environment of a session, and check its other columns, or raise MisfitError."""
     del command
-    found = _environment(document(environment))
+    found = environment_of(document(environment))
     if len(text) > LONGEST_SUITE:
         raise MisfitError(f"the suite of a session has {len(text)} characters")
     for when in (started, ended):
@@ -126,7 +126,8 @@ def session(
     return found
 
 
-def _environment(value: Any) -> Mapping[str, Any]:
+def environment_of(value: Any) -> Mapping[str, Any]:
+    """Return what a session ran on, or raise MisfitError."""
     if not isinstance(value, dict):
         raise MisfitError(f"the environment of a session is {value!r:.60}")
     for part in ("packages", "run", "git"):

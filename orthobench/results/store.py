@@ -26,6 +26,7 @@ from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import checks, merging, migration, rows, schema
 from orthobench.results.record import Record
+from orthobench.results.reported import Reported, reported
 from orthobench.tools.files import alone, refuse_link
 
 FILE = "results.sqlite"
@@ -192,6 +193,27 @@ class Store:
         """Return what the result of each finished cell depends on, by key."""
         with self._reported():
             return {key.hex(): content for key, content in merging.contents(self._connection)}
+
+    def reported(self) -> list[Reported]:
+        """Return the finished cells, whatever suite planned them, each with its result.
+
+        Raises
+        ------
+        StoreError
+            Where a key is not the digest of its content, or a result not what was written.
+        """
+        with self._snapshot() as connection:
+            return list(reported(connection, f"the store {self.path}"))
+
+    def checksums(self) -> dict[str, str]:
+        """Return what changes with the result of each finished cell, by key."""
+        query = "SELECT key, checksum FROM cell JOIN result ON result.cell = cell.id"
+        return {key.hex(): check.hex() for key, check in self._read(query)}
+
+    def copy_to(self, other: sqlite3.Connection) -> None:
+        """Copy all that there is now into an empty database."""
+        with self._reported():
+            self._connection.backup(other)
 
     def merge(self, other: Path) -> Merged:
         """Add the cells of another store that are not here, with its plans and sessions.

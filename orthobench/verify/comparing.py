@@ -1,0 +1,174 @@
+"""A reported result against a recomputed one: bit for bit, or within a tolerance.
+
+Seconds are never compared. Nothing else depends on a clock, but for where a budget in seconds, or
+the end of its process, cut a run: there the checkpoints that both have are compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from orthobench.harness.cell import Cell
+from orthobench.harness.placement import TRANSFER
+from orthobench.harness.run import RATIO
+from orthobench.harness.stopping import Ending
+from orthobench.harness.trace import Mark, Outcome
+from orthobench.results.reported import Reported
+from orthobench.tools.places import Place
+
+RELATIVE: Mapping[str, float] = {"float64": 1e-6, "float32": 1e-2}
+"""By which part of themselves values of metrics may differ between platforms, by precision."""
+
+OF_START: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-4}
+"""By which part of the value at the start they may differ in any case."""
+
+ROUNDING: Mapping[str, float] = {"float64": 1e-12, "float32": 1e-5}
+"""By how much they may differ in any case, as what is zero up to rounding does."""
+
+OF_MACHINE = (Ending.TIMEOUT, Ending.MEMORY, Ending.CRASHED, Ending.SUSPECT)
+"""Endings that say something about a machine, and that another run need not repeat."""
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """A value of a result that did not come out again.
+
+    Attributes
+    ----------
+    key, cell : str
+        What identifies the cell; the cell, for people.
+    metric : str
+        What differs: a metric, ``steps``, ``samples``, ``flops``, ``checkpoints``, ``ending``.
+    step : int, optional
+        The checkpoint where it differs first.
+    stored, recomputed : object
+    """
+
+    key: str
+    cell: str
+    metric: str
+    step: int | None
+    stored: Any
+    recomputed: Any
+
+
+def depends_on_clock(reported: Reported) -> bool:
+    """Return whether a clock, or the end of the process, may have cut a run."""
+    return "seconds" in reported.content["budget"] or reported.stop.status in OF_MACHINE
+
+
+def bounded(cell: Cell, reported: Reported) -> Cell:
+    """Return a cell with a budget that a run ends in which gives what was reported.
+
+    The budget in seconds is left out, and steps end soon after the last that was reported: at the
+    checkpoint after it, where a run that broke off there would have been seen to.
+    """
+    last = reported.trace[-1].work.steps if reported.trace else 0
+    beyond = max(last + 1, int(RATIO * last)) + 1
+    cut = depends_on_clock(reported) and reported.stop.status not in (
+        Ending.DONE, Ending.DIVERGED, Ending.INFEASIBLE, Ending.ERROR
+    )  # fmt: skip
+    steps = min(cell.budget.steps, last if cut else beyond)
+    return replace(cell, budget=replace(cell.budget, steps=steps, seconds=math.inf))
+
+
+def mismatches(reported: Reported, outcome: Outcome, place: Place, exact: bool) -> list[Mismatch]:
+    """Return what of a result did not come out again, of each metric the first checkpoint.
+
+    Parameters
+    ----------
+    reported : Reported
+    outcome : Outcome
+        Of the `bounded` cell.
+    place : Place
+        Where the solver computes, whose precision decides how much values may differ.
+    exact : bool
+        Whether every bit has to be the same, as on the same platform.
+    """
+    found: dict[str, Mismatch] = {}
+    for metric, step, old, new in _differences(reported, outcome, place, exact):
+        new_one = Mismatch(reported.key, reported.label, metric, step, old, new)
+        found.setdefault(metric, new_one)
+    return list(found.values())
+
+
+def common(stored: Sequence[Mark], again: Sequence[Mark]) -> list[tuple[Mark, Mark]]:
+    """Return the checkpoints of two traces that are after as many steps."""
+    known = {mark.work.steps: mark for mark in again}
+    return [(mark, known[mark.work.steps]) for mark in stored if mark.work.steps in known]
+
+
+def _differences(
+    reported: Reported, outcome: Outcome, place: Place, exact: bool
+) -> Iterator[tuple[str, int | None, Any, Any]]:
+    stored, again = tuple(reported.trace), outcome.trace
+    start = again[0].metrics if again else {}
+    broken_off = outcome.stop.status in OF_MACHINE
+    pairs = common(stored, again)
+    yield from _endings(reported, outcome, exact)
+    if exact and not depends_on_clock(reported) and not broken_off:
+        if len(stored) != len(again):
+            yield "checkpoints", None, len(stored), len(again)
+        pairs = list(zip(stored, again, strict=False))
+    elif stored and again and not outcome.stop.status.failed:
+        too_short = stored[-1].work.steps > again[-1].work.steps
+        pairs += [(stored[-1], again[-1])] if too_short or not exact else []
+    for old, new in pairs:
+        counts = _counts(old, new) if exact or old.work.steps == new.work.steps else ()
+        for metric, a, b in (*counts, *_metrics(old.metrics, new.metrics, start, place, exact)):
+            yield metric, old.work.steps, a, b
+
+
+def _endings(
+    reported: Reported, outcome: Outcome, exact: bool
+) -> Iterator[tuple[str, None, Any, Any]]:
+    old, new = reported.stop, outcome.stop
+    if not _ending_counts(reported, outcome):
+        return
+    if old.status is not new.status:
+        yield "ending", None, old.status.value, new.status.value
+    elif exact and old.status is not Ending.ERROR and old.reason != new.reason:
+        yield "reason", None, old.reason, new.reason
+
+
+def _ending_counts(reported: Reported, outcome: Outcome) -> bool:
+    """Return whether two endings can be compared: none of them is a machine's, or a clock's."""
+    old, new = reported.stop.status, outcome.stop.status
+    cut = depends_on_clock(reported) and old in (Ending.BUDGET, Ending.TARGET)
+    return old not in OF_MACHINE and new not in OF_MACHINE and not cut
+
+
+def _counts(old: Mark, new: Mark) -> Iterator[tuple[str, int, int]]:
+    for name in ("steps", "samples", "flops"):
+        a, b = getattr(old.work, name), getattr(new.work, name)
+        if a != b:
+            yield name, a, b
+
+
+def _metrics(
+    old: Mapping[str, float],
+    new: Mapping[str, float],
+    start: Mapping[str, float],
+    place: Place,
+    exact: bool,
+) -> Iterator[tuple[str, Any, Any]]:
+    for name in dict.fromkeys([*old, *new]):
+        a, b = old.get(name), new.get(name)
+        if name != TRANSFER and not _same(a, b, start.get(name, 0.0), None if exact else place):
+            yield name, a, b
+
+
+def _same(a: float | None, b: float | None, start: float, place: Place | None) -> bool:
+    """Return whether two values of a metric are the same, or of a `place` near enough."""
+    if a is None or b is None:
+        return a is b
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return True
+    if place is None or not (math.isfinite(a) and math.isfinite(b)):
+        return False
+    kind, scale = place.dtype, abs(start) if math.isfinite(start) else 0.0
+    room = OF_START[kind] * scale + ROUNDING[kind]
+    return abs(a - b) <= RELATIVE[kind] * max(abs(a), abs(b)) + room

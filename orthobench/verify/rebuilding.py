@@ -1,0 +1,140 @@
+"""Cells of a stranger's store, made again from the names and values that it has.
+
+Nothing in a store is code. Names are looked up among what is installed, values are checked like
+those of a suite, and files are read only below folders that the user named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, TypeVar
+
+from orthobench._version import __version__
+from orthobench.contract.problem import AnyProblem
+from orthobench.contract.solver import AnySolver
+from orthobench.errors import OrthobenchError, UsageError
+from orthobench.harness.cell import Cell
+from orthobench.harness.identity import canonical
+from orthobench.harness.stopping import Budget, Target
+from orthobench.registry.plugins import Registry
+from orthobench.results import checks
+from orthobench.tools.distributions import version
+
+T = TypeVar("T")
+
+PLATFORM = ("versions", "blas", "place")
+"""The parts of a cell's content that say on what it ran; any other makes it another cell."""
+
+
+class NotHereError(UsageError):
+    """Something that a cell needs and that is not here; says what."""
+
+
+class Rebuilder:
+    """What makes the cells of a store again.
+
+    Parameters
+    ----------
+    registry : Registry
+        All that a store can name.
+    folders : sequence of Path
+        Where files may be read that a store names.
+    """
+
+    def __init__(self, registry: Registry, folders: Sequence[Path] = ()) -> None:
+        self._registry, self._folders = registry, [folder.resolve() for folder in folders]
+        self._problem = cache(partial(self._made, registry.problem))
+        self._solver = cache(partial(self._made, registry.solver))
+        self._data: Callable[[AnyProblem], str] = cache(lambda problem: problem.checksum())
+
+    def cell(self, content: Mapping[str, Any]) -> Cell:
+        """Return the cell with a content, as it is run here.
+
+        Raises
+        ------
+        NotHereError
+            Where it cannot be run here, or would be another cell: of other code, on other data.
+        """
+        try:
+            cell = self._cell(content)
+            here = cell.content
+        except OrthobenchError as error:
+            raise NotHereError(str(error)) from None
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise NotHereError(f"no cell has such values: {error!s:.200}") from None
+        for part in sorted({*content, *here} - {*PLATFORM}):
+            if content.get(part) != here.get(part):
+                raise NotHereError(_another(part, content, here))
+        return cell
+
+    def _cell(self, content: Mapping[str, Any]) -> Cell:
+        problem = self._problem(canonical(content["problem"]))
+        solver = self._solver(canonical(content["solver"]))
+        _refuse_missing(problem, solver)
+        target, threads = content["until"], content["threads"]
+        if not isinstance(threads, int) or not 1 <= threads <= (os.cpu_count() or 1):
+            raise NotHereError(f"it needs {threads!r:.20} threads, this machine has fewer")
+        provided = (self._registry.problems[problem.name], self._registry.solvers[solver.name])
+        versions = {
+            "orthobench": __version__,
+            **{name: version(name) or "none" for name in solver.packages},
+            **dict(one.version for one in provided),
+        }
+        return Cell(
+            problem, solver, content["seed"], Budget(**content["budget"]),
+            None if target is None else Target(**target), threads,
+            tuple(sorted(versions.items())), self._data(problem),
+        )  # fmt: skip
+
+    def _made(self, make: Callable[[str, Mapping[str, Any]], T], text: str) -> T:
+        named = checks.document(text)
+        parameters = named["parameters"]
+        for name, value in parameters.items():
+            if isinstance(value, str) and _names_file(name, value):
+                self._refuse_outside(value)
+        return make(named["name"], parameters)
+
+    def _refuse_outside(self, file: str) -> None:
+        """Refuse a file that is not below a folder that the user named."""
+        where = Path(file).expanduser().resolve()
+        if not any(where.is_relative_to(folder) for folder in self._folders):
+            raise NotHereError(
+                f"it reads the file {file!r:.200}, and --data does not name a folder that has it"
+            )
+
+
+def _names_file(parameter: str, value: str) -> bool:
+    """Return whether a text may be the name of a file."""
+    absolute = any(kind(value).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
+    if parameter == "path" or absolute or value.startswith(("~", "..")):
+        return True
+    try:
+        return Path(value).exists()
+    except (OSError, ValueError):  # too long, or with a NUL
+        return False
+
+
+def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
+    if missing := solver.missing_packages():
+        raise NotHereError(f"solver {solver.name}: {missing}")
+    if not solver.place.is_default and (why := solver.place.missing()):
+        raise NotHereError(f"nothing can be computed on {solver.place}: {why}")
+    for item in (problem, solver):
+        if type(item).__module__ == "__main__":
+            raise NotHereError(f"{item.name} is defined in a script")
+
+
+def _another(part: str, theirs: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """Return in what a cell differs from the one of the same names here."""
+    if part == "code":
+        old, new = (one.get(part) or {} for one in (theirs, here))
+        differ = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+        return f"its code is another here: {', '.join(differ)}"
+    if part == "data":
+        return f"its data are others here: those of {here['problem']['name']}"
+    if part in ("problem", "solver"):
+        return f"{part} {here[part]['name']} has other parameters here"
+    return f"its {part} is another here"

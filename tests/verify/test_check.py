@@ -1,0 +1,265 @@
+"""Edited stores are found out, with the probability that the share gives; sound ones are not."""
+
+import shutil
+from dataclasses import replace
+
+import edited_stores as edit
+import numpy as np
+import pytest
+
+from orthobench import api
+from orthobench.errors import StoreError
+from orthobench.harness.executors import inline
+from orthobench.harness.stopping import Ending, Stop
+from orthobench.registry.plugins import Registry, catalogue
+from orthobench.registry.suite_file import from_table
+from orthobench.results.store import Store
+from orthobench.results.tiers import TIMED, WITHDRAWN
+from orthobench.verify import check
+from orthobench.verify.check import order, verify
+from orthobench.verify.wording import found_with, lines
+
+SUITE = {
+    "seeds": 3,
+    "budget": {"steps": 40},
+    "problem": [{"name": "leading-subspace", "n": [5, 8]}],
+    "solver": [
+        {"name": "power", "step": [0.5, 1.0]},
+        {"name": "power", "fault": ["raise", "nan", "drift", "converge"]},
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch):
+    monkeypatch.setattr(check.local, "run", lambda cells, *_: inline.run(cells))
+
+
+@pytest.fixture(scope="module")
+def original(toys, tmp_path_factory):
+    path = tmp_path_factory.mktemp("original") / "results.sqlite"
+    return ran(SUITE, path, toys.registry)
+
+
+@pytest.fixture
+def store(original, tmp_path):
+    return shutil.copy(original, tmp_path / "results.sqlite")
+
+
+def ran(table, path, registry):
+    suite = from_table(table, "toys", registry)
+    api.run(suite, path, executor="inline", quiet=True)
+    return path
+
+
+def cells(path):
+    with Store(path) as store:
+        return store.reported()
+
+
+def budgeted(path):
+    """The keys of cells that nothing went wrong in."""
+    return [cell.key for cell in cells(path) if cell.stop.status is Ending.BUDGET]
+
+
+def one(path):
+    return next(cell for cell in cells(path) if cell.stop.status is Ending.BUDGET)
+
+
+def checked(path, registry, share=1.0, **settings):
+    before = path.read_bytes()
+    found = verify(path, registry, share=share, quiet=True, **settings)
+    assert path.read_bytes() == before
+    assert sorted(p.name for p in path.parent.iterdir() if "sqlite" in p.name) == [path.name]
+    return found
+
+
+def test_a_sound_store_comes_out_again_bit_for_bit_however_its_cells_ended(store, toys):
+    found = checked(store, toys.registry)
+    assert {cell.stop.status for cell in cells(store)} == {
+        Ending.BUDGET, Ending.ERROR, Ending.DIVERGED, Ending.INFEASIBLE, Ending.DONE
+    }  # fmt: skip
+    assert (found.cells, found.checkable, found.drawn, found.exact) == (36, 36, 36, 36)
+    assert found.recomputed.keys() == {cell.key for cell in cells(store)}
+    assert (found.mismatches, found.unchecked, found.platforms) == ([], {}, {})
+
+
+EDITS = {
+    "gap": edit.metric("gap", 1 + 1e-15),
+    "validation_gap": edit.metric("validation_gap", 1.001, at=5),
+    "flops": edit.count("flops", -1),
+    "steps": edit.count("steps", 1),
+    "samples": edit.count("samples", 1),
+    "ending": lambda stop, trace: (replace(stop, status=Ending.DONE), trace),
+    "reason": lambda stop, trace: (replace(stop, reason="converged after 40 steps"), trace),
+    "checkpoints": lambda stop, trace: (stop, trace[:-1]),
+}
+
+
+@pytest.mark.parametrize("metric", EDITS)
+def test_an_edit_is_found_and_named(store, toys, metric):
+    cell = one(store)
+    edit.rewritten(store, cell.key, EDITS[metric])
+    found = checked(store, toys.registry)
+    (mismatch,) = found.mismatches
+    assert (mismatch.key, mismatch.metric) == (cell.key, metric)
+    assert mismatch.stored != mismatch.recomputed
+    assert len(found.recomputed) == 35
+    assert any(cell.label in line for line in lines(found))
+
+
+def test_a_failure_made_up_is_found(store, toys):
+    cell = one(store)
+    made_up = Stop(Ending.DIVERGED, "the solution at step 7 is not finite")
+    edit.rewritten(store, cell.key, lambda stop, trace: (made_up, trace[:6]))
+    assert {m.metric for m in checked(store, toys.registry).mismatches} == {"ending", "checkpoints"}
+
+
+def test_a_metric_named_falsely_as_the_primary_one_is_found_whatever_is_drawn(store, toys):
+    edit.described(store, "metrics", lambda value: value.update(primary="validation_gap"))
+    found = checked(store, toys.registry, share=0.01)
+    assert found.drawn == 1
+    assert {(m.metric, m.stored, m.recomputed) for m in found.mismatches} == {
+        ("primary", "validation_gap", "gap")
+    }
+    assert len({m.key for m in found.mismatches}) == 36
+
+
+def test_a_cell_under_the_name_of_another_is_damage(store, toys):
+    with Store(store, write=True) as opened:
+        opened._connection.execute("UPDATE cell SET seed = seed + 10")
+    with pytest.raises(StoreError, match="not the digest of its content"):
+        checked(store, toys.registry)
+
+
+def test_the_draw_is_the_same_again_nested_and_not_changed_by_other_cells(store):
+    keys = [cell.key for cell in cells(store)]
+    first = order(keys, 7)
+    assert first == order(reversed(keys), 7) != order(keys, 8)
+    assert order(keys[::2], 7) == [key for key in first if key in keys[::2]]
+
+
+def test_an_edit_is_found_with_the_probability_of_its_cell_being_drawn(store, toys):
+    """For real on some seeds; on many seeds by whether the draw has the edited cells."""
+    edited = budgeted(store)[:3]
+    for key in edited:
+        edit.rewritten(store, key, EDITS["flops"])
+    keys = [cell.key for cell in cells(store)]
+    drawn = [set(order(keys, seed)[:4]) for seed in range(2000)]
+    for seed in range(6):
+        found = checked(store, toys.registry, share=0.1, seed=seed)
+        assert found.drawn == 4
+        assert {m.key for m in found.mismatches} == drawn[seed] & set(edited)
+    expected = found_with(36, 4, 3)
+    assert expected == pytest.approx(1 - (33 * 32 * 31 * 30) / (36 * 35 * 34 * 33))
+    observed = np.mean([bool(chosen & set(edited)) for chosen in drawn])
+    assert observed == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 2000))
+
+
+def test_at_least_one_cell_is_drawn_and_the_odds_are_told(store, toys):
+    found = checked(store, toys.registry, share=1e-9)
+    assert found.drawn == len(found.recomputed) == 1
+    assert list(lines(found))[-1].endswith("1: 2.78 %, 10: 27.8 %")
+
+
+def test_what_is_not_installed_or_has_other_code_is_never_verified(store, toys):
+    without = Registry(problems=toys.registry.problems)
+    found = checked(store, without)
+    assert (found.checkable, found.recomputed, found.mismatches) == (0, {}, [])
+    ((reason, left_out),) = found.unchecked.items()
+    assert "unknown solver 'power'" in reason
+    assert len(left_out) == 36
+    edit.described(store, "settings", lambda value: value["code"].update(orthobench="0" * 16))
+    found = checked(store, toys.registry)
+    assert (found.checkable, found.recomputed) == (0, {})
+    assert list(found.unchecked) == ["its code is another here: orthobench"]
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "reason"),
+    [
+        ("settings", lambda v: v.update(threads=10**6), "needs 1000000 threads"),
+        ("settings", lambda v: v.update(budget={"years": 1}), "no cell has such values"),
+        ("settings", lambda v: v.update(data="0" * 64), "its data are others here"),
+        ("settings", lambda v: v.update(more=1), "its more is another here"),
+        ("problem", lambda v: v["parameters"].pop("k"), "leading-subspace has other parameters"),
+        ("problem", lambda v: v["parameters"].update(k=0), "k must be >= 1"),
+        ("problem", lambda v: v.update(name="os.system"), "unknown problem 'os.system'"),
+        ("solver", lambda v: v["parameters"].update(more=1), "unknown parameter of solver power"),
+    ],
+)
+def test_values_that_no_run_here_can_have_are_named(store, toys, column, change, reason):
+    edit.described(store, column, change)
+    found = checked(store, toys.registry)
+    assert (found.checkable, found.recomputed, found.mismatches) == (0, {}, [])
+    assert all(reason in told for told in found.unchecked)
+
+
+def test_on_another_platform_values_may_differ_a_little_and_it_is_named(store, toys):
+    edit.described(store, "settings", lambda value: value.update(blas=["openblas 0.1 Z80"]))
+    low, high = budgeted(store)[:2]
+    edit.rewritten(store, low, edit.metric("gap", 1 + 1e-8, at=4))
+    edit.rewritten(store, high, edit.metric("gap", 1.001, at=4))
+    found = checked(store, toys.registry)
+    assert [m.key for m in found.mismatches] == [high]
+    assert (len(found.recomputed), found.exact) == (35, 0)
+    ((platform, count),) = found.platforms.items()
+    assert platform.startswith("BLAS openblas 0.1 Z80 there, openblas")
+    assert count == 36
+
+
+def test_a_run_that_a_clock_cut_is_compared_where_both_have_checkpoints(toys, tmp_path):
+    table = {**SUITE, "seeds": 1, "budget": {"seconds": 0.002}, "solver": SUITE["solver"][:1]}
+    store = ran(table, tmp_path / "results.sqlite", toys.registry)
+    found = checked(store, toys.registry)
+    assert (found.exact, found.mismatches) == (4, [])
+    first, last = (cell.key for cell in cells(store)[:2])
+    edit.rewritten(store, first, edit.metric("gap", 1 + 1e-12, at=0))
+    edit.rewritten(store, last, edit.metric("gap", 1.5))
+    assert {m.key for m in checked(store, toys.registry).mismatches} == {first, last}
+
+
+def test_what_a_machine_did_to_a_run_is_not_checked_but_its_checkpoints_are(store, toys):
+    stop = Stop(Ending.TIMEOUT, "killed after its time limit of 1 s")
+    whole, none, false = budgeted(store)[:3]
+    edit.rewritten(store, whole, lambda _, trace: (stop, trace[:9]))
+    edit.rewritten(store, none, lambda *_: (stop, []))
+    edit.rewritten(store, false, lambda _, trace: edit.metric("gap", 2)(stop, trace[:9]))
+    found = checked(store, toys.registry)
+    assert list(found.unchecked) == ["its ending, timeout, is a matter of the machine"]
+    assert whole in found.recomputed
+    assert [m.key for m in found.mismatches] == [false]
+
+
+def test_files_are_read_only_below_folders_that_the_user_names(tmp_path):
+    data, inside = tmp_path / "data", tmp_path / "data" / "X.npy"
+    data.mkdir()
+    np.save(inside, np.random.default_rng(0).standard_normal((40, 5)))
+    table = {
+        "seeds": 1, "budget": {"samples": 20}, "solver": [{"name": "oja"}],
+        "problem": [{"name": "npy-pca", "path": str(inside), "k": 1}],
+    }  # fmt: skip
+    store = ran(table, tmp_path / "results.sqlite", catalogue())
+    (reason,) = checked(store, catalogue()).unchecked
+    assert f"it reads the file {str(inside)!r}" in reason
+    assert len(checked(store, catalogue(), folders=[data]).recomputed) == 1
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    inside.rename(elsewhere / "X.npy")
+    inside.symlink_to(elsewhere / "X.npy")
+    assert checked(store, catalogue(), folders=[data]).recomputed == {}
+    edit.described(store, "problem", lambda value: value["parameters"].update(path="X.npy"))
+    assert checked(store, catalogue(), folders=[data]).recomputed == {}
+
+
+def test_tiers_follow_from_what_was_found(store, toys):
+    cell = one(store)
+    edit.rewritten(store, cell.key, EDITS["flops"])
+    found = checked(store, toys.registry)
+    tiers = found.tiers(reference=True)
+    false = next(c for c in cells(store) if c.key == cell.key)
+    name, reason = tiers.of(cell.key, false.checksum)
+    assert name == WITHDRAWN
+    assert reason.startswith("computed again: flops ")
+    assert {tiers.of(c.key, c.checksum).name for c in cells(store)} == {TIMED, WITHDRAWN}
+    assert found.tiers(reference=False).timed == {}
