@@ -9,7 +9,7 @@ to serve sides of the version before.
 
 from __future__ import annotations
 
-from orthobench.harness import cell
+from orthobench.harness import cell, execution
 from orthobench.harness import run as harness
 from orthobench.registry import plugins, suite_file
 from orthobench.tools import threads
@@ -42,7 +42,7 @@ It has ``stop`` (with ``status.value``, ``status.failed`` and ``reason``) and ``
 timed = harness.timed
 """``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps."""
 
-CLOCK = harness.CLOCK
+CLOCK = execution.CLOCK
 """A context variable: the function that `timed` reads, which returns nanoseconds."""
 
 RATIO = harness.RATIO

@@ -126,8 +126,7 @@ class RowBlocks(BlockSource):
 
     def height(self, index: int) -> int:
         """Return the number of rows of a block."""
-        part = self.part(index)
-        return int(part.stop - part.start)
+        return min(self.most, self.length - index * self.most)
 
     def label(self, index: int) -> str:
         """Return which rows a block has."""

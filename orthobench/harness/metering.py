@@ -51,6 +51,8 @@ def refusal(measure: str, place: Place) -> str | None:
         One of `MEASURES`.
     place : Place
     """
+    if place.reduces:
+        return "its samples are in blocks; their runs tell what each worker took in any case"
     if measure == MEMORY:
         return HostPeak.missing()
     return HostJoules.missing() if place.device == "cpu" else DeviceJoules.missing()

@@ -28,7 +28,8 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> Oracle
     oracle.start.flags.writeable = False
     if solver.place.moves:
         oracle = oracle.to(solver.place)
-    _warm_up(oracle, solver, streams)
+    if not solver.place.reduces:  # workers are warmed up one by one
+        _warm_up(oracle, solver, streams)
     oracle.rewind(np.random.default_rng(streams.samples))
     return oracle
 

@@ -1,4 +1,4 @@
-"""The run of a solver on an instance: the only loop, and the only clock, of the project.
+"""The run of a solver on an instance: the only loop of the project.
 
 On the clock are `Solver.init` and `Solver.advance`. `Solver.solution` is timed apart, as reading
 time. All else is off the clock: samples are prepared before each chunk of steps, solutions are
@@ -8,39 +8,30 @@ evict the caches that the solver works in, even with the clock stopped.
 
 from __future__ import annotations
 
-import gc
 import math
 import os
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from time import perf_counter_ns
-from typing import TypeVar
-
-import numpy as np
 
 from orthobench.contract.problem import AnyInstance, Oracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import AnySolver, Status
+from orthobench.contract.summaries import SummarySolver
+from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
-from orthobench.harness.metering import measured
-from orthobench.harness.preparation import prepare_steps, ready_oracle
+from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.stopping import USED_UP, Budget, Ending, Rule, Stop
 from orthobench.harness.trace import Journal, Mark, Outcome, PointRule, Recording
 from orthobench.tools.load import load
-
-T = TypeVar("T")
 
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""
 
 RULE_SECONDS = 0.02
 """The least time on the clock between two evaluations of a stopping rule during a run."""
-
-CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_ns)
-"""The function that the clock reads, in nanoseconds; by default it returns wall time."""
 
 
 def run(
@@ -116,13 +107,13 @@ def record(
         journal(mark, solution)
 
     try:
-        execution = _Execution(oracle, solver, streams, measure)
-        throttled = _throttled(rule)
-        targets = checkpoints(ratio)
-        stop = _checkpoint(execution, keep, throttled)
-        while stop is None:
-            stop = _chunk(execution, budget, next(targets), marks)
-            stop = stop or _checkpoint(execution, keep, throttled)
+        with closing(_execution(oracle, solver, budget, streams, measure)) as execution:
+            throttled = _throttled(rule)
+            targets = checkpoints(ratio)
+            stop = _checkpoint(execution, keep, throttled)
+            while stop is None:
+                stop = _chunk(execution, budget, next(targets), marks)
+                stop = stop or _checkpoint(execution, keep, throttled)
     except Exception as error:
         return stop_of(error, solver.name), error
     return stop, None
@@ -145,9 +136,9 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
         Where the run fails or ends before its last step.
     """
     oracle = ready_oracle(instance.oracle, solver, streams)
-    execution = _Execution(oracle, solver, streams)
-    execution.advance(steps)
-    mark, _ = execution.read()
+    with closing(_execution(oracle, solver, Budget(), streams)) as execution:
+        execution.advance(steps)
+        mark, _ = execution.read()
     if execution.state.status is Status.FAILED or mark.work.steps != steps:
         reason = execution.state.reason or f"it ended after {mark.work.steps} of {steps} steps"
         raise RuntimeError(f"{solver.name}: {reason}")
@@ -162,69 +153,18 @@ def checkpoints(ratio: float = RATIO) -> Iterator[int]:
         steps = max(steps + 1, int(steps * ratio))
 
 
-class _Execution:
-    """A solver at work on an oracle, and its clock.
+def _execution(
+    oracle: Oracle, solver: AnySolver, budget: Budget, streams: Streams, measure: str
+) -> Execution:
+    if isinstance(solver, SummarySolver) and solver.place.reduces:
+        from orthobench.harness.reducing.reduction import Reduction
 
-    Attributes
-    ----------
-    state : State
-    seconds : float
-        On the clock so far. Of a solver with `reruns`: of ``init`` and the last ``advance``, which
-        together are one run of all steps so far.
-    clipped : bool
-        Whether the budget cut the last chunk short.
-    """
-
-    def __init__(
-        self, oracle: Oracle, solver: AnySolver, streams: Streams, measure: str = ""
-    ) -> None:
-        self.oracle, self.solver, self.clipped = oracle, solver, False
-        self._calls = measured(solver, measure)
-        rng = np.random.default_rng(streams.solver)
-        self._init_seconds, self.state = _timed(partial(self._calls.init, oracle, rng))
-        self.seconds = self._init_seconds
-
-    def advance(self, count: int) -> None:
-        """Do `count` steps, or as many as there are data for."""
-        while count > 0 and self.state.status is Status.RUNNING:
-            steps = prepare_steps(self.oracle, self.solver.batch, count)
-            if steps < 1:
-                return
-            before = self.state.work.steps
-            spent, _ = _timed(partial(self._calls.advance, self.oracle, self.state, steps))
-            self.seconds = spent + (self._init_seconds if self.solver.reruns else self.seconds)
-            done = self.state.work.steps - before
-            if done != steps and self.state.status is Status.RUNNING:
-                raise RuntimeError(f"advance({steps}) counted {done} steps in state.work.steps")
-            self._check_samples()
-            count -= steps
-
-    def read(self) -> tuple[Mark, Solution]:
-        """Return seconds and work so far, without metrics, and the solution."""
-        reading, solution = _timed(partial(self._calls.solution, self.state))
-        solution = self._calls.fetched(solution)
-        _check_solution(solution)
-        apart = self._calls.apart(self.oracle)
-        return Mark(self.seconds, reading, replace(self.state.work), apart=apart), solution
-
-    def _check_samples(self) -> None:
-        """Refuse a solver that counts fewer samples than it took, unless it broke off."""
-        counted, taken = self.state.work.samples, self.oracle.taken
-        if counted < taken and self.state.status is not Status.FAILED:
-            raise RuntimeError(
-                f"{counted} samples are counted in state.work.samples, {taken} were taken"
-            )
-
-
-def _check_solution(solution: object) -> None:
-    found = solution.point if isinstance(solution, Solution) else solution
-    if found is solution or not isinstance(found, np.ndarray):
-        kind = type(found).__name__
-        raise TypeError(f"solution() must return a Solution of an array (n, k), not a {kind}")
+        return Reduction(oracle, solver, budget, streams)
+    return Execution(oracle, solver, streams, measure)
 
 
 def _checkpoint(
-    execution: _Execution,
+    execution: Execution,
     keep: Journal,
     rule: PointRule,
 ) -> Stop | None:
@@ -240,12 +180,12 @@ def _checkpoint(
     return rule(mark, solution)
 
 
-def _chunk(execution: _Execution, budget: Budget, target: int, marks: list[Mark]) -> Stop | None:
+def _chunk(execution: Execution, budget: Budget, target: int, marks: list[Mark]) -> Stop | None:
     """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
     solver, now = execution.solver, marks[-1]
     # with reruns each run spends something before its first step, which is no part of the rate
     start = marks[1] if solver.reruns and len(marks) > 1 else marks[0]
-    left = budget.left(now, start, solver.batch)
+    left = budget.left(now, start, execution.batch)
     # the rest that a wrong estimate leaves is not worth another run from the start
     if left < 1 or (solver.reruns and execution.clipped):
         return Stop(Ending.BUDGET, "the budget is spent")
@@ -270,18 +210,3 @@ def _throttled(rule: PointRule | None) -> PointRule:
         return rule(mark, solution)
 
     return throttled
-
-
-def _timed(call: Callable[[], T]) -> tuple[float, T]:
-    """Call with the garbage collector off; return the seconds that it took, and its result."""
-    collecting = gc.isenabled()
-    clock = CLOCK.get()
-    gc.disable()
-    try:
-        begin = clock()
-        result = call()
-        spent = clock() - begin
-    finally:
-        if collecting:
-            gc.enable()
-    return spent * 1e-9, result

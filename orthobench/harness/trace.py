@@ -31,8 +31,9 @@ class Mark:
         The judge's metrics of the solution, and its constraint violation; empty until it is
         judged.
     apart : mapping
-        What the harness measured beside the clock, by name: of a run elsewhere than in NumPy the
-        seconds of moving arrays, of a run that measures memory its peak. Shown with the metrics.
+        What was measured beside the clock, by name: of a run elsewhere than in NumPy the seconds
+        of moving arrays, of one over blocks what its workers needed, of a run that measures memory
+        its peak. Shown with the metrics.
     """
 
     seconds: float

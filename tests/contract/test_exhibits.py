@@ -210,7 +210,9 @@ class TestHarness:
 
     def test_exhibits_are_made_once_off_the_clock(self, toys, monkeypatch):
         now = itertools.count()
-        monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: next(now)))
+        monkeypatch.setattr(
+            "orthobench.harness.execution.CLOCK", ContextVar("CLOCK", default=lambda: next(now))
+        )
         calls = []
         instance = toys.Pictured().build(np.random.default_rng(0))
 

@@ -9,8 +9,8 @@ import pytest
 import orthobench as ob
 from orthobench.contract import ArraySolver, SampleOracle, Solution, State
 from orthobench.harness import run as harness
+from orthobench.harness.execution import CLOCK
 from orthobench.harness.placement import TRANSFER
-from orthobench.harness.run import CLOCK
 from orthobench.tools.array_libraries import LIBRARIES, NumPy
 
 ROWS = np.random.default_rng(0).standard_normal((40, 4))

@@ -47,7 +47,9 @@ def again(toys):
 def clock(monkeypatch, toys):
     """A clock that counts a second a step and five for init; the total of all that was spent."""
     now = [0]
-    monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: now[0]))
+    monkeypatch.setattr(
+        "orthobench.harness.execution.CLOCK", ContextVar("CLOCK", default=lambda: now[0])
+    )
     monkeypatch.setattr(preparation, "_warm_up", lambda *given: None)
     step, init = toys.Solver.step, toys.Solver.init
 

@@ -56,7 +56,9 @@ def test_the_trace_holds_metrics_and_the_defect_of_every_point(toys):
 def test_a_timed_run_is_init_all_steps_and_one_reading(toys, monkeypatch):
     """Each of the three takes a tick of this clock."""
     now = itertools.count()
-    monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: next(now)))
+    monkeypatch.setattr(
+        "orthobench.harness.execution.CLOCK", ContextVar("CLOCK", default=lambda: next(now))
+    )
     instance = toys.Problem().build(None)
     assert harness.timed(instance, toys.Solver(), 37, STREAMS) == pytest.approx(3e-9)
     assert next(now) == 6
@@ -166,7 +168,9 @@ def test_the_last_solution_is_finished_once_and_no_other(toys):
 
 def test_finishing_is_off_the_clock(toys, monkeypatch):
     now = itertools.count()
-    monkeypatch.setattr(harness, "CLOCK", ContextVar("CLOCK", default=lambda: next(now)))
+    monkeypatch.setattr(
+        "orthobench.harness.execution.CLOCK", ContextVar("CLOCK", default=lambda: next(now))
+    )
     at_the_end = []
 
     def finish(solution):

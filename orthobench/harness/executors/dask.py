@@ -11,16 +11,17 @@ of threads of this process that listen nowhere; of one that is named, ``tls://``
 from __future__ import annotations
 
 import atexit
-import logging
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from orthobench.errors import OrthobenchError, UsageError
+from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
+from orthobench.harness.clusters import ClusterError, Silent, connected, silenced
 from orthobench.harness.executors import Event, Events, Limits, local
 from orthobench.harness.executors.waiting import Waiting
 from orthobench.harness.stopping import Ending, Stop
@@ -28,13 +29,6 @@ from orthobench.harness.trace import Outcome
 
 if TYPE_CHECKING:
     from distributed import Client, SpecCluster
-
-PATIENCE = 10
-"""Seconds that a scheduler has to answer."""
-
-
-class ClusterError(OrthobenchError):
-    """A cluster that cannot be reached, or was lost."""
 
 
 def run(
@@ -78,7 +72,7 @@ def _events(client: Client, waiting: Waiting, threads: int, limits: Limits) -> E
     names: dict[str, Cell] = {}
     how = {"threads": threads, "limits": limits, "pure": False}
     futures = as_completed(loop=client.loop)
-    with _silenced("distributed.client"):
+    with silenced("distributed.client"):
         while True:
             new = {cell.key: cell for cell in waiting.drained()}
             names.update(new)
@@ -134,37 +128,17 @@ def _result(future: Any, client: Client) -> Outcome:
 @contextmanager
 def _client(workers: int, scheduler: str | None) -> Iterator[Client]:
     """Connect to a scheduler, or to a cluster that is started here and ends with the run."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UsageError("Dask is not installed: pip install orthobench[dask]") from None
-    if scheduler is None:
-        with _cluster(workers) as cluster, Client(cluster) as client:
-            yield client
-        return
-    try:
-        client = Client(scheduler, timeout=PATIENCE)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(f"there is no Dask scheduler at {scheduler}: {error}") from error
-    except TypeError:
-        raise ClusterError(
-            f"{scheduler} needs the key of the cluster: name it in Dask's configuration, "
-            "distributed.comm.tls"
-        ) from None
-    with client:
-        yield client
+    if find_spec("distributed") is None:
+        raise UsageError("Dask is not installed: pip install orthobench[dask]")
+    with ExitStack() as stack:
+        head = stack.enter_context(_cluster(workers)) if scheduler is None else scheduler
+        yield stack.enter_context(connected(head))
 
 
 @contextmanager
 def _cluster(workers: int) -> Iterator[SpecCluster]:
     """Start a cluster of threads, which no other process can connect to."""
     from distributed import Scheduler, SpecCluster, Worker
-
-    class Silent:
-        """A part of the cluster without the HTTP server that Dask starts with every part."""
-
-        def start_http_server(self, *_: object, **__: object) -> None:
-            pass
 
     class Head(Silent, Scheduler):  # type: ignore[misc]
         pass
@@ -193,15 +167,3 @@ def _end_all() -> None:
     while _started:
         _started.pop().close()
     _idle.clear()
-
-
-@contextmanager
-def _silenced(name: str) -> Iterator[None]:
-    """Keep a logger quiet whose messages also come as errors."""
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

@@ -2,7 +2,8 @@
 
 The process of a solver is sent the oracle, and samples as it needs them: never more than its budget
 allows, and none that is held out. It sends back the points that it records, and its clock is
-checked against what the operating system counts. What remains possible is said in
+checked against what the operating system counts. A solver that goes through blocks is sent their
+source, since its workers read them, and its clock is not checked. What remains possible is said in
 ``docs/guide/tuning-and-fairness.md``.
 """
 
@@ -67,6 +68,8 @@ class Job:
         The pickle of the solver.
     batch, reruns
         As of the solver.
+    reduces : bool
+        Whether it goes through blocks, which its workers read by themselves.
     refusal : str, optional
         Why the solver cannot take the problem.
     """
@@ -81,6 +84,7 @@ class Job:
     solver: bytes
     batch: int
     reruns: bool
+    reduces: bool
     refusal: str | None
     measure: str = ""
 
@@ -89,8 +93,8 @@ class Job:
         """Return the job of a cell, whose solver is pickled already."""
         return cls(
             cell.problem, cell.seed, cell.data, cell.budget, cell.until, cell.threads, cell.streams,
-            solver, int(cell.solver.batch), cell.solver.reruns, cell.solver.refuses(cell.problem),
-            cell.measure,
+            solver, int(cell.solver.batch), cell.solver.reruns, cell.solver.place.reduces,
+            cell.solver.refuses(cell.problem), cell.measure,
         )  # fmt: skip
 
 
@@ -109,7 +113,7 @@ class Guard:
     threads: int
     memory: int | None = None
     process: Process | None = None
-    held: AnyInstance | None = None
+    held: tuple[AnyInstance, bool] | None = None
     sources: list[SampleSource] = field(default_factory=list)
 
     def execute(self, job: Job, journal: Journal | None = None) -> Outcome:
@@ -127,13 +131,13 @@ class Guard:
         with limited(job.threads):
             try:
                 instance = built(job)
-                packed_oracle = self._packed_oracle(instance, job.problem.name)
+                packed_oracle = self._packed_oracle(instance, job)
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {job.problem.name}"))
             run = _Run(job, instance, process, self.sources, journal)
             stop = run.follow(packed_oracle)
             outcome = replace(judged(instance, run.recording, stop, job.until), load=run.load)
-        why = None if outcome.stop.status.failed else run.suspicion()
+        why = None if outcome.stop.status.failed or job.reduces else run.suspicion()
         return (replace(outcome, stop=Stop(Ending.SUSPECT, why)) if why else outcome).stored
 
     def close(self) -> None:
@@ -149,12 +153,12 @@ class Guard:
             self.process = Process(program, self.threads, loads=read)
         return self.process
 
-    def _packed_oracle(self, instance: AnyInstance, problem: str) -> PackedOracle | None:
+    def _packed_oracle(self, instance: AnyInstance, job: Job) -> PackedOracle | None:
         """Return the oracle of an instance, or None where the process has it already."""
-        if self.held is instance:
+        if self.held is not None and (self.held[0] is instance and self.held[1] is job.reduces):
             return None
-        packed_oracle, self.sources = packed(instance.oracle, problem)
-        self.held = instance
+        packed_oracle, self.sources = packed(instance.oracle, job.problem.name, job.reduces)
+        self.held = (instance, job.reduces)
         return packed_oracle
 
 

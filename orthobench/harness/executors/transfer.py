@@ -77,7 +77,9 @@ class RemoteSource(SampleSource):
             yield rows
 
 
-def packed(oracle: Oracle, problem: str) -> tuple[PackedOracle, list[SampleSource]]:
+def packed(
+    oracle: Oracle, problem: str, whole: bool = False
+) -> tuple[PackedOracle, list[SampleSource]]:
     """Return an oracle to send, and the sources that stay here.
 
     Parameters
@@ -85,6 +87,8 @@ def packed(oracle: Oracle, problem: str) -> tuple[PackedOracle, list[SampleSourc
     oracle : Oracle
     problem : str
         The name of the problem, for messages.
+    whole : bool
+        Whether to send the sources too.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def packed(oracle: Oracle, problem: str) -> tuple[PackedOracle, list[SampleSourc
     file, sources = BytesIO(), list[SampleSource]()
     found: list[pickle.PickleBuffer] = []
     try:
-        _Packer(file, sources, found).dump(oracle)
+        _Packer(file, None if whole else sources, found).dump(oracle)
     except Exception as error:
         raise UsageError(
             f"the oracle of {problem} cannot be sent to the process of a solver ({error}): give it "
@@ -112,13 +116,16 @@ def unpacked(packed_oracle: PackedOracle, ask: Ask) -> Any:
 
 class _Packer(pickle.Pickler):
     def __init__(
-        self, file: BytesIO, sources: list[SampleSource], buffers: list[pickle.PickleBuffer]
+        self,
+        file: BytesIO,
+        sources: list[SampleSource] | None,
+        buffers: list[pickle.PickleBuffer],
     ) -> None:
         super().__init__(file, protocol=5, buffer_callback=buffers.append)
         self._sources = sources
 
     def persistent_id(self, item: Any) -> tuple[int, int, float] | None:
-        if not isinstance(item, SampleSource):
+        if self._sources is None or not isinstance(item, SampleSource):
             return None
         if item not in self._sources:
             self._sources.append(item)

@@ -1,0 +1,120 @@
+"""A solver at work on an oracle, and the only clock of the project."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import partial
+from time import perf_counter_ns
+from typing import TypeVar
+
+import numpy as np
+
+from orthobench.contract.problem import Oracle
+from orthobench.contract.solution import Solution
+from orthobench.contract.solver import AnySolver, State, Status
+from orthobench.harness.identity import Streams
+from orthobench.harness.metering import measured
+from orthobench.harness.preparation import prepare_steps
+from orthobench.harness.trace import Mark
+
+T = TypeVar("T")
+
+CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_ns)
+"""The function that the clock reads, in nanoseconds; by default it returns wall time."""
+
+
+class Execution:
+    """A solver at work on an oracle, and its clock.
+
+    Attributes
+    ----------
+    state : State
+    seconds : float
+        On the clock so far. Of a solver with `reruns`: of ``init`` and the last ``advance``, which
+        together are one run of all steps so far.
+    clipped : bool
+        Whether the budget cut the last chunk short.
+    batch : int
+        The most samples of a step.
+    """
+
+    state: State
+    seconds: float
+
+    def __init__(
+        self, oracle: Oracle, solver: AnySolver, streams: Streams, measure: str = ""
+    ) -> None:
+        self.oracle, self.solver, self.clipped = oracle, solver, False
+        self.batch = int(solver.batch)
+        self._calls = measured(solver, measure)
+        rng = np.random.default_rng(streams.solver)
+        self._init_seconds, self.state = timed_call(partial(self._calls.init, oracle, rng))
+        self.seconds = self._init_seconds
+
+    def advance(self, count: int) -> None:
+        """Do `count` steps, or as many as there are data for."""
+        while count > 0 and self.state.status is Status.RUNNING:
+            steps = prepare_steps(self.oracle, self.solver.batch, count)
+            if steps < 1:
+                return
+            before = self.state.work.steps
+            spent, _ = timed_call(partial(self._calls.advance, self.oracle, self.state, steps))
+            self.seconds = spent + (self._init_seconds if self.solver.reruns else self.seconds)
+            done = self.state.work.steps - before
+            if done != steps and self.state.status is Status.RUNNING:
+                raise RuntimeError(f"advance({steps}) counted {done} steps in state.work.steps")
+            self._check_samples()
+            count -= steps
+
+    def read(self) -> tuple[Mark, Solution]:
+        """Return seconds and work so far, without metrics, and the solution."""
+        reading, solution = timed_call(partial(self._calls.solution, self.state))
+        solution = self._calls.fetched(solution)
+        check_solution(solution)
+        apart = self._calls.apart(self.oracle)
+        return Mark(self.seconds, reading, replace(self.state.work), apart=apart), solution
+
+    def close(self) -> None:
+        """Give back what the run needed."""
+
+    def _check_samples(self) -> None:
+        """Refuse a solver that counts fewer samples than it took, unless it broke off."""
+        counted, taken = self.state.work.samples, self.oracle.taken
+        if counted < taken and self.state.status is not Status.FAILED:
+            raise RuntimeError(
+                f"{counted} samples are counted in state.work.samples, {taken} were taken"
+            )
+
+
+def check_solution(solution: object) -> None:
+    """Refuse what is no solution on the host."""
+    found = solution.point if isinstance(solution, Solution) else solution
+    if found is solution or not isinstance(found, np.ndarray):
+        kind = type(found).__name__
+        raise TypeError(f"solution() must return a Solution of an array (n, k), not a {kind}")
+
+
+def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
+    """Call with the garbage collector off; return the seconds that it took, and its result.
+
+    Parameters
+    ----------
+    call : callable
+    collect : bool
+        Whether to leave the collector on, as a call needs that takes hours.
+    """
+    collecting = gc.isenabled() and not collect
+    clock = CLOCK.get()
+    if collecting:
+        gc.disable()
+    try:
+        begin = clock()
+        result = call()
+        spent = clock() - begin
+    finally:
+        if collecting:
+            gc.enable()
+    return spent * 1e-9, result

@@ -1,0 +1,1 @@
+"""Runs over blocks of samples: summarized where they are, and merged along a tree."""

@@ -1,0 +1,148 @@
+"""The engine of the places ``dask:...``: blocks are summarized and merged by Dask workers.
+
+A task is a run of neighbouring blocks that is a tree of its own, so that the scheduler sees few
+tasks and most summaries stay where they were made. Since the tree is fixed, bits depend neither on
+the workers nor on what of them dies, and a result that is lost is computed again from its blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from typing import Any
+
+from orthobench.contract.summaries import BlockOracle
+from orthobench.harness.clusters import ClusterError, connected, silenced
+from orthobench.harness.reducing.parts import Blocks, Part, here
+from orthobench.harness.reducing.tree import reduced
+from orthobench.harness.reducing.workers import Workers
+from orthobench.tools.places import Place
+from orthobench.tools.threads import limited
+
+TASKS = 16
+"""The least number of tasks for each worker, where there are as many blocks."""
+
+LOOK = 1.0
+"""Seconds between two looks at whether there are workers left."""
+
+ALONE = 30
+"""Looks without any worker after which a run is given up."""
+
+
+class OnDask:
+    """The workers of a cluster, for one run.
+
+    Parameters
+    ----------
+    place : Place
+    blocks : Blocks
+    oracle : BlockOracle
+        Of the first pass.
+    """
+
+    def __init__(self, place: Place, blocks: Blocks, oracle: BlockOracle) -> None:
+        import distributed  # noqa: F401 - it sets up its loggers when it is imported
+
+        self._blocks = blocks
+        with ExitStack() as stack:
+            for name in ("distributed", "distributed.client"):
+                stack.enter_context(silenced(name))
+            own = stack.enter_context(Workers(place.workers)) if place.workers else None
+            cluster = own.cluster if own else place.address
+            self._own, self._client = own, stack.enter_context(connected(cluster))
+            self._client.wait_for_workers(place.workers or 1, timeout=60)
+            self._task = self._spread(blocks)
+            self._warm_up(oracle)
+            self.workers = len(self._addresses())
+            self._close = stack.pop_all().close
+
+    def reduce(self, oracle: BlockOracle) -> Part:
+        """Return the summary of all blocks."""
+        spread = self._spread(oracle)
+        priorities = count()
+
+        def submit(function: Callable[..., Part], *given: Any, **words: Any) -> Any:
+            how = {"pure": False, "priority": -next(priorities)}
+            return self._client.submit(function, self._task, *given, **how, **words)
+
+        leaves = self._leaves(partial(submit, Blocks.reduced, spread))
+        part = self._result(reduced(leaves, partial(submit, _merged)))
+        shared = sum(getattr(value, "nbytes", 8) for value in oracle.shared.values())
+        came = part.summary.size if part.where != here() else 0
+        moved = part.moved + came + shared * self.workers
+        return Part(part.summary, part.where, part.seconds, part.reading, moved, part.peaks)
+
+    def close(self) -> None:
+        """End what was started for the run."""
+        self._close()
+
+    def _leaves(self, submit: Callable[..., Any]) -> Iterator[Any]:
+        """Yield the futures of runs of blocks; neighbours are asked of the same worker."""
+        blocks, workers = self._blocks.count, self._addresses()
+        size = run_length(blocks, len(workers))
+        for begin in range(0, blocks, size):
+            near = workers[begin * len(workers) // blocks]
+            end = min(begin + size, blocks)
+            yield submit(begin, end, workers=[near], allow_other_workers=True)
+
+    def _addresses(self) -> list[str]:
+        found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        return sorted(found)
+
+    def _spread(self, value: object) -> Any:
+        return self._client.scatter(value, broadcast=True, hash=False)
+
+    def _warm_up(self, oracle: BlockOracle) -> None:
+        """Let each worker compile and load what it will use."""
+        waiting = [
+            self._client.submit(Blocks.warm_up, self._task, oracle, workers=[worker], pure=False)
+            for worker in self._addresses()
+        ]
+        for future in waiting:
+            self._result(future)
+
+    def _result(self, future: Any) -> Any:
+        """Wait for a result, as long as there are workers that could bring it."""
+        from distributed import CancelledError, KilledWorker
+
+        alone = 0
+        while True:
+            try:
+                return future.result(timeout=LOOK)
+            except TimeoutError:
+                if future.status == "error":
+                    raise
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"every Dask worker that had some blocks died: {error}"
+                ) from error
+            except (CancelledError, Exception) as error:
+                if future.status == "error":
+                    raise
+                raise ClusterError(f"{self._scheduler} is gone: {error!r}") from error
+            alone = 0 if self._addresses() and self._alive else alone + 1
+            if alone and (not self._alive or alone > ALONE):
+                raise ClusterError(f"{self._scheduler} has no workers left")
+
+    @property
+    def _alive(self) -> bool:
+        return self._own is None or self._own.alive
+
+    @property
+    def _scheduler(self) -> str:
+        return f"the Dask scheduler at {self._client.scheduler.addr}"
+
+
+def run_length(blocks: int, workers: int) -> int:
+    """Return the number of blocks of a task, a power of two."""
+    length = 1
+    while 2 * length * TASKS * workers <= blocks:
+        length *= 2
+    return length
+
+
+def _merged(task: Blocks, a: Part, b: Part) -> Part:
+    with limited(1):
+        return task.merged(a, b)
