@@ -154,7 +154,7 @@ def checkpoints(ratio: float = RATIO) -> Iterator[int]:
 
 
 def _execution(
-    oracle: Oracle, solver: AnySolver, budget: Budget, streams: Streams, measure: str
+    oracle: Oracle, solver: AnySolver, budget: Budget, streams: Streams, measure: str = ""
 ) -> Execution:
     if isinstance(solver, SummarySolver) and solver.place.reduces:
         from orthobench.harness.reducing.reduction import Reduction
