@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -35,6 +36,12 @@ pytest_plugins = ["orthobench.testing.pytest_plugin"]
 
 # some containers set it: each of the many processes that tests start would compile every source
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_collection_finish():
+    """Keep what was collected out of the garbage collector: it is large, and stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orthobench.cli.main import size
+from orthobench.cli.options import size
 from orthobench.errors import StoreError
 from orthobench.harness.cell import execute
 from orthobench.registry.suite_file import from_table
