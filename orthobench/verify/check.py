@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Limits, local
+from orthobench.harness.executors import Limits
 from orthobench.harness.trace import Outcome
 from orthobench.registry.plugins import Registry
-from orthobench.report.terminal.progress import Progress
 from orthobench.results.reported import Reported
 from orthobench.results.rows import metrics_of
 from orthobench.results.store import Store
@@ -29,34 +28,14 @@ from orthobench.verify.comparing import (
     depends_on_clock,
     mismatches,
 )
+from orthobench.verify.computing import Drawn, computed, kernels_for, other_kernels
 from orthobench.verify.platforms import differences, machine
 from orthobench.verify.rebuilding import NotHereError, Rebuilder
 
+ROUNDING_DECIDES = "rounding decides it: with another BLAS kernel it comes out otherwise here, too"
+
 NO_DATA = "orthobench.errors.DataError"
 """How the traceback of a run ends whose data are not here."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A cell that is computed again.
-
-    Attributes
-    ----------
-    reported : Reported
-    cell : Cell
-        As it was run, and as it is `bounded` here.
-    differences : tuple of str
-        In what its platform differs from this one.
-    """
-
-    reported: Reported
-    cell: Cell
-    differences: tuple[str, ...]
-
-    @property
-    def exact(self) -> bool:
-        """Whether every bit has to be the same."""
-        return not self.differences and self.cell.solver.place.is_default
 
 
 @dataclass
@@ -80,6 +59,8 @@ class Verification:
     unchecked : dict
         Why cells were not checked, with the cells.
     mismatches : list of Mismatch
+    renamed : dict
+        Labels of solvers that do not begin with the solver's name, with this name.
     measured_here : dict
         Checksums, by key, of all results of the store that this kind of machine measured.
     """
@@ -94,6 +75,7 @@ class Verification:
     platforms: dict[str, int] = field(default_factory=dict)
     unchecked: dict[str, list[str]] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
+    renamed: dict[str, str] = field(default_factory=dict)
     measured_here: dict[str, str] = field(default_factory=dict)
 
     def tiers(self, reference: bool) -> Tiers:
@@ -161,14 +143,20 @@ def verify(
     """
     with Store(store) as opened:
         reported = opened.reported()
-    found = Verification(len(reported), share, seed)
+        found = Verification(len(reported), share, seed)
+        _read_plans(opened, reported, found)
     able = _checkable(reported, Rebuilder(registry, folders), found)
     found.checkable = len(able)
     drawn = order(able, seed)[: math.ceil(share * len(able))]
     found.drawn = len(drawn)
-    with Progress(len(drawn), quiet) as progress:
-        for one, outcome in _computed([able[key] for key in drawn], workers, limits, progress):
-            _judge(one, outcome, found)
+    compute = partial(computed, workers=workers, limits=limits, quiet=quiet)
+    doubtful = [
+        (one, outcome, differ)
+        for one, outcome in compute([able[key] for key in drawn])
+        if (differ := _judge(one, outcome, found))
+    ]
+    if doubtful:
+        _settle(doubtful, compute, found)
     found.mismatches.sort(key=lambda one: (one.cell, one.key))
     return found
 
@@ -180,6 +168,22 @@ def order(keys: Iterable[str], seed: int) -> list[str]:
     of a smaller one; and what else a store has does not matter.
     """
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
+
+
+def _read_plans(store: Store, reported: Sequence[Reported], found: Verification) -> None:
+    """Check what the plans of suites say of cells: tuned parameters, and the names of solvers."""
+    known = {one.key: one for one in reported}
+    for record in (record for suite in store.suites() for record in store.records(suite)):
+        one, label = known.get(record.key), record.solver.label
+        if one is None:
+            continue
+        if not f"{label} ".startswith(f"{(name := one.content['solver']['name'])} "):
+            found.renamed[label] = name
+        for name, value in record.solver.tuned.items():
+            true = record.solver.parameters.get(name)
+            if value != true:
+                told = (one.key, one.label, f"tuned {name}", None, value, true)
+                found.mismatches.append(Mismatch(*told))
 
 
 def _checkable(
@@ -213,37 +217,44 @@ def _false_metrics(reported: Reported, cell: Cell) -> Iterator[Mismatch]:
             yield Mismatch(reported.key, reported.label, name, None, old, new)
 
 
-def _computed(
-    drawn: Sequence[Drawn], workers: int, limits: Limits | None, progress: Progress
-) -> Iterator[tuple[Drawn, Outcome]]:
-    """Yield the outcome of each cell, which fresh processes compute."""
-    by_threads = sorted(drawn, key=lambda one: one.cell.threads)
-    for threads, group in groupby(by_threads, key=lambda one: one.cell.threads):
-        known = {id(one.cell): one for one in group}
-        cells = [one.cell for one in known.values()]
-        for event in local.run(cells, workers, threads, limits):
-            one = known[id(event.cell)]
-            label = one.reported.label
-            if event.outcome is None:
-                progress.begin(label, event.worker)
-                continue
-            progress.advance(label, False, event.worker)
-            yield one, event.outcome
-
-
-def _judge(one: Drawn, outcome: Outcome, found: Verification) -> None:
-    """Compare a cell, and add to what was found."""
+def _judge(one: Drawn, outcome: Outcome, found: Verification) -> list[Mismatch]:
+    """Compare a cell, and count it unless something differs that other rounding may explain."""
     differ = mismatches(one.reported, outcome, one.cell.solver.place, one.exact)
     for text in one.differences:
         found.platforms[text] = found.platforms.get(text, 0) + 1
     why = _unfinished(one.reported, outcome)
     if why and not (outcome.trace and differ):
         found.leave_out(one.reported, why)
-    elif differ:
-        found.mismatches += differ
-    else:
+        return []
+    if not differ:
         found.recomputed[one.reported.key] = one.reported.checksum
         found.exact += one.exact
+    elif one.exact:
+        found.mismatches += differ
+        return []
+    return differ
+
+
+def _settle(
+    doubtful: Sequence[tuple[Drawn, Outcome, list[Mismatch]]],
+    compute: Callable[[Sequence[Drawn]], Iterator[tuple[Drawn, Outcome]]],
+    found: Verification,
+) -> None:
+    """Tell mismatches from cells that come out otherwise even here, with other kernels of BLAS.
+
+    Where eigenvalues coincide, say, the last bit decides which vector is found. Such a cell can be
+    repeated on its own platform only.
+    """
+    left = {one.reported.key: (one, outcome, differ) for one, outcome, differ in doubtful}
+    for processor in other_kernels():
+        with kernels_for(processor):
+            for one, again in compute([one for one, _, _ in left.values()]):
+                outcome = left[one.reported.key][1]
+                ours = replace(one.reported, stop=outcome.stop, trace=outcome.trace)
+                if mismatches(ours, again, one.cell.solver.place, exact=False):
+                    found.leave_out(one.reported, ROUNDING_DECIDES)
+                    del left[one.reported.key]
+    found.mismatches += [mismatch for _, _, differ in left.values() for mismatch in differ]
 
 
 def _unfinished(reported: Reported, outcome: Outcome) -> str | None:

@@ -46,6 +46,8 @@ def lines(found: Verification) -> Iterator[str]:
     if found.mismatches:
         yield f"{len(found.mismatches):,} values did not:"
         yield from (f"  {_told(one)}" for one in found.mismatches[:MOST])
+    for label, name in found.renamed.items():
+        yield f"{name} is called {label!r}"
     if left_out := sum(map(len, found.unchecked.values())):
         yield f"{_cells(left_out)} not checked:"
     for reason, cells in found.unchecked.items():

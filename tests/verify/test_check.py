@@ -1,7 +1,9 @@
 """Edited stores are found out, with the probability that the share gives; sound ones are not."""
 
+import os
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import edited_stores as edit
 import numpy as np
@@ -11,12 +13,12 @@ from orthobench import api
 from orthobench.errors import StoreError
 from orthobench.harness.executors import inline
 from orthobench.harness.stopping import Ending, Stop
-from orthobench.registry.plugins import Registry, catalogue
+from orthobench.registry.plugins import Provided, Registry, catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
 from orthobench.results.tiers import TIMED, WITHDRAWN
-from orthobench.verify import check
-from orthobench.verify.check import order, verify
+from orthobench.verify import computing
+from orthobench.verify.check import ROUNDING_DECIDES, order, verify
 from orthobench.verify.wording import found_with, lines
 
 SUITE = {
@@ -32,7 +34,7 @@ SUITE = {
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
-    monkeypatch.setattr(check.local, "run", lambda cells, *_: inline.run(cells))
+    monkeypatch.setattr(computing.local, "run", lambda cells, *_: inline.run(cells))
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +127,28 @@ def test_a_metric_named_falsely_as_the_primary_one_is_found_whatever_is_drawn(st
     assert len({m.key for m in found.mismatches}) == 36
 
 
+def test_plans_that_call_a_solver_something_else_are_told(store, toys):
+    with Store(store, write=True) as opened:
+        opened._connection.execute("UPDATE text SET value = 'mine' WHERE value = 'power step=0.5'")
+    found = checked(store, toys.registry, share=0.01)
+    assert (found.renamed, found.mismatches) == ({"mine": "power"}, [])
+    assert "power is called 'mine'" in list(lines(found))
+
+
+def test_plans_that_name_another_tuned_value_are_found(toys, tmp_path):
+    table = {**SUITE, "seeds": 1, "solver": [{"name": "power", "step": {"tune": [0.5, 1.0]}}]}
+    store = ran(table, tmp_path / "results.sqlite", toys.registry)
+    assert checked(store, toys.registry).mismatches == []
+    with Store(store, write=True) as opened:
+        opened._connection.execute(
+            """UPDATE text SET value = '{"step":9.0}' WHERE value = '{"step":0.5}'"""
+        )
+    found = checked(store, toys.registry, share=0.01)
+    assert {(m.metric, m.stored, m.recomputed) for m in found.mismatches} == {
+        ("tuned step", 9, 0.5)
+    }
+
+
 def test_a_cell_under_the_name_of_another_is_damage(store, toys):
     with Store(store, write=True) as opened:
         opened._connection.execute("UPDATE cell SET seed = seed + 10")
@@ -206,6 +230,33 @@ def test_on_another_platform_values_may_differ_a_little_and_it_is_named(store, t
     ((platform, count),) = found.platforms.items()
     assert platform.startswith("BLAS openblas 0.1 Z80 there, openblas")
     assert count == 36
+
+
+def test_what_depends_on_rounding_is_no_mismatch_on_another_platform(toys, tmp_path):
+    """Of two cells that were edited alike, one comes out otherwise with other kernels, too."""
+
+    @dataclass(frozen=True)
+    class Chaotic(toys.Solver):
+        name: ClassVar[str] = "chaotic"
+
+        def step(self, oracle, state):
+            super().step(oracle, state)
+            if state.work.steps == 5 and computing.KERNELS in os.environ:
+                state.U = np.roll(state.U, 1, axis=0)
+
+    registry = Registry(solvers=dict(toys.registry.solvers), problems=toys.registry.problems)
+    registry.solvers["chaotic"] = Provided(Chaotic, toys.registry.solvers["power"].plugin)
+    table = {**SUITE, "seeds": 1, "solver": [{"name": "power"}, {"name": "chaotic"}]}
+    store = ran(table, tmp_path / "results.sqlite", registry)
+    edit.described(store, "settings", lambda value: value.update(blas=["openblas 0.1 Z80"]))
+    for cell in cells(store):
+        edit.rewritten(store, cell.key, edit.metric("gap", 1.001, at=9))
+    found = checked(store, registry)
+    assert {m.cell.split()[0] for m in found.mismatches} == {"power"}
+    ((reason, left_out),) = found.unchecked.items()
+    assert reason == ROUNDING_DECIDES
+    assert {cell.split()[0] for cell in left_out} == {"chaotic"}
+    assert computing.KERNELS not in os.environ
 
 
 def test_a_run_that_a_clock_cut_is_compared_where_both_have_checkpoints(toys, tmp_path):
