@@ -158,8 +158,8 @@ def read(path: Path) -> tuple[Submission, bytes]:
     except OSError as error:
         raise StoreError(f"cannot read the submission {path}: {error.strerror or error}") from None
     except (
-        zipfile.BadZipFile, zlib.error, ValueError, LookupError, TypeError, RecursionError,
-        NotImplementedError, EOFError, RuntimeError,
+        zipfile.BadZipFile, zlib.error, struct.error, ValueError, LookupError, TypeError,
+        ArithmeticError, RuntimeError, EOFError,
     ) as error:  # fmt: skip
         raise StoreError(f"{path} is no submission ({error!s:.200}); ask for another") from None
 
