@@ -261,7 +261,7 @@ def _unfinished(reported: Reported, outcome: Outcome) -> str | None:
     """Return why a run here says nothing about the one reported, or None."""
     old, new = reported.stop, outcome.stop
     if new.status in OF_MACHINE:
-        return f"here it ended with {new.status.value}"
+        return f"here it ended with {new.status.value}: {new.reason:.200}"
     last = new.traceback.strip().splitlines()[-1:]
     if old.status is not new.status and last and last[0].startswith(NO_DATA):
         return f"its data are not here: {new.reason:.200}"

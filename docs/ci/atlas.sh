@@ -1,0 +1,129 @@
+#!/bin/sh
+# Do the results that others submit come out again, and what does the atlas say with them?
+#
+# Copy this into the repository of an atlas, and call it with submissions, as `orthobench submit`
+# makes them:
+#
+#     sudo sh atlas.sh submissions/*.zip
+#
+# Exit code 0: all that was drawn came out again; 1: a value did not; 2: something could not be
+# checked. In atlas/: for each FILE what was said (FILE.txt) and its tiers (FILE.tiers.json), and the
+# site of all of them (site/index.html).
+#
+#   SHARE       of the cells of each that are computed again      [0.1]
+#   SEED        of the draw: one that no submitter can know       [random]
+#   TIMEOUT     seconds that one cell may take                    [300]
+#   MEMORY      that one process may take                         [4GiB]
+#   HOURS       that one submission may take                      [2]
+#   ORTHOBENCH  what pip installs: orthobench, and plugins        [orthobench]
+#   CONTAINER   image with orthobench to verify in, by digest     [none: a virtual environment]
+#   PYTHON      interpreter of the virtual environment            [python3]
+#   OUT         folder for what this writes                       [atlas]
+#
+# A submission is data. It is read by a process that has no network, no other process to see and, if
+# root calls this, no rights: it is nobody's. Without root it keeps your rights to read files.
+#
+# A plugin is code, and runs as soon as it is installed: whoever wrote it decides what is "recomputed"
+# with it. A solver that is not installed is "not checked". Add a stranger's plugin to ORTHOBENCH only
+# when you have read it, pinned (name==1.2 --hash=sha256:...), on a machine that keeps nothing from one
+# job to the next and has no secrets; and verify the submissions that need it apart from all others.
+set -eu
+
+out=${OUT:-atlas}
+nobody=65534
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+chmod 711 "$work"
+mkdir -p "$out" || exit 2
+
+# Everything is installed before anything of a submission is read: afterwards there is no network.
+if [ -z "${CONTAINER:-}" ]; then
+    "${PYTHON:-python3}" -m venv "$work/environment" || exit 2
+    # shellcheck disable=SC2086 # several words
+    "$work/environment/bin/python" -m pip install --quiet ${ORTHOBENCH:-orthobench} || exit 2
+    chmod -R go+rX "$work/environment"
+fi
+
+# isolated BOX COMMAND...: run a command in a folder, which is all that it can write to.
+isolated() {
+    box=$1
+    shift
+    if [ -n "${CONTAINER:-}" ]; then
+        timeout -k 10 "${HOURS:-2}h" docker run --rm --network none --read-only --cap-drop ALL \
+            --security-opt no-new-privileges --pids-limit 512 --user "$nobody:$nobody" \
+            --tmpfs /tmp:exec --env HOME=/tmp --volume "$box:/box" --workdir /box "$CONTAINER" "$@"
+        return
+    fi
+    if [ "$(id -u)" = 0 ]; then
+        set -- setpriv --reuid "$nobody" --regid "$nobody" --clear-groups --no-new-privs "$@"
+        set -- unshare --net --ipc --pid --fork --kill-child --mount-proc "$@"
+    else
+        set -- unshare --user --map-current-user --net --ipc --pid --fork --kill-child \
+            --mount-proc "$@"
+    fi
+    (
+        cd "$box"
+        timeout -k 10 "${HOURS:-2}h" env -i HOME="$box" TMPDIR="$box" LC_ALL=C.UTF-8 \
+            PATH="$work/environment/bin:/usr/local/bin:/usr/bin:/bin" "$@"
+    )
+}
+
+# taken FROM TO: move a file out of a box, unless it is something else by now.
+taken() {
+    [ -f "$1" ] && [ ! -L "$1" ] && cat "$1" > "$2"
+}
+
+boxed() {
+    mkdir "$1"
+    if [ "$(id -u)" = 0 ]; then chown "$nobody:$nobody" "$1"; fi
+}
+
+seed=${SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+status=0
+boxed "$work/site"
+for file; do
+    name=$(basename "$file")
+    box=$work/box
+    boxed "$box"
+    cat "$file" > "$box/$name" || exit 2
+    if [ -f "$file.tiers.json" ]; then cat "$file.tiers.json" > "$box/tiers.json"; fi
+    if [ "$(id -u)" = 0 ]; then chown -R "$nobody:$nobody" "$box"; fi
+    code=0
+    isolated "$box" orthobench verify "./$name" --share "${SHARE:-0.1}" --seed "$seed" \
+        --timeout "${TIMEOUT:-300}" --memory-limit "${MEMORY:-4GiB}" --record tiers.json --quiet \
+        > "$out/$name.txt" 2>&1 || code=$?
+    printf '%s: exit code %s\n' "$name" "$code"
+    cat "$out/$name.txt"
+    case $code in
+        0 | 1) ;;
+        *) code=2 ;; # also where it was killed, or isolating failed
+    esac
+    if [ "$code" = 1 ] || [ "$status" = 0 ]; then status=$code; fi
+    if taken "$box/tiers.json" "$out/$name.tiers.json"; then
+        cat "$out/$name.tiers.json" > "$work/site/$name.tiers.json"
+        cat "$file" > "$work/site/$name"
+    fi
+    rm -rf "$box"
+done
+
+# What cannot be read is in no site; what did not come out again is in it as withdrawn.
+set -- "$work"/site/*.zip
+if [ ! -e "$1" ]; then
+    exit 2
+fi
+for file; do
+    shift
+    set -- "$@" "./$(basename "$file")"
+done
+isolated "$work/site" orthobench atlas "$@" --out site > "$out/site.txt" 2>&1 || {
+    cat "$out/site.txt"
+    exit 2
+}
+if [ -n "$(find "$work/site/site" ! -type f ! -type d)" ]; then
+    echo "atlas.sh: the site has more than files" >&2
+    exit 2
+fi
+rm -rf "$out/site"
+cp -R "$work/site/site" "$out/site" || exit 2
+exit "$status"
