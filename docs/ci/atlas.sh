@@ -99,11 +99,13 @@ for file; do
         0 | 1) ;;
         *) code=2 ;; # also where it was killed, or isolating failed
     esac
-    if [ "$code" = 1 ] || [ "$status" = 0 ]; then status=$code; fi
     if taken "$box/tiers.json" "$out/$name.tiers.json"; then
         cat "$out/$name.tiers.json" > "$work/site/$name.tiers.json"
         cat "$file" > "$work/site/$name"
+    else
+        code=2
     fi
+    if [ "$code" = 1 ] || [ "$status" = 0 ]; then status=$code; fi
     rm -rf "$box"
 done
 

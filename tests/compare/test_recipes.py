@@ -136,7 +136,8 @@ def test_recipes_use_options_that_there_are(path):
 def test_actions_are_pinned_by_the_same_digests_everywhere():
     """A tag can be moved to other code; a digest cannot."""
     templates = ROOT / "orthobench" / "registry" / "templates" / "plugin" / "dot-github"
-    files = [WORKFLOW, *(ROOT / ".github").rglob("*.yml"), *templates.rglob("*.in")]
+    places = (WORKFLOW.parent, ROOT / ".github")
+    files = [*(path for place in places for path in place.rglob("*.yml")), *templates.rglob("*.in")]
     used = [
         line.partition("uses: ")[2]
         for path in files
