@@ -21,7 +21,7 @@ from orthobench.harness.executors import Limits
 from orthobench.harness.executors.choice import Execute, chosen
 from orthobench.harness.executors.waiting import Waiting
 from orthobench.harness.identity import Streams, canonical, describe
-from orthobench.harness.stopping import Budget, Rule
+from orthobench.harness.stopping import Budget, Rule, ends
 from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
@@ -364,7 +364,7 @@ def _refuse_endless(
     solver: AnySolver, instance: AnyInstance, budget: Budget, until: Rule | None
 ) -> None:
     finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
-    if finite or solver.converges or until is not None or budget.binds(solver.batch):
+    if finite or until is not None or ends(solver, budget):
         return
     example = "samples=10_000" if solver.batch else "steps=1000"
     raise UsageError(f"nothing limits this run; give a budget such as ob.Budget({example})")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol, TypeAlias
 
-from orthobench.contract.solver import Work
+from orthobench.contract.solver import AnySolver, Work
+from orthobench.contract.summaries import SummarySolver
 from orthobench.errors import UsageError, shown
 
 LARGEST = 1e300
@@ -161,6 +162,13 @@ def _steps_for(left: float, spent: float, steps: int) -> float:
     if left <= 0:
         return 0
     return left * steps / spent if spent > 0 and steps > 0 else math.inf
+
+
+def ends(solver: AnySolver, budget: Budget) -> bool:
+    """Return whether each run of a solver ends: by itself, or by a budget."""
+    if isinstance(solver, SummarySolver) and solver.place.reduces:
+        return math.isfinite(solver.passes) or bool(budget.limits)
+    return solver.converges or budget.binds(solver.batch)
 
 
 Rule: TypeAlias = "Callable[[Checkpoint], Stop | None]"

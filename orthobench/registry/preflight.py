@@ -17,6 +17,7 @@ from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import built
 from orthobench.harness.judging import VIOLATION
 from orthobench.harness.metering import refusal
+from orthobench.harness.stopping import ends
 from orthobench.harness.suite import Planned
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
@@ -47,7 +48,7 @@ def refuse_endless(planned: Iterable[Planned]) -> None:
     """
     for plan in planned:
         cell, solver = plan.cell, plan.cell.solver
-        if solver.converges or cell.until is not None or cell.budget.binds(solver.batch):
+        if cell.until is not None or ends(solver, cell.budget):
             continue
         if solver.refuses(cell.problem) is None:
             raise UsageError(

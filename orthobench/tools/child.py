@@ -13,7 +13,7 @@ import signal
 import struct
 import sys
 from functools import partial
-from importlib import import_module, util
+from importlib import util
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def main(settings: dict[str, Any]) -> None:
         sys.path[:] = search_path(settings["path"])
     if settings["package"] is not None:
         _load_package(settings["module"].partition(".")[0], settings["package"])
-    import_module(settings["module"]).main(channel, **settings["arguments"])
+    # whose name is only known here: no part of what the digest of a run's source code follows
+    __import__(settings["module"])
+    sys.modules[settings["module"]].main(channel, **settings["arguments"])
 
 
 def search_path(path: list[str]) -> list[str]:

@@ -1,14 +1,10 @@
-"""The memory of this machine or container, and of this process."""
+"""The memory of this machine or container, to refuse what does not fit before it is tried."""
 
 from __future__ import annotations
 
 import os
-import sys
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
-
-from orthobench.tools.load import read_small
 
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -46,33 +42,6 @@ def readable(count: int) -> str:
         size /= 1024
         units.pop(0)
     return f"{size:,.0f} {units[0]}" if units[0] == "bytes" else f"{size:,.1f} {units[0]}"
-
-
-def peak() -> int:
-    """Return the most bytes of memory that this process has had since `reset_peak`.
-
-    Since it began, where the system cannot forget a peak; 0 where it does not say.
-    """
-    try:
-        status = read_small("/proc/self/status")
-        return 1024 * int(status.partition(b"VmHWM:")[2].split()[0])
-    except (OSError, IndexError):
-        return _highest()
-
-
-def reset_peak() -> None:
-    """Let the system forget how much memory this process has had; on Linux only."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def _highest() -> int:
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _physical() -> int | None:

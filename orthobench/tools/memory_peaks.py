@@ -6,6 +6,7 @@ import ctypes
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,32 @@ DEVICE_PEAKS: dict[str, type[Peak]] = {"torch": TorchPeak, "jax": JaxPeak, "cupy
 def device_peak(place: Place) -> Peak | None:
     """Return the peak of the device of a place; None where that is the host."""
     return None if place.device == "cpu" else DEVICE_PEAKS[place.library]()
+
+
+def process_peak() -> int:
+    """Return the most bytes of memory that this process has had since `reset_process_peak`.
+
+    Since it began, where the system cannot forget a peak; 0 where it does not say.
+    """
+    try:
+        return _status("VmHWM")
+    except (OSError, StopIteration):
+        return _highest()
+
+
+def reset_process_peak() -> None:
+    """Let the system forget how much memory this process has had; on Linux only."""
+    with suppress(OSError):
+        _forget()
+
+
+def _highest() -> int:
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _trim() -> Callable[[int], int] | None:

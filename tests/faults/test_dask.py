@@ -4,14 +4,13 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from clusters import cluster, free_port, of_this_process
 
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, execute
@@ -40,39 +39,6 @@ def numbers(executed):
     return [(mark.work, dict(mark.metrics)) for mark in executed.trace], executed.stop
 
 
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-@contextmanager
-def started(module, *words):
-    path = os.pathsep.join(sys.path)
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"distributed.cli.{module}", *words],
-        env=os.environ | {"PYTHONPATH": path},
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-@contextmanager
-def cluster(protocol="tcp"):
-    """A scheduler and two workers, as an administrator would start them; no nannies."""
-    port = free_port()
-    address = f"{protocol}://127.0.0.1:{port}"
-    worker = ("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-    where = ("--protocol", protocol, "--host", "127.0.0.1", "--port", str(port))
-    scheduler = ("dask_scheduler", *where, "--no-dashboard")
-    with started(*scheduler) as head, started(*worker) as first, started(*worker) as second:
-        yield address, head, (first, second)
-
-
 def test_a_cluster_of_its_own_gives_the_bits_of_this_process_and_cells_fail_alone(faults):
     solvers = [faults.Raising(), faults.Segfaulting()]
     bad = [Cell(faults.Cloud(), solver, 0, Budget(samples=100)) for solver in solvers]
@@ -91,15 +57,6 @@ def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
     (event,) = dask.run(cells(faults, 1), 1)
     assert event.outcome.stop.status is Ending.ERROR
     assert "No space left" in event.outcome.stop.reason
-
-
-def of_this_process():
-    """What this process and those that it started listen to, and who they are."""
-    psutil = pytest.importorskip("psutil")
-    family = psutil.Process().children(recursive=True)
-    pids = {os.getpid(), *(process.pid for process in family)}
-    everything = psutil.net_connections("all")
-    return {c.laddr for c in everything if c.pid in pids and c.status == "LISTEN"}, family
 
 
 def test_nobody_can_connect_to_a_cluster_of_its_own(faults):

@@ -7,20 +7,18 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
 from orthobench.contract.blocks import BlockSource
 from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver
 from orthobench.errors import DataError, OrthobenchError
+from orthobench.harness.execution import timed_call
 from orthobench.harness.reducing.tree import reduced
 from orthobench.tools.arrays import check_rows
-from orthobench.tools.memory import peak, reset_peak
+from orthobench.tools.memory_peaks import process_peak, reset_process_peak
 from orthobench.tools.threads import limited
-
-T = TypeVar("T")
 
 AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 
@@ -95,16 +93,16 @@ class Blocks:
         DataError
             Where it cannot be read, or has a sample that is not finite; names the block.
         """
-        reading, block = _timed(partial(self._checked, index))
+        reading, block = timed_call(partial(self._checked, index))
         work = partial(self.solver.summarize, oracle, block)
-        seconds, summary = _timed(lambda: self._named(work, index))
-        return Part(summary, here(), seconds, reading, 0, {here(): peak()})
+        seconds, summary = timed_call(lambda: self._named(work, index))
+        return Part(summary, here(), seconds, reading, 0, {here(): process_peak()})
 
     def merged(self, a: Part, b: Part) -> Part:
         """Merge two parts in this process."""
-        seconds, summary = _timed(partial(self.solver.merge, a.summary, b.summary))
+        seconds, summary = timed_call(partial(self.solver.merge, a.summary, b.summary))
         came = sum(part.summary.size for part in (a, b) if part.where != here())
-        peaks = {**a.peaks, **b.peaks, here(): peak()}
+        peaks = {**a.peaks, **b.peaks, here(): process_peak()}
         return Part(
             summary, here(), a.seconds + b.seconds + seconds, a.reading + b.reading,
             a.moved + b.moved + came, peaks,
@@ -117,7 +115,7 @@ class Blocks:
 
     def warm_up(self, oracle: BlockOracle) -> None:
         """Compile and load what a pass will use; an error here comes again in the pass."""
-        reset_peak()
+        reset_process_peak()
         try:
             few = self._checked(0)[:WARM_UP_ROWS]
             summary = self.solver.summarize(oracle, few)
@@ -158,9 +156,3 @@ class Blocks:
 def here() -> str:
     """Return what tells this process from all others."""
     return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def _timed(call: Callable[[], T]) -> tuple[float, T]:
-    begin = perf_counter()
-    result = call()
-    return perf_counter() - begin, result

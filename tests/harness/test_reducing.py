@@ -1,0 +1,155 @@
+"""Runs over blocks in this process: the tree, the clock, budgets, and blocks that are unfit."""
+
+import gc
+from math import ceil, log2
+
+import block_solvers
+import numpy as np
+import pytest
+from block_solvers import SAMPLES, Blocks, PowerSteps
+
+import orthobench as ob
+from orthobench.api import SolverError
+from orthobench.errors import DataError, UsageError
+from orthobench.harness.execution import CLOCK
+from orthobench.harness.reducing.on_dask import TASKS, run_length
+from orthobench.harness.reducing.reduction import MEMORY, MOVED, WORKER_SECONDS, WORKERS
+from orthobench.harness.reducing.tree import reduced
+from orthobench.harness.stopping import Ending
+
+
+def joined(a, b):
+    return f"({a}{b})"
+
+
+@pytest.mark.parametrize("count", range(1, 40))
+def test_the_tree_joins_neighbours_level_by_level(count):
+    level = [*map(str, range(count))]
+    while len(level) > 1:
+        pairs = [joined(a, b) for a, b in zip(level[::2], level[1::2], strict=False)]
+        level = pairs + level[len(pairs) * 2 :]
+    assert reduced(map(str, range(count)), joined) == level[0]
+    runs = [map(str, range(begin, min(begin + 4, count))) for begin in range(0, count, 4)]
+    assert reduced((reduced(run, joined) for run in runs), joined) == level[0]
+
+
+class Item:
+    alive = most = 0
+
+    def __init__(self):
+        Item.alive += 1
+        Item.most = max(Item.most, Item.alive)
+
+    def __del__(self):
+        Item.alive -= 1
+
+
+def test_the_tree_holds_few_items():
+    gc.disable()
+    try:
+        reduced((Item() for _ in range(1000)), lambda a, b: Item())
+    finally:
+        gc.enable()
+    assert Item.most <= ceil(log2(1000)) + 2
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 100])
+@pytest.mark.parametrize("blocks", [1, 7, 64, 100, 10**5])
+def test_tasks_are_few_but_enough_for_all_workers(blocks, workers):
+    length = run_length(blocks, workers)
+    assert length & (length - 1) == 0
+    assert min(blocks, TASKS * workers) <= ceil(blocks / length) <= max(2 * TASKS * workers, 1)
+
+
+def solved(budget=None, source=None, **parameters):
+    solver = PowerSteps(on="blocks", **parameters)
+    return ob.solve(
+        solver, ob.stochastic_pca(source or Blocks(), k=2, covariance=np.eye(6)), budget
+    )
+
+
+def test_each_pass_is_a_step_and_a_mark():
+    outcome = ob.solve(PowerSteps(on="blocks", turns=4), ob.stochastic_pca(Blocks(), k=2))
+    assert [mark.work.steps for mark in outcome.trace] == [0, 1, 2, 3, 4]
+    assert [mark.work.samples for mark in outcome.trace] == [0, 3000, 6000, 9000, 12000]
+    assert outcome.work.flops == 4 * 4 * SAMPLES.size * 2
+    gaps = [mark.metrics["suboptimality"] for mark in outcome.trace]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 0.5 * gaps[0]
+    assert outcome.stop.status is Ending.DONE
+
+
+def test_what_a_run_needed_is_measured_beside_the_clock():
+    first, last = (solved(turns=3).trace[i].metrics for i in (0, -1))
+    assert first[WORKER_SECONDS] == first[MOVED] == last[MOVED] == 0
+    assert last[WORKER_SECONDS] > 0
+    assert last[WORKERS] == 1
+    assert 10 * 2**20 < last[MEMORY] < 2**40
+    assert first.keys() == last.keys()
+
+
+@pytest.mark.parametrize(("timed", "seconds"), [(True, 47.0), (False, 0.0)])
+def test_reading_is_on_the_clock_where_the_source_says_so(timed, seconds):
+    now = [0]
+
+    class Slow(Blocks):
+        def block(self, index):
+            now[0] += 10**9
+            return super().block(index)
+
+    source = Slow()
+    source.timed = timed
+    token = CLOCK.set(lambda: now[0])
+    try:
+        last = solved(source=source).trace[-1]
+    finally:
+        CLOCK.reset(token)
+    assert last.seconds == last.metrics[WORKER_SECONDS] == seconds
+
+
+@pytest.mark.parametrize("samples", [1, 64, 100, 128, 2999])
+def test_a_budget_in_samples_cuts_the_rows_exactly(samples):
+    cut = solved(ob.Budget(samples=samples))
+    assert cut.work.samples == samples
+    assert np.array_equal(cut.solution, solved(source=Blocks(SAMPLES[:samples])).solution)
+    twice = solved(ob.Budget(samples=2 * samples), turns=2)
+    assert [mark.work.samples for mark in twice.trace] == [0, samples, 2 * samples]
+
+
+def test_a_budget_ends_a_run_after_a_pass():
+    assert solved(ob.Budget(steps=2), turns=5).work.steps == 2
+    assert solved(ob.Budget(steps=2), turns=5).stop.status is Ending.BUDGET
+    with pytest.raises(UsageError, match="power-steps goes 3 times through the samples: give"):
+        solved(ob.Budget(samples=2), turns=3)
+
+
+def test_a_solver_ends_its_run_by_sharing_nothing():
+    outcome = solved(turns=5, wrong="converges")
+    assert outcome.stop.reason == "converged after 1 steps"
+
+
+def test_blocks_that_are_unfit_are_named():
+    with pytest.raises(DataError, match=r"block 5 \(rows 320 to 383\) cannot be read: .*Input/out"):
+        solved(source=Blocks(bad=5))
+    where = r"block 46 \(rows 2944 to 2999\): sample 3 .* is not finite: feature 2"
+    with pytest.raises(DataError, match=where):
+        solved(source=Blocks(bad=46, how="nan"))
+    with pytest.raises(SolverError, match=r"block 1 \(rows 64 to 127\): ArithmeticError"):
+        solved(wrong="raises")
+
+
+def test_a_summary_that_forgets_rows_is_refused():
+    with pytest.raises(SolverError, match=r"counts 64 rows, and it had 3000"):
+        solved(wrong="forgets")
+
+
+def test_samples_without_blocks_are_refused():
+    instance = ob.stochastic_pca(iter(SAMPLES), k=2, covariance=np.eye(6))
+    with pytest.raises(UsageError, match="its samples are no blocks that could be read in any"):
+        ob.solve(PowerSteps(on="blocks"), instance)
+
+
+def test_a_block_is_summarized_once_a_pass(tmp_path):
+    solved(turns=2, log=str(tmp_path / "log"))
+    numbers = [number for _, _, number in block_solvers.said(tmp_path / "log")]
+    assert sorted(map(numbers.count, set(numbers))) == [2] * 46 + [3]  # one is the warm-up

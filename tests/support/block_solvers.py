@@ -1,0 +1,102 @@
+"""A solver over blocks that says what it does, and can do wrong; sources that go wrong."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from orthobench.contract import (
+    Array,
+    ArraySource,
+    SampleOracle,
+    Solution,
+    State,
+    Summary,
+    SummarySolver,
+    orthonormalize,
+    parameter,
+)
+
+SAMPLES = np.random.default_rng(0).standard_normal((3000, 6)) * np.linspace(2, 1, 6)
+
+
+class Blocks(ArraySource):
+    """Rows in blocks of 64; block `bad` cannot be read, or has a NaN."""
+
+    ROWS = 64
+
+    def __init__(self, rows=None, bad=None, how="unreadable"):
+        super().__init__(SAMPLES if rows is None else rows)
+        self.bad, self.how = bad, how
+
+    def block(self, index):
+        block = super().block(index)
+        if index == self.bad and self.how == "unreadable":
+            raise OSError(5, "Input/output error")
+        if index == self.bad:
+            block[3, 2] = np.nan
+        return block
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sums(Summary):
+    total: Array
+
+
+@dataclass(frozen=True)
+class PowerSteps(SummarySolver[SampleOracle, State, Sums]):
+    """One power step a pass, on the second moment of all rows."""
+
+    turns: int = parameter(1, help="passes")
+    wrong: str = parameter("", help="what goes wrong")
+    log: str = parameter("", help="file for a line a block: process, and its first number")
+    nap: float = parameter(0.0, help="seconds that a block takes more")
+    slow: float = parameter(0.0, help="seconds that a block takes more in the first process")
+
+    name: ClassVar[str] = "power-steps"
+    needs: ClassVar[type[SampleOracle]] = SampleOracle
+
+    @property
+    def passes(self):
+        return self.turns
+
+    def init(self, oracle, rng):
+        raise AssertionError("it does not stream here")
+
+    solution = init
+
+    def summarize(self, oracle, block):
+        if self.log:
+            self._say(block)
+        time.sleep(self.nap)
+        if self.wrong == "raises" and not np.array_equal(block[0], SAMPLES[0]):
+            raise ArithmeticError("a wrong turn")
+        U = oracle.shared.get("U", oracle.start)
+        return Sums(rows=len(block), flops=4 * block.size * oracle.k, total=block.T @ (block @ U))
+
+    def merge(self, a, b):
+        rows = a.rows if self.wrong == "forgets" else a.rows + b.rows
+        return Sums(rows=rows, flops=a.flops + b.flops, total=a.total + b.total)
+
+    def finish(self, oracle, summary):
+        return Solution(orthonormalize(summary.total))
+
+    def proceed(self, oracle, summary):
+        if self.wrong == "converges":
+            return None
+        return {"U": orthonormalize(summary.total)}
+
+    def _say(self, block):
+        with Path(self.log).open("a") as log:
+            log.write(f"{os.getpid()} {len(block)} {block[0, 0]!r}\n")
+        if self.slow and Path(self.log).read_text().split()[0] == str(os.getpid()):
+            time.sleep(self.slow)
+
+
+def said(log):
+    """Return what a log says: process, rows and first number of each block that was summarized."""
+    lines = [line.split() for line in Path(log).read_text().splitlines()]
+    return [(int(process), int(rows), number) for process, rows, number in lines]
