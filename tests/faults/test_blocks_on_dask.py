@@ -1,6 +1,7 @@
 """Blocks on real Dask workers: equal bits, lost workers and schedulers, blocks that are unfit."""
 
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -8,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from block_solvers import Blocks, PowerSteps, said
-from clusters import of_this_process
+from clusters import cluster, of_this_process
 
 import orthobench as ob
+from orthobench.api import SolverError
+from orthobench.errors import DataError, OrthobenchError
 from orthobench.harness.reducing.reduction import MEMORY, MOVED, WORKER_SECONDS, WORKERS
 
 pytest.importorskip("distributed")
@@ -64,3 +67,75 @@ def test_two_workers_give_the_bits_of_this_process_and_listen_to_nobody_else(log
     assert last[WORKER_SECONDS] >= 2 * 47 * 0.01
     assert 0 < last[MOVED] < 2 * 100 * 12 * 8
     assert 10 * 2**20 < last[MEMORY] < 2**30
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("workers", [1, 3, 4])
+def test_any_number_of_workers_gives_the_same_bits(workers):
+    assert np.array_equal(solved(f"dask:{workers}").solution, solved("blocks").solution)
+
+
+@pytest.mark.faults
+def test_a_worker_killed_in_a_pass_costs_what_only_it_had(log):
+    killed = []
+
+    def kill(process):
+        killed.append(process)
+        os.kill(process, signal.SIGKILL)
+
+    waiting = when(log, 8, kill)
+    outcome = solved("dask:2", log=log, nap=0.03)
+    waiting.join()
+    assert np.array_equal(outcome.solution, solved("blocks").solution)
+    done = [(number, process) for process, rows, number in said(log) if process != os.getpid()]
+    lost = {number for number, process in done if process == killed[0]}
+    kept = [number for number, process in done if process not in killed]
+    first = Blocks().block(0)[0, 0]
+    assert len(lost) >= 8
+    # each pass once by the worker that stayed: no result of its own is computed again
+    assert max(kept.count(number) for number in set(kept) - {repr(first)}) == 2
+    assert len(set(kept)) == 47
+
+
+@pytest.mark.faults
+def test_a_slow_worker_leaves_work_to_others(log):
+    outcome = solved("dask:2", log=log, slow=0.2)
+    assert np.array_equal(outcome.solution, solved("blocks").solution)
+    slow = said(log)[0][0]
+    done = [process for process, *_ in said(log)]
+    assert done.count(slow) < 0.7 * len(done) / 2
+
+
+@pytest.mark.faults
+def test_a_run_whose_workers_are_all_killed_fails_and_says_so(log):
+    def kill_all(_):
+        for process in {process for process, *_ in said(log)} - {os.getpid()}:
+            os.kill(process, signal.SIGKILL)
+
+    when(log, 8, kill_all)
+    with pytest.raises(OrthobenchError, match="has no workers left"):
+        solved("dask:2", log=log, nap=0.05)
+
+
+@pytest.mark.faults
+def test_blocks_that_are_unfit_are_named_by_workers():
+    with pytest.raises(DataError, match=r"block 5 \(rows 320 to 383\) cannot be read"):
+        solved("dask:2", source=Blocks(bad=5))
+    with pytest.raises(DataError, match=r"block 46 \(rows 2944 to 2999\): sample 3 .* not finite"):
+        solved("dask:2", source=Blocks(bad=46, how="nan"))
+    with pytest.raises(SolverError, match=r"block \d+ \(rows .*\): ArithmeticError"):
+        solved("dask:2", wrong="raises")
+
+
+@pytest.mark.faults
+def test_a_cluster_that_is_named_gives_the_same_bits_and_its_loss_is_said(log):
+    with cluster() as (address, head, _):
+        on = f"dask:{address}"
+        assert np.array_equal(solved(on).solution, solved("blocks").solution)
+        when(log, 3, lambda _: head.kill())
+        begun = time.monotonic()
+        with pytest.raises(
+            OrthobenchError, match=r"scheduler at tcp://.* is gone, or all of its workers"
+        ):
+            solved(on, log=log, nap=0.1)
+        assert time.monotonic() - begun < 120

@@ -105,34 +105,39 @@ class OnDask:
 
     def _result(self, future: Any) -> Any:
         """Wait for a result, as long as there are workers that could bring it."""
-        from distributed import CancelledError, KilledWorker
+        from distributed import CancelledError
 
-        alone = 0
+        looks = 0
         while True:
+            looks += 1
             try:
                 return future.result(timeout=LOOK)
-            except TimeoutError:
-                if future.status == "error":
-                    raise
-            except KilledWorker as error:
-                raise ClusterError(
-                    f"every Dask worker that had some blocks died: {error}"
-                ) from error
             except (CancelledError, Exception) as error:
                 if future.status == "error":
-                    raise
-                raise ClusterError(f"{self._scheduler} is gone: {error!r}") from error
-            alone = 0 if self._addresses() and self._alive else alone + 1
-            if alone and (not self._alive or alone > ALONE):
-                raise ClusterError(f"{self._scheduler} has no workers left")
+                    raise _cause(error) from None
+                if not isinstance(error, TimeoutError):
+                    raise self._lost() from error
+            if not self._alive or (not self._addresses() and looks > ALONE):
+                raise self._lost()
 
     @property
     def _alive(self) -> bool:
         return self._own is None or self._own.alive
 
-    @property
-    def _scheduler(self) -> str:
-        return f"the Dask scheduler at {self._client.scheduler.addr}"
+    def _lost(self) -> ClusterError:
+        where = f"the Dask scheduler at {self._client.scheduler.addr}"
+        if not self._alive:
+            return ClusterError(f"{where} has no workers left: each of their processes died")
+        return ClusterError(f"{where} is gone, or all of its workers are: run again to go on")
+
+
+def _cause(error: BaseException) -> BaseException:
+    """Return what a task raised; where no worker survived it, an error for users."""
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return ClusterError(f"each worker that had some of the blocks died: {error}")
+    return error
 
 
 def run_length(blocks: int, workers: int) -> int:
