@@ -124,7 +124,7 @@ def answers(entries: Sequence[Entry], ranked: Sequence[Ranked], runs: RunMatrix)
     known = {entry.problem: entry.facts.name for entry in entries}
     offered = costs(entries) if any(r.summary.n_ok for r in ranked) else ()
     return [lowest(ranked)] + [
-        _answer(regime, factor, _of_cost(runs, cost, known), MISSED)
+        summarize(regime, factor, _of_cost(runs, cost, known), MISSED)
         for cost, (regime, factor) in REGIMES.items()
         if cost in offered
     ]
@@ -139,7 +139,7 @@ def lowest(ranked: Sequence[Ranked]) -> Answer:
         The entries of the family that take part and are begun, at least one.
     """
     metric = clean(ranked[0].entry.facts.primary.replace("_", " "))
-    return _answer(f"Lowest {metric}", "ends {} times as high", _finals(ranked), FAILED)
+    return summarize(f"Lowest {metric}", "ends {} times as high", _finals(ranked), FAILED)
 
 
 def _finals(ranked: Sequence[Ranked]) -> list[Contest]:
@@ -168,22 +168,45 @@ def _of_cost(runs: RunMatrix, cost: str, blocks: Mapping[str, str]) -> list[Cont
             if (solver, problem) not in absent
         }
         if values:
-            found.append(_contest(blocks[problem], values))
+            found.append(contest(blocks[problem], values))
     return found
 
 
-def _contest(block: str, values: Mapping[str, Sequence[float]]) -> Contest:
-    """Return who is best: the smallest median of those without a failure, as in the ranking."""
+def contest(block: str, values: Mapping[str, Sequence[float]], rounding: float = 0.0) -> Contest:
+    """Return who is best: the smallest median of those without a failure, as in the ranking.
+
+    Parameters
+    ----------
+    block : str
+        The name of the problem, without its parameters.
+    values : mapping
+        The values of each solver, seed by seed: `orthobench.stats.paired.compare_to_best`.
+    rounding : float
+        Differences of at most this count as zero.
+    """
     medians = {solver: float(quantiles(row, 0.5)) for solver, row in values.items()}
     order = sorted(values, key=lambda solver: (medians[solver], np.isinf(values[solver]).sum()))
     sound = [solver for solver in order if np.isfinite(values[solver]).all()]
-    comparisons = compare_to_best(values, (sound or order)[0])
+    comparisons = compare_to_best(values, (sound or order)[0], rounding)
     equal = bool(comparisons) and all(c.decision is Decision.EQUAL for c in comparisons)
     best = sound[0] if sound and not equal else None
     return Contest(block, best, tuple(comparisons), len(values[order[0]]), equal and bool(sound))
 
 
-def _answer(regime: str, factor: str, contests: Sequence[Contest], nobody: str) -> Answer:
+def summarize(
+    regime: str, factor: str, contests: Sequence[Contest], nobody: str = MISSED
+) -> Answer:
+    """Return the answer that some contests give.
+
+    Parameters
+    ----------
+    regime : str
+    factor : str
+        How a factor of what counts reads: ``"takes {} times as long"``.
+    contests : sequence of Contest
+    nobody : str
+        The answer where no solver is best on any.
+    """
     wins = Counter(one.best for one in contests if one.best is not None)
     size = _size(contests)
     if not wins:
