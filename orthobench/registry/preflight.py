@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import AnySolver
@@ -60,13 +61,22 @@ def refuse_endless(planned: Iterable[Planned]) -> None:
 def refuse_missing_places(planned: Iterable[Planned]) -> None:
     """Refuse array libraries and devices that are not there; a suite that names them needs them.
 
+    Where a solver computes by default names nothing: it refuses its problems alone, like one whose
+    packages are missing.
+
     Raises
     ------
     UsageError
     """
-    for place in dict.fromkeys(plan.cell.solver.place for plan in planned):
+    for place in dict.fromkeys(s.place for s in (p.cell.solver for p in planned) if _is_named(s)):
         if why := place.missing():
             raise UsageError(f"nothing can be computed on {place}: {why}")
+
+
+def _is_named(solver: AnySolver) -> bool:
+    """Return whether a solver is to compute elsewhere than by default."""
+    default = {p.name: p.default for p in parameters_of(type(solver))}.get("on", "numpy")
+    return bool(str(solver.place) != default)
 
 
 def refuse_unmeasurable(planned: Iterable[Planned]) -> None:

@@ -57,7 +57,7 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
         The solvers and problems that it may name.
     changes : mapping, optional
         Values of keys from the command line, in place of those in the file. A budget also takes
-        the place of the budgets of single problems.
+        the place of the budgets of single problems, and a place to compute of those of solvers.
 
     Raises
     ------
@@ -133,6 +133,9 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
 
 def _changed(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     changed = {**table, **changes}
+    if "on" in changes:
+        solvers = _entries(changed, "solver")
+        changed["solver"] = [{k: v for k, v in e.items() if k != "on"} for e in solvers]
     if "budget" in changes:
         entries = _entries(changed, "problem")
         changed["problem"] = [{k: v for k, v in e.items() if k != "budget"} for e in entries]

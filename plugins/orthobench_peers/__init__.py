@@ -1,7 +1,8 @@
 """Peers: methods of other libraries behind the same contract, for direct comparison.
 
 scikit-learn and scipy come with orthobench; TensorLy, pyttb, Pymanopt and Picard with
-``pip install orthobench[peers]``, geoopt and the authors' POGO with ``orthobench[peers-torch]``.
+``pip install orthobench[peers]``, geoopt and the authors' POGO with ``orthobench[peers-torch]``,
+torch's own functions with ``orthobench[torch]``, cuML with ``orthobench[cuml]``.
 Solvers whose library is missing are listed, and refuse all problems.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orthobench.contract import AnySolver, hookimpl
+from orthobench_peers.cuml_pca import CumlIncrementalPCA, CumlPCA
 from orthobench_peers.ica_methods import PicardO, SklearnFastICA
 from orthobench_peers.pymanopt_optimizers import (
     PymanoptConjugateGradient,
@@ -28,6 +30,7 @@ from orthobench_peers.tensorly_methods import (
     TensorlyTucker,
 )
 from orthobench_peers.torch_optimizers import GeooptAdam, GeooptSGD, PogoTorch
+from orthobench_peers.torch_pca import TorchEigh, TorchPCALowrank, TorchSVDLowrank
 
 
 @hookimpl
@@ -40,6 +43,11 @@ def orthobench_solvers() -> list[type[AnySolver]]:
         SklearnMiniBatchSparsePCA,
         ScipySVDS,
         ScipyLOBPCG,
+        TorchEigh,
+        TorchSVDLowrank,
+        TorchPCALowrank,
+        CumlPCA,
+        CumlIncrementalPCA,
         TensorlyPowerIteration,
         TensorlyTucker,
         TensorlyHOSVD,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from orthobench.contract import Array, Solution, flops, parameter
+from orthobench.contract import Solution, flops, parameter
 from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_peers.components import nearest_factors
 from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
+from orthobench_peers.tensorly_backend import PACKAGES, OnBackend, backend_parameter
 from orthobench_peers.tucker import (
     AlternatingTucker,
     Factors,
@@ -19,8 +20,6 @@ from orthobench_peers.tucker import (
     products_flops,
     tolerance_parameter,
 )
-
-PACKAGES = ("tensorly",)
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
 
 
 @dataclass(frozen=True)
-class TensorlyTucker(AlternatingTucker):
+class TensorlyTucker(OnBackend, AlternatingTucker):
     """TensorLy's tucker: HOOI with a factor for each mode, from the HOSVD.
 
     It does not use symmetry: an iteration has a singular value decomposition for each mode, where
@@ -92,6 +91,7 @@ class TensorlyTucker(AlternatingTucker):
     Parameters
     ----------
     tolerance : float
+    backend : str
 
     Notes
     -----
@@ -108,17 +108,13 @@ class TensorlyTucker(AlternatingTucker):
 
     name: ClassVar[str] = "tensorly-tucker"
     source: ClassVar[str] = "TensorLy: tensorly.decomposition.tucker"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     tolerance: float = tolerance_parameter()
-
-    def tensor(self, T: Array) -> object:
-        """Return the tensor itself."""
-        return T
+    backend: str = backend_parameter()
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
         """Return the HOSVD."""
-        return _hosvd(oracle, tensor)
+        return self.hosvd(oracle, tensor)
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
         """Return those of the HOSVD."""
@@ -132,21 +128,23 @@ class TensorlyTucker(AlternatingTucker):
 
     def iterate(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Call tucker for one iteration, from the factors."""
-        from tensorly.decomposition import tucker
-
-        ranks, start = [oracle.k] * oracle.order, (None, list(state.factors.modes))
-        found, errors = tucker(
-            state.tensor, ranks, n_iter_max=1, init=start, tol=None, return_errors=True
+        start = (None, [self.moved(factor) for factor in state.factors.modes])
+        (_, modes), errors = self.tucker(
+            oracle, state.tensor, n_iter_max=1, init=start, tol=None, return_errors=True
         )
-        return Factors(list(found[1]), float(errors[-1]))
+        return Factors([self.fetched(factor) for factor in modes], float(errors[-1]))
 
 
 @dataclass(frozen=True)
-class TensorlyHOSVD(OneStepTucker):
+class TensorlyHOSVD(OnBackend, OneStepTucker):
     """TensorLy's HOSVD, the start of tucker: leading left singular vectors of all unfoldings.
 
     One step, and no iteration. All unfoldings of a symmetric tensor are equal: it finds the
     subspace of `hoevd`, in d times the time.
+
+    Parameters
+    ----------
+    backend : str
 
     Notes
     -----
@@ -159,15 +157,12 @@ class TensorlyHOSVD(OneStepTucker):
 
     name: ClassVar[str] = "tensorly-hosvd"
     source: ClassVar[str] = "TensorLy: tensorly.decomposition.tucker, no iteration"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
 
-    def tensor(self, T: Array) -> object:
-        """Return the tensor itself."""
-        return T
+    backend: str = backend_parameter()
 
     def decomposed(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Return the HOSVD."""
-        return _hosvd(oracle, state.tensor)
+        return self.hosvd(oracle, state.tensor)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
         """Return those of the HOSVD."""
@@ -178,10 +173,3 @@ def hosvd_flops(n: int, rank: int, order: int) -> int:
     """Return the flops of d decompositions of (n, n^(d-1)) matrices, the core, and the norm."""
     unfoldings = order * flops.svd(n, n ** (order - 1))
     return unfoldings + products_flops(n, rank, order, order) + int(2 * n**order)
-
-
-def _hosvd(oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-    from tensorly.decomposition import tucker
-
-    _, factors = tucker(tensor, [oracle.k] * oracle.order, n_iter_max=0, init="svd")
-    return Factors(list(factors))

@@ -9,7 +9,11 @@ from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.examples import example
 from orthobench.tools.places import place_of
 
-SOLVERS = [name for name, p in catalogue().solvers.items() if issubclass(p.item, ArraySolver)]
+SOLVERS = [
+    name
+    for name, p in catalogue().solvers.items()
+    if issubclass(p.item, ArraySolver) and p.item.on == "numpy"
+]
 
 SINGLE = {"numpy/float32", "torch:cpu/float32", "torch:cuda/float32"}
 """Places of a precision in which a run differs by rounding that its steps amplify."""

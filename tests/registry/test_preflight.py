@@ -126,3 +126,18 @@ def test_a_solver_whose_package_is_missing_refuses(toys):
     refusal = Missing().refuses(toys.Problem())
     assert refusal == "needs a-package-that-nobody-has: pip install a-package-that-nobody-has"
     assert toys.Solver().refuses(toys.Problem()) is None
+
+
+def test_a_library_that_only_a_default_names_is_refused_to_its_solver_alone(tmp_path, monkeypatch):
+    def missing(place):
+        return "there is no torch" if place.library == "torch" else None
+
+    monkeypatch.setattr("orthobench.tools.places.Place.missing", missing)
+    monkeypatch.setattr("orthobench_peers.peer.Peer.missing_packages", lambda solver: None)
+    run = {"executor": "inline", "quiet": True}
+    results = ob.run(suite({"name": "oja"}, {"name": "torch-eigh"}), tmp_path / "s.sqlite", **run)
+    assert [r.stop.reason for r in results.refused] == ["there is no torch"] * 2
+    assert results.failures == []
+    named = suite({"name": "oja"}, {"name": "torch-eigh", "on": "torch:cpu/float32"})
+    with pytest.raises(ob.UsageError, match="computed on torch:cpu/float32: there is no torch"):
+        ob.run(named, tmp_path / "t.sqlite", **run)

@@ -262,3 +262,13 @@ def test_a_suite_of_long_dotted_keys_is_refused(read):
         UsageError, match=r"mine\.toml: not valid TOML: a key of more than 16 parts"
     ):
         read(".".join(["a"] * 20_000) + " = 1")
+
+
+def test_a_place_of_the_command_line_is_that_of_all_solvers(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'seeds = 1\nbudget = { samples = 9 }\nproblem = [{ name = "digits" }]\n'
+        'solver = [{ name = "oja", on = "torch:cuda" }, { name = "batch-pca" }]\n'
+    )
+    suite = load(path, catalogue(), {"on": ["numpy/float32"]})
+    assert [str(s.solver.place) for s in suite.solvers] == ["numpy/float32"] * 2

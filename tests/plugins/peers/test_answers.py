@@ -10,7 +10,8 @@ from orthobench.registry.plugins import catalogue
 from orthobench.tools import distributions
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
-PCA = ("sklearn-pca", "scipy-svds", "scipy-lobpcg", "pymanopt-pca")
+PCA = ("sklearn-pca", "scipy-svds", "scipy-lobpcg", "pymanopt-pca", "torch-eigh")
+LOWRANK = ("torch-svd-lowrank", "torch-pca-lowrank")
 METHODS = ("steepest-descent", "conjugate-gradient", "trust-regions")
 DESCENT = tuple(f"pymanopt-{method}" for method in METHODS)
 
@@ -18,9 +19,9 @@ DESCENT = tuple(f"pymanopt-{method}" for method in METHODS)
 @pytest.fixture(autouse=True)
 def _there(request):
     name = request.getfixturevalue("name") if "name" in request.fixturenames else ""
-    packages = catalogue().solvers[name].item.packages if name else ()
+    packages = catalogue().solver(name, {}).packages if name else ()
     if None in map(distributions.version, packages):
-        pytest.skip("orthobench[peers] is missing")
+        pytest.skip(f"{name}: a library is missing")
 
 
 def samples(n=100, d=10, seed=0):
@@ -58,6 +59,56 @@ def test_the_randomized_solver_is_near_and_depends_on_the_seed():
     errors = [subspace_error(U, leading(X.T @ X, 3)) for U in found]
     assert 0 < max(errors) < 0.1
     assert errors[0] != errors[1]
+
+
+@pytest.mark.parametrize("name", LOWRANK)
+def test_decompositions_of_low_rank_are_exact_where_the_rank_is_low(name):
+    rng = np.random.default_rng(0)
+    basis = random_point(30, 4, rng)
+    X = rng.standard_normal((60, 4)) @ basis.T
+    found = ob.solve(name, ob.stochastic_pca(X, k=4)).solution
+    assert subspace_error(found, basis) < 1e-12
+
+
+@pytest.mark.parametrize("name", LOWRANK)
+def test_power_iterations_bring_them_nearer(name):
+    X = samples(d=40)
+    errors = [
+        subspace_error(
+            ob.solve(name, ob.stochastic_pca(X, k=3), oversampling=2, iterations=i).solution,
+            leading(X.T @ X, 3),
+        )
+        for i in (0, 2, 8)
+    ]
+    assert errors[0] > errors[1] > errors[2]
+
+
+@pytest.mark.parametrize("name", ["torch-eigh"])
+@pytest.mark.parametrize(("on", "digits"), [("torch:cpu", 1e-12), ("torch:cpu/float32", 1e-4)])
+def test_torch_finds_the_same_in_both_precisions(name, on, digits):
+    instance = ob.stochastic_pca(samples(), k=3)
+    found = ob.solve(name, instance, on=on)
+    assert subspace_error(found.solution, ob.solve("batch-pca", instance).solution) < digits
+    assert found.trace[-1].metrics["transfer_seconds"] > 0
+
+
+def test_a_peer_of_one_library_refuses_the_others():
+    solver = catalogue().solver("torch-eigh", {"on": "numpy/float32"})
+    why = "computes with torch only, not on numpy/float32"
+    assert solver.refuses(catalogue().problem("digits")) == why
+
+
+@pytest.mark.parametrize("name", ["tensorly-hosvd", "tensorly-tucker"])
+def test_tensorly_finds_the_same_with_torch(name):
+    if distributions.version("torch") is None:
+        pytest.skip("torch is missing")
+    instance = ob.symmetric_tucker(samples=samples(d=6).T, order=3, rank=2)
+    numpy, torch = (
+        ob.solve(name, instance, Budget(steps=3), backend=backend)
+        for backend in ("numpy", "torch:cpu")
+    )
+    assert subspace_error(numpy.solution, torch.solution) < 1e-10
+    assert catalogue().solver(name, {"backend": "torch:cpu"}).packages == ("tensorly", "torch")
 
 
 @pytest.mark.parametrize("name", PCA)

@@ -27,6 +27,11 @@ PEERS = {
     "scipy-svds": (PCA, 30),
     "scipy-lobpcg": (PCA, 30),
     "pymanopt-pca": (PCA, 30),
+    "torch-eigh": (PCA, 30),
+    "torch-svd-lowrank": (PCA, 30),
+    "torch-pca-lowrank": (PCA, 30),
+    "cuml-pca": (PCA, 30),
+    "cuml-incremental-pca": (PCA, 2),
     "sklearn-sparse-pca": (SPARSE, 5),
     "sklearn-minibatch-sparse-pca": (SPARSE, 5),
     "tensorly-power-iteration": (TENSOR, 3),
@@ -50,7 +55,7 @@ EXTRAS = ("tensorly", "pyttb", "pymanopt", "python-picard", "geoopt", "pogo-torc
 
 
 def installed(name):
-    solver = catalogue().solvers[name].item
+    solver = catalogue().solver(name, {})
     return all(distributions.version(package) for package in solver.packages)
 
 
