@@ -13,6 +13,7 @@ plot            `of`               options
 `tradeoff`      problem            `y` (the primary metric, flops, seconds)
 `curves`        problem            `curve`
 `sweep`         name of the sweep  `y` (the primary metric, another one, flops, seconds)
+`break_even`    name of the sweep  `time` (clock, clock + moving data)
 `pareto`        family             `cost` (seconds, flops, steps, samples)
 `profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
 `ecdf`          family             `cost`, `targets` (of the gap, as in COCO)
@@ -72,7 +73,7 @@ def _drawing_function(kind: str, find: Find, summary: str) -> Draw:
         by_position = dict(zip(plot.choices, chosen, strict=False))
         return _draw(ax, results, plot, {**by_position, **options})
 
-    draw.__name__ = draw.__qualname__ = kind
+    draw.__name__ = draw.__qualname__ = kind.replace("-", "_")
     draw.__doc__ = f"""{summary}
 
     Parameters
@@ -114,11 +115,12 @@ def _at_levels(results: Results, problem: str | None) -> Sequence[Plot]:
 
 
 def _of_suite(results: Results, name: str | None) -> Sequence[Plot]:
-    plots = [p for p in collection.comparison_plots(results.entries, ()) if p.kind == "sweep"]
+    over_problems = collection.comparison_plots(results.entries, ())
+    plots = [plot for plot in over_problems if plot.kind in ("sweep", "break-even")]
     if name is None or not plots:
         return plots
-    known = {plot.name: plot for plot in plots}
-    return [known[_known_name("sweep", known, name)]]
+    meant = _known_name("sweep", {plot.name for plot in plots}, name)
+    return [plot for plot in plots if plot.name == meant]
 
 
 def _of_family(results: Results, family: str | None) -> Sequence[Plot]:
@@ -191,6 +193,9 @@ curves = _drawing_function(
 )
 sweep = _drawing_function(
     "sweep", _of_suite, "Draw final values against a parameter in which problems differ."
+)
+break_even = _drawing_function(
+    "break-even", _of_suite, "Draw how many times as fast one place to compute is as another."
 )
 pareto = _drawing_function(
     "pareto", _of_family, "Draw what is left of the gap to the best value against what it cost."

@@ -32,6 +32,18 @@ def results(runs):
 
 
 @pytest.fixture(scope="module")
+def placed(results):
+    """Of these the solvers a and b, as one solver that ran at two places."""
+    places = {"a": "numpy", "b": "torch:cuda"}
+    moved = [
+        altered(r, solver=f"c on={on}", parameters={"on": on}, tuned={})
+        for r in results.records
+        if (on := places.get(r.solver.label)) and r.solver.tuned["step"] == 1.0
+    ]
+    return replace(results, records=moved)
+
+
+@pytest.fixture(scope="module")
 def levelled(results):
     return replace(results, records=[altered(r, levels=LEVELS) for r in results.records])
 
@@ -102,6 +114,14 @@ def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
     panel = ob.plots.curves(ax, results, "digits k=4", "ROC")
     assert [one.label.split(" ")[0] for one in panel.series] == ["chance", "a", "b", "c"]
     assert ax.get_xlabel() == "false positives"
+
+
+def test_break_even_is_drawn(placed):
+    ax = axis()
+    panel = ob.plots.break_even(ax, placed, time="clock")
+    assert [one.label for one in panel.series] == ["c: torch:cuda against numpy", "equally fast"]
+    assert np.allclose(panel.series[0].y, 1.0)  # made-up runs are all as long
+    assert ax.lines
 
 
 def test_any_axis_will_do(results):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from orthobench.contract.panel import Plot
 from orthobench.report.families import Family, conclusions
 from orthobench.report.grouping import grouped
+from orthobench.report.plots.break_even import break_evens
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.ecdf import targets_reached
 from orthobench.report.plots.exhibited_curves import curves
@@ -44,7 +45,8 @@ def comparison_plots(
 
     For each family in which at least two solvers take part: quality against cost, mean ranks, if
     there are enough problems, performance profiles, ECDFs and expected costs. Then trade-offs,
-    where problems are compared at levels, and sweeps, where problems differ in one number.
+    where problems are compared at levels, sweeps, where problems differ in one number, and
+    break-evens, where solvers run at several places too.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ def comparison_plots(
         plots += [plot for plot in [pareto(group, own)] if plot.panel().series]
         plots += [ranks(with_ranks[name])] if name in with_ranks else []
         plots += [profile(group, own), targets_reached(group, own), expected(group, own)]
-    return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries))]
+    return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries)), *break_evens(entries)]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:

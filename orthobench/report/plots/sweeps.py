@@ -67,13 +67,15 @@ class Sweep:
         ]
 
 
-def sweeps(entries: Sequence[Entry]) -> list[Sweep]:
+def sweeps(entries: Sequence[Entry], fewest: int = FEWEST) -> list[Sweep]:
     """Return all sweeps that the problems of a suite contain.
 
     Parameters
     ----------
     entries : sequence of Entry
         Solvers that take no part are left out.
+    fewest : int
+        The fewest values of a parameter.
     """
     groups: dict[tuple[str, str, str, str], dict[float, list[Entry]]] = {}
     for entry in entries:
@@ -88,7 +90,7 @@ def sweeps(entries: Sequence[Entry]) -> list[Sweep]:
     return [
         Sweep(_name(key, members, entries), key[1], dict(sorted(members.items())))
         for key, members in groups.items()
-        if len(members) >= FEWEST
+        if len(members) >= fewest
     ]
 
 

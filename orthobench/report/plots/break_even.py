@@ -1,0 +1,180 @@
+"""Break-even: where one place to compute overtakes another, as problems grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.harness.placement import TRANSFER
+from orthobench.harness.trace import Mark
+from orthobench.report.formatting import clean, listed, number
+from orthobench.report.plots.labels import about, axis_label
+from orthobench.report.plots.sweeps import DECADE, Sweep, sweeps
+from orthobench.results.tuning import Entry
+from orthobench.stats.bootstrap import spread, spread_name
+from orthobench.stats.crossings import crossings
+from orthobench.stats.values import COSTS, final
+
+CLOCK, MOVED = TIMES = ("clock", "clock + moving data")
+"""The times that can be compared: without and with what moving arrays took."""
+
+FEWEST = 2
+"""The fewest sizes between which a ratio can cross one."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A solver at two places, on problems that differ in one number.
+
+    Attributes
+    ----------
+    solver : str
+        Its label without the place.
+    base, other : str
+        The places.
+    entries : mapping
+        For each value of the number, ascending, the entries at both places.
+    """
+
+    solver: str
+    base: str
+    other: str
+    entries: Mapping[float, tuple[Entry, Entry]]
+
+    @property
+    def label(self) -> str:
+        """The pair, for people."""
+        return clean(f"{self.solver}: {self.other} against {self.base}")
+
+    def ratios(self, time: str) -> list[tuple[float, float, float, float]]:
+        """Return size, and median, low and high of the ratio of times over seeds: base to other.
+
+        NaN where a run failed.
+
+        Parameters
+        ----------
+        time : str
+            One of `TIMES`.
+        """
+        return [(size, *_ratio(*both, time)) for size, both in self.entries.items()]
+
+    def crossings(self, time: str) -> list[float]:
+        """Return the sizes at which both places take the same time."""
+        found = self.ratios(time)
+        return crossings([one[0] for one in found], [one[1] for one in found])
+
+    def sentence(self, parameter: str) -> str:
+        """Return where the other place overtakes the base, by the clock."""
+        ratios = [ratio for _, ratio, _, _ in self.ratios(CLOCK) if math.isfinite(ratio)]
+        if at := self.crossings(CLOCK):
+            return f"{self.label}: even at {parameter} = {listed([number(x) for x in at], len(at))}"
+        if not ratios:
+            return f"{self.label}: not known, since runs failed"
+        return f"{self.label}: {'faster' if ratios[0] > 1 else 'slower'} at all sizes"
+
+
+def break_evens(entries: Sequence[Entry]) -> list[Plot]:
+    """Return a plot for each sweep in which solvers run at several places.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Runs that measured something beside time are left out.
+    """
+    timed = [entry for entry in entries if not any(r.measure for r in entry.records)]
+    swept = [(one, pairs(one)) for one in sweeps(timed, FEWEST)]
+    return [break_even(one, found) for one, found in swept if found]
+
+
+def pairs(swept: Sweep) -> list[Pair]:
+    """Return each solver of a sweep at its first place and at each other one."""
+    by_solver: dict[str, dict[str, dict[float, Entry]]] = {}
+    for size, group in swept.entries.items():
+        for entry in group:
+            on = str(entry.records[0].solver.parameters.get("on", ""))
+            solver = entry.solver.replace(f" on={on}", "")
+            if on and size > 0:
+                by_solver.setdefault(solver, {}).setdefault(on, {})[size] = entry
+    found = []
+    for solver, places in by_solver.items():
+        (base, ours), *others = places.items()
+        for other, theirs in others:
+            both = {size: (ours[size], theirs[size]) for size in ours if size in theirs}
+            found += [Pair(solver, base, other, both)] if len(both) >= FEWEST else []
+    return found
+
+
+def break_even(swept: Sweep, found: Sequence[Pair]) -> Plot:
+    """Return the plot of the ratios of times against the size, with the sizes where they are one.
+
+    Parameters
+    ----------
+    swept : Sweep
+    found : sequence of Pair
+        Its pairs, at least one.
+    """
+
+    def draw(key: Key) -> Panel:
+        return break_even_panel(swept, found, key[0])
+
+    return Plot(
+        name=swept.name,
+        kind="break-even",
+        choices={"time": TIMES},
+        draw=draw,
+        sheet=[(CLOCK,)],
+        about=about(swept.all, *(pair.sentence(swept.parameter) for pair in found), crossed=False),
+    )
+
+
+def break_even_panel(swept: Sweep, found: Sequence[Pair], time: str) -> Panel:
+    """Return a panel: how many times as fast the other place is, with rules at the break-even.
+
+    Parameters
+    ----------
+    swept : Sweep
+    found : sequence of Pair
+    time : str
+        One of `TIMES`.
+    """
+    values = np.array(list(swept.entries), dtype=np.float64)
+    log = bool(values[0] > 0 and values[-1] >= DECADE * values[0])
+    seeds = max(len(entry.seeds) for entry in swept.all)
+    even = Series("equally fast", values[[0, -1]], np.ones(2))
+    return Panel(
+        Axis(swept.parameter, axis_label(swept.parameter), log, ticks=tuple(values.tolist())),
+        Axis("ratio", f"time of the first place / of the other, {time}"),
+        (*(_series(pair, time) for pair in found), even),
+        rules=tuple(sorted({at for pair in found for at in pair.crossings(time)})),
+        band=spread_name(seeds) if seeds > 1 else "",
+    )
+
+
+def _series(pair: Pair, time: str) -> Series:
+    size, ratio, low, high = np.array(pair.ratios(time)).T
+    _, entry = next(iter(pair.entries.values()))
+    return Series(pair.label, size, ratio, low, high, solver=entry.solver)
+
+
+def _ratio(base: Entry, other: Entry, time: str) -> tuple[float, float, float]:
+    """Return median, low and high over the seeds that both have; NaN where a run failed."""
+    theirs = {record.seed: record for record in other.finished}
+    both = [(record, theirs[record.seed]) for record in base.finished if record.seed in theirs]
+    read = _seconds(time)
+    times = [(final(ours, read), final(his, read)) for ours, his in both]
+    if not times or not np.isfinite(times).all():
+        return math.nan, math.nan, math.nan
+    median, low, high = spread([ours / his for ours, his in times])
+    return float(median), float(low), float(high)
+
+
+def _seconds(time: str) -> Callable[[Mark], float]:
+    def seconds(mark: Mark) -> float:
+        moved = mark.metrics.get(TRANSFER, 0.0) if time == MOVED else 0.0
+        return COSTS["seconds"](mark) + moved
+
+    return seconds

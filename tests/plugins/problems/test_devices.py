@@ -1,0 +1,78 @@
+"""The suite `devices`, at tiny sizes on the processor; on a GPU where there is one."""
+
+import tomllib
+from pathlib import Path
+
+import orthobench_problems
+import pytest
+
+import orthobench as ob
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import from_table
+from orthobench.report.plots.break_even import break_evens
+from orthobench.tools.places import place_of
+
+SUITE = Path(orthobench_problems.__file__).parent / "suites" / "devices.toml"
+
+TINY = {1500: 10, 5000: 14, 50_000: 18, 500: 6, 2000: 12, 1000: 8, 200: 5, 20: 4, 100: 3, 300: 4}
+"""What stands for the numbers of the suite; smaller ones stay."""
+
+CUDA = place_of("torch:cuda").missing()
+
+
+def tiny(*places):
+    """The suite with small problems, at some places."""
+    table = tomllib.loads(SUITE.read_text(encoding="utf-8"))
+    for problem in table["problem"]:
+        for name in ("n", "k"):
+            if name in problem:
+                values = problem[name] if isinstance(problem[name], list) else [problem[name]]
+                problem[name] = sorted({TINY.get(value, value) for value in values})
+        limits = {"samples": 60, "steps": 3}
+        problem["budget"] = {name: limits[name] for name in problem["budget"]}
+        problem |= {"test": 40} if "test" in problem else {}
+    solvers = [{**s, "batch": 20} if "batch" in s else s for s in table["solver"]]
+    placed = [
+        {**s, "on": [on for on in places if on in s.get("on", places)] or places[0]}
+        if issubclass(catalogue().solvers[s["name"]].item, ob.contract.ArraySolver) else s
+        for s in solvers
+    ]  # fmt: skip
+    return {**table, "seeds": 1, "threads": 1, "solver": placed}
+
+
+def ran(tmp_path, *places):
+    results = ob.run(tiny(*places), tmp_path / "s.sqlite", executor="inline", quiet=True)
+    assert results.failures == []
+    plots = break_evens(results.entries)
+    assert all(plot.panel().series for plot in plots)
+    return {plot.name for plot in plots}
+
+
+def test_it_runs_at_tiny_sizes_and_says_where_places_break_even(tmp_path):
+    swept = ran(tmp_path, "numpy", "numpy/float32")
+    assert "spiked-covariance n=10 against k" in swept
+    assert "nig-factor order=3 against n" in swept
+
+
+@pytest.mark.skipif(CUDA is not None, reason=str(CUDA))
+def test_it_runs_on_a_gpu(tmp_path):
+    assert ran(tmp_path, "numpy", "torch:cpu", "torch:cuda", "torch:cuda/float32")
+
+
+def test_it_is_refused_before_it_runs_where_a_place_is_missing(tmp_path, monkeypatch):
+    def missing(place):
+        return "there is none" if place.device == "cuda" else None
+
+    monkeypatch.setattr("orthobench.tools.places.Place.missing", missing)
+    with pytest.raises(ob.UsageError, match="nothing can be computed on torch:cuda: there is none"):
+        ob.run("devices", tmp_path / "s.sqlite", quiet=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_size_of_it_is_one_that_problems_take():
+    suite = from_table(tomllib.loads(SUITE.read_text(encoding="utf-8")), "devices", catalogue())
+    sizes = {(p.problem.name, p.problem.n) for p in suite.problems}
+    assert sizes >= {
+        ("spiked-covariance", 1500), ("spiked-covariance", 5000), ("procrustes", 2000),
+        ("quadratic-assignment", 1000), ("nig-factor", 5000), ("nig-factor", 50_000),
+    }  # fmt: skip
