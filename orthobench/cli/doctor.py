@@ -23,10 +23,13 @@ EXTRAS = {
     "export": ("pandas", "pyarrow"),
     "data": ("rdata",),
     "dask": ("distributed",),
+    "hdf5": ("h5py",),
+    "zarr": ("zarr",),
     "torch": ("torch",),
     "jax": ("jax",),
     "cupy": ("cupy-cuda12x",),
     "peers": ("pymanopt", "python-picard", "pyttb", "tensorly"),
+    "peers-dask": ("dask-ml",),
     "peers-torch": ("geoopt", "pogo-torch", "torch"),
 }
 """The packages of each extra, all of which it needs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,11 @@ class SampleSource(ABC):
             Draws the samples, where they are drawn.
         """
 
-    def row_number(self, index: int) -> int:
-        """Return the row of the user's data that sample `index` of a run is; both count from 0."""
+    def row_number(self, index: int) -> int | str:
+        """Return the row of the user's data that sample `index` of a run is, with its file.
+
+        Both count from 0.
+        """
         return index
 
     def forget(self) -> None:  # noqa: B027 - most keep nothing
@@ -95,40 +98,3 @@ class BlockSource(SampleSource):
             block = self.block(index)
             for begin in range(0, len(block), rows):
                 yield np.array(block[begin : begin + rows], dtype=np.float64, order="C")
-
-
-class RowBlocks(BlockSource):
-    """A source whose blocks have the same number of rows each, but for the last.
-
-    Class attributes
-    ----------------
-    BYTES : int
-        The most memory of a block in float64, and `ROWS` its most rows.
-    """
-
-    BYTES: ClassVar[int] = 8 * 2**20
-    ROWS: ClassVar[int] = 2048
-
-    @property
-    def most(self) -> int:
-        """Rows of a block that is not the last."""
-        return max(1, min(self.ROWS, self.BYTES // (8 * self.d)))
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        """Number of blocks."""
-        return -(-self.length // self.most)
-
-    def part(self, index: int) -> slice:
-        """Return the rows of a block."""
-        begin = index * self.most
-        return slice(begin, min(begin + self.most, self.length))
-
-    def height(self, index: int) -> int:
-        """Return the number of rows of a block."""
-        return min(self.most, self.length - index * self.most)
-
-    def label(self, index: int) -> str:
-        """Return which rows a block has."""
-        part = self.part(index)
-        return f"rows {part.start} to {part.stop - 1}"

@@ -150,7 +150,10 @@ def real(values: ArrayLike, what: str) -> Array:
 
 
 def check_rows(
-    block: Array, first: int = 0, number: Callable[[int], int] = int, what: str = "sample"
+    block: Array,
+    first: int = 0,
+    number: Callable[[int], int | str] = int,
+    what: str = "sample",
 ) -> None:
     """Refuse rows with NaN, an infinity, or entries whose squares overflow.
 

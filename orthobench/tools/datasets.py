@@ -140,7 +140,7 @@ def _retrieve(file: DataFile, url: str) -> Path:
     return Path(found)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2**16)  # a folder may have many files
 def _checksum(path: Path, modified: int, size: int) -> str:
     del modified, size
     import hashlib

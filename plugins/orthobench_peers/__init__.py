@@ -2,7 +2,8 @@
 
 scikit-learn and scipy come with orthobench; TensorLy, pyttb, Pymanopt and Picard with
 ``pip install orthobench[peers]``, geoopt and the authors' POGO with ``orthobench[peers-torch]``,
-torch's own functions with ``orthobench[torch]``, cuML with ``orthobench[cuml]``.
+torch's own functions with ``orthobench[torch]``, cuML with ``orthobench[cuml]``, Dask with
+``orthobench[dask]``, dask-ml with ``orthobench[peers-dask]``.
 Solvers whose library is missing are listed, and refuse all problems.
 """
 
@@ -13,6 +14,12 @@ from pathlib import Path
 
 from orthobench.contract import AnySolver, hookimpl
 from orthobench_peers.cuml_pca import CumlIncrementalPCA, CumlPCA
+from orthobench_peers.dask_methods import (
+    DaskMLIncrementalPCA,
+    DaskMLPCA,
+    DaskSVDCompressed,
+    DaskTSQR,
+)
 from orthobench_peers.ica_methods import PicardO, SklearnFastICA
 from orthobench_peers.pymanopt_optimizers import (
     PymanoptConjugateGradient,
@@ -39,6 +46,10 @@ def orthobench_solvers() -> list[type[AnySolver]]:
     return [
         SklearnPCA,
         SklearnIncrementalPCA,
+        DaskTSQR,
+        DaskSVDCompressed,
+        DaskMLPCA,
+        DaskMLIncrementalPCA,
         SklearnSparsePCA,
         SklearnMiniBatchSparsePCA,
         ScipySVDS,

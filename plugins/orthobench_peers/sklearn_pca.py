@@ -144,19 +144,26 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
         UsageError
             Where a batch has fewer samples than k.
         """
-        from sklearn.decomposition import IncrementalPCA
-
         del rng
         if self.batch < oracle.k:
             raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
-        estimator = IncrementalPCA(oracle.k, copy=False)
-        return IncrementalState(start=oracle.start.copy(), estimator=estimator)
+        return IncrementalState(start=oracle.start.copy(), estimator=self.estimator(oracle.k))
+
+    def estimator(self, k: int) -> Any:
+        """Return scikit-learn's estimator of k components."""
+        from sklearn.decomposition import IncrementalPCA
+
+        return IncrementalPCA(k, copy=False)
+
+    def fit(self, estimator: Any, X: Array) -> None:
+        """Show a batch to the estimator."""
+        estimator.partial_fit(X)
 
     def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
         """Take one batch."""
         X = finite(oracle.take(self.batch), "samples")
         if X.any():
-            state.estimator.partial_fit(mirrored(X))
+            self.fit(state.estimator, mirrored(X))
         state.work.steps += 1
         state.work.samples += self.batch
         state.work.flops += flops.svd(oracle.k + 2 * self.batch + 1, oracle.n)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, ArraySource, DataError
+from orthobench.tools.rows import Rows
 
 NORMALIZATIONS = ("common", "per-feature")
 """The two readings of "unit norm in expectation": see `normalization_of`."""
@@ -14,13 +15,13 @@ NORMALIZATION_HELP = "one common factor, or every feature by its standard deviat
 
 
 def normalization_of(
-    X: NDArray[np.generic], normalization: str, centred: bool = True
+    X: NDArray[np.generic] | Rows, normalization: str, centred: bool = True
 ) -> tuple[Array, Array]:
     """Return the centre and the scale that give rows mean zero and E|x|² = 1.
 
     Parameters
     ----------
-    X : ndarray, shape (n, d)
+    X : ndarray, shape (n, d), or Rows
         Any real dtype; never converted as a whole.
     normalization : {"common", "per-feature", "none"}
         ``"common"``: one factor for all features, so that E|x|² = 1 over all rows.

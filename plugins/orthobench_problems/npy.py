@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import DataError, matrix
 from orthobench.tools.files import opened
+from orthobench.tools.rows import Rows, borders
 
 PROBES = 64
 """Places of a file whose bytes `checksum` reads."""
@@ -64,8 +66,52 @@ def array(path: str) -> NDArray[np.generic]:
         opened(file).close()
         found: NDArray[np.generic] = np.lib.format.open_memmap(file, mode="r")
     except Exception as error:  # foreign headers fail in as many ways as there are parsers
-        raise _unreadable(file, error) from error
+        raise unreadable(file, error) from error
     return found
+
+
+class NpyRows(Rows):
+    """The rows of a .npy file, read by blocks; the file is open only meanwhile.
+
+    Parameters
+    ----------
+    file : Path
+
+    Raises
+    ------
+    DataError
+        As `row_major`.
+    """
+
+    random: ClassVar[bool] = True
+
+    def __init__(self, file: Path) -> None:
+        rows = row_major(str(file))
+        self.file, self.shape, self.dtype = file, (rows.shape[0], rows.shape[1]), rows.dtype
+        self.borders = borders(self.shape, f"the samples in {file}")
+        self._begin = rows.offset if isinstance(rows, np.memmap) else 0
+
+    def read(self, begin: int, end: int) -> NDArray[np.generic]:
+        """Return rows begin to end - 1, in memory of their own."""
+        row_bytes = self.shape[1] * self.dtype.itemsize
+        try:
+            with opened(self.file) as stream:
+                stream.seek(self._begin + begin * row_bytes)
+                data = stream.read((end - begin) * row_bytes)
+        except OSError as error:
+            raise unreadable(self.file, error) from error
+        if len(data) < (end - begin) * row_bytes:
+            ended = begin + len(data) // row_bytes
+            raise DataError(f"{self.file} has become shorter: it ends at row {ended}")
+        return np.frombuffer(data, self.dtype).reshape(end - begin, self.shape[1])
+
+    def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
+        """Return rows by number."""
+        return np.asarray(row_major(str(self.file))[numbers])
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the file, and the number of the row in it."""
+        return str(self.file), row
 
 
 def checksum(path: str) -> str:
@@ -90,7 +136,7 @@ def checksum(path: str) -> str:
                 stream.seek(probe * max(0, status.st_size - PROBE_BYTES) // (PROBES - 1))
                 digest.update(stream.read(PROBE_BYTES))
     except OSError as error:
-        raise _unreadable(file, error) from error
+        raise unreadable(file, error) from error
     return digest.hexdigest()
 
 
@@ -98,7 +144,10 @@ def _expanded(path: str) -> Path:
     return Path(path).expanduser()
 
 
-def _unreadable(file: Path, error: Exception) -> DataError:
+def unreadable(file: Path, error: Exception, kind: str = "a .npy file") -> DataError:
+    """Return the error of a file that is missing, or is not of its kind."""
+    if isinstance(error, DataError):
+        return error
     if isinstance(error, FileNotFoundError):
         return DataError(f"there is no file {file}")
     if "magic string" in str(error):
@@ -107,4 +156,4 @@ def _unreadable(file: Path, error: Exception) -> DataError:
             "numpy.save"
         )
     said = " ".join(str(error).split()) or type(error).__name__
-    return DataError(f"{file} cannot be read as a .npy file: {said:.300}")
+    return DataError(f"{file} cannot be read as {kind}: {said:.300}")

@@ -94,6 +94,11 @@ SIZES = {
     "gaussian-factor": {
         "n": 6, "rank": 2, "true_rank": 2, "samples": 80, "test": 80, "validation": 50,
     },
+    "generated-pca": {"n": 12, "k": 2, "samples": 400, "block": 50},
+    "generated-factor": {
+        "n": 6, "rank": 2, "true_rank": 2, "samples": 400, "block": 50, "test": 80,
+        "validation": 50,
+    },
     "nonlinear-eigenvalue": {"n": 12, "p": 3},
     "joint-diagonalization": {"n": 6, "matrices": 3},
     "random-symmetric": {"n": 6, "rank": 2, "true_rank": 2},

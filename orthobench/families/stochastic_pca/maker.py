@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +15,22 @@ from orthobench.contract.sources import ArraySource, IteratorSource, Sampler, Sa
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment, SecondMoment, second_moment
 from orthobench.families.stochastic_pca.judge import RELAXED_METRICS, Judge
-from orthobench.tools.arrays import Array, array_of, is_array_like, is_whole, matrix
+from orthobench.tools.arrays import Array, is_array_like, is_whole
+from orthobench.tools.lazy_arrays import is_lazy, rows_of
+from orthobench.tools.rows import Rows
+
+Data: TypeAlias = "NDArray[np.generic] | Rows | ArraySource"
+"""Samples in rows, as an array or what is read by blocks."""
 
 JUDGE_BYTES = 256 * 2**20
 """Most bytes of training rows that the judge measures on where it has no data of its own."""
 
 
 def stochastic_pca(
-    train: NDArray[np.generic] | ArraySource | Sampler | Iterable[Array],
+    train: Data | Sampler | Iterable[Array],
     k: int,
-    validation: NDArray[np.generic] | ArraySource | None = None,
-    test: NDArray[np.generic] | ArraySource | None = None,
+    validation: Data | None = None,
+    test: Data | None = None,
     *,
     covariance: Array | SecondMoment | None = None,
     passes: int = 1,
@@ -35,7 +41,8 @@ def stochastic_pca(
     ----------
     train : ndarray (n, d), memory map, table, iterable of rows or blocks, or sampler
         The samples that solvers see, row by row in this order. A table is a DataFrame of numbers.
-        A sampler is a function ``sampler(rng, count) -> (count, d)``.
+        A sampler is a function ``sampler(rng, count) -> (count, d)``. A Dask array, an HDF5 data
+        set, a Zarr array and a scipy.sparse matrix are read by blocks, never as a whole.
     k : int
         Dimension of the subspace, 1 <= k <= d.
     validation, test : ndarray, shape (n, d), optional
@@ -95,12 +102,13 @@ def _population(covariance: Array | SecondMoment | None) -> SecondMoment | None:
 
 
 def _source(
-    train: NDArray[np.generic] | ArraySource | Sampler | Iterable[Array],
+    train: Data | Sampler | Iterable[Array],
     passes: int,
     width: int | None,
 ) -> SampleSource:
-    if is_array_like(train) or not (callable(train) or isinstance(train, (Iterable, ArraySource))):
-        return ArraySource(array_of(train, "the samples"), passes=passes)
+    stream = callable(train) or isinstance(train, (Iterable, ArraySource))
+    if isinstance(train, Rows) or is_lazy(train) or is_array_like(train) or not stream:
+        return ArraySource(rows_of(train, "the samples"), passes=passes)
     if passes != 1:
         raise UsageError("only an array can be gone through several times: leave passes at 1")
     if isinstance(train, ArraySource):
@@ -112,23 +120,17 @@ def _source(
     return SamplerSource(train, width)
 
 
-def _width(
-    test: NDArray[np.generic] | ArraySource | None, population: SecondMoment | None
-) -> int | None:
+def _width(test: Data | None, population: SecondMoment | None) -> int | None:
     """Return the number of features of the judge's data; None where it has none."""
     if population is not None:
         return population.d
     if test is None:
         return None
-    if isinstance(test, ArraySource):
-        return test.d
-    return int(matrix(array_of(test, "the test part"), "the test part").shape[1])
+    return _held_out(test, "the test part").d
 
 
 def _test_moment(
-    source: SampleSource,
-    test: NDArray[np.generic] | ArraySource | None,
-    population: SecondMoment | None,
+    source: SampleSource, test: Data | None, population: SecondMoment | None
 ) -> SecondMoment:
     if test is not None:
         return _moment(test, source.d, "test part")
@@ -142,6 +144,10 @@ def _test_moment(
 def _evenly_spaced(source: ArraySource) -> ArraySource:
     """Return rows spaced evenly over a source, at most `JUDGE_BYTES` of them."""
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
+    if isinstance(source.rows, Rows):
+        order = range(source.length) if source.order is None else source.order
+        step = -(-source.length // rows)
+        return ArraySource(source.rows, order[::step], scale=source.scale, centre=source.centre)
     at = np.linspace(0, source.length - 1, rows).astype(np.intp)
     if isinstance(source.order, range):
         at = source.order.start + source.order.step * at
@@ -150,15 +156,16 @@ def _evenly_spaced(source: ArraySource) -> ArraySource:
     return ArraySource(source.rows, at, scale=source.scale, centre=source.centre)
 
 
-def _moment(data: NDArray[np.generic] | ArraySource, d: int, part: str) -> SecondMoment:
-    if isinstance(data, ArraySource):
-        source = data
-    else:
-        source = ArraySource(array_of(data, f"the rows of the {part}"))
+def _moment(data: Data, d: int, part: str) -> SecondMoment:
+    source = _held_out(data, f"the rows of the {part}")
     try:
         return _of_width(second_moment(source), d, part)
     except DataError as error:
         raise DataError(f"{part}: {error}") from None
+
+
+def _held_out(data: Data, what: str) -> ArraySource:
+    return data if isinstance(data, ArraySource) else ArraySource(rows_of(data, what))
 
 
 def _of_width(moment: SecondMoment, d: int, what: str) -> SecondMoment:

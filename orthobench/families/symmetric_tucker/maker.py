@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
 from orthobench.contract.solution import Solution
-from orthobench.contract.sources import IteratorSource, Sampler, SamplerSource
+from orthobench.contract.sources import ArraySource, IteratorSource, Sampler, SamplerSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker.data_tensors import DataTensor, FullTensor, SampleMoment
 from orthobench.families.symmetric_tucker.full_tensors import symmetrized
@@ -37,8 +37,10 @@ from orthobench.tools.arrays import (
     real,
 )
 from orthobench.tools.geometry import drift
+from orthobench.tools.lazy_arrays import is_lazy, rows_of
+from orthobench.tools.rows import Rows
 
-Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Sampler | Iterable[Array]"
+Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
 
 
 LARGEST_CORE = 2**24
@@ -88,8 +90,9 @@ def symmetric_tucker(
         Samples in *columns*, in place of a tensor: their moment of order `order` is decomposed.
         An array of float64 in Fortran order is not copied. A stream need not fit in memory, and
         its samples are *rows*: an iterable of samples (n,) or blocks (rows, n), a `SampleSource`,
-        or a sampler ``sampler(rng, count) -> (count, n)``, which never ends. Only streaming
-        solvers take streams.
+        a Dask array, an HDF5 data set, a Zarr array or a scipy.sparse matrix, or a sampler
+        ``sampler(rng, count) -> (count, n)``, which never ends. Only streaming solvers take
+        streams.
     order : int
         Order d >= 2 of the moment; with samples only.
     test : ndarray, shape (n, p_test), optional
@@ -193,12 +196,14 @@ def _streams(samples: object) -> bool:
             )
         return True
     stream = callable(samples) or isinstance(samples, (Iterable, SampleSource))
-    return stream and not is_array_like(samples)
+    return is_lazy(samples) or (stream and not is_array_like(samples))
 
 
 def _stream(
-    samples: SampleSource | Sampler | Iterable[Array], test: Array | None, passes: int
+    samples: SampleSource | Rows | Sampler | Iterable[Array], test: Array | None, passes: int
 ) -> SampleSource:
+    if isinstance(samples, Rows) or is_lazy(samples):
+        return ArraySource(rows_of(samples, "the samples"), passes=passes)
     if passes != 1:
         raise UsageError("only an array can be gone through several times: leave passes at 1")
     if isinstance(samples, SampleSource):

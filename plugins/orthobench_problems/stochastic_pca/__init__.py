@@ -4,6 +4,7 @@ from orthobench_problems.stochastic_pca.files import NpyPCA
 from orthobench_problems.stochastic_pca.images import MNIST, Digits
 from orthobench_problems.stochastic_pca.missing_entries import MissingEntries
 from orthobench_problems.stochastic_pca.synthetic import (
+    GeneratedPCA,
     IncrementalTrap,
     OrthogonalDistribution,
     SpikedCovariance,
@@ -13,6 +14,7 @@ PROBLEMS = (
     OrthogonalDistribution,
     IncrementalTrap,
     SpikedCovariance,
+    GeneratedPCA,
     MissingEntries,
     Digits,
     MNIST,

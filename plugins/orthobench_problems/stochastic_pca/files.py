@@ -1,4 +1,4 @@
-"""Your own data: a matrix in a .npy file, which may be larger than memory."""
+"""Your own data: a matrix in one file or many, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -6,38 +6,42 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.contract import Array, ArraySource, DataError, Instance, SampleOracle, parameter
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
-from orthobench_problems import npy
+from orthobench_problems import row_files
 from orthobench_problems.normalization import (
     NORMALIZATION_HELP,
     NORMALIZATIONS,
     normalization_of,
 )
+from orthobench_problems.row_files import IO, IO_HELP, PATH_HELP, AnyRows, rows_at
 from orthobench_problems.shares import check_shares, part_sizes
 from orthobench_problems.stochastic_pca.parts import PASSES_HELP, Rows, check_dimension
 
 
 @dataclass(frozen=True)
 class NpyPCA(StochasticPCA):
-    """Your own matrix (samples, features) in a .npy file, which may be larger than memory.
+    """Your own matrix (samples, features) in files, which may be larger than memory.
+
+    One .npy file; ``parts/*.npy`` or ``parts/*.parquet``, files one after the other in the order of
+    their names, numbers in them compared as numbers; a data set ``X.h5/NAME`` of an HDF5 file; or
+    an array ``X.zarr/NAME`` of a Zarr store.
 
     Rows are centred and scaled so that E|x|² = 1 over all of them, unless `normalization` is
     "none": then step sizes that suit one data set suit others as well. For this all rows are
     checked and measured first, which reads the file once or twice more.
 
     The first rows are for training, the next for validation, the last for the test, each part
-    read in file order. That suits a file larger than memory whose rows are in random order
-    already; with `shuffle` the rows are drawn into the parts, and read, at random. A pass keeps a
-    few blocks of rows in memory. The judge reads each of its parts once, block by block, and keeps
-    min(rows of the part, d) times d numbers.
+    read in file order. That suits files larger than memory whose rows are in random order already;
+    with `shuffle` the rows are drawn into the parts, and read, at random, which .npy files alone
+    allow. A pass keeps a few blocks of rows in memory. The judge reads each of its parts once,
+    block by block, and keeps min(rows of the part, d) times d numbers.
     """
 
     name = "npy-pca"
 
-    path: str = parameter(help="the .npy file: a matrix (samples, features) of real numbers")
+    path: str = parameter(help=PATH_HELP)
     k: int = parameter(1, help="dimension of the subspace", low=1)
     validation: float = parameter(0.2, help="share of the rows to tune on", low=0.0, below=1.0)
     test: float = parameter(0.4, help="share of the rows for the judge", above=0.0, below=1.0)
@@ -46,6 +50,7 @@ class NpyPCA(StochasticPCA):
     )
     shuffle: bool = parameter(False, help="draw the parts at random rather than in file order")
     passes: int = parameter(1, help=PASSES_HELP, low=1)
+    io: str = parameter("untimed", help=IO_HELP, choices=IO)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,23 +62,23 @@ class NpyPCA(StochasticPCA):
         Raises
         ------
         DataError
-            Where the file is missing, holds no matrix of real numbers in C order, or has too few
-            rows for its parts.
+            Where a file is missing, holds no matrix of real numbers in C order, or differs from the
+            others, or there are too few rows for the parts.
         UsageError
             Where k > d.
         """
-        rows = npy.row_major(self.path)
+        rows = rows_at(self.path)
         check_dimension(self.k, rows.shape[1])
         order = rng.permutation(len(rows)) if self.shuffle else range(len(rows))
         train, validation, test = self._parts(rows, order)
         return stochastic_pca(train, self.k, validation=validation, test=test)
 
     def checksum(self) -> str:
-        """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""
-        return npy.checksum(self.path)
+        """Return `orthobench_problems.row_files.checksum` of the files."""
+        return row_files.checksum(self.path)
 
     def _parts(
-        self, rows: NDArray[np.generic], order: Rows | range
+        self, rows: AnyRows, order: Rows | range
     ) -> tuple[ArraySource, ArraySource | None, ArraySource]:
         centre, scale = _normalization(self.path, self.checksum(), self.normalization)
         train, validation, _ = part_sizes(len(rows), self.validation, self.test, self.path)
@@ -83,7 +88,9 @@ class NpyPCA(StochasticPCA):
 
         end = train + validation
         held_out = part(order[train:end]) if validation else None
-        return part(order[:train], self.passes), held_out, part(order[end:])
+        seen = part(order[:train], self.passes)
+        seen.timed = self.io == "timed"
+        return seen, held_out, part(order[end:])
 
 
 @lru_cache(maxsize=4)
@@ -92,7 +99,7 @@ def _normalization(
 ) -> tuple[float | Array, float | Array]:
     """Return the centre and the scale, and refuse rows that are not finite; once for each file."""
     del checksum
-    rows = npy.row_major(path)
+    rows = rows_at(path)
     if normalization != "none":
         try:
             return normalization_of(rows, normalization)

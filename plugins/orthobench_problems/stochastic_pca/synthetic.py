@@ -6,10 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, SampleOracle, Sampler, parameter, random_point
+from orthobench.contract import (
+    Array,
+    ArraySource,
+    Instance,
+    SampleOracle,
+    Sampler,
+    parameter,
+    random_point,
+)
 from orthobench.families.second_moments import SecondMoment
 from orthobench.families.stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
-from orthobench_problems.stochastic_pca.parts import check_dimension, independent
+from orthobench_problems.generated import (
+    BLOCK_HELP,
+    LARGEST_BLOCK,
+    FactorSamples,
+    GeneratedRows,
+    key_of,
+    normal,
+)
+from orthobench_problems.row_files import IO, IO_HELP
+from orthobench_problems.stochastic_pca.parts import PASSES_HELP, check_dimension, independent
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 
 VALIDATION = 2000
@@ -118,12 +135,49 @@ class SpikedCovariance(StochasticPCA):
         return _known_population(draw, self.k, SpikedMoment(V, self.gap, self.noise), rng)
 
 
+@dataclass(frozen=True)
+class GeneratedPCA(SpikedCovariance):
+    """Samples of `spiked-covariance` in float32, made block by block whenever they are read.
+
+    For as many samples as wanted without a file: each of them comes from a counter-based generator
+    (Philox, of Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3")
+    that the seed and the number of its block determine. Any worker makes any block, and the judge
+    knows the population, so that no judge reads them.
+
+    Parameters are tuned on 2,000 independent samples, fewer where they take more than 256 MiB.
+    """
+
+    name = "generated-pca"
+
+    samples: int = parameter(100_000, help="samples of one pass", low=1)
+    block: int = parameter(4096, help=BLOCK_HELP, low=1, high=LARGEST_BLOCK)
+    passes: int = parameter(1, help=PASSES_HELP, low=1)
+    io: str = parameter("untimed", help=IO_HELP, choices=IO)
+
+    def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
+        """Return the instance; `rng` draws the spikes, the validation sample and a key."""
+        rng = independent(rng)
+        V = random_point(self.n, self.k, rng)
+        spikes = (V * np.sqrt(self.gap)).astype(np.float32)
+        draw = FactorSamples(spikes, float(np.sqrt(self.noise)), normal)
+        population = SpikedMoment(V, self.gap, self.noise)
+        validation = draw(independent(rng), _validation_rows(self.n))
+        rows = GeneratedRows(draw, (self.samples, self.n), self.block, key_of(rng))
+        seen = ArraySource(rows, passes=self.passes)
+        seen.timed = self.io == "timed"
+        return stochastic_pca(seen, self.k, validation=validation, covariance=population)
+
+
 def _known_population(
     draw: Sampler, k: int, population: SecondMoment, rng: np.random.Generator
 ) -> Instance[SampleOracle]:
     """Return the instance of a sampler: judged on its population, tuned on a sample of it."""
-    count = max(1, min(VALIDATION, JUDGE_BYTES // (8 * population.d)))
-    return stochastic_pca(draw, k, validation=draw(independent(rng), count), covariance=population)
+    validation = draw(independent(rng), _validation_rows(population.d))
+    return stochastic_pca(draw, k, validation=validation, covariance=population)
+
+
+def _validation_rows(d: int) -> int:
+    return max(1, min(VALIDATION, JUDGE_BYTES // (8 * d)))
 
 
 def _draw_rows(support: Array, probabilities: Array, rng: np.random.Generator, count: int) -> Array:

@@ -9,8 +9,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, ParameterError, UsageError, orthonormalize, parameter
+from orthobench.contract import (
+    Array,
+    ArraySource,
+    ParameterError,
+    UsageError,
+    orthonormalize,
+    parameter,
+)
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
+from orthobench_problems.generated import (
+    BLOCK_HELP,
+    LARGEST_BLOCK,
+    FactorSamples,
+    GeneratedRows,
+    key_of,
+)
+from orthobench_problems.row_files import IO, IO_HELP
 from orthobench_problems.symmetric_tucker.nig import NormalInverseGaussian, least_kurtosis
 from orthobench_problems.symmetric_tucker.ranks import check_ranks
 
@@ -48,9 +63,9 @@ class FactorModel(SymmetricTucker):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_ranks(self.n, rank=self.rank, true_rank=self.true_rank)
-        if self.streamed and not self.test:
+        if not self.samples and not self.test:
             raise UsageError("samples = 0 and test = 0: an endless stream needs a test part")
-        if self.streamed and self.passes > 1:
+        if not self.samples and self.passes > 1:
             raise ParameterError("passes", "an endless stream has one pass")
 
     @property
@@ -72,8 +87,7 @@ class FactorModel(SymmetricTucker):
 
         The samples of an endless stream are drawn while it runs.
         """
-        B = rng.standard_normal((self.n, self.true_rank))
-        sigma = self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n)
+        B, sigma = self._model(rng)
 
         def draw(rng: np.random.Generator, count: int) -> Array:
             X: Array = rng.standard_normal((count, self.n))
@@ -92,6 +106,11 @@ class FactorModel(SymmetricTucker):
             basis=orthonormalize(B),
             passes=self.passes,
         )
+
+    def _model(self, rng: np.random.Generator) -> tuple[Array, float]:
+        """Draw B, and return it with the standard deviation of an entry of the noise."""
+        B = rng.standard_normal((self.n, self.true_rank))
+        return B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n)
 
 
 @dataclass(frozen=True)
@@ -130,8 +149,50 @@ class NIGFactor(FactorModel):
 
     def factors(self, rng: np.random.Generator, count: int) -> Array:
         """Draw factors, shape (count, true_rank)."""
-        law = NormalInverseGaussian.standardized(self.skewness, self.kurtosis)
-        return law.draw(rng, (count, self.true_rank))
+        return self.law.draw(rng, (count, self.true_rank))
+
+    @property
+    def law(self) -> NormalInverseGaussian:
+        """The distribution of a factor."""
+        return NormalInverseGaussian.standardized(self.skewness, self.kurtosis)
+
+
+@dataclass(frozen=True)
+class GeneratedFactor(NIGFactor):
+    """Samples of `nig-factor` in float32, made block by block whenever they are read.
+
+    For as many samples as wanted without a file, as `generated-pca` does; they are a stream. The
+    judge measures on fresh samples, and knows the true basis.
+    """
+
+    name = "generated-factor"
+
+    samples: int = parameter(100_000, help="samples of one pass", low=1)
+    test: int = parameter(5000, help="fresh samples for the judge", low=1)
+    block: int = parameter(4096, help=BLOCK_HELP, low=1, high=LARGEST_BLOCK)
+    io: str = parameter("untimed", help=IO_HELP, choices=IO)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether solvers get their samples as a stream."""
+        return True
+
+    def build(self, rng: np.random.Generator) -> TuckerInstance:
+        """Return the instance; `rng` draws B, test and validation samples, and a key."""
+        B, sigma = self._model(rng)
+        draw = FactorSamples(B.astype(np.float32), sigma, self.law.draw)
+        test, validation = (draw(rng, count).T for count in (self.test, self.validation))
+        rows = GeneratedRows(draw, (self.samples, self.n), self.block, key_of(rng))
+        seen = ArraySource(rows, passes=self.passes)
+        seen.timed = self.io == "timed"
+        return symmetric_tucker(
+            samples=seen,
+            order=self.order,
+            rank=self.rank,
+            test=test,
+            validation=validation,
+            basis=orthonormalize(B),
+        )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Your own samples: the moments of a matrix in a .npy file."""
+"""Your own samples: the moments of a matrix in one file or many."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, ArraySource, DataError, UsageError, parameter
+from orthobench.contract import (
+    Array,
+    ArraySource,
+    DataError,
+    OrthobenchError,
+    UsageError,
+    parameter,
+)
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
 from orthobench.tools.memory import refusal_of
-from orthobench_problems import npy
+from orthobench_problems import row_files
 from orthobench_problems.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
+from orthobench_problems.row_files import IO, IO_HELP, PATH_HELP, AnyRows, rows_at
 from orthobench_problems.shares import check_shares, part_sizes
 
 Rows: TypeAlias = "NDArray[np.intp] | range"
@@ -23,9 +31,9 @@ Rows: TypeAlias = "NDArray[np.intp] | range"
 
 @dataclass(frozen=True)
 class NpyMoment(SymmetricTucker):
-    """The moments of your own samples, a matrix (samples, features) in a .npy file.
+    """The moments of your own samples, a matrix (samples, features) in files, as for `npy-pca`.
 
-    Samples are rows, as for `npy-pca`: save ``X.T`` of the paper's X (n, p). They are centred over
+    Samples are rows: save ``X.T`` of the paper's X (n, p). They are centred over
     all rows, so that the moments are those about the mean (``centre=false``: about the origin).
     They are scaled by one factor that makes the mean variance of a feature 1: this changes no
     basis, but lets step sizes that suit one data set suit others. Or each feature is scaled to
@@ -42,7 +50,7 @@ class NpyMoment(SymmetricTucker):
     name = "npy-moment"
     tuned_by: ClassVar[str] = "validation_relative_error"
 
-    path: str = parameter(help="the .npy file: a matrix (samples, features) of real numbers")
+    path: str = parameter(help=PATH_HELP)
     order: int = parameter(3, help="order d of the moment", low=2)
     rank: int = parameter(5, help="columns of the basis sought", low=1)
     validation: float = parameter(0.2, help="share of the rows to tune on", above=0.0, below=1.0)
@@ -61,6 +69,7 @@ class NpyMoment(SymmetricTucker):
     shuffle: bool = parameter(True, help="draw the parts at random rather than in file order")
     stream: bool = parameter(False, help="leave the training rows in the file: they only stream")
     passes: int = parameter(1, help="how often a stream goes through the training part", low=1)
+    io: str = parameter("untimed", help=IO_HELP, choices=IO)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,8 +81,8 @@ class NpyMoment(SymmetricTucker):
     def tensor_shape(self) -> tuple[int, ...] | None:
         """(n,) * order, from the file's header; None where it cannot be read."""
         try:
-            return (npy.mapped(self.path).shape[1],) * self.order
-        except DataError:
+            return (rows_at(self.path, in_order=False).shape[1],) * self.order
+        except OrthobenchError:
             return None
 
     @property
@@ -94,7 +103,7 @@ class NpyMoment(SymmetricTucker):
             Where the rank is larger than the number of features, or the rows do not fit into
             memory.
         """
-        rows = npy.row_major(self.path) if self.stream else _rows(self.path)
+        rows = rows_at(self.path) if self.stream else _rows(self.path)
         if self.rank > rows.shape[1]:
             raise UsageError(
                 f"rank = {self.rank} is more than the {rows.shape[1]} features in {self.path}"
@@ -108,8 +117,8 @@ class NpyMoment(SymmetricTucker):
             raise DataError(f"{self.path}: {error}") from None
 
     def checksum(self) -> str:
-        """Return `orthobench_problems.npy.checksum` of the file, which does not read every byte."""
-        return npy.checksum(self.path)
+        """Return `orthobench_problems.row_files.checksum` of the files."""
+        return row_files.checksum(self.path)
 
     def _check_memory(self, rows: int, n: int) -> None:
         refusal = refusal_of(8 * rows * n, f"{self.path}: {rows:,} rows of {n} numbers")
@@ -117,7 +126,7 @@ class NpyMoment(SymmetricTucker):
             advice = "hold out less" if self.stream else "set stream = true, or hold out less"
             raise UsageError(f"{refusal}; {advice}")
 
-    def _instance(self, rows: NDArray[np.generic], train: Rows, held: Rows) -> TuckerInstance:
+    def _instance(self, rows: AnyRows, train: Rows, held: Rows) -> TuckerInstance:
         centre, scale = _normalization(self.path, self.checksum(), self.normalization, self.centre)
 
         def part(which: Rows, passes: int = 1) -> ArraySource:
@@ -125,8 +134,10 @@ class NpyMoment(SymmetricTucker):
 
         validation = round(len(rows) * self.validation)
         test = _columns(part(held[validation:])) if self.test else None
+        seen = part(train, self.passes)
+        seen.timed = self.io == "timed"
         return symmetric_tucker(
-            samples=part(train, self.passes) if self.stream else _columns(part(train)),
+            samples=seen if self.stream else _columns(seen),
             order=self.order,
             rank=self.rank,
             test=test,
@@ -135,10 +146,12 @@ class NpyMoment(SymmetricTucker):
         )
 
 
-def _rows(path: str) -> NDArray[np.generic]:
-    """Return the matrix in a file: as a memory map, or read into memory from Fortran order."""
-    rows = npy.mapped(path)
-    return rows if rows.flags.c_contiguous else np.ascontiguousarray(rows)
+def _rows(path: str) -> AnyRows:
+    """Return the rows that a path names: as `rows_at`, or read into memory from Fortran order."""
+    rows = rows_at(path, in_order=False)
+    if not isinstance(rows, np.ndarray) or rows.flags.c_contiguous:
+        return rows
+    return np.ascontiguousarray(rows)
 
 
 def _columns(source: ArraySource) -> Array:

@@ -10,7 +10,10 @@ from orthobench.registry.plugins import catalogue
 from orthobench.tools import distributions
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
-PCA = ("sklearn-pca", "scipy-svds", "scipy-lobpcg", "pymanopt-pca", "torch-eigh")
+PCA = (
+    "sklearn-pca", "dask-tsqr", "dask-ml-pca", "scipy-svds", "scipy-lobpcg", "pymanopt-pca",
+    "torch-eigh",
+)  # fmt: skip
 LOWRANK = ("torch-svd-lowrank", "torch-pca-lowrank")
 METHODS = ("steepest-descent", "conjugate-gradient", "trust-regions")
 DESCENT = tuple(f"pymanopt-{method}" for method in METHODS)
@@ -128,6 +131,30 @@ def test_samples_of_a_lower_rank_are_completed(name):
     found = ob.solve(name, ob.stochastic_pca(X, k=3)).solution
     assert drift(found) < 1e-12
     assert np.linalg.norm(basis - found @ (found.T @ basis)) < 1e-7
+
+
+@pytest.mark.parametrize("name", ["dask-tsqr", "dask-svd-compressed", "dask-ml-pca"])
+def test_chunks_do_not_change_what_dask_finds(name):
+    instance = ob.stochastic_pca(samples(90, 6), k=2)
+    found = [ob.solve(name, instance, chunk=chunk).solution for chunk in (7, 30, 1000)]
+    assert max(subspace_error(U, found[0]) for U in found[1:]) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["dask-ml-incremental-pca"])
+def test_incremental_pca_of_dask_ml_is_that_of_scikit_learn(name):
+    instance = ob.stochastic_pca(samples(120, 8), k=2)
+    ours = ob.solve("sklearn-incremental-pca", instance, batch=30).solution
+    assert subspace_error(ob.solve(name, instance, batch=30).solution, ours) < 1e-10
+
+
+def test_power_iterations_of_the_randomized_svd_bring_it_nearer():
+    X = samples(400, 60)
+    found = [
+        ob.solve("dask-svd-compressed", ob.stochastic_pca(X, k=2), power=power).solution
+        for power in (0, 4)
+    ]
+    far, near = (subspace_error(U, leading(X.T @ X, 2)) for U in found)
+    assert near < far / 10
 
 
 def test_incremental_pca_is_exact_where_nothing_is_cut_off():

@@ -24,6 +24,10 @@ COMPONENTS = ("ica", {"n": 4, "samples": 400})
 PEERS = {
     "sklearn-pca": (PCA, 30),
     "sklearn-incremental-pca": (PCA, 2),
+    "dask-tsqr": (PCA, 30),
+    "dask-svd-compressed": (PCA, 30),
+    "dask-ml-pca": (PCA, 30),
+    "dask-ml-incremental-pca": (PCA, 2),
     "scipy-svds": (PCA, 30),
     "scipy-lobpcg": (PCA, 30),
     "pymanopt-pca": (PCA, 30),
@@ -51,7 +55,9 @@ PEERS = {
 }
 MORE = {name: (TUCKER, 3) for name in PEERS if name.startswith("pymanopt-") and "pca" not in name}
 CASES = [*PEERS.items(), *MORE.items()]
-EXTRAS = ("tensorly", "pyttb", "pymanopt", "python-picard", "geoopt", "pogo-torch", "torch")
+EXTRAS = (
+    "dask-ml", "tensorly", "pyttb", "pymanopt", "python-picard", "geoopt", "pogo-torch", "torch",
+)  # fmt: skip
 
 
 def installed(name):

@@ -1,0 +1,221 @@
+"""PCA by Dask and dask-ml: of samples in chunks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from orthobench.contract import Array, flops, parameter
+from orthobench_peers.rerun import Batch, BatchState
+from orthobench_peers.sklearn_pca import SklearnIncrementalPCA, mirrored
+
+OVERSAMPLED = 10
+"""Vectors that `svd_compressed` draws beyond those sought: Dask's default."""
+
+LEAST = 20
+"""The fewest vectors that it draws."""
+
+CHUNK_HELP = "samples in a chunk"
+
+
+@contextmanager
+def in_this_thread() -> Iterator[None]:
+    """Have Dask compute in this thread meanwhile, as the harness counts threads."""
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def chunked(X: Array, rows: int) -> Any:
+    """Return rows as a Dask array in chunks of rows."""
+    import dask.array
+
+    return dask.array.from_array(X, chunks=(min(rows, len(X)), X.shape[1]))
+
+
+@dataclass(frozen=True)
+class DaskTSQR(Batch):
+    """Dask's tall-skinny QR of all samples so far, and the SVD of its factor R.
+
+    Each chunk is factored, then the factors R of all chunks together. It cannot be stepped: there
+    is a decomposition at every checkpoint, each with its own time.
+
+    Parameters
+    ----------
+    chunk : int
+        Samples in a chunk: as many as features or more, or the factors R are no smaller than the
+        chunks.
+
+    Notes
+    -----
+    With c chunks of b samples: c QR factorizations of b rows, one of c min(b, d) rows, and the SVD
+    of its factor. Memory: the samples twice, with the factors Q.
+
+    References
+    ----------
+    Benson, Gleich and Demmel 2013, "Direct QR factorizations for tall-and-skinny matrices in
+    MapReduce architectures".
+    """
+
+    chunk: int = parameter(1000, help=CHUNK_HELP, unit="samples", low=1)
+
+    name: ClassVar[str] = "dask-tsqr"
+    source: ClassVar[str] = "dask: dask.array.linalg.tsqr"
+    packages: ClassVar[tuple[str, ...]] = ("dask",)
+    extra: ClassVar[str] = "dask"
+
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Return the leading right singular vectors."""
+        from dask.array.linalg import tsqr
+
+        del state
+        with in_this_thread():
+            _, _, right = tsqr(chunked(X, self.chunk), compute_svd=True)
+            found: Array = right[:k].compute()
+        return found.T, _tsqr_flops(len(X), X.shape[1], self.chunk)
+
+
+@dataclass(frozen=True)
+class DaskSVDCompressed(Batch):
+    """Dask's randomized SVD of all samples so far.
+
+    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
+
+    Parameters
+    ----------
+    power : int
+        Power iterations, each of them two passes over the samples; Dask's default is none.
+    chunk : int
+        Samples in a chunk.
+
+    Notes
+    -----
+    With l = min(max(20, k + 10), n, d) vectors and q power iterations 4ndl(q + 1) flops, and the
+    tall-skinny QR of n rows and l columns, and of d rows. Iterates are not orthonormalized in
+    between, so that many power iterations lose the smaller singular values. Memory: the samples,
+    and l numbers for each.
+
+    References
+    ----------
+    Halko, Martinsson and Tropp 2011, "Finding structure with randomness", Algorithms 4.3 and 5.1.
+    """
+
+    power: int = parameter(2, help="power iterations", low=0, high=10, grid=(0, 1, 2, 4))
+    chunk: int = parameter(1000, help=CHUNK_HELP, unit="samples", low=1)
+
+    name: ClassVar[str] = "dask-svd-compressed"
+    source: ClassVar[str] = "dask: dask.array.linalg.svd_compressed"
+    packages: ClassVar[tuple[str, ...]] = ("dask",)
+    extra: ClassVar[str] = "dask"
+
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Return nearly the leading right singular vectors."""
+        from dask.array.linalg import svd_compressed
+
+        with in_this_thread():
+            _, _, right = svd_compressed(
+                chunked(X, self.chunk), k, n_power_iter=self.power, seed=state.seed
+            )
+            found: Array = right.compute()
+        n, d = X.shape
+        drawn = min(max(LEAST, k + OVERSAMPLED), n, d)
+        products = (2 * self.power + 2) * flops.gemm(n, drawn, d)
+        return found.T, products + _tsqr_flops(n, drawn, self.chunk) + flops.svd(d, drawn)
+
+
+def _tsqr_flops(n: int, d: int, chunk: int) -> int:
+    """Return the flops of a tall-skinny QR of an (n, d) matrix, and of the SVD of its factor R."""
+    chunks, rows = -(-n // chunk), min(chunk, n)
+    small = min(rows, d)
+    total = chunks * flops.qr(max(rows, d), small)
+    if chunks > 1:
+        total += flops.qr(max(chunks * small, d), min(chunks * small, d))
+    return total + flops.svd(min(n, d), d)
+
+
+@dataclass(frozen=True)
+class DaskMLPCA(Batch):
+    """dask-ml's PCA of all samples so far.
+
+    dask-ml centres samples, but this family's second moment is not centred: it is given each sample
+    with its negative, as `sklearn-pca` is. It cannot be stepped: there is a decomposition at every
+    checkpoint, each with its own time.
+
+    Parameters
+    ----------
+    svd_solver : str
+        ``"tsqr"``: exact, as `dask-tsqr`. ``"randomized"``: as `dask-svd-compressed`.
+    power : int
+        Power iterations of the randomized solver.
+    chunk : int
+        Samples in a chunk, their negatives not counted.
+
+    Notes
+    -----
+    Those of `dask-tsqr` or `dask-svd-compressed` for twice as many rows.
+    """
+
+    svd_solver: str = parameter(
+        "tsqr", help="tall-skinny QR, or randomized", choices=("tsqr", "randomized")
+    )
+    power: int = parameter(2, help="power iterations", low=0, high=10)
+    chunk: int = parameter(1000, help=CHUNK_HELP, unit="samples", low=1)
+
+    name: ClassVar[str] = "dask-ml-pca"
+    source: ClassVar[str] = "dask-ml: dask_ml.decomposition.PCA"
+    packages: ClassVar[tuple[str, ...]] = ("dask-ml",)
+    extra: ClassVar[str] = "peers-dask"
+
+    def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
+        """Fit PCA to the samples and their negatives."""
+        from dask_ml.decomposition import PCA
+
+        pca = PCA(k, svd_solver=self.svd_solver, iterated_power=self.power, random_state=state.seed)
+        both = mirrored(X)
+        with in_this_thread():
+            found: Array = pca.fit(chunked(both, 2 * self.chunk)).components_
+        n, d = both.shape
+        if self.svd_solver == "tsqr":
+            return found.T, 2 * n * d + _tsqr_flops(n, d, 2 * self.chunk)
+        drawn = min(max(LEAST, k + OVERSAMPLED), n, d)
+        products = (2 * self.power + 2) * flops.gemm(n, drawn, d)
+        small = _tsqr_flops(n, drawn, 2 * self.chunk) + flops.svd(d, drawn)
+        return found.T, 2 * n * d + products + small
+
+
+@dataclass(frozen=True)
+class DaskMLIncrementalPCA(SklearnIncrementalPCA):
+    """dask-ml's IncrementalPCA, a batch a step.
+
+    As `sklearn-incremental-pca`, with Dask's singular value decomposition of each batch.
+
+    Parameters
+    ----------
+    batch : int
+        At least k. Truncation loses information: less with larger batches.
+
+    Notes
+    -----
+    As for `sklearn-incremental-pca`.
+    """
+
+    name: ClassVar[str] = "dask-ml-incremental-pca"
+    source: ClassVar[str] = "dask-ml: dask_ml.decomposition.IncrementalPCA"
+    packages: ClassVar[tuple[str, ...]] = ("dask-ml",)
+    extra: ClassVar[str] = "peers-dask"
+
+    def estimator(self, k: int) -> Any:
+        """Return dask-ml's estimator of k components."""
+        from dask_ml.decomposition import IncrementalPCA
+
+        return IncrementalPCA(k, copy=False)
+
+    def fit(self, estimator: Any, X: Array) -> None:
+        """Show a batch to the estimator."""
+        with in_this_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it divides by the number of samples before the first
+            estimator.partial_fit(chunked(X, len(X)))
