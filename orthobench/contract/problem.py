@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.parameters import check_parameters
@@ -39,8 +39,6 @@ class Oracle(ABC):
         The most samples that the harness asks `prepare` for at once.
     place : Place
         Where its arrays are, `start` among them.
-    transfer : float
-        Seconds that it took to move arrays there; never on the clock.
 
     Class attributes
     ----------------
@@ -53,7 +51,6 @@ class Oracle(ABC):
     start: Array
     window: int = sys.maxsize
     place: Place = DEFAULT
-    transfer: float = 0.0
     portable: ClassVar[bool] = False
 
     @property
@@ -72,21 +69,15 @@ class Oracle(ABC):
         if not self.portable:
             raise UsageError(f"{type(self).__name__} has arrays of numpy only, not of {place}")
         moved = copy(self)
-        moved.place, moved.transfer = place, 0.0
+        moved.place = place
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 setattr(moved, name, moved.placed(value))
         return moved
 
-    def placed(self, values: Array) -> Any:
-        """Return an array of `place`, and count the seconds that this took in `transfer`."""
-        if not self.place.moves:
-            return values
-        begin = time.perf_counter()
-        there = self.place.array(values)
-        self.place.wait([there])
-        self.transfer += time.perf_counter() - begin
-        return there
+    def placed(self, values: NDArray[np.generic]) -> Any:
+        """Return an array of `place`; never called on the clock."""
+        return self.place.array(values) if self.place.moves else values
 
     def rewind(self, rng: np.random.Generator) -> None:  # noqa: B027 - most need nothing
         """Go back to the beginning of the data; the harness calls this before each run.

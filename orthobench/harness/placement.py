@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle
 from orthobench.contract.solution import Solution
@@ -15,6 +16,39 @@ from orthobench.tools.places import Place
 
 TRANSFER = "transfer_seconds"
 """The metric that the harness adds: the seconds that moving arrays took so far, on no clock."""
+
+
+@dataclass(frozen=True)
+class MeasuredPlace(Place):
+    """A place that measures how long it takes to move arrays there and back.
+
+    Attributes
+    ----------
+    spent : list of float
+        The seconds of each move.
+    """
+
+    spent: list[float] = field(default_factory=list, compare=False, repr=False)
+
+    @classmethod
+    def at(cls, place: Place) -> Self:
+        """Return a place, measured from here on."""
+        return cls(place.library, place.device, place.dtype)
+
+    def array(self, values: NDArray[np.generic]) -> Any:
+        """Return an array of this place, once it is there."""
+        begin = time.perf_counter()
+        there = super().array(values)
+        self.wait([there])
+        self.spent.append(time.perf_counter() - begin)
+        return there
+
+    def to_numpy(self, values: Any) -> NDArray[np.generic]:
+        """Return a copy of one of its arrays on the host."""
+        begin = time.perf_counter()
+        host = super().to_numpy(values)
+        self.spent.append(time.perf_counter() - begin)
+        return host
 
 
 class Calls:
@@ -48,8 +82,7 @@ class CallsElsewhere(Calls):
     """
 
     def __init__(self, solver: AnySolver) -> None:
-        self._solver, self._fetching = solver, 0.0
-        self._place: Place = solver.place
+        self._solver, self._place = solver, MeasuredPlace.at(solver.place)
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
         """Return the state before the first step."""
@@ -70,15 +103,14 @@ class CallsElsewhere(Calls):
 
     def fetched(self, solution: Solution) -> Solution:
         """Return a solution with its arrays on the host."""
-        begin = time.perf_counter()
         arrays = {k: v for k, v in _values(solution).items() if hasattr(v, "shape")}
         host: dict[str, Any] = {name: self._place.to_numpy(value) for name, value in arrays.items()}
-        self._fetching += time.perf_counter() - begin
         return replace(solution, **host)
 
     def apart(self, oracle: Oracle) -> dict[str, float]:
-        """Return the seconds that moving arrays took."""
-        return {TRANSFER: oracle.transfer + self._fetching}
+        """Return the seconds that moving arrays took; the oracle is from `ready_oracle`."""
+        there = oracle.place.spent if isinstance(oracle.place, MeasuredPlace) else []
+        return {TRANSFER: sum(there) + sum(self._place.spent)}
 
     def _wait(self, item: State | Solution) -> None:
         self._place.wait(list(_values(item).values()))

@@ -10,6 +10,7 @@ from orthobench.contract.parameters import values_of
 from orthobench.contract.problem import Oracle
 from orthobench.contract.solver import AnySolver, Status
 from orthobench.harness.identity import Streams
+from orthobench.harness.placement import MeasuredPlace
 from orthobench.tools.geometry import random_point
 
 WARM_UP_STEPS = 40
@@ -27,7 +28,7 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> Oracle
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     if solver.place.moves:
-        oracle = oracle.to(solver.place)
+        oracle = oracle.to(MeasuredPlace.at(solver.place))
     if not solver.place.reduces:  # workers are warmed up one by one
         _warm_up(oracle, solver, streams)
     oracle.rewind(np.random.default_rng(streams.samples))
