@@ -20,6 +20,7 @@ Kernels are compiled with `orthobench.tools.compiled`, which is apart because it
 
 from orthobench.contract.array_solver import ArraySolver
 from orthobench.contract.blocks import BlockSource
+from orthobench.contract.ending import EndingState, ends, read_end, unless_ended
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.hooks import hookimpl
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
@@ -44,6 +45,7 @@ from orthobench.tools.arrays import (
     Array,
     check_rows,
     copied,
+    identity,
     in_rows,
     is_plain,
     like,
@@ -73,6 +75,7 @@ __all__ = [
     "BlockSource",
     "Curve",
     "DataError",
+    "EndingState",
     "Exhibit",
     "Image",
     "Instance",
@@ -102,8 +105,10 @@ __all__ = [
     "complete",
     "copied",
     "drift",
+    "ends",
     "flops",
     "hookimpl",
+    "identity",
     "in_rows",
     "is_plain",
     "like",
@@ -114,7 +119,9 @@ __all__ = [
     "parameters_of",
     "polar",
     "random_point",
+    "read_end",
     "rotate",
     "subspace_error",
     "unit_columns",
+    "unless_ended",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from orthobench.contract.ending import EndingState, read_end
 from orthobench.contract.placed_solver import PlacedSolver
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import OracleT_contra, StateT
@@ -14,10 +17,24 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
     The oracle of a run has its arrays at the place that users name, `Oracle.start` and samples
     among them. The solver asks for their functions, ``xp = namespace(x)``, keeps to the standard
     (no writing into arrays, no einsum), and returns such arrays in its `Solution`. What it makes of
-    NumPy arrays, such as random numbers, `Oracle.placed` moves there. In `init` and `advance` it
-    should bring no value back to the host: each one waits for the device. For NumPy it may call a
-    compiled kernel of its own.
+    NumPy arrays, such as random numbers, `like` moves there. In `advance` it should bring no value
+    back to the host, since each one waits for the device: `orthobench.tools.scalars` and
+    `EndingState` are for that. For NumPy it may call a compiled kernel of its own.
+
+    Class attributes
+    ----------------
+    readings : float
+        The most values that a step brings back to the host all the same. Each has a reason in the
+        docstring of the solver. The one of `EndingState`, at the end of `advance`, does not count.
     """
+
+    readings: ClassVar[float] = 0
+
+    def advance(self, oracle: OracleT_contra, state: StateT, count: int) -> None:
+        """Do `count` steps, or fewer where the status leaves ``RUNNING``; called on the clock."""
+        super().advance(oracle, state, count)
+        if isinstance(state, EndingState):
+            read_end(oracle, state)
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from copy import copy
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
 
 from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solver import AnySolver
+from orthobench.contract.solver import AnySolver, Status
 from orthobench.harness.identity import Streams
+from orthobench.harness.preparation import prepare_steps, ready_oracle
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Outcome
 from orthobench.testing.check import NotCheckable, NotConforming
 from orthobench.testing.short_runs import Runner
+from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.places import place_of
 
 REFERENCE = "array-api-strict"
@@ -20,7 +28,7 @@ REFERENCE = "array-api-strict"
 TOLERANCE = 1e-10
 """The largest difference of a metric, relative to its largest value in the run."""
 
-LEAST = 1e-3
+LEAST = 1e-2
 """The least value that a difference is relative to: many metrics are rounding from the start."""
 
 
@@ -28,6 +36,9 @@ def check_libraries(
     solver: AnySolver, instance: AnyInstance, on: str = REFERENCE, tolerance: float = TOLERANCE
 ) -> None:
     """Raise where metrics of a run differ between NumPy and another place.
+
+    With the reference implementation also where a step brings more values back to the host than
+    `ArraySolver.readings` says.
 
     Parameters
     ----------
@@ -52,6 +63,59 @@ def check_libraries(
         raise NotConforming(f"on {on} it raises {theirs.error!r}", remedy)
     if difference := _difference(ours, theirs, tolerance):
         raise NotConforming(f"on {on} {difference}", remedy)
+    if on == REFERENCE:
+        allowed = getattr(solver, "readings", 0)
+        _check_readings(readings(solver, instance, steps), steps, allowed)
+
+
+def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
+    """Return how many values one call of `advance` brings back to the host.
+
+    Parameters
+    ----------
+    solver : ArraySolver
+    instance : Instance
+    steps : int
+        What `advance` is asked for.
+    """
+    moved, streams = _on(solver, REFERENCE), Streams.of("conformance", solver.name, 0)
+    oracle = ready_oracle(instance.oracle, moved, streams)
+    state = moved.init(oracle, np.random.default_rng(streams.solver))
+    count = prepare_steps(oracle, moved.batch, steps)
+    with _read() as seen:
+        if state.status is Status.RUNNING:
+            moved.advance(oracle, state, count)
+    return len(seen)
+
+
+def _check_readings(seen: int, steps: int, allowed: float) -> None:
+    if seen > 1 + steps * allowed:
+        raise NotConforming(
+            f"{steps} steps bring {seen} values back to the host, where its readings allow "
+            f"{1 + steps * allowed:.0f}: on a device each one waits for it",
+            "Keep them in arrays, see orthobench.tools.scalars and EndingState, or raise readings",
+        )
+
+
+@contextmanager
+def _read() -> Iterator[list[str]]:
+    """Yield a list that gets an entry for each array that becomes a number of Python."""
+    kind = type(LIBRARIES[REFERENCE].module.asarray(0.0))
+    seen: list[str] = []
+
+    def noting(name: str) -> Any:
+        method = getattr(kind, name)
+
+        def noted(array: Any, *args: Any) -> Any:
+            seen.append(name)
+            return method(array, *args)
+
+        return noted
+
+    with ExitStack() as stack:
+        for name in ("__bool__", "__float__", "__int__", "__index__"):
+            stack.enter_context(patch.object(kind, name, noting(name)))
+        yield seen
 
 
 def _on(solver: AnySolver, place: str) -> AnySolver:

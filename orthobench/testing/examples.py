@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle
 from orthobench.contract.samples import SampleOracle
@@ -26,8 +26,9 @@ from orthobench.families.stochastic_pca import EntryOracle, stochastic_pca
 from orthobench.families.symmetric_tensors import composed
 from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
 from orthobench.testing.short_runs import Runner
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.geometry import random_point
+from orthobench.tools.scalars import inner
 
 SAMPLES = 2000
 """Samples of an instance: 40 steps of batches of 50."""
@@ -147,6 +148,8 @@ def _rows(n: int) -> Array:
 class _Moment(FiniteSumOracle):
     """-tr(X'CXN)/2 for the second moment C of samples and N = diag(1, 2, ...)."""
 
+    portable = True
+
     def __init__(self, samples: Array, p: int) -> None:
         self.samples, self.C = samples, samples.T @ samples / len(samples)
         self.terms, self.n = samples.shape
@@ -155,16 +158,15 @@ class _Moment(FiniteSumOracle):
         self.cost_flops, self.gradient_flops = (2 * self.n + 3) * size, (2 * self.n + 2) * size
         self.term_flops = 4 * size
 
-    def value(self, X: Array) -> float:
-        return -float(np.vdot(X * self.weights, self.C @ X)) / 2
+    def value(self, X: Any) -> Any:
+        return -inner(X * self.weights, self.C @ X) / 2
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         return -(self.C @ X) * self.weights
 
-    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
-        A = self.samples[chosen]
-        gradient: Array = -(A.T @ (A @ X)) * self.weights / len(chosen)
-        return gradient
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
+        A = namespace(X).take(self.samples, chosen, axis=0)
+        return -(A.T @ (A @ X)) * self.weights / A.shape[0]
 
 
 _EXAMPLES: tuple[tuple[type[Oracle], Callable[[], AnyInstance]], ...] = (

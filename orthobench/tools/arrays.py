@@ -29,12 +29,22 @@ def namespace(x: Any) -> Any:
 
 
 def like(values: NDArray[np.generic], x: Any) -> Any:
-    """Return NumPy values as an array of the library, the device and the precision of x."""
+    """Return NumPy values as an array of the library and device of x; floats in its precision."""
+    kind = x.dtype if values.dtype.kind == "f" else None
     if isinstance(x, np.ndarray):
-        return values.astype(x.dtype, copy=False)
+        return values if kind is None else values.astype(kind, copy=False)
     from array_api_compat import device
 
-    return namespace(x).asarray(values, dtype=x.dtype, device=device(x))
+    return namespace(x).asarray(values, dtype=kind, device=device(x))
+
+
+def identity(size: int, x: Any) -> Any:
+    """Return an identity matrix of the library, the device and the precision of x."""
+    if isinstance(x, np.ndarray):
+        return np.eye(size, dtype=x.dtype)
+    from array_api_compat import device
+
+    return namespace(x).eye(size, dtype=x.dtype, device=device(x))
 
 
 def is_plain(x: Any) -> bool:

@@ -102,7 +102,7 @@ class StiefelObjective(Objective):
             self._last = U, self.oracle.value(U)
         return self._last[1]
 
-    def gradient(self, U: Array) -> Array:
+    def gradient(self, U: Array) -> Any:
         """Return the gradient of the cost."""
         self.counted += self.oracle.gradient_flops
         self.calls += self.oracle.terms

@@ -87,7 +87,7 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
         """Return a copy of the iterate, (n, p)."""
         return Solution(state.X.copy())
 
-    def _gradient(self, oracle: StiefelOracle, state: TorchState) -> Array:
+    def _gradient(self, oracle: StiefelOracle, state: TorchState) -> Any:
         if self.batch and isinstance(oracle, FiniteSumOracle):
             state.work.samples += self.batch
             state.work.flops += self.batch * oracle.term_flops

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from orthobench.contract import Array, flops
+from orthobench.contract import flops, identity, namespace
 
 
 class CayleyCurve:
@@ -17,13 +17,13 @@ class CayleyCurve:
 
     Parameters
     ----------
-    X : ndarray, shape (n, p)
+    X : array, shape (n, p)
         Orthonormal columns.
-    G : ndarray, shape (n, p)
+    G : array, shape (n, p)
 
     Attributes
     ----------
-    slope : ndarray, shape (n, p)
+    slope : array, shape (n, p)
         AX = G - XG'X, minus the derivative at zero.
 
     Notes
@@ -32,30 +32,30 @@ class CayleyCurve:
     for each point. Memory 3np + 4p², or 2n² + 2np.
     """
 
-    def __init__(self, X: Array, G: Array) -> None:
+    def __init__(self, X: Any, G: Any) -> None:
         self.X, self.G = X, G
-        n, p = X.shape
+        xp, (n, p) = namespace(X), X.shape
         self.small = 2 * p < n
         XG = X.T @ G
-        self.slope: Array = G - X @ XG.T
-        self.flops = 2 * flops.gemm(p, p, n) + G.size
+        self.slope = G - X @ XG.T
+        self.flops = 2 * flops.gemm(p, p, n) + n * p
         if self.small:
-            self._system: Array = np.block([[XG, np.eye(p)], [-(G.T @ G), -XG.T]])
-            self._right = np.vstack([np.eye(p), -XG.T])
+            self._right = xp.concat([identity(p, X), -XG.T])
+            left = xp.concat([XG, -(G.T @ G)])
+            self._system = xp.concat([left, self._right], axis=1)
             self.flops += flops.gemm(p, p, n)
-            self.point_flops = 2 * flops.gemm(n, p, p) + 3 * G.size + 40 * p**3 // 3 + 8 * p * p
+            self.point_flops = 2 * flops.gemm(n, p, p) + 3 * n * p + 40 * p**3 // 3 + 8 * p * p
         else:
             B = G @ X.T
             self._system = B - B.T
             self.flops += flops.gemm(n, n, p) + n * n
-            self.point_flops = 2 * n**3 // 3 + flops.gemm(n, p, n) + 2 * G.size + 2 * n * n
+            self.point_flops = 2 * n**3 // 3 + flops.gemm(n, p, n) + 2 * n * p + 2 * n * n
 
-    def __call__(self, t: float) -> Array:
+    def __call__(self, t: float) -> Any:
         """Return Y(t), a fresh array."""
-        M = np.eye(len(self._system)) + (t / 2) * self._system
+        solve, p = namespace(self.X).linalg.solve, self.X.shape[1]
+        M = identity(self._system.shape[0], self.X) + (t / 2) * self._system
         if not self.small:
-            moved = np.linalg.solve(M, self.X - (t / 2) * self.slope)
-            return moved.astype(np.float64, copy=False)
-        W, p = np.linalg.solve(M, self._right), self.X.shape[1]
-        point: Array = self.X - t * (self.G @ W[:p] + self.X @ W[p:])
-        return point
+            return solve(M, self.X - (t / 2) * self.slope)
+        W = solve(M, self._right)
+        return self.X - t * (self.G @ W[:p, :] + self.X @ W[p:, :])

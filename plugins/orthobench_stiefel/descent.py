@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 
 from orthobench.contract import (
-    Array,
+    ArraySolver,
+    EndingState,
     Solution,
     Solver,
     State,
     StateT,
     Status,
     UsageError,
+    copied,
     drift,
+    ends,
     flops,
+    identity,
     orthonormalize,
     parameter,
 )
 from orthobench.families.stiefel import FiniteSumOracle, StiefelOracle
+from orthobench.tools.scalars import length, not_finite
 
 DRIFT = 1e-13
 """The largest |X'X - I| of an iterate that is left as it is."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Iterate(State):
+class Iterate(EndingState):
     """The iterate, and the unit of its gradients.
 
     Attributes
     ----------
-    X : ndarray, shape (n, p)
-    unit : float
+    X : array, shape (n, p)
+    unit : number
         The norm of the matrix of partial derivatives at the start.
     """
 
-    X: Array
-    unit: float = 0.0
+    X: Any
+    unit: Any = 0.0
 
 
 class Descent(Solver[StiefelOracle, StateT]):
@@ -49,7 +53,17 @@ class Descent(Solver[StiefelOracle, StateT]):
 
     def solution(self, state: Any) -> Solution:
         """Return X, shape (n, p)."""
-        return Solution(state.X.copy())
+        return Solution(copied(state.X))
+
+
+class ArrayDescent(Descent[StateT], ArraySolver[StiefelOracle, StateT]):
+    """Base of the methods that take arrays of any library."""
+
+    def advance(self, oracle: StiefelOracle, state: Any, count: int) -> None:
+        """Do `count` steps, or fewer where the run ends."""
+        super().advance(oracle, state, count)
+        if state.status is Status.FAILED and not state.reason:
+            fail(state)
 
 
 def tolerance_parameter() -> Any:
@@ -84,14 +98,14 @@ def check_batch(oracle: StiefelOracle, batch: int) -> None:
         raise UsageError(f"batch = {batch} needs a cost that is a finite sum; take batch = 0")
 
 
-def evaluated(oracle: StiefelOracle, state: State, X: Array) -> tuple[float, Array]:
+def evaluated(oracle: StiefelOracle, state: State, X: Any) -> tuple[Any, Any]:
     """Return value and gradient at X, and count them."""
     state.work.samples += oracle.terms
     state.work.flops += oracle.both_flops
     return oracle.value_and_gradient(X)
 
 
-def estimated(oracle: StiefelOracle, state: State, X: Array, batch: int) -> Array:
+def estimated(oracle: StiefelOracle, state: State, X: Any, batch: int) -> Any:
     """Return the gradient at X, or its estimate by a batch, and count it."""
     if batch and isinstance(oracle, FiniteSumOracle):
         state.work.samples += batch
@@ -102,27 +116,26 @@ def estimated(oracle: StiefelOracle, state: State, X: Array, batch: int) -> Arra
     return oracle.gradient(X)
 
 
-def settle(state: Iterate, norm: float, tolerance: float) -> bool:
-    """Set the status where a gradient is not finite, or is small enough; return whether it is set.
+def settle(state: Iterate, norm: Any, tolerance: float) -> bool:
+    """End the run where a gradient is not finite, or is small enough, as `ends` does.
 
     Parameters
     ----------
     state : Iterate
-    norm : float
+    norm : number
         Of the Riemannian gradient.
     tolerance : float
         Relative to `Iterate.unit`.
     """
-    if not isfinite(norm):
+    ended = ends(state, norm <= tolerance * state.unit, not_finite(norm))
+    if state.status is Status.FAILED:
         fail(state)
-    elif norm <= tolerance * state.unit:
-        state.status = Status.CONVERGED
-    return state.status is not Status.RUNNING
+    return ended
 
 
-def measured(state: Iterate, G: Array) -> bool:
-    """Set the unit by the first gradient, and the status where that is zero; return whether so."""
-    if state.unit:
+def measured(state: Iterate, G: Any) -> bool:
+    """Set the unit by the gradient of the first step; end the run where that is zero."""
+    if state.work.steps > 1:
         return False
     state.unit = norm_of(G, state)
     return settle(state, state.unit, 0.0)
@@ -137,16 +150,27 @@ def fail(state: State) -> None:
     )
 
 
-def norm_of(A: Array, state: State) -> float:
+def size_of(A: Any) -> int:
+    """Return how many entries a matrix has."""
+    n, p = A.shape
+    return int(n * p)
+
+
+def norm_of(A: Any, state: State) -> Any:
     """Return the Frobenius norm, 2np flops, counted."""
-    state.work.flops += 2 * A.size
-    return float(np.linalg.norm(A))
+    state.work.flops += 2 * size_of(A)
+    return length(A)
 
 
-def cleaned(X: Array, state: State) -> Array:
-    """Return X, or its Q factor where |X'X - I| is above `DRIFT`; 2np² flops, counted."""
+def cleaned(X: Any, state: State) -> Any:
+    """Return X, or its Q factor where |X'X - I| is above `DRIFT`; 2np² flops, counted.
+
+    Elsewhere than in NumPy it is X (3I - X'X)/2 in any case, since nothing has to be known first.
+    """
     n, p = X.shape
     state.work.flops += flops.gemm(p, p, n) + 3 * p * p
+    if not isinstance(X, np.ndarray):
+        return X @ (1.5 * identity(p, X) - 0.5 * (X.T @ X))
     if drift(X) <= DRIFT:
         return X
     state.work.flops += flops.qr(n, p)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import parameter
+from orthobench.contract import copied, parameter
 from orthobench.families.stiefel import StiefelOracle
 from orthobench_stiefel.descent import (
     Iterate,
@@ -70,7 +70,7 @@ class Landing(FieldDescent[Iterate]):
         """Begin at the start."""
         del rng
         check_batch(oracle, self.batch)
-        return Iterate(X=oracle.start.copy())
+        return Iterate(X=copied(oracle.start))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: StiefelOracle, state: Iterate) -> None:

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
-import numpy as np
-
-from orthobench.contract import Array, StateT, flops
+from orthobench.contract import StateT, flops, identity, unless_ended
 from orthobench.families.stiefel import StiefelOracle
+from orthobench.tools.scalars import greatest, least, length, root
 from orthobench_stiefel.descent import (
-    Descent,
+    ArrayDescent,
     Iterate,
     estimated,
     measured,
     norm_of,
     settle,
+    size_of,
 )
 
 
-def landing_field(X: Array, G: Array, attraction: float) -> tuple[Array, float, int]:
+def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
     """Return skew(GX')X + attraction X(X'X - I), the defect |X'X - I|, and the flops.
 
     The two terms are orthogonal to each other. 8np² flops.
 
     Parameters
     ----------
-    X, G : ndarray, shape (n, p)
+    X, G : array, shape (n, p)
     attraction : float
     """
     n, p = X.shape
-    S, identity = X.T @ X, np.eye(p)
-    D = S - identity
-    field: Array = G @ (S / 2) + X @ (attraction * D - (G.T @ X) / 2)
-    done = 4 * flops.gemm(n, p, p) + X.size + 7 * p * p
-    return field, float(np.linalg.norm(D)), done
+    S = X.T @ X
+    D = S - identity(p, X)
+    field = G @ (S / 2) + X @ (attraction * D - (G.T @ X) / 2)
+    done = 4 * flops.gemm(n, p, p) + n * p + 7 * p * p
+    return field, length(D), done
 
 
-def safe_step(defect: float, norm: float, attraction: float, eps: float) -> float:
+def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
     """Return the longest step that keeps |X'X - I| <= eps.
 
     The skew part leaves X'X as it is to first order, so that a step t along the field F changes the
@@ -45,19 +44,19 @@ def safe_step(defect: float, norm: float, attraction: float, eps: float) -> floa
 
     Parameters
     ----------
-    defect, norm : float
+    defect, norm : number
         d and |F|.
     attraction, eps : float
     """
     longest = 1 / (2 * attraction) if attraction > 0 else float("inf")
-    if norm == 0:
+    if isinstance(norm, float) and norm == 0:  # elsewhere a run ends there, whatever the step is
         return longest
     pull = attraction * defect * (1 - defect)
-    room = sqrt(max(pull**2 + norm**2 * (eps - defect), 0.0))
-    return min((pull + room) / norm**2, longest)
+    room = root(greatest(pull**2 + norm**2 * (eps - defect), 0.0))
+    return least((pull + room) / norm**2, longest)
 
 
-class FieldDescent(Descent[StateT]):
+class FieldDescent(ArrayDescent[StateT]):
     """Base of the methods that step along the landing field and do not retract."""
 
     step_size: float
@@ -65,13 +64,13 @@ class FieldDescent(Descent[StateT]):
     batch: int
     tolerance: float
 
-    def followed(self, state: Any, G: Array) -> Array:
+    def followed(self, state: Any, G: Any) -> Any:
         """Return what the field is that of, in place of the gradient G; here G itself."""
         del state
         return G
 
     def move(self, oracle: StiefelOracle, state: Iterate, attraction: float, eps: float) -> bool:
-        """Take a step along the field; return False where the run ends instead.
+        """Take a step along the field; return False where the run is known to end instead.
 
         Parameters
         ----------
@@ -87,13 +86,13 @@ class FieldDescent(Descent[StateT]):
             return False
         followed = self.followed(state, G)
         field, defect, done = landing_field(state.X, followed, attraction)
-        state.work.flops += done + 2 * state.X.size
+        state.work.flops += done + 2 * size_of(G)
         norm = norm_of(field, state)
         exact = followed is G and not self.batch
         if settle(state, norm, self.tolerance if exact else 0.0):
             return False
-        step = self.step_size
+        step: Any = self.step_size
         if self.safe_step:
-            step = min(step, safe_step(defect, norm, attraction, eps))
-        state.X = state.X - step * field
+            step = least(step, safe_step(defect, norm, attraction, eps))
+        state.X = unless_ended(state, state.X - step * field, state.X)
         return True

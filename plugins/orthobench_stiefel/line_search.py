@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array
+from orthobench.tools.scalars import greatest, inner, least, ratio
 
 RHO = 1e-4
 """The share of the slope that a step must gain."""
@@ -20,8 +21,8 @@ MEMORY = 0.85
 BOUNDS = (1e-20, 1e20)
 """The shortest and the longest Barzilai-Borwein step."""
 
-ROUNDING = 4 * float(np.finfo(np.float64).eps)
-"""A rise of the cost, relative to it, that is taken for rounding."""
+ROUNDING = 4
+"""A rise of the cost, relative to it and to the rounding unit, that is taken for rounding."""
 
 
 @dataclass(slots=True)
@@ -30,35 +31,37 @@ class Reference:
 
     Attributes
     ----------
-    cost : float
+    cost : number
     weight : float
         The sum Q of the weights.
+    eps : float
+        The rounding unit.
     """
 
-    cost: float
+    cost: Any
     weight: float = 1.0
+    eps: float = float(np.finfo(np.float64).eps)
 
-    def accepts(self, cost: float, gain: float) -> bool:
+    def accepts(self, cost: Any, gain: Any) -> Any:
         """Return whether a cost is below the reference by a gain, up to rounding."""
-        return cost <= self.cost - gain + ROUNDING * abs(self.cost)
+        return cost <= self.cost - gain + ROUNDING * self.eps * abs(self.cost)
 
-    def include(self, cost: float, memory: float = MEMORY) -> None:
+    def include(self, cost: Any, memory: float = MEMORY) -> None:
         """Update the mean: Q' = memory Q + 1, C' = (memory Q C + cost) / Q'."""
         weight = memory * self.weight + 1
         self.cost = (memory * self.weight * self.cost + cost) / weight
         self.weight = weight
 
 
-def barzilai_borwein(S: Array, Y: Array, *, long: bool) -> float:
+def barzilai_borwein(S: Any, Y: Any, *, long: bool) -> Any:
     """Return |S|²/|<S, Y>|, or the shorter |<S, Y>|/|Y|², within `BOUNDS`; 4np flops.
 
     Parameters
     ----------
-    S, Y : ndarray, shape (n, p)
+    S, Y : array, shape (n, p)
         The differences of two iterates, and of their gradients.
     long : bool
     """
-    product = abs(float(np.vdot(S, Y)))
-    over, under = (float(np.vdot(S, S)), product) if long else (product, float(np.vdot(Y, Y)))
-    step = over / under if under > 0 else BOUNDS[1]
-    return min(max(step, BOUNDS[0]), BOUNDS[1])
+    product = abs(inner(S, Y))
+    over, under = (inner(S, S), product) if long else (product, inner(Y, Y))
+    return least(greatest(ratio(over, under, BOUNDS[1]), BOUNDS[0]), BOUNDS[1])

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, flops, parameter
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    copied,
+    flops,
+    identity,
+    namespace,
+    parameter,
+    unless_ended,
+)
 from orthobench.families.stiefel import StiefelOracle
+from orthobench.tools.scalars import root
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
     check_batch,
     momentum_parameter,
     norm_of,
+    size_of,
     tolerance_parameter,
 )
 from orthobench_stiefel.landing_field import FieldDescent
@@ -39,14 +49,14 @@ class PogoState(Iterate):
 
     Attributes
     ----------
-    mean : ndarray, shape (n, p)
+    mean : array, shape (n, p)
         The sum of gradients with momentum, or their mean of Adam.
-    square : float
+    square : number
         The mean of |G|² of Adam.
     """
 
-    mean: Array
-    square: float = 0.0
+    mean: Any
+    square: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class POGO(FieldDescent[PogoState]):
     best_normal : bool
         The weight after which the defect is least, in place of ``normal``: the minimizer of a
         quartic polynomial. The authors' code takes the real part of a root of this polynomial,
-        which seldom has a real one.
+        which seldom has a real one. With NumPy only, since other libraries have no roots.
     safe_step : bool
     batch : int
     tolerance : float
@@ -111,40 +121,48 @@ class POGO(FieldDescent[PogoState]):
         """Begin at the start."""
         del rng
         check_batch(oracle, self.batch)
-        return PogoState(X=oracle.start.copy(), mean=np.zeros(oracle.start.shape))
+        X = copied(oracle.start)
+        return PogoState(X=X, mean=namespace(X).zeros_like(X))
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why this solver cannot take a problem, or cannot compute there."""
+        if self.best_normal and self.place.library != "numpy":
+            return f"best_normal needs roots of polynomials, which {self.on} has not"
+        return super().refuses(problem)
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: StiefelOracle, state: PogoState) -> None:
         """Do one step and its correction."""
         state.work.steps += 1
+        before = state.X
         if self.move(oracle, state, 0.0, SAFE_DEFECT):
             M = state.X
             n, p = M.shape
             S = M.T @ M
             normal = best_normal(S, state) if self.best_normal else self.normal
-            state.X = M @ ((1 + normal) * np.eye(p) - normal * S)
+            corrected = M @ ((1 + normal) * identity(p, M) - normal * S)
+            state.X = unless_ended(state, corrected, before)
             state.work.flops += 2 * flops.gemm(n, p, p) + 3 * p * p
 
-    def followed(self, state: PogoState, G: Array) -> Array:
+    def followed(self, state: PogoState, G: Any) -> Any:
         """Return what the base optimizer makes of the gradient."""
         if self.base == "vector-adam":
             return _adam(state, G)
         if self.momentum:
             state.mean = self.momentum * state.mean + G
-            state.work.flops += 2 * G.size
+            state.work.flops += 2 * size_of(G)
             return state.mean
         return G
 
 
-def _adam(state: PogoState, G: Array) -> Array:
+def _adam(state: PogoState, G: Any) -> Any:
     """Update the means of Adam; return the first over the root of the second, both corrected."""
     (first, second), count = BETAS, state.work.steps
     state.mean = first * state.mean + (1 - first) * G
     state.square = second * state.square + (1 - second) * norm_of(G, state) ** 2
-    root = sqrt(state.square / (1 - second**count)) + EPS
-    state.work.flops += 4 * G.size
-    followed: Array = state.mean / ((1 - first**count) * root)
-    return followed
+    scale = root(state.square / (1 - second**count)) + EPS
+    state.work.flops += 4 * size_of(G)
+    return state.mean / ((1 - first**count) * scale)
 
 
 def best_normal(S: Array, state: PogoState) -> float:

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, isfinite
-from typing import ClassVar
+from math import ceil
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import (
-    Array,
     Status,
     UsageError,
+    copied,
+    ends,
     flops,
+    identity,
+    like,
+    namespace,
     orthonormalize,
     parameter,
+    unless_ended,
 )
 from orthobench.families.stiefel import StiefelOracle
+from orthobench.tools.scalars import chosen, not_finite
 from orthobench_stiefel.descent import (
-    Descent,
+    ArrayDescent,
     Iterate,
     batch_parameter,
     check_batch,
     estimated,
     fail,
     norm_of,
+    size_of,
     tolerance_parameter,
 )
 
@@ -41,17 +49,17 @@ class SubmanifoldState(Iterate):
     rng : numpy.random.Generator
     size : int
         Coordinates that a step rotates, r.
-    idle : int
+    idle : number
         Steps since the gradient was last above the tolerance.
     """
 
     rng: np.random.Generator
     size: int
-    idle: int = 0
+    idle: Any = 0
 
 
 @dataclass(frozen=True)
-class RandomSubmanifold(Descent[SubmanifoldState]):
+class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     """RSDM: X <- X + P'(Y - I)PX with Y = qr(I - t skew(PG(PX)')), P random with r rows.
 
     P is r rows of a random permutation, in order, or of a random orthogonal matrix. A step rotates
@@ -79,7 +87,8 @@ class RandomSubmanifold(Descent[SubmanifoldState]):
     Notes
     -----
     Flops of a step: rows of a gradient and 4r²p + 8r³/3 for permutations, or a gradient and
-    6nrp + 4nr² + 4r²p + 4r³/3 for rotations. Memory: 2np + 3r², and nr for rotations.
+    6nrp + 4nr² + 4r²p + 4r³/3 for rotations. Memory: 2np + 3r², and nr for rotations. What is drawn
+    is drawn in NumPy, and moved at each step where it computes elsewhere.
 
     References
     ----------
@@ -114,7 +123,7 @@ class RandomSubmanifold(Descent[SubmanifoldState]):
         if size > oracle.n and self.size is not None:
             raise UsageError(f"size = {size} coordinates are more than the {oracle.n} rows of X")
         size = min(size, oracle.n)
-        return SubmanifoldState(X=oracle.start.copy(), rng=rng, size=size)
+        return SubmanifoldState(X=copied(oracle.start), rng=rng, size=size)
 
     def step(self, oracle: StiefelOracle, state: SubmanifoldState) -> None:
         """Rotate the coordinates of one draw."""
@@ -123,49 +132,66 @@ class RandomSubmanifold(Descent[SubmanifoldState]):
         self._settle(state, norm, oracle.n)
         n, p = state.X.shape
         if self.orthonormalize and state.work.steps % self.orthonormalize == 0:
-            state.X = orthonormalize(state.X)
+            state.X = unless_ended(state, orthonormalize(state.X), state.X)
             state.work.flops += flops.qr(n, p)
 
-    def _rows(self, oracle: StiefelOracle, state: SubmanifoldState) -> float:
+    def _rows(self, oracle: StiefelOracle, state: SubmanifoldState) -> Any:
         """Rotate random rows of X; return the norm of the gradient there."""
-        n, r = oracle.n, state.size
-        rows = np.sort(state.rng.choice(n, r, replace=False))
+        n, r, take = oracle.n, state.size, namespace(state.X).take
+        drawn = np.sort(state.rng.choice(n, r, replace=False))
+        rows = like(drawn, state.X)
         if self.batch:
-            G = estimated(oracle, state, state.X, self.batch)[rows]
+            G = take(estimated(oracle, state, state.X, self.batch), rows, axis=0)
         else:
             G = oracle.gradient_rows(state.X, rows)
             state.work.samples += oracle.terms
             state.work.flops += oracle.gradient_rows_flops(r)
-        turn, norm = self._turn(state, G, state.X[rows])
-        state.X[rows] = turn @ state.X[rows]
+        some = take(state.X, rows, axis=0)
+        turn, norm = self._turn(state, G, some)
+        state.X = unless_ended(state, _replaced(state.X, drawn, turn @ some), state.X)
         return norm
 
-    def _mixed(self, oracle: StiefelOracle, state: SubmanifoldState) -> float:
+    def _mixed(self, oracle: StiefelOracle, state: SubmanifoldState) -> Any:
         """Rotate random directions; return the norm of the gradient there."""
         (n, p), r = state.X.shape, state.size
-        P = orthonormalize(state.rng.standard_normal((n, r))) if r < n else np.eye(n)
+        P = identity(n, state.X)
+        if r < n:
+            P = orthonormalize(like(state.rng.standard_normal((n, r)), state.X))
         G = estimated(oracle, state, state.X, self.batch)
         state.work.flops += flops.qr(n, r) + 3 * flops.gemm(n, p, r)
         PX = P.T @ state.X
         turn, norm = self._turn(state, P.T @ G, PX)
-        state.X = state.X + P @ (turn @ PX - PX)
-        state.work.flops += PX.size + state.X.size
+        moved = state.X + P @ (turn @ PX - PX)
+        state.X = unless_ended(state, moved, state.X)
+        state.work.flops += size_of(PX) + n * p
         return norm
 
-    def _turn(self, state: SubmanifoldState, G: Array, X: Array) -> tuple[Array, float]:
+    def _turn(self, state: SubmanifoldState, G: Any, X: Any) -> tuple[Any, Any]:
         """Return qr(I - t skew(GX')), and the norm of skew(GX')."""
         r, p = X.shape
-        state.unit = state.unit or norm_of(G, state)
+        if isinstance(state.unit, float):  # zero before the first step
+            state.unit = state.unit or norm_of(G, state)
         K = G @ X.T
         skew = (K - K.T) / 2
-        turn = orthonormalize(np.eye(r) - self.step_size * skew)
+        turn = orthonormalize(identity(r, X) - self.step_size * skew)
         state.work.flops += 2 * flops.gemm(r, r, p) + flops.qr(r, r) + 5 * r * r
         return turn, norm_of(skew, state)
 
-    def _settle(self, state: SubmanifoldState, norm: float, n: int) -> None:
+    def _settle(self, state: SubmanifoldState, norm: Any, n: int) -> None:
         small = norm <= (0.0 if self.batch else self.tolerance) * state.unit
-        state.idle = state.idle + 1 if small else 0
-        if not isfinite(norm):
+        state.idle = chosen(small, state.idle + 1, 0)
+        enough = state.idle >= ceil(COVER * (n / state.size) ** 2)
+        ends(state, enough, not_finite(norm))
+        if state.status is Status.FAILED:
             fail(state)
-        elif state.idle >= ceil(COVER * (n / state.size) ** 2):
-            state.status = Status.CONVERGED
+
+
+def _replaced(X: Any, rows: NDArray[np.intp], some: Any) -> Any:
+    """Return X with other rows at some places; NumPy writes into X."""
+    if isinstance(X, np.ndarray):
+        X[rows] = some
+        return X
+    order = np.arange(X.shape[0])
+    order[rows] = X.shape[0] + np.arange(len(rows))
+    xp = namespace(X)
+    return xp.take(xp.concat([X, some]), like(order, X), axis=0)

@@ -8,14 +8,17 @@ Cayley transform with that of the canonical metric, Q factors with either to fir
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from math import ceil, log
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from orthobench.contract import Array, flops, orthonormalize
+from orthobench.contract import Array, flops, identity, is_plain, namespace, orthonormalize
+from orthobench.tools.scalars import inner, length
 from orthobench_stiefel.cayley import CayleyCurve
+from orthobench_stiefel.descent import size_of
 
-Retraction: TypeAlias = Callable[[Array, Array], tuple[Array, int]]
+Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]
 
 WIDE = 32
 """Columns from which a Q factor is faster by products of matrices."""
@@ -26,11 +29,14 @@ CLOSE = 1e-8
 ITERATIONS = 60
 """Most Newton-Schulz iterations, each of which adds half to a small singular value."""
 
+QUADRATIC = 7
+"""Newton-Schulz iterations from singular values between sqrt(1/2) and sqrt(2) to 1 - 1e-16."""
 
-def qr(X: Array, D: Array) -> tuple[Array, int]:
+
+def qr(X: Any, D: Any) -> tuple[Any, int]:
     """Return the Q factor of X + D, with a positive diagonal of R; 4np² - 4p³/3 flops."""
-    factor = orthonormalize if X.shape[1] < WIDE else _compact_q
-    return factor(X + D), flops.qr(*X.shape) + 2 * X.size
+    factor = _compact_q if X.shape[1] >= WIDE and is_plain(X) else orthonormalize
+    return factor(X + D), flops.qr(*X.shape) + 2 * size_of(X)
 
 
 def _compact_q(Y: Array) -> Array:
@@ -50,20 +56,20 @@ def _compact_q(Y: Array) -> Array:
     return Q
 
 
-def polar(X: Array, D: Array) -> tuple[Array, int]:
+def polar(X: Any, D: Any) -> tuple[Any, int]:
     """Return Y (Y'Y)^(-1/2) for Y = X + D, by the eigenvectors of Y'Y; 4np² + 11p³ flops.
 
     Y'Y = I + D'D is well conditioned, since D is tangent.
     """
-    n, p = X.shape
+    xp, (n, p) = namespace(X), X.shape
     Y = X + D
-    values, V = np.linalg.eigh(Y.T @ Y)
-    factor = (V / np.sqrt(values)) @ V.T
-    done = 2 * flops.gemm(n, p, p) + flops.eigh(p) + flops.gemm(p, p, p) + p * p + p + X.size
+    values, V = xp.linalg.eigh(Y.T @ Y)
+    factor = (V / xp.sqrt(values)) @ V.T
+    done = 2 * flops.gemm(n, p, p) + flops.eigh(p) + flops.gemm(p, p, p) + p * p + p + n * p
     return Y @ factor, done
 
 
-def cayley(X: Array, D: Array) -> tuple[Array, int]:
+def cayley(X: Any, D: Any) -> tuple[Any, int]:
     """Return the Cayley transform of PDX' - XD'P, P = I - XX'/2, applied to X.
 
     14np² + 40p³/3 flops (`orthobench_stiefel.cayley`). It does not orthonormalize: rounding adds
@@ -71,42 +77,58 @@ def cayley(X: Array, D: Array) -> tuple[Array, int]:
     """
     n, p = X.shape
     curve = CayleyCurve(X, X @ ((X.T @ D) / 2) - D)
-    done = curve.flops + curve.point_flops + 2 * flops.gemm(n, p, p) + X.size + p * p
+    done = curve.flops + curve.point_flops + 2 * flops.gemm(n, p, p) + n * p + p * p
     return curve(1.0), done
 
 
-def newton_schulz(X: Array, D: Array) -> tuple[Array, int]:
+def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
     """Return the polar factor of X + D by Y <- Y (3I - Y'Y)/2; 4np² flops an iteration.
 
     It converges for singular values below sqrt(3). Those of Y are from 1 to sqrt(1 + |D|²), since D
     is tangent, so that Y is divided by this bound where it is above sqrt(2).
+
+    NumPy ends where Y'Y is close to I. Elsewhere this would wait for the device at each iteration:
+    only the bound is read, and the iterations that it may take are done.
     """
     n, p = X.shape
-    Y, bound = X + D, float(np.sqrt(1 + np.vdot(D, D)))
+    Y, bound = X + D, float(np.sqrt(1 + float(inner(D, D))))
     if bound > np.sqrt(2):
-        Y /= bound
-    done, identity = 4 * X.size, np.eye(p)
-    for _ in range(ITERATIONS):
+        Y = Y / bound
+    done, unit = 4 * n * p, identity(p, X)
+    for _ in range(iterations(bound, X)):
         S = Y.T @ Y
-        Y = Y @ (1.5 * identity - 0.5 * S)
+        Y = Y @ (1.5 * unit - 0.5 * S)
         done += 2 * flops.gemm(n, p, p) + 5 * p * p
-        if np.linalg.norm(S - identity) <= CLOSE:
+        if isinstance(Y, np.ndarray) and length(S - unit) <= CLOSE:
             break
     return Y, done
 
 
-def cholesky_qr(X: Array, D: Array) -> tuple[Array, int]:
+def iterations(bound: float, X: Any) -> int:
+    """Return the most Newton-Schulz iterations for a bound on the singular values."""
+    if isinstance(X, np.ndarray) or not bound < np.inf:
+        return ITERATIONS
+    return QUADRATIC + max(0, ceil(log(bound / np.sqrt(2), 1.5)))
+
+
+def cholesky_qr(X: Any, D: Any) -> tuple[Any, int]:
     """Return Y L'⁻¹ for Y = X + D and Y'Y = LL', the Q factor in exact arithmetic; 3np² + p³/3.
 
     The defect is about eps cond(Y)², which is small for tangent steps.
     """
+    (n, p), linalg = X.shape, namespace(X).linalg
+    Y = X + D
+    L = linalg.cholesky(Y.T @ Y)
+    Q = _divided(Y, L) if is_plain(Y) else linalg.solve(L, Y.T).T
+    return Q, flops.gemm(n, p, p) + n * p * p + p**3 // 3 + n * p
+
+
+def _divided(Y: Array, L: Array) -> Array:
+    """Return Y L'⁻¹, in place of Y."""
     from scipy.linalg.blas import dtrsm
 
-    n, p = X.shape
-    Y = X + D
-    L = np.linalg.cholesky(Y.T @ Y)
     Q: Array = dtrsm(1.0, L.T, Y.T, trans_a=True, overwrite_b=True).T
-    return Q, flops.gemm(n, p, p) + n * p * p + p**3 // 3 + X.size
+    return Q
 
 
 RETRACTIONS: Mapping[str, Retraction] = {

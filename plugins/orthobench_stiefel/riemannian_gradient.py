@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, Status, UsageError, flops, parameter
+from orthobench.contract import (
+    Status,
+    UsageError,
+    copied,
+    flops,
+    namespace,
+    parameter,
+    read_end,
+    unless_ended,
+)
 from orthobench.families.stiefel import StiefelOracle, projected
+from orthobench.tools.scalars import chosen, inner, least
 from orthobench_stiefel.descent import (
-    Descent,
+    ArrayDescent,
     Iterate,
     batch_parameter,
     check_batch,
@@ -20,6 +31,7 @@ from orthobench_stiefel.descent import (
     momentum_parameter,
     norm_of,
     settle,
+    size_of,
     tolerance_parameter,
 )
 from orthobench_stiefel.line_search import CUT, RHO, Reference, barzilai_borwein
@@ -44,30 +56,30 @@ class GradientState(Iterate):
 
     Attributes
     ----------
-    R : ndarray, shape (n, p)
+    R : array, shape (n, p)
         The Riemannian gradient at X.
-    D : ndarray, shape (n, p)
+    D : array, shape (n, p)
         The direction of the next step: R, or with momentum more.
-    slope : float
+    slope : number
         <G, R>, with the matrix G of partial derivatives.
-    length : float
+    length : number
         The first trial of the next step.
     reference : Reference
         The cost that a step is compared with.
-    shorts : list of float
+    shorts : list of numbers
         The last short steps, of the adaptive rule.
     """
 
-    R: Array
-    D: Array
-    slope: float
-    length: float
+    R: Any
+    D: Any
+    slope: Any
+    length: Any
     reference: Reference
-    shorts: list[float] = field(default_factory=list)
+    shorts: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class RiemannianGradient(Descent[GradientState]):
+class RiemannianGradient(ArrayDescent[GradientState]):
     """Gradient descent along retractions, with Barzilai-Borwein, Armijo or constant steps.
 
     X <- Retr_X(-t R). In the Euclidean metric R = G - X sym(X'G), in the canonical one
@@ -89,7 +101,7 @@ class RiemannianGradient(Descent[GradientState]):
       X by projection.
 
     It has converged where the gradient is small, or where no step lowers the cost by more than its
-    rounding.
+    rounding. A search waits for the device once for each trial, to see whether it is accepted.
 
     Parameters
     ----------
@@ -148,6 +160,12 @@ class RiemannianGradient(Descent[GradientState]):
         """Whether a run ends by itself: where the step is searched for."""
         return self.steps != "constant"
 
+    @property
+    def readings(self) -> float:  # type: ignore[override]
+        """One for each trial, and one for each retraction by Newton-Schulz iterations."""
+        trials = 1 if self.steps == "constant" else TRIALS
+        return trials * ((self.steps != "constant") + (self.retraction == "newton-schulz"))
+
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> GradientState:
         """Evaluate the start."""
         del rng
@@ -156,10 +174,9 @@ class RiemannianGradient(Descent[GradientState]):
             raise UsageError(f"steps = {self.steps} searches with the whole cost; take batch = 0")
         if self.momentum and self.steps != "constant":
             raise UsageError(f"steps = {self.steps} has no momentum; take momentum = 0")
-        X = oracle.start.copy()
-        state = GradientState(
-            X=X, R=X, D=X, slope=0.0, length=self.step_size, reference=Reference(0.0)
-        )
+        X = copied(oracle.start)
+        reference = Reference(0.0, eps=float(namespace(X).finfo(X.dtype).eps))
+        state = GradientState(X=X, R=X, D=X, slope=0.0, length=self.step_size, reference=reference)
         if self.steps == "constant":
             G = estimated(oracle, state, X, self.batch)
         else:
@@ -168,13 +185,15 @@ class RiemannianGradient(Descent[GradientState]):
         state.R, state.slope = self._gradient(state, X, G)
         state.D = state.R
         settle(state, state.slope, 0.0)
+        read_end(oracle, state)
         return state
 
     def step(self, oracle: StiefelOracle, state: GradientState) -> None:
         """Do one step along the retraction."""
         state.work.steps += 1
         if self.steps == "constant":
-            state.X = self._retracted(state, self.step_size)
+            moved = self._retracted(state, self.step_size)
+            state.X = unless_ended(state, moved, state.X)
             G = estimated(oracle, state, state.X, self.batch)
             state.R, state.slope = self._gradient(state, state.X, G)
             state.D = state.R + self._carried(state) if self.momentum else state.R
@@ -188,15 +207,14 @@ class RiemannianGradient(Descent[GradientState]):
         for _ in range(TRIALS):
             X = self._retracted(state, length)
             value, G = evaluated(oracle, state, X)
-            if state.reference.accepts(value, RHO * length * state.slope):
+            accepted = state.reference.accepts(value, RHO * length * state.slope)
+            if accepted if state.ended is None else accepted | (state.ended != 0):
                 return self._accept(state, X, value, G, length)
-            length *= cut
+            length = length * cut
         state.status = Status.CONVERGED
         return None
 
-    def _accept(
-        self, state: GradientState, X: Array, value: float, G: Array, length: float
-    ) -> None:
+    def _accept(self, state: GradientState, X: Any, value: Any, G: Any, length: Any) -> None:
         R, state.slope = self._gradient(state, X, G)
         if self.steps == "armijo":
             state.length = 2 * length
@@ -204,41 +222,41 @@ class RiemannianGradient(Descent[GradientState]):
         else:
             state.length = self._next_length(state, X - state.X, R - state.R)
             state.reference.include(value)
-            state.work.flops += 2 * X.size
-        state.X, state.R, state.D = X, R, R
+            state.work.flops += 2 * size_of(X)
+        state.X, state.R, state.D = unless_ended(state, X, state.X), R, R
 
-    def _next_length(self, state: GradientState, S: Array, Y: Array) -> float:
+    def _next_length(self, state: GradientState, S: Any, Y: Any) -> Any:
         """Return the first trial of the next step, by the changes of X and R."""
-        state.work.flops += 4 * S.size
+        state.work.flops += 4 * size_of(S)
         if self.steps == "bb":
             return barzilai_borwein(S, Y, long=state.work.steps % 2 == 0)
-        state.work.flops += 4 * S.size
+        state.work.flops += 4 * size_of(S)
         long, short = (barzilai_borwein(S, Y, long=which) for which in (True, False))
         state.shorts = [*state.shorts[1 - RECENT :], short]
-        return min(state.shorts) if short < STEEP * long else long
+        return chosen(short < STEEP * long, reduce(least, state.shorts), long)
 
-    def _gradient(self, state: GradientState, X: Array, G: Array) -> tuple[Array, float]:
+    def _gradient(self, state: GradientState, X: Any, G: Any) -> tuple[Any, Any]:
         """Return the Riemannian gradient in the metric, and <G, R>."""
         n, p = X.shape
-        R: Array = G - X @ self._inner(X.T @ G)
-        state.work.flops += 2 * flops.gemm(n, p, p) + 3 * X.size
+        R = G - X @ self._inner(X.T @ G)
+        state.work.flops += 2 * flops.gemm(n, p, p) + 3 * n * p
         state.work.flops += {"euclidean": 2, "canonical": 0, "turning": 3}[self.metric] * p * p
-        return R, float(np.vdot(G, R))
+        return R, inner(G, R)
 
-    def _inner(self, XG: Array) -> Array:
+    def _inner(self, XG: Any) -> Any:
         """Return X'G - w skew(X'G), the coordinates in X of what R lacks of G."""
         if self.metric == "canonical":
             return XG.T
-        turned: Array = XG - TURNING / 2 * (XG - XG.T)
+        turned = XG - TURNING / 2 * (XG - XG.T)
         return turned if self.metric == "turning" else (XG + XG.T) / 2
 
-    def _carried(self, state: GradientState) -> Array:
+    def _carried(self, state: GradientState) -> Any:
         """Return the last direction, projected to the tangent space at X, times the momentum."""
         n, p = state.X.shape
         state.work.flops += 2 * flops.gemm(n, p, p) + 3 * n * p + 2 * p * p
         return self.momentum * projected(state.X, state.D)
 
-    def _retracted(self, state: GradientState, length: float) -> Array:
+    def _retracted(self, state: GradientState, length: Any) -> Any:
         X, done = RETRACTIONS[self.retraction](state.X, -length * state.D)
-        state.work.flops += done + X.size
+        state.work.flops += done + size_of(X)
         return cleaned(X, state) if self.retraction == "cayley" else X

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class WenYin(Descent[WenYinState]):
         state.status = Status.CONVERGED
         return None
 
-    def _point(self, state: WenYinState, length: float) -> Array | None:
+    def _point(self, state: WenYinState, length: float) -> Any:
         """Return a point of the curve; None where its system is singular to rounding.
 
         Near a stationary point a Barzilai-Borwein step may be as long as its bound.

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
+from math import inf
 from operator import iadd
 from typing import Any, ClassVar, NamedTuple
 
@@ -99,6 +100,7 @@ class Randomized(ArraySolver[SampleOracle, CollectedState]):
 
     needs: ClassVar[type[SampleOracle]] = SampleOracle
     reruns: ClassVar[bool] = True
+    readings: ClassVar[float] = inf
     batch = 1
 
     @abstractmethod

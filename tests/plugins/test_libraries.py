@@ -1,19 +1,53 @@
 """Each solver that takes arrays of any library, on those that are installed."""
 
-import pytest
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from orthobench.contract import ArraySolver
+import numpy as np
+import pytest
+from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient
+
+from orthobench.contract import ArraySolver, SampleOracle, Solution, State, copied, namespace
+from orthobench.families.stiefel import FiniteSumOracle
+from orthobench.harness.identity import Streams
+from orthobench.harness.run import run
+from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotConforming
-from orthobench.testing.check_of_libraries import check_libraries
+from orthobench.testing.check_of_libraries import REFERENCE, check_libraries, readings
 from orthobench.testing.examples import example
 from orthobench.tools.places import place_of
 
+SETTINGS: dict[str, dict[str, Any]] = {
+    # long steps along geodesics turn by many radians, which makes rounding grow
+    "grassmannian-sgd": {"step": 0.1},
+}
+"""Parameters of solvers that cannot be compared with their defaults."""
+
 SOLVERS = [
-    name
+    catalogue().solver(name, SETTINGS.get(name, {}))
     for name, p in catalogue().solvers.items()
     if issubclass(p.item, ArraySolver) and p.item.on == "numpy"
+] + [
+    *(
+        RiemannianGradient(retraction=r, steps="armijo", metric=m)
+        for r, m in (("polar", "canonical"), ("cayley", "turning"), ("cholesky-qr", "euclidean"))
+    ),
+    RiemannianGradient(steps="constant", retraction="newton-schulz", momentum=0.5, batch=5),
+    Landing(batch=5),
+    POGO(base="vector-adam", safe_step=True),
+    RandomSubmanifold(sampling="rotation", orthonormalize=7),
 ]
+
+PROBLEMS = {
+    "stiefel-brockett": {"n": 12, "p": 3},
+    "stiefel-procrustes": {"n": 10, "p": 3, "rows": 30},
+    "quadratic-assignment": {"n": 6},
+    "joint-diagonalization": {"n": 5, "matrices": 4},
+    "nonlinear-eigenvalue": {"n": 20, "p": 3},
+    "weight-rotation": {"n": 8, "rows": 30},
+}
+"""Problems whose oracles take arrays of any library."""
 
 SINGLE = {"numpy/float32", "torch:cpu/float32", "torch:cuda/float32"}
 """Places of a precision in which a run differs by rounding that its steps amplify."""
@@ -21,13 +55,16 @@ SINGLE = {"numpy/float32", "torch:cpu/float32", "torch:cuda/float32"}
 ROUNDED = 2e-3
 """Largest difference there, relative to the largest value of a metric: 2e4 rounding units."""
 
+AMPLIFIED = 0.1
+"""The same with Barzilai-Borwein steps, which are ratios of small differences."""
+
 
 def needed(on):
     if why := place_of(on).missing():
         pytest.skip(why)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("solver", SOLVERS, ids=[f"{s.name}-{i}" for i, s in enumerate(SOLVERS)])
 @pytest.mark.parametrize(
     "on",
     [
@@ -35,15 +72,119 @@ def needed(on):
         pytest.param("jax:cpu", marks=pytest.mark.slow),  # it compiles for each length of a chunk
     ],
 )  # fmt: skip
-def test_runs_are_those_of_numpy(name, on):
+def test_runs_are_those_of_numpy(solver, on):
     needed(on)
-    # long steps along geodesics turn by many radians, which makes rounding grow
-    solver = catalogue().solver(name, {"step": 0.1} if name == "grassmannian-sgd" else {})
-    tolerance = ROUNDED if on in SINGLE else 1e-10
+    rounded = AMPLIFIED if getattr(solver, "steps", "") == "bb" else ROUNDED
+    tolerance = rounded if on in SINGLE else 1e-10
     check_libraries(solver, example(solver), on, tolerance)
+
+
+@pytest.mark.parametrize("on", [REFERENCE, "torch:cpu", "torch:cuda"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_oracles_compute_there_what_they_compute_in_numpy(name, on):
+    needed(on)
+    oracle = catalogue().problem(name, PROBLEMS[name]).build(np.random.default_rng(0)).oracle
+    moved, place = oracle.to(place_of(on)), place_of(on)
+    X = np.random.default_rng(1).standard_normal((oracle.n, oracle.k))
+    there, rows = place.array(X), np.array([0, 2])
+    both, both_there = oracle.value_and_gradient(X), moved.value_and_gradient(there)
+    pairs = [
+        *zip(both, both_there, strict=True),
+        (oracle.value(X), moved.value(there)),
+        (oracle.gradient(X), moved.gradient(there)),
+        (oracle.gradient_rows(X, rows), moved.gradient_rows(there, place.array(rows))),
+    ]
+    if isinstance(oracle, FiniteSumOracle):
+        for each in (oracle, moved):
+            each.rewind(np.random.default_rng(2))
+        moved.prepare(5)
+        for batch in (2, oracle.terms):  # more than were prepared
+            ours, theirs = (
+                each.stochastic_gradient(at, batch) for each, at in ((oracle, X), (moved, there))
+            )
+            pairs.append((ours, theirs))
+            assert moved.taken == oracle.taken
+    for ours, theirs in pairs:
+        np.testing.assert_allclose(place.to_numpy(theirs), ours, rtol=1e-12, atol=1e-12)
 
 
 def test_a_difference_is_found():
     solver = catalogue().solver("oja")
     with pytest.raises(NotConforming, match=r"on numpy/float32 the metric \w+ differs by"):
         check_libraries(solver, example(solver), "numpy/float32")
+
+
+@pytest.mark.parametrize("on", [REFERENCE, "torch:cpu"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        Landing(step_size=3.0, tolerance=0.02),
+        POGO(step_size=3.0, tolerance=0.02, base="sgd"),
+        RandomSubmanifold(step_size=3.0, size=24, tolerance=0.02),
+        RiemannianGradient(tolerance=0.02),
+    ],
+    ids=lambda s: s.name,
+)
+def test_a_run_that_converges_within_a_chunk_ends_at_the_same_step(solver, on):
+    needed(on)
+    ours, theirs = (
+        run(example(solver), type(solver)(**{**vars(solver), "on": place}), Budget(steps=500),
+            Streams.of("converging", solver.name, 0))
+        for place in ("numpy", on)
+    )  # fmt: skip
+    last = ours.trace[-1].work.steps
+    assert f"converged after {last} steps" == ours.stop.reason == theirs.stop.reason
+    assert [p.work for p in theirs.trace] == [p.work for p in ours.trace]
+
+
+@pytest.mark.parametrize("on", [REFERENCE, "torch:cpu"])
+def test_a_run_that_diverges_says_why(on):
+    needed(on)
+    solver = Landing(step_size=1e200, safe_step=False, on=on)
+    outcome = run(example(solver), solver, Budget(steps=50), Streams.of("x", solver.name, 0))
+    assert "the gradient is not finite at step" in outcome.stop.reason
+
+
+@pytest.mark.parametrize(
+    ("solver", "most"),
+    [
+        (Landing(), 1), (POGO(), 1), (RandomSubmanifold(), 1), (RiemannianGradient(), 21),
+        (RiemannianGradient(steps="constant"), 1),
+    ],
+)  # fmt: skip
+def test_how_many_values_twenty_steps_bring_back(solver, most):
+    assert readings(solver, example(solver), 20) == most
+
+
+@dataclass(slots=True, kw_only=True)
+class Basis(State):
+    U: Any
+
+
+@dataclass(frozen=True)
+class Curious(ArraySolver[SampleOracle, Basis]):
+    """Looks at each sample before it goes on."""
+
+    name: ClassVar[str] = "curious"
+    needs: ClassVar[type[SampleOracle]] = SampleOracle
+    batch = 1
+
+    def init(self, oracle, rng):
+        return Basis(U=copied(oracle.start))
+
+    def step(self, oracle, state):
+        x = oracle.take(1)
+        if namespace(x).sum(x) > 0:
+            state.work.samples += 1
+        else:
+            state.work.samples += 1
+        state.work.steps += 1
+
+    def solution(self, state):
+        return Solution(copied(state.U))
+
+
+def test_a_solver_that_waits_for_the_device_at_each_step_does_not_conform():
+    solver = Curious()
+    with pytest.raises(NotConforming, match="40 steps bring 40 values back to the host"):
+        check_libraries(solver, example(solver))

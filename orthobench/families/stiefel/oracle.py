@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, namespace
 
 Cost: TypeAlias = Callable[[Array], float]
 """Maps X (n, p) to a number."""
@@ -20,11 +20,17 @@ Gradient: TypeAlias = Callable[[Array], Array]
 """Maps X to the matrix (n, p) of partial derivatives of the cost, not projected."""
 
 
+WINDOW = 2**20
+"""Most terms of a finite sum that are drawn ahead."""
+
+
 class StiefelOracle(Oracle, ABC):
     """A smooth function of X (n, p), p <= n, to be minimized over orthonormal columns.
 
     Subclasses write `value` and `gradient`, and override `value_and_gradient` where both share
-    work and `gradient_rows` where some rows cost less than all. X may be off the manifold.
+    work and `gradient_rows` where some rows cost less than all. X may be off the manifold. Those
+    that are `portable` take arrays of any library and return such, of shape () for a value
+    (`orthobench.tools.scalars.inner`).
 
     Attributes
     ----------
@@ -46,20 +52,20 @@ class StiefelOracle(Oracle, ABC):
         return self.cost_flops + self.gradient_flops
 
     @abstractmethod
-    def value(self, X: Array) -> float:
+    def value(self, X: Any) -> Any:
         """Return the cost at X."""
 
     @abstractmethod
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         """Return the matrix (n, p) of partial derivatives at X, a fresh array, not projected."""
 
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both at X."""
         return self.value(X), self.gradient(X)
 
-    def gradient_rows(self, X: Array, rows: NDArray[np.intp]) -> Array:
+    def gradient_rows(self, X: Any, rows: Any) -> Any:
         """Return some rows of the gradient at X, a fresh array; here of the whole gradient."""
-        return self.gradient(X)[rows]
+        return namespace(X).take(self.gradient(X), rows, axis=0)
 
     def gradient_rows_flops(self, count: int) -> int:
         """Return the flops of `gradient_rows` for so many rows."""
@@ -82,33 +88,54 @@ class FiniteSumOracle(StiefelOracle):
     """
 
     term_flops: int = 0
+    window: int = WINDOW
     _drawn: int = 0
+    _ahead: int = 0
+    _there: Any = None
 
     @abstractmethod
-    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
         """Return the gradient at X of the mean of the chosen terms, a fresh array."""
 
     def rewind(self, rng: np.random.Generator) -> None:
         """Begin with the first term of an order that `rng` draws."""
-        self._rng, self._drawn = rng, 0
+        self._rng, self._drawn, self._ahead = rng, 0, 0
         self._order = rng.permutation(self.terms)
 
     @property
     def taken(self) -> int:
-        """The terms drawn in this run."""
-        return self._drawn
+        """The terms that gradients were estimated from in this run."""
+        return self._drawn - self._ahead
 
-    def stochastic_gradient(self, X: Array, batch: int) -> Array:
+    def prepare(self, samples: int) -> None:
+        """Draw the next terms, and move their numbers, where gradients are computed elsewhere."""
+        missing = samples - self._ahead
+        if self.place.is_default or missing <= 0:
+            return
+        there = self.placed(self._draw(missing))
+        if self._ahead:
+            there = namespace(there).concat([self._there[-self._ahead :], there])
+        self._there, self._ahead = there, samples
+
+    def stochastic_gradient(self, X: Any, batch: int) -> Any:
         """Return the gradient at X of the mean of the next terms, an unbiased estimate.
 
         Parameters
         ----------
-        X : ndarray, shape (n, p)
+        X : array, shape (n, p)
         batch : int
             How many terms to draw: samples, for the count of a solver.
         """
-        chosen = np.concatenate([self._next(size) for size in self._pieces(batch)])
-        return self.terms_gradient(X, chosen)
+        if self.place.is_default:
+            return self.terms_gradient(X, self._draw(batch))
+        self.prepare(batch)
+        begin = self._there.shape[0] - self._ahead
+        self._ahead -= batch
+        return self.terms_gradient(X, self._there[begin : begin + batch])
+
+    def _draw(self, count: int) -> NDArray[np.intp]:
+        """Return the numbers of the next terms."""
+        return np.concatenate([self._next(size) for size in self._pieces(count)])
 
     def _pieces(self, batch: int) -> list[int]:
         """Return how a batch is divided by the ends of epochs."""

@@ -58,7 +58,7 @@ def instance(
     """
 
     def difference(X: Array) -> float:
-        return oracle.value(X) - least
+        return float(oracle.value(X)) - least
 
     judge = Judge(oracle.value, gap or difference, oracle.gradient, unit(oracle), further)
     best = {"objective_gap": 0.0, "objective": float(least)}

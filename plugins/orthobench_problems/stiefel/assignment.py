@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from orthobench.contract import Array, Instance, parameter
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
+from orthobench.tools.scalars import inner
 
 
 class AssignmentOracle(StiefelOracle):
@@ -19,9 +21,11 @@ class AssignmentOracle(StiefelOracle):
         Symmetric.
     """
 
+    portable = True
+
     def __init__(self, A: Array, B: Array) -> None:
         self.A, self.B, self.n, self.k = A, B, len(A), len(A)
-        self.scale = 1 / float(np.vdot(B, B))
+        self.scale = 1 / inner(B, B)
         self.cost_flops = 4 * self.n**3 + 3 * self.n**2 + 1
         self.gradient_flops = 4 * self.n**3 + 3 * self.n**2
 
@@ -30,21 +34,20 @@ class AssignmentOracle(StiefelOracle):
         """Flops of one `value_and_gradient`."""
         return 4 * self.n**3 + 5 * self.n**2 + 1
 
-    def value(self, X: Array) -> float:
+    def value(self, X: Any) -> Any:
         """Return tr(A'YBY')/|B|²."""
         Y = X * X
-        return self.scale * float(np.vdot(Y, self.A @ Y @ self.B))
+        return self.scale * inner(Y, self.A @ Y @ self.B)
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         """Return 4 X∘(AYB)/|B|²."""
         return self.value_and_gradient(X)[1]
 
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both, from one product AYB."""
         Y = X * X
         product = self.A @ Y @ self.B
-        gradient: Array = (4 * self.scale) * X * product
-        return self.scale * float(np.vdot(Y, product)), gradient
+        return self.scale * inner(Y, product), (4 * self.scale) * X * product
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class QuadraticAssignment(Stiefel):
     """
 
     name = "quadratic-assignment"
+    offers = AssignmentOracle
 
     n: int = parameter(20, help="rows and columns of X", low=1)
 

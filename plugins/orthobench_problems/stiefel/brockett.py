@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthobench.contract import Array, Instance, parameter, random_point
+from orthobench.contract import Array, Instance, namespace, parameter, random_point
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
 from orthobench.tools.flops import gemm
+from orthobench.tools.scalars import inner
 from orthobench_problems.stiefel.sizes import check_columns
 
 
@@ -24,6 +25,8 @@ class WeightedTraceOracle(StiefelOracle):
         The diagonal of N.
     """
 
+    portable = True
+
     def __init__(self, A: Array, weights: Array) -> None:
         self.A, self.weights, self.n, self.k = A, weights, len(A), len(weights)
         self.gradient_flops = gemm(self.n, self.k, self.n) + self.n * self.k + self.k
@@ -34,32 +37,30 @@ class WeightedTraceOracle(StiefelOracle):
         """Flops of one `value_and_gradient`."""
         return self.gradient_flops + 2 * self.n * self.k
 
-    def value(self, X: Array) -> float:
+    def value(self, X: Any) -> Any:
         """Return tr(X'AXN)."""
-        return float(np.vdot(X * self.weights, self._product(X)))
+        return inner(X * self.weights, self._product(X))
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         """Return 2AXN."""
         return self._product(X) * (2 * self.weights)
 
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both, from one product AX."""
         G = self.gradient(X)
-        return float(np.vdot(X, G)) / 2, G
+        return inner(X, G) / 2, G
 
-    def gradient_rows(self, X: Array, rows: NDArray[np.intp]) -> Array:
+    def gradient_rows(self, X: Any, rows: Any) -> Any:
         """Return rows of 2AXN, from the same rows of A."""
-        some: Array = (self.A[rows] @ X) * (2 * self.weights)
-        return some
+        return (namespace(X).take(self.A, rows, axis=0) @ X) * (2 * self.weights)
 
     def gradient_rows_flops(self, count: int) -> int:
         """Return the flops of `gradient_rows`."""
         return gemm(count, self.k, self.n) + count * self.k + self.k
 
-    def _product(self, X: Array) -> Array:
+    def _product(self, X: Any) -> Any:
         """Return AX, as (X'A)', which takes half the time where X has few columns."""
-        product: Array = (X.T @ self.A).T
-        return product
+        return (X.T @ self.A).T
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class StiefelBrockett(Stiefel):
     """
 
     name = "stiefel-brockett"
+    offers = WeightedTraceOracle
 
     n: int = parameter(50, help="rows of X", low=1)
     p: int = parameter(5, help="columns of X", low=1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthobench.contract import Array, DataError, Instance, parameter, random_point
+from orthobench.contract import Array, DataError, Instance, namespace, parameter, random_point
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
+from orthobench.tools.scalars import inner
 
 SWEEPS = 60
 """Most sweeps of Jacobi rotations, which take about six."""
@@ -26,6 +27,8 @@ class OffDiagonalOracle(FiniteSumOracle):
         Symmetric.
     """
 
+    portable = True
+
     def __init__(self, C: Array) -> None:
         self.C, (self.terms, self.n, _), self.k = C, C.shape, C.shape[1]
         self.off = 1 - np.eye(self.n)
@@ -38,28 +41,28 @@ class OffDiagonalOracle(FiniteSumOracle):
         """Flops of one `value_and_gradient`."""
         return self.gradient_flops + 2 * self.terms * self.n**2
 
-    def value(self, X: Array) -> float:
+    def value(self, X: Any) -> Any:
         """Return the mean of |off(X'C_kX)|²."""
         M = (X.T @ (self.C @ X)) * self.off
-        return float(np.vdot(M, M)) / self.terms
+        return inner(M, M) / self.terms
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         """Return the mean of 4 C_kX off(X'C_kX)."""
         return self._both(X, self.C)[1]
 
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both, from the same products."""
         return self._both(X, self.C)
 
-    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
         """Return the gradient of the mean over some matrices."""
-        return self._both(X, self.C[chosen])[1]
+        return self._both(X, namespace(X).take(self.C, chosen, axis=0))[1]
 
-    def _both(self, X: Array, C: Array) -> tuple[float, Array]:
+    def _both(self, X: Any, C: Any) -> tuple[Any, Any]:
         products = C @ X
         M = (X.T @ products) * self.off
-        gradient: Array = (products @ M).sum(axis=0) * (4 / len(C))
-        return float(np.vdot(M, M)) / len(C), gradient
+        gradient = namespace(X).sum(products @ M, axis=0) * (4 / C.shape[0])
+        return inner(M, M) / C.shape[0], gradient
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class JointDiagonalization(Stiefel):
     """
 
     name = "joint-diagonalization"
+    offers = OffDiagonalOracle
 
     n: int = parameter(20, help="rows and columns of X", low=1)
     matrices: int = parameter(10, help="number of matrices", low=1)

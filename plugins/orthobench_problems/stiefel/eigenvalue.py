@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, DataError, Instance, parameter
+from orthobench.contract import Array, DataError, Instance, is_plain, namespace, parameter
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
+from orthobench.tools.scalars import inner
 from orthobench_problems.stiefel.sizes import check_columns
 
 ITERATIONS = 1000
@@ -34,6 +36,8 @@ class KohnShamOracle(StiefelOracle):
     alpha : float
     """
 
+    portable = True
+
     def __init__(self, n: int, p: int, alpha: float) -> None:
         self.n, self.k, self.alpha = n, p, alpha
         self.bands = np.stack([np.full(n, -1.0), np.full(n, 2.0)])
@@ -46,23 +50,32 @@ class KohnShamOracle(StiefelOracle):
         """Flops of one `value_and_gradient`."""
         return 9 * self.n * self.k + 11 * self.n
 
-    def value(self, X: Array) -> float:
+    def value(self, X: Any) -> Any:
         """Return the energy."""
         return self.value_and_gradient(X)[0]
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         """Return LX + alpha diag(L⁻¹r) X."""
         return self.value_and_gradient(X)[1]
 
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both, from the same products."""
-        density = np.einsum("ij,ij->i", X, X)
-        potential = self.alpha * self._solved(density)
+        plain = is_plain(X)
+        density = np.einsum("ij,ij->i", X, X) if plain else namespace(X).sum(X * X, axis=1)
+        potential = self.alpha * (self._solved(density) if plain else solved_by_sums(density))
+        curved = self._curved(X)
+        energy = inner(X, curved) / 2 + inner(density, potential) / 4
+        return energy, curved + potential[:, None] * X
+
+    def _curved(self, X: Any) -> Any:
+        """Return LX."""
+        if not is_plain(X):
+            xp, none = namespace(X), 0 * X[:1, :]
+            return 2 * X - xp.concat([none, X[:-1, :]]) - xp.concat([X[1:, :], none])
         curved = 2 * X
         curved[1:] -= X[:-1]
         curved[:-1] -= X[1:]
-        energy = float(np.vdot(X, curved)) / 2 + float(density @ potential) / 4
-        return energy, curved + potential[:, None] * X
+        return curved
 
     def _solved(self, density: Array) -> Array:
         """Return L⁻¹r; not finite where r is not."""
@@ -98,6 +111,7 @@ class NonlinearEigenvalue(Stiefel):
     """
 
     name = "nonlinear-eigenvalue"
+    offers = KohnShamOracle
 
     n: int = parameter(100, help="rows of X", low=2)
     p: int = parameter(10, help="columns of X", low=1)
@@ -112,6 +126,19 @@ class NonlinearEigenvalue(Stiefel):
         del rng
         oracle = KohnShamOracle(self.n, self.p, self.alpha)
         return instance(oracle, oracle.value(self_consistent(oracle)))
+
+
+def solved_by_sums(density: Any) -> Any:
+    """Return L⁻¹r from sums: u_i = i u_1 - sum_{j < i} (r_1 + ... + r_j), and u_(n + 1) = 0.
+
+    Parameters
+    ----------
+    density : array, shape (n,)
+    """
+    n, sums = density.shape[0], namespace(density).cumulative_sum
+    twice = sums(sums(density))
+    i = sums(1 + 0 * density)
+    return (i / (n + 1)) * twice[-1] - (twice - sums(density))
 
 
 def self_consistent(oracle: KohnShamOracle) -> Array:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthobench.contract import Array, Instance, UsageError, parameter, random_point
+from orthobench.contract import Array, Instance, UsageError, namespace, parameter, random_point
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 from orthobench.tools.flops import gemm
+from orthobench.tools.scalars import inner
 from orthobench_problems.stiefel.sizes import check_columns
 
 
@@ -22,6 +23,8 @@ class LeastSquaresOracle(FiniteSumOracle):
     B : ndarray, shape (N, p)
     """
 
+    portable = True
+
     def __init__(self, A: Array, B: Array) -> None:
         self.A, self.B, (self.terms, self.n), self.k = A, B, A.shape, B.shape[1]
         product = gemm(self.terms, self.k, self.n)
@@ -32,31 +35,30 @@ class LeastSquaresOracle(FiniteSumOracle):
     @property
     def both_flops(self) -> int:
         """Flops of one `value_and_gradient`."""
-        return self.gradient_flops + 2 * self.B.size + 1
+        return self.gradient_flops + 2 * self.terms * self.k + 1
 
-    def value(self, X: Array) -> float:
+    def value(self, X: Any) -> Any:
         """Return |AX - B|²/N."""
         residual = self.A @ X - self.B
-        return float(np.vdot(residual, residual)) / self.terms
+        return inner(residual, residual) / self.terms
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         """Return 2A'(AX - B)/N."""
         return self._from(self.A @ X - self.B)
 
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both, from one residual."""
         residual = self.A @ X - self.B
-        return float(np.vdot(residual, residual)) / self.terms, self._from(residual)
+        return inner(residual, residual) / self.terms, self._from(residual)
 
-    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
         """Return the gradient of the mean over some rows."""
-        A = self.A[chosen]
-        gradient: Array = A.T @ (A @ X - self.B[chosen]) * (2 / len(chosen))
-        return gradient
+        take = namespace(X).take
+        A, B = take(self.A, chosen, axis=0), take(self.B, chosen, axis=0)
+        return A.T @ (A @ X - B) * (2 / A.shape[0])
 
-    def _from(self, residual: Array) -> Array:
-        gradient: Array = (self.A.T @ residual) * (2 / self.terms)
-        return gradient
+    def _from(self, residual: Any) -> Any:
+        return (self.A.T @ residual) * (2 / self.terms)
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class StiefelProcrustes(Stiefel):
     """
 
     name = "stiefel-procrustes"
+    offers = LeastSquaresOracle
 
     n: int = parameter(50, help="rows of X", low=1)
     p: int = parameter(5, help="columns of X", low=1)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from orthobench.contract import Array, Instance, ParameterError, UsageError, parameter, random_point
+from orthobench.contract import (
+    Array,
+    Instance,
+    ParameterError,
+    UsageError,
+    namespace,
+    parameter,
+    random_point,
+)
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 from orthobench.tools.flops import gemm
+from orthobench.tools.scalars import inner
 
 LARGER = 12.0
 """The factor of columns of outliers."""
@@ -28,9 +37,11 @@ class KurtosisOracle(FiniteSumOracle):
     W : ndarray, shape (rows, n)
     """
 
+    portable = True
+
     def __init__(self, W: Array) -> None:
         self.W, (self.terms, self.n), self.k = W, W.shape, W.shape[1]
-        self.scale = W.size / float(np.vdot(W, W)) ** 2
+        self.scale = W.size / inner(W, W) ** 2
         product = gemm(self.terms, self.n, self.n)
         self.cost_flops = product + 3 * W.size
         self.gradient_flops = 2 * product + 2 * W.size + self.n**2
@@ -39,31 +50,30 @@ class KurtosisOracle(FiniteSumOracle):
     @property
     def both_flops(self) -> int:
         """Flops of one `value_and_gradient`."""
-        return self.gradient_flops + 2 * self.W.size
+        return self.gradient_flops + 2 * self.terms * self.n
 
-    def value(self, X: Array) -> float:
+    def value(self, X: Any) -> Any:
         """Return the kurtosis."""
         squares = (self.W @ X) ** 2
-        return self.scale * float(np.vdot(squares, squares))
+        return self.scale * inner(squares, squares)
 
-    def gradient(self, X: Array) -> Array:
+    def gradient(self, X: Any) -> Any:
         """Return 4 W'(WX)³ times the scale."""
         return self._from(self.W, self.W @ X, self.terms)
 
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both, from one product WX."""
         V = self.W @ X
         squares = V * V
-        return self.scale * float(np.vdot(squares, squares)), self._from(self.W, V, self.terms)
+        return self.scale * inner(squares, squares), self._from(self.W, V, self.terms)
 
-    def terms_gradient(self, X: Array, chosen: NDArray[np.intp]) -> Array:
+    def terms_gradient(self, X: Any, chosen: Any) -> Any:
         """Return the gradient of the mean over some rows."""
-        W = self.W[chosen]
-        return self._from(W, W @ X, len(chosen))
+        W = namespace(X).take(self.W, chosen, axis=0)
+        return self._from(W, W @ X, W.shape[0])
 
-    def _from(self, W: Array, V: Array, rows: int) -> Array:
-        gradient: Array = (W.T @ (V * V * V)) * (4 * self.scale * self.terms / rows)
-        return gradient
+    def _from(self, W: Any, V: Any, rows: int) -> Any:
+        return (W.T @ (V * V * V)) * (4 * self.scale * self.terms / rows)
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,7 @@ class WeightRotation(Stiefel):
     """
 
     name = "weight-rotation"
+    offers = KurtosisOracle
 
     n: int = parameter(32, help="rows and columns of X, a power of two", low=1)
     rows: int = parameter(400, help="rows of W, N", low=1)
