@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter, polar
+from orthobench.contract import (
+    ArraySolver,
+    EndingState,
+    Solution,
+    copied,
+    ends,
+    flops,
+    is_plain,
+    namespace,
+    parameter,
+    polar,
+    read_end,
+    unless_ended,
+)
 from orthobench.families.orthogonal_tensor import (
     TensorOracle,
     decomposition,
@@ -15,6 +28,7 @@ from orthobench.families.orthogonal_tensor import (
     first_point_flops,
     start_parameter,
 )
+from orthobench.tools.scalars import chosen, greatest, length
 
 ALLOWED_FAILURES = 2
 """Steps that may fail to raise the objective before the shift is turned on."""
@@ -24,38 +38,39 @@ ROUNDING = 1e-6
 
 
 @dataclass(slots=True, kw_only=True)
-class PolarPowerState(State):
+class PolarPowerState(EndingState):
     """The factors with their contractions.
 
     Attributes
     ----------
-    packed : ndarray, shape (n(n+1)/2, n)
-        The packed T (`orthobench_tensor_power.contractions.packed`).
-    norm : float
+    tensor : array, shape (n(n+1)/2, n) or (n, n²)
+        The packed T (`orthobench_tensor_power.contractions.packed`); elsewhere than in NumPy T
+        unfolded.
+    norm : number
         |T|.
-    U : ndarray, shape (n, n)
+    U : array, shape (n, n)
         The factors: orthonormal columns of nonnegative weights.
-    contracted : ndarray, shape (n, n)
+    contracted : array, shape (n, n)
         The columns T(I, u_i, u_i).
-    weights : ndarray, shape (n,)
+    weights : array, shape (n,)
         T(u_i, u_i, u_i).
-    failures : int
+    failures : number
         Number of steps that did not raise the objective.
-    shift : float
+    shift : number
         The multiple of U that is added before the polar factor is taken.
     """
 
-    packed: Array
-    norm: float
-    U: Array
-    contracted: Array
-    weights: Array
-    failures: int = 0
-    shift: float = 0.0
+    tensor: Any
+    norm: Any
+    U: Any
+    contracted: Any
+    weights: Any
+    failures: Any = 0
+    shift: Any = 0.0
 
 
 @dataclass(frozen=True)
-class PolarPower(Solver[TensorOracle, PolarPowerState]):
+class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
     """Simultaneous power iteration: U <- polar([T(I, u_i, u_i)]_i), all factors at once.
 
     [T(I, u_i, u_i)]_i is a third of the gradient of the objective sum_i T(u_i, u_i, u_i), so a step
@@ -86,7 +101,7 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
     Notes
     -----
     2n⁴ + 4n³ flops and a polar factor, 28n³, a step; the symmetry of T halves the first. Memory:
-    n³/2 doubles for the packed tensor.
+    n³/2 doubles for the packed tensor; elsewhere than in NumPy 2n³, for T and products u_b u_c.
 
     References
     ----------
@@ -106,52 +121,69 @@ class PolarPower(Solver[TensorOracle, PolarPowerState]):
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> PolarPowerState:
         """Pack the tensor, and contract it with the first U."""
-        from orthobench_tensor_power.contractions import norm, packed
-
-        P = packed(oracle.T)
-        state = PolarPowerState(
-            packed=P,
-            norm=norm(P),
-            U=first_point(oracle, self.start, rng),
-            contracted=np.empty((oracle.n, oracle.n)),
-            weights=np.empty(oracle.n),
-        )
+        tensor, size = _tensor(oracle.T)
+        U = first_point(oracle, self.start, rng)
+        state = PolarPowerState(tensor=tensor, norm=size, U=U, contracted=U, weights=U[0, :])
         state.work.flops += first_point_flops(oracle.n, self.start)
         self._contract(state)
+        read_end(oracle, state)
         return state
 
     def step(self, oracle: TensorOracle, state: PolarPowerState) -> None:
         """Replace U by the polar factor, and contract."""
         del oracle
-        value = state.weights.sum()
-        state.U = polar(state.contracted + state.shift * state.U)
-        gradient = self._contract(state)
+        total, n = namespace(state.U).sum, state.U.shape[0]
+        value = total(state.weights)
+        moved = polar(state.contracted + state.shift * state.U)
+        state.U = unless_ended(state, moved, state.U)
         state.work.steps += 1
-        state.work.flops += flops.polar(len(state.U), len(state.U))
-        if state.weights.sum() <= value and gradient > ROUNDING:
-            state.failures += 1
-            if state.failures > ALLOWED_FAILURES:
-                state.shift = max(2 * state.shift, float(value) / len(state.U))
+        state.work.flops += flops.polar(n, n)
+        gradient = self._contract(state)
+        failed = (total(state.weights) <= value) & (gradient > ROUNDING)
+        state.failures = chosen(failed, state.failures + 1, state.failures)
+        too_many = failed & (state.failures > ALLOWED_FAILURES)
+        state.shift = chosen(too_many, greatest(2 * state.shift, value / n), state.shift)
 
     def solution(self, state: PolarPowerState) -> Solution:
         """Return the factors, and T(u, u, u) of each as its weight."""
         return decomposition(state.U, state.weights)
 
-    def _contract(self, state: PolarPowerState) -> float:
+    def _contract(self, state: PolarPowerState) -> Any:
         """Contract with U, flip columns of negative weight, and return the relative gradient."""
-        from orthobench_tensor_power.contractions import contracted
-
-        state.contracted = contracted(state.packed, state.U)
+        xp = namespace(state.U)
+        state.contracted = _contracted(state.tensor, state.U)
         inner = state.U.T @ state.contracted
-        state.work.flops += contraction_flops(len(inner))
-        signs = np.where(np.diagonal(inner) < 0, -1.0, 1.0)
-        state.U *= signs
-        inner *= signs[:, None]
-        state.weights = np.diagonal(inner).copy()
-        gradient = float(np.linalg.norm(inner - inner.T)) / 2 / state.norm
-        if gradient <= self.tolerance:
-            state.status = Status.CONVERGED
+        state.work.flops += contraction_flops(inner.shape[0])
+        diagonal = xp.linalg.diagonal(inner)
+        ones = xp.ones_like(diagonal)
+        signs = xp.where(diagonal < 0, -ones, ones)
+        state.U = state.U * signs
+        inner = inner * signs[:, None]
+        state.weights = copied(xp.linalg.diagonal(inner))
+        gradient = length(inner - inner.T) / 2 / state.norm
+        ends(state, gradient <= self.tolerance)
         return gradient
+
+
+def _tensor(T: Any) -> tuple[Any, Any]:
+    """Return T in the form that is contracted, and its norm."""
+    if not is_plain(T):
+        n = T.shape[0]
+        return namespace(T).reshape(T, (n, n * n)), length(T)
+    from orthobench_tensor_power.contractions import norm, packed
+
+    P = packed(T)
+    return P, norm(P)
+
+
+def _contracted(tensor: Any, U: Any) -> Any:
+    """Return T(I, u, u) for each column u of U."""
+    if not is_plain(U):
+        n = U.shape[0]
+        return tensor @ namespace(U).reshape(U[:, None, :] * U[None, :, :], (n * n, n))
+    from orthobench_tensor_power.contractions import contracted
+
+    return contracted(tensor, U)
 
 
 def contraction_flops(n: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from orthobench.contract.problem import Oracle
@@ -22,6 +24,8 @@ class AnyOrderOracle(Oracle):
     T : ndarray, shape (n,) * d
         A read-only view.
     """
+
+    portable: ClassVar[bool] = True
 
     def __init__(self, T: Array) -> None:
         self.T = np.ascontiguousarray(T).view()

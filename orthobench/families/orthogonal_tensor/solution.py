@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from orthobench.contract.solution import Solution
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import copied, namespace
 
 
-def decomposition(U: Array, weights: Array, order: int = 3) -> Solution:
+def decomposition(U: Any, weights: Any, order: int = 3) -> Solution:
     """Return the solution with these factors and weights, of odd order made positive by flips.
 
     Parameters
     ----------
-    U : ndarray, shape (n, n)
+    U : array, shape (n, n)
         Orthonormal columns u.
-    weights : ndarray, shape (n,)
+    weights : array, shape (n,)
         T(u, ..., u) of each; of odd order that of -u is the negative.
     order : int
         That of T.
     """
-    signs = np.where((weights < 0) & (order % 2 == 1), -1.0, 1.0)
+    if order % 2 == 0:
+        return Solution(copied(U), weights=copied(weights))
+    ones = namespace(weights).ones_like(weights)
+    signs = namespace(weights).where(weights < 0, -ones, ones)
     return Solution(U * signs, weights=weights * signs)

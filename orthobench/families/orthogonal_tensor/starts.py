@@ -9,7 +9,7 @@ import numpy as np
 from orthobench.contract.parameters import parameter
 from orthobench.families.orthogonal_tensor.oracle import TensorOracle
 from orthobench.tools import flops
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import copied, identity, in_rows, like, namespace
 
 STARTS = ("random", "identity", "contraction")
 """The values of the parameter ``start``: see `first_point`."""
@@ -24,7 +24,7 @@ def start_parameter(default: str = "random") -> Any:
     )
 
 
-def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> Array:
+def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> Any:
     """Return the orthogonal matrix that a solver starts from, a fresh array.
 
     Parameters
@@ -39,18 +39,20 @@ def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> A
 
     Returns
     -------
-    ndarray, shape (n, n)
+    array, shape (n, n)
+        Of the library of the oracle.
 
     Notes
     -----
     `first_point_flops`; memory n².
     """
     if start == "random":
-        return oracle.start.copy()
+        return copied(oracle.start)
     if start == "identity":
-        return np.eye(oracle.n)
+        return identity(oracle.n, oracle.start)
     w = rng.standard_normal(oracle.n)
-    return np.ascontiguousarray(np.linalg.eigh(oracle.T @ (w / np.linalg.norm(w)))[1])
+    slices = oracle.T @ like(w / np.linalg.norm(w), oracle.start)
+    return in_rows(namespace(slices).linalg.eigh(slices)[1])
 
 
 def first_point_flops(n: int, start: str) -> int:
