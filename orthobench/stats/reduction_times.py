@@ -1,0 +1,207 @@
+"""Wall time and efficiency of a pass over blocks on many workers, from a few measured times.
+
+The same tree as that of a run: each worker summarizes neighbouring blocks and merges what it can;
+then summaries move, two by two, until one is left. What moves is known, so ten thousand workers
+are simulated in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.tools.arrays import Array
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the verbs of a solver and the machines between them take.
+
+    Attributes
+    ----------
+    summarize, merge : float
+        Seconds to make the summary of a block, reading included, and to merge two.
+    summary_bytes : float
+        The size of a summary.
+    latency : float
+        Seconds until the first byte of a summary arrives.
+    bandwidth : float
+        Bytes a second that a worker can receive.
+    scheduler : float
+        Seconds for which the one scheduler of all workers is busy with a block and its merge.
+    overhead : float
+        Seconds that a worker waits for its next block.
+    fixed : float
+        Seconds of a pass that do not depend on its blocks.
+    """
+
+    summarize: float
+    merge: float
+    summary_bytes: float = 0.0
+    latency: float = 0.0
+    bandwidth: float = float("inf")
+    scheduler: float = 0.0
+    overhead: float = 0.0
+    fixed: float = 0.0
+
+    @property
+    def transfer(self) -> float:
+        """Seconds to move a summary to another worker."""
+        return self.latency + self.summary_bytes / self.bandwidth
+
+
+@dataclass(frozen=True)
+class PassTime:
+    """What a pass takes.
+
+    Attributes
+    ----------
+    blocks, workers : int
+    wall_seconds : float
+    bytes_moved : float
+        Of all summaries that one worker sends to another.
+    efficiency : float
+        Wall time on one worker over `workers` times the wall time.
+    """
+
+    blocks: int
+    workers: int
+    wall_seconds: float
+    bytes_moved: float
+    efficiency: float
+
+
+@dataclass(frozen=True)
+class MeasuredPass:
+    """A pass that was run, to fit `Costs` to.
+
+    Attributes
+    ----------
+    blocks, workers : int
+    cores : int
+        Processor cores that the workers share.
+    wall_seconds : float
+    summarize_seconds, merge_seconds : float
+        Spent in the verbs, all workers together.
+    """
+
+    blocks: int
+    workers: int
+    cores: int
+    wall_seconds: float
+    summarize_seconds: float
+    merge_seconds: float
+
+
+def simulated(costs: Costs, blocks: int, workers: int, cores: int | None = None) -> PassTime:
+    """Return what a pass takes.
+
+    Parameters
+    ----------
+    costs : Costs
+    blocks, workers : int
+        At least 1; workers beyond the number of blocks stay idle.
+    cores : int, optional
+        Processor cores that all workers share; by default one each.
+    """
+    alone, _ = _walked(costs, blocks, 1)
+    wall, sent = _walked(_crowded(costs, workers, cores), blocks, min(workers, blocks))
+    return PassTime(blocks, workers, wall, sent * costs.summary_bytes, alone / (workers * wall))
+
+
+def fitted(runs: Sequence[MeasuredPass], network: Costs) -> Costs:
+    """Return costs that explain measured passes.
+
+    Seconds of the verbs are their means over all blocks and merges of the runs in which no workers
+    share a core. What is left of the wall time is fitted by least squares, as seconds that workers
+    wait for each block and seconds of each pass, neither of them negative.
+
+    Parameters
+    ----------
+    runs : sequence of MeasuredPass
+        At least one without shared cores; of two numbers of blocks or more, to tell apart what
+        depends on blocks.
+    network : Costs
+        The size of a summary, latency, bandwidth and scheduler; its other numbers are replaced.
+
+    Raises
+    ------
+    ValueError
+        Where workers share cores in all runs.
+    """
+    from scipy.optimize import nnls
+
+    own = [run for run in runs if run.workers <= run.cores]
+    if not own:
+        raise ValueError("there is no run without shared cores to fit the costs to")
+    merges = sum(run.blocks - 1 for run in own)
+    costs = replace(
+        network,
+        summarize=sum(run.summarize_seconds for run in own) / sum(run.blocks for run in own),
+        merge=sum(run.merge_seconds for run in own) / merges if merges else 0.0,
+        overhead=0.0,
+        fixed=0.0,
+    )
+    busy = [simulated(costs, run.blocks, run.workers, run.cores).wall_seconds for run in runs]
+    rest = np.array([run.wall_seconds for run in runs]) - busy
+    shares = np.array([[run.blocks / min(run.workers, run.cores), 1.0] for run in runs])
+    (overhead, fixed), _ = nnls(shares, np.maximum(rest, 0.0))
+    return replace(costs, overhead=float(overhead), fixed=float(fixed))
+
+
+def _crowded(costs: Costs, workers: int, cores: int | None) -> Costs:
+    """Return the costs where workers share cores."""
+    share = 1.0 if cores is None else max(1.0, workers / cores)
+    return replace(
+        costs,
+        summarize=share * costs.summarize,
+        merge=share * costs.merge,
+        overhead=share * costs.overhead,
+    )
+
+
+def _walked(costs: Costs, blocks: int, workers: int) -> tuple[float, int]:
+    """Return the seconds of a pass, and how many summaries are sent."""
+    firsts = np.arange(workers, dtype=np.int64) * blocks // workers
+    free = np.diff(firsts, append=blocks) * (costs.summarize + costs.overhead)
+    sent = 0
+    for level in range(1, (blocks - 1).bit_length() + 1):
+        free += _own_merges(firsts, blocks, level) * costs.merge
+    for level in range(1, (blocks - 1).bit_length() + 1):
+        sent += _merge_across(costs, free, firsts, blocks, level)
+    return max(float(free[0]), blocks * costs.scheduler) + costs.fixed, sent
+
+
+def _merges(blocks: int, level: int) -> int:
+    """Return how many nodes of a level of the tree merge two others."""
+    width = 1 << level
+    return max(0, -((width // 2 - blocks) // width))
+
+
+def _own_merges(firsts: Integers, blocks: int, level: int) -> Integers:
+    """Return how many nodes of a level each worker merges of its own blocks alone."""
+    width, count = 1 << level, _merges(blocks, level)
+    stops = np.append(firsts[1:] // width, count)
+    return np.maximum(np.minimum(stops, count) - -(-firsts // width), 0)
+
+
+def _merge_across(costs: Costs, free: Array, firsts: Integers, blocks: int, level: int) -> int:
+    """Merge, in the times when workers are free, what is of several workers; return how many moved.
+
+    The worker of a node's first block has the left summary, and is sent the right one.
+    """
+    width = 1 << level
+    nodes = np.unique(firsts[firsts % width > 0] // width)
+    begins = width * nodes[nodes < _merges(blocks, level)]
+    left, right = (
+        np.searchsorted(firsts, at, side="right") - 1 for at in (begins, begins + width // 2)
+    )
+    moved = left != right
+    arrived = np.where(moved, free[right] + costs.transfer, 0.0)
+    free[left] = np.maximum(free[left], arrived) + costs.merge
+    return int(moved.sum())
