@@ -187,7 +187,8 @@ def _own_merges(firsts: Integers, blocks: int, level: int) -> Integers:
     """Return how many nodes of a level each worker merges of its own blocks alone."""
     width, count = 1 << level, _merges(blocks, level)
     stops = np.append(firsts[1:] // width, count)
-    return np.maximum(np.minimum(stops, count) - -(-firsts // width), 0)
+    own: Integers = np.minimum(stops, count) + -firsts // width
+    return np.maximum(own, 0)
 
 
 def _merge_across(costs: Costs, free: Array, firsts: Integers, blocks: int, level: int) -> int:

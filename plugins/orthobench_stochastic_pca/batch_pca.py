@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import (
-    Array,
     ArraySolver,
     BlockOracle,
     SampleOracle,
     Solution,
     State,
     Status,
-    Summary,
     SummarySolver,
     complete,
     copied,
@@ -25,6 +24,7 @@ from orthobench.contract import (
     namespace,
     orthonormalize,
 )
+from orthobench_stochastic_pca.moment_sums import MomentSum, merged, moment_sum, unpacked
 
 BLOCK = 256
 """Samples added to the second moment at once, at fixed places in the stream."""
@@ -57,28 +57,17 @@ class BatchState(State):
     moment: Any = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class MomentSummary(Summary):
-    """The second moment of some blocks.
-
-    Attributes
-    ----------
-    moment : ndarray, shape (d, d)
-        The sum of xx', upper triangle in Fortran order.
-    """
-
-    moment: Array
-
-
 @dataclass(frozen=True)
 class BatchPCA(
-    SummarySolver[SampleOracle, BatchState, MomentSummary], ArraySolver[SampleOracle, BatchState]
+    SummarySolver[SampleOracle, BatchState, MomentSum], ArraySolver[SampleOracle, BatchState]
 ):
     """Batch PCA, the empirical risk minimizer: leading eigenvectors of the empirical moment.
 
     A step only collects a sample. The eigendecomposition takes place when the solution is read,
     and is timed as reading. Up to d samples their (n, n) Gram matrix is decomposed; with more, the
     (d, d) second moment, to which samples are added in blocks of 256.
+
+    The moments of blocks add up (`orthobench_stochastic_pca.moment_sums`): merging loses nothing.
 
     Notes
     -----
@@ -128,20 +117,23 @@ class BatchPCA(
             return Solution(complete(leading_rows(X, k), state.start, k))
         return Solution(_leading(_with(state.moment, X), k)[1])
 
-    def summarize(self, oracle: BlockOracle, block: Array) -> MomentSummary:
-        """Return the second moment of a block."""
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentSum:
+        """Return the second moment of a block, or its samples where they are fewer than d."""
         del oracle
-        return MomentSummary(rows=len(block), moment=_added(None, block.astype(float, copy=False)))
+        return moment_sum(block)
 
-    def merge(self, a: MomentSummary, b: MomentSummary) -> MomentSummary:
+    def merge(self, a: MomentSum, b: MomentSum) -> MomentSum:
         """Return the sum of two second moments."""
-        return MomentSummary(rows=a.rows + b.rows, moment=a.moment + b.moment)
+        return merged(a, b)
 
-    def finish(self, oracle: BlockOracle, summary: MomentSummary) -> Solution:
-        """Return the k leading eigenvectors of the second moment."""
-        return Solution(_leading(summary.moment, oracle.k)[1])
+    def finish(self, oracle: BlockOracle, summary: MomentSum) -> Solution:
+        """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
+        values = np.asarray(summary.values, dtype=np.float64)
+        if values.ndim == 1:
+            return Solution(_leading(unpacked(values), oracle.k)[1])
+        return Solution(complete(leading_rows(values, oracle.k), oracle.start, oracle.k))
 
-    def flops(self, oracle: BlockOracle, summary: MomentSummary) -> int:
+    def flops(self, oracle: BlockOracle, summary: MomentSum) -> int:
         """Return the flops of batch PCA of all samples, of which merging takes few."""
         return erm_flops(summary.rows, oracle.n, oracle.k)
 

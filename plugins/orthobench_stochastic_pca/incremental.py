@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthobench.contract import Array, SampleOracle, Solution, complete, parameter
+from orthobench.contract import (
+    Array,
+    BlockOracle,
+    SampleOracle,
+    Solution,
+    SummarySolver,
+    complete,
+    parameter,
+)
+from orthobench_stochastic_pca.low_rank_sums import (
+    LowRankSum,
+    leading_basis,
+    low_rank_sum,
+    merged,
+)
 from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState, scaled_identity
 from orthobench_stochastic_pca.spectrum import TRUNCATED, Iterate, Projection
 
 
 @dataclass(frozen=True)
-class IncrementalPCA(RankUpdates):
+class IncrementalPCA(RankUpdates, SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
     """Incremental PCA: M <- the best rank-k approximation of M + x x', from zero.
 
     It has no step size. On orthogonal samples it may stick at a suboptimal subspace: a sample
     that does not displace a direction at once leaves no trace (section 5.2).
+
+    With blocks M is the best rank-k approximation of the second moment of a whole block, and that
+    of the sum of two where they are merged; `ties` is not used. The moment of all samples exceeds
+    M by at most ``LowRankSum.lost``, which is zero where they span k dimensions.
 
     Parameters
     ----------
@@ -32,7 +51,9 @@ class IncrementalPCA(RankUpdates):
 
     References
     ----------
-    Arora, Cotter, Livescu and Srebro 2012; Arora, Cotter and Srebro 2013, section 5.2.
+    Arora, Cotter, Livescu and Srebro 2012; Arora, Cotter and Srebro 2013, section 5.2. Of blocks
+    Ross, Lim, Lin and Yang 2008, "Incremental learning for robust visual tracking", without
+    centring.
     """
 
     ties: str = parameter(
@@ -43,6 +64,7 @@ class IncrementalPCA(RankUpdates):
 
     name: ClassVar[str] = "incremental-pca"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 5.2"
+    merge_error: ClassVar[float] = 1.0
 
     def projection(self, oracle: SampleOracle) -> Projection:
         """Return the projection that keeps the k largest eigenvalues."""
@@ -61,3 +83,15 @@ class IncrementalPCA(RankUpdates):
         """Return the eigenvectors, shape (d, k), largest eigenvalue first."""
         vectors = np.ascontiguousarray(state.iterate.matrix.basis[::-1].T)
         return Solution(complete(vectors, state.start, state.start.shape[1]))
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
+        """Return the best approximation of rank k of the second moment of a block."""
+        return low_rank_sum(block, oracle.k)
+
+    def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
+        """Return the best approximation of rank k of the sum of two."""
+        return merged(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
+        """Return the eigenvectors, shape (d, k), largest eigenvalue first."""
+        return Solution(leading_basis(summary, oracle.start))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from math import inf
@@ -11,13 +11,16 @@ from operator import iadd
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import (
     ArraySolver,
+    BlockOracle,
     SampleOracle,
     Solution,
     State,
     Status,
+    SummarySolver,
     complete,
     copied,
     flops,
@@ -29,15 +32,19 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench_stochastic_pca.mini_batches import fail_unless_finite
-
-SMALL_PRODUCT = 1_000_000
-"""Multiplications up to which OpenBLAS uses its small-matrix kernel, which is twice as fast."""
-
-NARROWEST = 8
-"""Columns of a panel below which products are not split."""
-
-NULL = 450
-"""A singular value up to this times the rounding unit times the largest is rounding."""
+from orthobench_stochastic_pca.product_sums import ProductSum, merged, panel_width, product_sum
+from orthobench_stochastic_pca.rayleigh_ritz import (
+    Pairs,
+    Space,
+    beginning,
+    grown,
+    grown_flops,
+    krylov_pairs,
+    krylov_pairs_flops,
+    null,
+    subspace_pairs,
+    subspace_pairs_flops,
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,8 +84,14 @@ class Ritz(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Randomized(ArraySolver[SampleOracle, CollectedState]):
+class Randomized(
+    ArraySolver[SampleOracle, CollectedState],
+    SummarySolver[SampleOracle, CollectedState, ProductSum],
+):
     """Base of the methods that decompose all samples at each checkpoint, from a random block.
+
+    With blocks a pass is a product, and A has features in rows: AA'Q is the sum of the products of
+    all blocks, and Q begins as a random basis.
 
     A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. On a device
     it waits once for each product, to see whether the residuals are small.
@@ -103,9 +116,26 @@ class Randomized(ArraySolver[SampleOracle, CollectedState]):
     readings: ClassVar[float] = inf
     batch = 1
 
+    @property
+    def passes(self) -> float:  # type: ignore[override]
+        """One for each product."""
+        return self.iterations
+
     @abstractmethod
-    def ritz(self, A: Any, Q: Any, k: int) -> Ritz:
-        """Return k approximate eigenpairs of AA' from an orthonormal block Q of at least k."""
+    def pairs(self, space: Space, W: Any, k: int) -> Pairs:
+        """Return k approximate eigenpairs of AA' from a subspace and its product."""
+
+    @abstractmethod
+    def following(self, space: Space, pairs: Pairs, most: int) -> Space | None:
+        """Return the next subspace, with at most so many new directions; None where none is new."""
+
+    @abstractmethod
+    def pairs_flops(self, s: int, m: int, width: int, k: int) -> int:
+        """Return the flops of `pairs`, of m directions of which `width` are new."""
+
+    @abstractmethod
+    def following_flops(self, s: int, m: int, width: int) -> int:
+        """Return the flops of `following`."""
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CollectedState:
         """Start without samples."""
@@ -154,13 +184,69 @@ class Randomized(ArraySolver[SampleOracle, CollectedState]):
         G = like(np.random.default_rng(seed).standard_normal((t, columns)), A)
         Y = reduce(iadd, (A[:, panel] @ G[panel, :] for panel in _panels(A, s * columns)))
         found = self.ritz(A, orthonormalize(Y), min(k, s))
-        rank = int(namespace(A).count_nonzero(found.values > _null(A) * found.values[0]))
+        rank = int(namespace(A).count_nonzero(found.values > null(A) * found.values[0]))
         U = in_rows(found.vectors[:, :rank])
         count = found.flops + flops.gemm(s, columns, t) + flops.qr(s, columns)
         if not wide:
             return U, count
         m = U.shape[1]
         return orthonormalize(A.T @ U), count + flops.gemm(t, m, s) + flops.qr(t, m)
+
+    def ritz(self, A: Any, Q: Any, k: int) -> Ritz:
+        """Return k approximate eigenpairs of AA' from an orthonormal block Q of at least k."""
+        (s, t), b = A.shape, Q.shape[1]
+        space, count = beginning(Q), 0
+        for products in range(1, self.iterations + 1):
+            m, width = space.basis.shape[1], space.last.shape[1]
+            found = self.pairs(space, _product(A, space.last), k)
+            count += 2 * flops.gemm(s, width, t) + self.pairs_flops(s, m, width, k)
+            if products == self.iterations or found.done(self.tolerance):
+                break
+            more = self.following(space, found, b)
+            count += self.following_flops(s, m, width)
+            if more is None:
+                break
+            space = more
+        vectors = space.basis @ found.vectors
+        return Ritz(found.values, vectors, count + flops.gemm(s, k, found.vectors.shape[0]))
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> ProductSum:
+        """Return the product of a block's second moment with the last directions."""
+        return product_sum(block, self._space(oracle).last)
+
+    def merge(self, a: ProductSum, b: ProductSum) -> ProductSum:
+        """Return the sum of two products."""
+        return merged(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: ProductSum) -> Solution:
+        """Return the leading approximate eigenvectors after a pass, shape (d, k)."""
+        space = self._space(oracle)
+        found = self.pairs(space, summary.product, oracle.k)
+        vectors = space.basis @ found.vectors[:, : found.rank]
+        return Solution(complete(vectors, oracle.start, oracle.k))
+
+    def proceed(self, oracle: BlockOracle, summary: ProductSum) -> Mapping[str, Any] | None:
+        """Return the next subspace; None where the residuals are below the tolerance."""
+        space = self._space(oracle)
+        found = self.pairs(space, summary.product, oracle.k)
+        if found.done(self.tolerance):
+            return None
+        more = self.following(space, found, oracle.k + self.oversampling)
+        return None if more is None else more._asdict()
+
+    def flops(self, oracle: BlockOracle, summary: ProductSum) -> int:
+        """Return the flops of a pass."""
+        space = self._space(oracle)
+        (s, m), width, k = space.basis.shape, space.last.shape[1], oracle.k
+        own = self.pairs_flops(s, m, width, k) + self.following_flops(s, m, width)
+        return summary.flops + own + flops.gemm(s, k, m)
+
+    def _space(self, oracle: BlockOracle) -> Space:
+        """Return the subspace of a pass."""
+        if oracle.shared:
+            return Space(**oracle.shared)
+        columns = min(oracle.k + self.oversampling, oracle.n)
+        return beginning(orthonormalize(oracle.rng().standard_normal((oracle.n, columns))))
 
 
 @dataclass(frozen=True)
@@ -189,29 +275,21 @@ class BlockKrylov(Randomized):
     name: ClassVar[str] = "block-krylov"
     source: ClassVar[str] = "Musco and Musco 2015, Algorithm 2"
 
-    def ritz(self, A: Any, Q: Any, k: int) -> Ritz:
+    def pairs(self, space: Space, W: Any, k: int) -> Pairs:
         """Return the k leading Ritz pairs of the Krylov space."""
-        xp, (s, b) = namespace(A), Q.shape
-        basis, T, count = Q, Q[:0, :0], 0
-        for products in range(1, self.iterations + 1):
-            W, m = _product(A, Q), basis.shape[1]
-            T = _bordered(T, basis.T @ W)
-            values, Y = _leading(T, k)
-            rest = W - basis @ T[:, -W.shape[1] :]
-            residuals = xp.linalg.vector_norm(rest @ Y[-W.shape[1] :, :], axis=0)
-            count += 2 * flops.gemm(s, Q.shape[1], A.shape[1] + m) + flops.eigh(m)
-            count += flops.gemm(s, k, Q.shape[1])
-            width = min(b, s - m)
-            if _done(residuals, values, self.tolerance) or not width:
-                break
-            if products < self.iterations:
-                Q = _new_directions(basis, rest, _null(A) * values[0])[:, :width]
-                count += flops.svd(*rest.shape) + 2 * flops.gemm(s, rest.shape[1], m)
-                count += flops.qr(s, rest.shape[1])
-                if not Q.shape[1]:  # the space is invariant
-                    break
-                basis = xp.concat([basis, Q], axis=1)
-        return Ritz(values, basis @ Y, count + flops.gemm(s, k, Y.shape[0]))
+        return krylov_pairs(space, W, k)
+
+    def following(self, space: Space, pairs: Pairs, most: int) -> Space | None:
+        """Return the Krylov space with the directions that the last product adds."""
+        return grown(space, pairs, most)
+
+    def pairs_flops(self, s: int, m: int, width: int, k: int) -> int:
+        """Return the flops of `pairs`."""
+        return krylov_pairs_flops(s, m, width, k)
+
+    def following_flops(self, s: int, m: int, width: int) -> int:
+        """Return the flops of `following`."""
+        return grown_flops(s, m, width)
 
 
 @dataclass(frozen=True)
@@ -236,22 +314,24 @@ class SubspaceIteration(Randomized):
     name: ClassVar[str] = "subspace-iteration"
     source: ClassVar[str] = "Halko, Martinsson and Tropp 2011, Algorithm 4.4"
 
-    def ritz(self, A: Any, Q: Any, k: int) -> Ritz:
+    def pairs(self, space: Space, W: Any, k: int) -> Pairs:
         """Return the k leading Ritz pairs of the last block."""
-        xp, (s, b) = namespace(A), Q.shape
-        count = 0
-        for products in range(1, self.iterations + 1):
-            W = _product(A, Q)
-            T = Q.T @ W
-            values, Y = _leading(T, k)
-            residuals = xp.linalg.vector_norm(W @ Y - Q @ (Y * values), axis=0)
-            count += 2 * flops.gemm(s, b, A.shape[1]) + flops.gemm(s, b, b) + flops.eigh(b)
-            count += 2 * flops.gemm(s, k, b)
-            if products == self.iterations or _done(residuals, values, self.tolerance):
-                break
-            Q = orthonormalize(W)
-            count += flops.qr(s, b)
-        return Ritz(values, Q @ Y, count + flops.gemm(s, k, b))
+        return subspace_pairs(space, W, k)
+
+    def following(self, space: Space, pairs: Pairs, most: int) -> Space:
+        """Return the span of the last product."""
+        del space, most
+        return beginning(orthonormalize(pairs.rest))
+
+    def pairs_flops(self, s: int, m: int, width: int, k: int) -> int:
+        """Return the flops of `pairs`."""
+        del width
+        return subspace_pairs_flops(s, m, k)
+
+    def following_flops(self, s: int, m: int, width: int) -> int:
+        """Return the flops of `following`."""
+        del width
+        return flops.qr(s, m)
 
 
 def _product(A: Any, Q: Any) -> Any:
@@ -263,43 +343,6 @@ def _product(A: Any, Q: Any) -> Any:
 def _panels(A: Any, size: int) -> Iterator[slice]:
     """Yield ranges of columns of A whose products with a matrix of so many entries are small."""
     columns: int = A.shape[1]
-    width = SMALL_PRODUCT // size
-    width = width if is_plain(A) and width >= NARROWEST else columns
+    width = panel_width(size, columns) if is_plain(A) else columns
     for first in range(0, columns, width):
         yield slice(first, min(first + width, columns))
-
-
-def _leading(T: Any, k: int) -> tuple[Any, Any]:
-    """Return the k leading eigenpairs of a symmetric matrix, largest first."""
-    xp = namespace(T)
-    values, vectors = xp.linalg.eigh(T)
-    return xp.flip(values[-k:]), xp.flip(vectors[:, -k:], axis=1)
-
-
-def _done(residuals: Any, values: Any, tolerance: float) -> bool:
-    return bool(namespace(values).max(residuals) <= tolerance * values[0])
-
-
-def _bordered(T: Any, column: Any) -> Any:
-    """Return a symmetric matrix with a further block, from the last columns of the result."""
-    xp, m = namespace(column), T.shape[0]
-    if not m:
-        return column
-    return xp.concat([xp.concat([T, column[:m, :].T]), column], axis=1)
-
-
-def _new_directions(basis: Any, block: Any, rounding: Any) -> Any:
-    """Return an orthonormal basis of what a block, once orthogonalized, adds to a basis.
-
-    It is orthogonalized again: in directions where the block is small, little of the basis that is
-    left in it is much. Directions where it is rounding are dropped.
-    """
-    xp = namespace(block)
-    left, values, _ = xp.linalg.svd(block, full_matrices=False)
-    Q = in_rows(left[:, : int(xp.count_nonzero(values > rounding))])
-    return orthonormalize(Q - basis @ (basis.T @ Q))
-
-
-def _null(A: Any) -> float:
-    """Return what a singular value of rounding is up to, relative to the largest."""
-    return NULL * float(namespace(A).finfo(A.dtype).eps)

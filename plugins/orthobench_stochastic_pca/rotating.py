@@ -8,12 +8,15 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import (
     Array,
     ArraySolver,
+    BlockOracle,
     SampleOracle,
     Solution,
+    SummarySolver,
     copied,
     flops,
     in_rows,
@@ -23,10 +26,14 @@ from orthobench.contract import (
 from orthobench.families.stochastic_pca import EntryOracle
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.entries import entry_flops, rotated_by_entries
+from orthobench_stochastic_pca.low_rank_sums import LowRankSum, leading_basis, merged
 from orthobench_stochastic_pca.schedule import Scheduled
 
 OJA, GEODESIC, KRASULINA = 0, 1, 2
 """The angles of the methods: `orthobench_stochastic_pca.rotations`."""
+
+CONVERTED = 1024
+"""Samples of a block of float32 that are in float64 at once: whole blocks of `BLOCK`."""
 
 
 class Basis(NamedTuple):
@@ -111,7 +118,7 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
 
 
 @dataclass(frozen=True)
-class Oja(Rotating):
+class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
     """Oja's method with orthonormalization, also called the stochastic power method.
 
     U <- P(U + eta_t x x'U), where P is the projection onto the matrices with orthonormal columns:
@@ -124,6 +131,11 @@ class Oja(Rotating):
 
     A sample orthogonal to U, or in its span, changes nothing.
 
+    With blocks it is an approximation of the method: each block is gone through from the start,
+    with t counted from 1, and the result is the leading eigenvectors of the average of UU' over
+    the blocks, weighted by their samples, of which each merge keeps the best approximation of rank
+    k. Averaging takes away the scatter of the blocks' subspaces, not what they have in common.
+
     Parameters
     ----------
     step, schedule
@@ -134,7 +146,8 @@ class Oja(Rotating):
     ----------
     Arora, Cotter and Srebro 2013, equation 3.1; Oja and Karhunen 1985. Krasulina 1969, and for
     k > 1 Tang 2019, "Exponentially convergent stochastic k-PCA without variance reduction",
-    Algorithm 1.
+    Algorithm 1. Averages: Fan, Wang, Wang and Zhu 2019, "Distributed estimation of principal
+    eigenspaces", Algorithm 1.
     """
 
     form: str = parameter(
@@ -145,6 +158,7 @@ class Oja(Rotating):
 
     name: ClassVar[str] = "oja"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, equation 3.1"
+    merge_error: ClassVar[float] = 1.0
 
     @property
     def angle(self) -> int:  # type: ignore[override]
@@ -155,6 +169,25 @@ class Oja(Rotating):
     def flops_per_sample(d: int, k: int) -> int:
         """Return the flops of x'U, the rank-one update and a QR: 4dk + k + (4dk² - 4k³/3)."""
         return 4 * d * k + k + flops.qr(d, k)
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
+        """Return the basis after a block, its rows as long as the root of the number of samples."""
+        basis = Basis(in_rows(oracle.start.T), 0.0)
+        for begin in range(0, len(block), CONVERTED):
+            samples = np.array(block[begin : begin + CONVERTED], dtype=np.float64, order="C")
+            basis = self._rotated(basis, samples, begin)
+        rows, (k, d) = len(block), basis.rows.shape
+        factor = np.sqrt(rows) * basis.rows
+        spent = rows * self.flops_per_sample(d, k)
+        return LowRankSum(rows=rows, rank=k, factor=factor, lost=0.0, flops=spent)
+
+    def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
+        """Return the best approximation of rank k of the sum of two averages."""
+        return merged(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
+        """Return the leading eigenvectors of the average, shape (d, k)."""
+        return Solution(leading_basis(summary, oracle.start))
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthobench.contract import Array, Solution, State, Status
+from orthobench.contract import (
+    AnyProblem,
+    Array,
+    BlockOracle,
+    Solution,
+    State,
+    Status,
+    SummarySolver,
+)
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
+from orthobench_tucker.moment_entries import (
+    MomentEntries,
+    leading_basis,
+    leading_basis_flops,
+    merged,
+    moment_entries,
+)
 from orthobench_tucker.partial_cores import form_parameter, forming_flops
 from orthobench_tucker.starts import first_basis_flops, hoevd_basis
-from orthobench_tucker.whole_tensor import WholeTensorSolver
+from orthobench_tucker.whole_tensor import WholeTensorSolver, refusal_of_blocks
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,7 +44,9 @@ class HOEVDState(State):
 
 
 @dataclass(frozen=True)
-class HOEVD(WholeTensorSolver[HOEVDState]):
+class HOEVD(
+    SummarySolver[SymmetricTensorOracle, HOEVDState, MomentEntries], WholeTensorSolver[HOEVDState]
+):
     """HOEVD: the r leading eigenvectors of mat(X) mat(X)'; one step, and no iteration.
 
     They are not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
@@ -36,9 +54,13 @@ class HOEVD(WholeTensorSolver[HOEVDState]):
     Where fewer than r eigenvalues are above rounding (such as with fewer than r samples), the other
     eigenvectors are arbitrary, and are taken from the common random start instead.
 
+    With blocks the distinct columns of mat(M) are summed, nN numbers for N = C(n + d - 2, d - 1),
+    and merging loses nothing. Where they do not fit into memory the run fails.
+
     Parameters
     ----------
     form : str
+        Not used with blocks.
 
     Notes
     -----
@@ -58,6 +80,12 @@ class HOEVD(WholeTensorSolver[HOEVDState]):
     name: ClassVar[str] = "hoevd"
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, equations 7 and 17"
 
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: no tensor; or, with blocks, no samples."""
+        if self.place.reduces:
+            return refusal_of_blocks(problem) or self.place.missing()
+        return super().refuses(problem)
+
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOEVDState:
         """Return the common random start."""
         del rng
@@ -74,3 +102,19 @@ class HOEVD(WholeTensorSolver[HOEVDState]):
     def solution(self, state: HOEVDState) -> Solution:
         """Return the basis."""
         return Solution(state.basis.copy())
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentEntries:
+        """Return the sum of x ⊗ ... ⊗ x over a block."""
+        return moment_entries(block, oracle.sizes[2])
+
+    def merge(self, a: MomentEntries, b: MomentEntries) -> MomentEntries:
+        """Return the sum of two sums."""
+        return merged(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: MomentEntries) -> Solution:
+        """Return the leading eigenvectors of the unfolded mean."""
+        return Solution(leading_basis(summary, oracle.start, oracle.sizes[2]))
+
+    def flops(self, oracle: BlockOracle, summary: MomentEntries) -> int:
+        """Return the flops of a pass."""
+        return summary.flops + leading_basis_flops(oracle.n, oracle.sizes[2])

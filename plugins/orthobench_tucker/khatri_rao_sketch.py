@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import (
     AnyProblem,
     Array,
+    BlockOracle,
     Solution,
-    Solver,
     State,
     Status,
+    SummarySolver,
     UsageError,
     Work,
     complete,
+    flops,
     orthonormalize,
     parameter,
     unit_columns,
 )
 from orthobench.families.symmetric_tucker import MomentOracle, MomentStream, SymmetricTucker
+from orthobench_tucker.block_sums import BlockSum, added
 from orthobench_tucker.sketch import (
     OVERSAMPLING,
+    block_sketch,
     gaussian_factors,
     leading_directions,
     power_flops,
@@ -57,13 +62,13 @@ class SketchState(State):
 
 
 @dataclass(frozen=True)
-class KhatriRaoSketch(Solver[MomentStream, SketchState]):
+class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
     """Khatri-Rao sketch: leading left singular vectors of mat(M)Ω, Ω of Gaussian rank-one columns.
 
     Column j of the sketch is the mean of x (x'w_1j) ... (x'w_(d-1)j) over the samples x, with
     Gaussian vectors w that are drawn once. No tensor is formed, samples are used once, and nothing
-    is iterated. Sketches of parts of the samples, with the same vectors, add up: `merged`. A
-    subspace of r dimensions that holds all samples is found exactly.
+    is iterated. Sketches of parts of the samples, with the same vectors, add up, as those of blocks
+    do: merging loses nothing. A subspace of r dimensions that holds all samples is found exactly.
 
     The columns are brought to unit length before the singular value decomposition: products of
     Gaussians are heavy-tailed. Of odd order the sketch of samples that are symmetric about zero
@@ -103,7 +108,7 @@ class KhatriRaoSketch(Solver[MomentStream, SketchState]):
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: power steps need all samples at once."""
         streamed = isinstance(problem, SymmetricTucker) and problem.streamed
-        if self.power and streamed:
+        if self.power and (streamed or self.place.reduces):
             return "does power steps here, which need all samples at once, and they only stream"
         return super().refuses(problem)
 
@@ -117,11 +122,9 @@ class KhatriRaoSketch(Solver[MomentStream, SketchState]):
         """
         if self.power and not isinstance(oracle, MomentOracle):
             raise UsageError("power steps need all samples at once: take power = 0")
-        columns = min(oracle.n, oracle.k + self.oversampling)
+        factors = self._factors((oracle.n, oracle.k, oracle.order), rng)
         return SketchState(
-            start=oracle.start.copy(),
-            factors=gaussian_factors(oracle.order, oracle.n, columns, rng),
-            sums=np.zeros((oracle.n, columns)),
+            start=oracle.start.copy(), factors=factors, sums=np.zeros(factors.shape[1:])
         )
 
     def step(self, oracle: MomentStream, state: SketchState) -> None:
@@ -142,6 +145,30 @@ class KhatriRaoSketch(Solver[MomentStream, SketchState]):
         Z = state.sums if state.powered else unit_columns(state.sums)
         rank = state.start.shape[1]
         return Solution(complete(leading_directions(Z, rank), state.start, rank))
+
+    def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
+        """Return the sketch of a block, by the Gaussian vectors that all blocks have in common."""
+        factors = self._factors(oracle.sizes, oracle.rng())
+        order, (n, columns) = oracle.sizes[2], factors.shape[1:]
+        spent = sketch_flops(len(block), n, columns, order)
+        return BlockSum(rows=len(block), total=block_sketch(block, factors), flops=spent)
+
+    def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
+        """Return the sum of two sketches."""
+        return added(a, b)
+
+    def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
+        """Return the leading left singular vectors, completed from the common start."""
+        found = leading_directions(unit_columns(summary.total), oracle.k)
+        return Solution(complete(found, oracle.start, oracle.k))
+
+    def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
+        """Return the flops of a pass."""
+        return summary.flops + flops.svd(oracle.n, summary.total.shape[1])
+
+    def _factors(self, sizes: tuple[int, ...], rng: np.random.Generator) -> Array:
+        n, rank, order = sizes
+        return gaussian_factors(order, n, min(n, rank + self.oversampling), rng)
 
     def _iterate_at_the_end(self, oracle: MomentOracle, state: SketchState) -> None:
         """Do all power steps where no whole batch is left, which ends the run."""

@@ -8,20 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, Solution, State, Status, flops, parameter
+from orthobench.contract import AnyProblem, Array, Solution, Status, parameter
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench_tucker.adagrad import GAMMA_0
-from orthobench_tucker.ascending import (
-    CUT,
-    SMALLEST,
-    Iterate,
-    next_step_size,
-    sufficient,
-    unresolved,
-)
-from orthobench_tucker.objective import derivatives_flops
+from orthobench_tucker.ascending import SMALLEST, Iterate, unresolved
 from orthobench_tucker.partial_cores import PartialCores, form_parameter, partial_cores
+from orthobench_tucker.pgd_passes import PGDPasses, step_flops
+from orthobench_tucker.pgd_state import PGDState, accepts, first_state
 from orthobench_tucker.starts import start_parameter
 from orthobench_tucker.stopping import (
     count_returns,
@@ -32,7 +25,7 @@ from orthobench_tucker.stopping import (
     tolerance_parameter,
 )
 from orthobench_tucker.unfoldings import Unfolding
-from orthobench_tucker.whole_tensor import WholeTensorSolver
+from orthobench_tucker.whole_tensor import WholeTensorSolver, refusal_of_blocks
 
 RULES = ("ascending", "adagrad", "constant")
 """Step-size rules: values of the parameter ``rule``."""
@@ -44,57 +37,8 @@ RETURNED = 1e-3
 """Distance to the subspace before the last, relative to the step, below which a step returns."""
 
 
-@dataclass(slots=True, kw_only=True)
-class PGDState(State):
-    """The iterate, and the step size.
-
-    Attributes
-    ----------
-    iterate : Iterate
-        The basis with its gradient.
-    before : ndarray, shape (r, n)
-        Q' before the last step.
-    squares : ndarray, shape (r,)
-        For each column gamma_0², to which AdaGrad adds the squares of its gradients.
-    lipschitz : float
-        L (`PGD`) under the rule "constant"; else zero.
-    step_size : float
-        s of the rule "ascending" (`orthobench_tucker.ascending`).
-    accepted : int
-        Number of steps that this rule has accepted in a row since s changed.
-    raised : bool
-        Whether the last step raised F.
-    returns : int
-        Number of steps in a row that have led back to the subspace before the last.
-    """
-
-    iterate: Iterate
-    before: Array
-    squares: Array
-    lipschitz: float
-    step_size: float
-    accepted: int = 0
-    raised: bool = True
-    returns: int = 0
-
-    @property
-    def basis(self) -> Array:
-        """Q', shape (r, n)."""
-        return self.iterate.basis
-
-    @property
-    def objective(self) -> float:
-        """F(Q)."""
-        return self.iterate.objective
-
-    @property
-    def relative_gradient(self) -> float:
-        """The relative gradient."""
-        return self.iterate.relative_gradient
-
-
 @dataclass(frozen=True)
-class PGD(WholeTensorSolver[PGDState]):
+class PGD(PGDPasses, WholeTensorSolver[PGDState]):
     """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
     Under "ascending" gamma is s over the length of each column of ∇F, with s = `step` at first.
@@ -125,6 +69,10 @@ class PGD(WholeTensorSolver[PGDState]):
     least F(Q), its value at Y = Q. The QR factor spans the same subspace, on which alone F
     depends. (|X| in place of sigma, and 2d(2d - 1) in place of 2d(d - 1), which bounds the Hessian
     on both sides, would be valid as well, with shorter steps.)
+
+    With blocks W is the sum of those of all blocks, and a pass tries one step; the first pass makes
+    a Khatri-Rao sketch to start from, unless `start` is "random". It ends at the tolerance, or
+    where a step is rejected and gains are near rounding.
 
     It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`; "ascending" also
     where the gradient is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`). It
@@ -172,6 +120,12 @@ class PGD(WholeTensorSolver[PGDState]):
     name: ClassVar[str] = "pgd"
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 1"
 
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why not: no tensor; or, with blocks, no samples, or another rule or start."""
+        if not self.place.reduces:
+            return super().refuses(problem)
+        return refusal_of_blocks(problem) or self.refusal_of_passes() or self.place.missing()
+
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
         """Compute the first basis and its gradient."""
         Q = self.first_basis(oracle, rng)
@@ -181,16 +135,7 @@ class PGD(WholeTensorSolver[PGDState]):
             lipschitz = 2 * oracle.order * (oracle.order - 1) * square
         evaluate = _Evaluation(partial_cores(oracle, self.form), oracle.k)
         iterate = evaluate(np.ascontiguousarray(Q.T))
-        first = GAMMA_0**2 * (
-            np.vdot(iterate.inner, iterate.inner) + np.vdot(iterate.tangent, iterate.tangent)
-        )
-        state = PGDState(
-            iterate=iterate,
-            before=iterate.basis,
-            squares=np.full(oracle.k, first),
-            lipschitz=lipschitz,
-            step_size=self.step_size,
-        )
+        state = first_state(iterate, self.step_size, lipschitz)
         state.work.flops += evaluate.flops + self.start_flops(oracle)
         self._stop_if_converged(state)
         fail_if_vanishing(state, oracle, Q, sqrt(iterate.objective), oracle.order)
@@ -224,16 +169,10 @@ class PGD(WholeTensorSolver[PGDState]):
         """Try one step, and accept it if it raises F enough."""
         iterate = state.iterate
         moved = evaluate.kernels.stepped_by_length(*iterate[:3], state.squares, state.step_size)
-        trial = evaluate(moved)
-        if sufficient(iterate, trial, evaluate.order, state.step_size):
-            state.iterate = trial
-            state.step_size, state.accepted = next_step_size(
-                state.step_size, self.step_size, state.accepted
-            )
+        stuck = state.step_size <= SMALLEST
+        if accepts(state, evaluate(moved), evaluate.order, self.step_size):
             self._stop_if_converged(state)
             return
-        stuck = state.step_size <= SMALLEST
-        state.step_size, state.accepted = max(state.step_size / CUT, SMALLEST), 0
         if self.tolerance > 0 and (stuck or unresolved(iterate)):
             near = evaluate(perturbed(iterate.basis))
             state.work.flops += evaluate.flops
@@ -279,16 +218,3 @@ class _Evaluation:
     def __call__(self, basis: Array) -> Iterate:
         W = np.ascontiguousarray(self.cores.at(basis.T).T)
         return Iterate(basis, *self.kernels.evaluated(W, basis, self.multiplicities, self.order))
-
-
-def step_flops(n: int, rank: int, size: int) -> int:
-    """Return the flops of a step besides W: S, W - QS, P and V, the step and the retraction.
-
-    Parameters
-    ----------
-    n, rank : int
-        n and r.
-    size : int
-        N.
-    """
-    return derivatives_flops(n, rank, size) + flops.gemm(n, rank, rank) + flops.qr(n, rank)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from orthobench.contract import Status, parameter
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, Status, parameter
 from orthobench.families.symmetric_tucker import MomentStream
-from orthobench_tucker.streaming import STEPS, StreamingTucker, StreamState, hoevd_phase
+from orthobench_tucker.gradient_passes import GradientPasses, hoevd_gradients
+from orthobench_tucker.streaming import (
+    STEPS,
+    StreamingTucker,
+    StreamState,
+    hoevd_flops,
+    hoevd_phase,
+)
 
 
 @dataclass(frozen=True)
-class SHOEVD(StreamingTucker):
+class SHOEVD(GradientPasses, StreamingTucker):
     """Scalable HOEVD: stochastic ascent of |mat(M)'Q|² on batches of samples, with AdaGrad.
 
     For each batch X (n, b): G = (2/b²) X (X'X)^[d-1] X'Q; gamma <- (gamma² + |g|²)^(1/2) for each
@@ -22,7 +32,7 @@ class SHOEVD(StreamingTucker):
     The leading eigenvectors of mat(M) mat(M)' (HOEVD) do not maximize |M ·(Q, ..., Q)|², but they
     are a good start for methods that do, such as `spgd`. Misprint corrected: line 6 of Algorithm 3
     has gamma_t for gamma_{t-1} on the right-hand side. The run fails at a batch whose gradient
-    overflows.
+    overflows. With blocks a pass is a step, along the mean gradient of the batches of all blocks.
 
     Parameters
     ----------
@@ -53,3 +63,17 @@ class SHOEVD(StreamingTucker):
         """Take `count` batches, or fewer where the run fails."""
         if state.status is Status.RUNNING:
             hoevd_phase(oracle, state, count, self.batch, self.step_size)
+
+    def gradients(
+        self, number: int, block: NDArray[np.floating[Any]], rows: Array, order: int
+    ) -> tuple[Array, int]:
+        """Return the sum of the batches' gradients, and the flops."""
+        del number
+        batches = -(-len(block) // self.batch)
+        spent = batches * hoevd_flops(rows.shape[1], len(rows), order, self.batch)
+        return hoevd_gradients(block, self.batch, rows, order), spent
+
+    def step_sizes(self, number: int) -> tuple[float, bool]:
+        """Return c_1 for each pass."""
+        del number
+        return self.step_size, False

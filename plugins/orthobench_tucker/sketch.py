@@ -8,7 +8,10 @@ a mean over samples, sketches of parts of the samples add up.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from orthobench.contract import Array, flops, unit_columns
 from orthobench.families.symmetric_tucker.sample_moments import integer_power, sample_blocks
@@ -28,7 +31,7 @@ def gaussian_factors(order: int, n: int, columns: int, rng: np.random.Generator)
     return rng.standard_normal((order - 1, n, columns))
 
 
-def sketch_of(X: Array, factors: Array) -> Array:
+def sketch_of(X: NDArray[np.floating[Any]], factors: NDArray[np.floating[Any]]) -> Array:
     """Return the sum of x (x'w_1j) ... (x'w_(d-1)j) over samples x, for each column j.
 
     Parameters
@@ -49,6 +52,22 @@ def sketch_of(X: Array, factors: Array) -> Array:
     for vectors in factors[1:]:
         products *= X @ vectors
     return np.asarray(X.T @ products)
+
+
+def block_sketch(block: NDArray[np.floating[Any]], factors: Array) -> Array:
+    """Return `sketch_of` many samples, a few at a time, which are read once.
+
+    Those of float32 are multiplied in float32 and added in float64.
+
+    Parameters
+    ----------
+    block : ndarray, shape (p, n)
+    factors : ndarray, shape (d - 1, n, m)
+    """
+    total, vectors = np.zeros(factors.shape[1:]), factors.astype(block.dtype, copy=False)
+    for begin in range(0, len(block), ROWS):
+        total += sketch_of(block[begin : begin + ROWS], vectors)
+    return total
 
 
 def sketch_flops(p: int, n: int, columns: int, order: int) -> int:
@@ -114,9 +133,7 @@ def sketched_basis(X: Array, order: int, rank: int, rng: np.random.Generator) ->
     """
     columns = min(X.shape[1], rank + OVERSAMPLING)
     factors = gaussian_factors(order, X.shape[1], columns, rng)
-    Z = np.zeros((X.shape[1], columns))
-    for begin in range(0, len(X), ROWS):
-        Z += sketch_of(X[begin : begin + ROWS], factors)
+    Z = block_sketch(X, factors)
     return leading_directions(unit_columns(Z), rank)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,15 @@ from orthobench.contract import Array, ParameterError, Status, flops, is_plain, 
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench_tucker import streaming_arrays as arrays
+from orthobench_tucker.block_sums import in_double
+from orthobench_tucker.gradient_passes import GradientPasses, hoevd_gradients
 from orthobench_tucker.monomial_products import monomial_products
 from orthobench_tucker.streaming import (
     STEPS,
     StreamingTucker,
     StreamState,
     count_batches,
+    hoevd_flops,
     hoevd_phase,
     step_flops,
 )
@@ -31,7 +34,7 @@ for _part in GRAM_FORM[:2]:
 
 
 @dataclass(frozen=True)
-class SPGD(StreamingTucker):
+class SPGD(GradientPasses, StreamingTucker):
     """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
 
     Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b):
@@ -48,6 +51,9 @@ class SPGD(StreamingTucker):
     Misprints corrected in Algorithm 2: the factor 2d/b² in line 3 is printed 2d/b; gamma_2 starts
     at t = T_1, and T_2 is the number of iterations of Phase II (Table 2). The run fails at a batch
     whose gradient overflows.
+
+    With blocks a pass is a step of either phase, along the mean gradient of the batches of all
+    blocks.
 
     Batches bias the objective: E F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
 
@@ -113,6 +119,26 @@ class SPGD(StreamingTucker):
                 state.gamma = 0.0 * state.gamma
             self._tucker_phase(oracle, state, count - first)
 
+    def gradients(
+        self, number: int, block: NDArray[np.floating[Any]], rows: Array, order: int
+    ) -> tuple[Array, int]:
+        """Return the sum of the batches' gradients of a phase, and the flops."""
+        r, n = rows.shape
+        if number < self.hoevd_steps:
+            batch = self.hoevd_batch or self.batch
+            count = -(-len(block) // batch)
+            return hoevd_gradients(block, batch, rows, order), count * hoevd_flops(
+                n, r, order, batch
+            )
+        count = -(-len(block) // self.batch)
+        spent = count * tucker_flops((n, r, order), self.batch)
+        return tucker_gradients(block, self.batch, rows, order), spent
+
+    def step_sizes(self, number: int) -> tuple[float, bool]:
+        """Return c_1 in Phase I and c_2 in Phase II, with which AdaGrad begins anew."""
+        first = number < self.hoevd_steps
+        return (self.hoevd_step if first else self.step_size), number == self.hoevd_steps
+
     def _tucker_phase(self, oracle: MomentStream, state: StreamState, count: int) -> None:
         """Do `count` iterations of Phase II."""
         X = oracle.take(count * self.batch)
@@ -123,7 +149,7 @@ class SPGD(StreamingTucker):
             state.rows, state.gamma = arrays.ascend(
                 X, self.batch, state.rows, state.gamma, self.step_size, weights
             )
-        count_batches(state, count, done, self.batch, tucker_flops(oracle, self.batch))
+        count_batches(state, count, done, self.batch, tucker_flops(oracle.sizes, self.batch))
 
     def _kernel(self, oracle: MomentStream, state: StreamState, X: Array) -> int:
         """Do the iterations in a compiled kernel; return how many."""
@@ -156,12 +182,30 @@ def monomial_table(
     return products.parents, products.last, monomials(rank, order - 1).multiplicities
 
 
-def tucker_flops(oracle: MomentStream, batch: int) -> int:
+def tucker_gradients(
+    block: NDArray[np.floating[Any]], batch: int, rows: Array, order: int
+) -> Array:
+    """Return the sum of b (2d/b²) X (X'QQ'X)^[d-1] X'Q over batches X (n, b), transposed.
+
+    The parameters are those of `orthobench_tucker.gradient_passes.hoevd_gradients`.
+    """
+    from orthobench_tucker.streaming_kernels import tucker_gradient
+
+    total, G = np.zeros_like(rows), np.empty_like(rows)
+    for samples in in_double(block, batch):
+        table = monomial_table(len(rows), order, len(samples))
+        powers = np.empty((max(len(rows), len(table[0])), len(samples)))
+        tucker_gradient(samples, rows, order, *table, powers, G)
+        total += len(samples) * G
+    return total
+
+
+def tucker_flops(sizes: tuple[int, ...], batch: int) -> int:
     """Return the flops of an iteration of Phase II: O(rnb + rb²) (equation 13), and the step.
 
     As the paper counts, in either form: 4rnb for X'Q and the product with X, 4rb² + (d - 2)b² for
     (X'QQ'X)^[d-1] and its product with X'Q; and `step_flops`.
     """
-    n, r, b = oracle.n, oracle.k, batch
+    (n, r, order), b = sizes, batch
     products = 2 * flops.gemm(b, r, n) + 2 * flops.gemm(b, b, r)
-    return products + (oracle.order - 2) * b * b + step_flops(n, r)
+    return products + (order - 2) * b * b + step_flops(n, r)

@@ -82,7 +82,7 @@ def first_basis(
         found = sketched_basis(_samples(oracle, start), oracle.order, oracle.k, rng)
         return complete(found, oracle.start, oracle.k)
     if start == "hoevd-single":
-        return _completed(oracle, Unfolding(oracle, form).single_basis)
+        return signed(Unfolding(oracle, form).single_basis, oracle.start)
     return hoevd_basis(oracle, form)
 
 
@@ -108,13 +108,13 @@ def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
     -----
     The flops of a Gram matrix of `orthobench_tucker.unfoldings`, and 9n³.
     """
-    return _completed(oracle, Unfolding(oracle, form).basis)
+    return signed(Unfolding(oracle, form).basis, oracle.start)
 
 
-def _completed(oracle: SymmetricTensorOracle, found: Array) -> Array:
-    """Return eigenvectors with positive largest entries, completed from the oracle's start."""
+def signed(found: Array, start: Array) -> Array:
+    """Return eigenvectors with positive largest entries, completed from a start."""
     largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
-    return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), oracle.start, oracle.k)
+    return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), start, start.shape[1])
 
 
 def shoevd_basis(X: Array, order: int, start: Array) -> Array:

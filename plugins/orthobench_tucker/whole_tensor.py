@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import AnyProblem, Array, Solver, StateT
-from orthobench.families.symmetric_tucker import SymmetricTensorOracle
+from orthobench.families.symmetric_tucker import MomentStream, SymmetricTensorOracle
 from orthobench_tucker.partial_cores import forming_flops, refusal
 from orthobench_tucker.starts import first_basis, first_basis_flops
 
@@ -41,3 +41,10 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         """Return the flops of forming the tensor, where the form needs it, and of the start."""
         formed = forming_flops(oracle, self.form)
         return formed + first_basis_flops(oracle, self.start, self.form)
+
+
+def refusal_of_blocks(problem: AnyProblem) -> str | None:
+    """Return why a problem has no blocks of samples for a method that sums over them, or None."""
+    if issubclass(problem.offers, MomentStream):
+        return None
+    return f"needs a MomentStream on blocks, {problem.name} offers {problem.offers.__name__}"

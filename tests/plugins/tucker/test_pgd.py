@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_tucker import PGD
 from orthobench_tucker.ascending import end_slopes
-from orthobench_tucker.pgd import _Evaluation, step_flops
+from orthobench_tucker.pgd import _Evaluation
 from orthobench_tucker.pgd_kernels import evaluated
+from orthobench_tucker.pgd_passes import step_flops
 from orthobench_tucker.tensor_cores import TensorCores
 
 from orthobench.contract.solver import Status

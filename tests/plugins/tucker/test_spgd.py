@@ -161,7 +161,7 @@ def test_flops_are_those_of_both_phases(streaming):
     hoevd = 2 * b * b * n + (d - 2) * b * b + 2 * r * b * b + 4 * r * n * b + step
     tucker = 4 * r * n * b + 4 * r * b * b + (d - 2) * b * b + step
     assert state.work.flops == 2 * hoevd + 3 * tucker
-    assert tucker_flops(streaming.stream(rows, 4, 2), 10) == tucker
+    assert tucker_flops(streaming.stream(rows, 4, 2).sizes, 10) == tucker
 
 
 def test_its_parameters():

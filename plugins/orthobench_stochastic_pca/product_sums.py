@@ -1,0 +1,62 @@
+"""Products of the second moment of samples with a few vectors, summed over blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, Summary, flops
+
+SMALL_PRODUCT = 1_000_000
+"""Multiplications up to which OpenBLAS uses its small-matrix kernel, which is twice as fast."""
+
+NARROWEST = 8
+"""Samples below which a product is not split."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductSum(Summary):
+    """The product X'XQ of all samples X of some blocks.
+
+    Attributes
+    ----------
+    product : ndarray, shape (d, b)
+    """
+
+    product: Array
+
+
+def product_sum(block: NDArray[np.floating[Any]], Q: Array) -> ProductSum:
+    """Return the product of the second moment of a block with vectors, 4db flops a sample.
+
+    The samples are read once, a few at a time that stay in the cache. Those of float32 are
+    multiplied in float32 and added in float64.
+
+    Parameters
+    ----------
+    block : ndarray, shape (rows, d)
+    Q : ndarray, shape (d, b)
+    """
+    (rows, d), b = block.shape, Q.shape[1]
+    total, vectors = np.zeros(Q.shape), Q.astype(block.dtype, copy=False)
+    height = panel_width(d * b, rows)
+    for begin in range(0, rows, height):
+        panel = block[begin : begin + height]
+        total += panel.T @ (panel @ vectors)
+    return ProductSum(rows=rows, product=total, flops=2 * flops.gemm(rows, b, d))
+
+
+def merged(a: ProductSum, b: ProductSum) -> ProductSum:
+    """Return the sum of two products: exact, but for its rounding."""
+    product = a.product + b.product
+    spent = a.flops + b.flops + product.size
+    return ProductSum(rows=a.rows + b.rows, product=product, flops=spent)
+
+
+def panel_width(entries: int, samples: int) -> int:
+    """Return how many samples have a small product with a matrix of so many entries, or all."""
+    width = SMALL_PRODUCT // entries
+    return width if width >= NARROWEST else samples
