@@ -1,8 +1,8 @@
 """Wall time and efficiency of a pass over blocks on many workers, from a few measured times.
 
-The same tree as that of a run: each worker summarizes neighbouring blocks and merges what it can;
-then summaries move, two by two, until one is left. What moves is known, so ten thousand workers
-are simulated in milliseconds.
+The same tree and the same tasks as those of a run on Dask (`orthobench.harness.reducing`): each
+worker summarizes neighbouring blocks and merges what it can; then summaries move, two by two, until
+one is left. Who merges what is known beforehand, so that ten thousand workers take milliseconds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from orthobench.harness.reducing.on_dask import run_length
 from orthobench.tools.arrays import Array
 
 Integers = NDArray[np.int64]
@@ -33,11 +34,11 @@ class Costs:
     bandwidth : float
         Bytes a second that a worker can receive.
     scheduler : float
-        Seconds for which the one scheduler of all workers is busy with a block and its merge.
-    overhead : float
-        Seconds that a worker waits for its next block.
+        Seconds for which the one scheduler of all workers is busy with a task: a run of blocks, or
+        a merge of two of them.
     fixed : float
-        Seconds of a pass that do not depend on its blocks.
+        Seconds of a pass that do not depend on its blocks: a worker has 16 to 31 tasks, however
+        many blocks there are.
     """
 
     summarize: float
@@ -46,7 +47,6 @@ class Costs:
     latency: float = 0.0
     bandwidth: float = float("inf")
     scheduler: float = 0.0
-    overhead: float = 0.0
     fixed: float = 0.0
 
     @property
@@ -86,7 +86,7 @@ class MeasuredPass:
     cores : int
         Processor cores that the workers share.
     wall_seconds : float
-    summarize_seconds, merge_seconds : float
+    worker_seconds : float
         Spent in the verbs, all workers together.
     """
 
@@ -94,8 +94,7 @@ class MeasuredPass:
     workers: int
     cores: int
     wall_seconds: float
-    summarize_seconds: float
-    merge_seconds: float
+    worker_seconds: float
 
 
 def simulated(costs: Costs, blocks: int, workers: int, cores: int | None = None) -> PassTime:
@@ -114,67 +113,54 @@ def simulated(costs: Costs, blocks: int, workers: int, cores: int | None = None)
     return PassTime(blocks, workers, wall, sent * costs.summary_bytes, alone / (workers * wall))
 
 
-def fitted(runs: Sequence[MeasuredPass], network: Costs) -> Costs:
+def fitted(runs: Sequence[MeasuredPass], known: Costs) -> Costs:
     """Return costs that explain measured passes.
 
-    Seconds of the verbs are their means over all blocks and merges of the runs in which no workers
-    share a core. What is left of the wall time is fitted by least squares, as seconds that workers
-    wait for each block and seconds of each pass, neither of them negative.
+    The seconds of a block are what workers spent in the verbs, merges apart, in the runs in which
+    they share no core; fixed is what is left of the wall time of these runs, on average.
 
     Parameters
     ----------
     runs : sequence of MeasuredPass
-        At least one without shared cores; of two numbers of blocks or more, to tell apart what
-        depends on blocks.
-    network : Costs
-        The size of a summary, latency, bandwidth and scheduler; its other numbers are replaced.
+        At least one without shared cores.
+    known : Costs
+        What is measured apart: `merge`, which the seconds of workers do not tell from `summarize`;
+        the size of a summary, latency, bandwidth and scheduler. The other numbers are replaced.
 
     Raises
     ------
     ValueError
         Where workers share cores in all runs.
     """
-    from scipy.optimize import nnls
-
     own = [run for run in runs if run.workers <= run.cores]
     if not own:
         raise ValueError("there is no run without shared cores to fit the costs to")
-    merges = sum(run.blocks - 1 for run in own)
-    costs = replace(
-        network,
-        summarize=sum(run.summarize_seconds for run in own) / sum(run.blocks for run in own),
-        merge=sum(run.merge_seconds for run in own) / merges if merges else 0.0,
-        overhead=0.0,
-        fixed=0.0,
-    )
-    busy = [simulated(costs, run.blocks, run.workers, run.cores).wall_seconds for run in runs]
-    rest = np.array([run.wall_seconds for run in runs]) - busy
-    shares = np.array([[run.blocks / min(run.workers, run.cores), 1.0] for run in runs])
-    (overhead, fixed), _ = nnls(shares, np.maximum(rest, 0.0))
-    return replace(costs, overhead=float(overhead), fixed=float(fixed))
+    spent = sum(run.worker_seconds - (run.blocks - 1) * known.merge for run in own)
+    summarize = max(0.0, spent) / sum(run.blocks for run in own)
+    costs = replace(known, summarize=summarize, fixed=0.0)
+    rest = [
+        run.wall_seconds - simulated(costs, run.blocks, run.workers).wall_seconds for run in own
+    ]
+    return replace(costs, fixed=max(0.0, sum(rest) / len(rest)))
 
 
 def _crowded(costs: Costs, workers: int, cores: int | None) -> Costs:
     """Return the costs where workers share cores."""
     share = 1.0 if cores is None else max(1.0, workers / cores)
-    return replace(
-        costs,
-        summarize=share * costs.summarize,
-        merge=share * costs.merge,
-        overhead=share * costs.overhead,
-    )
+    return replace(costs, summarize=share * costs.summarize, merge=share * costs.merge)
 
 
 def _walked(costs: Costs, blocks: int, workers: int) -> tuple[float, int]:
     """Return the seconds of a pass, and how many summaries are sent."""
     firsts = np.arange(workers, dtype=np.int64) * blocks // workers
-    free = np.diff(firsts, append=blocks) * (costs.summarize + costs.overhead)
+    free = np.diff(firsts, append=blocks) * costs.summarize
     sent = 0
     for level in range(1, (blocks - 1).bit_length() + 1):
         free += _own_merges(firsts, blocks, level) * costs.merge
     for level in range(1, (blocks - 1).bit_length() + 1):
         sent += _merge_across(costs, free, firsts, blocks, level)
-    return max(float(free[0]), blocks * costs.scheduler) + costs.fixed, sent
+    tasks = 2 * -(-blocks // run_length(blocks, workers)) - 1
+    return max(float(free[0]), tasks * costs.scheduler) + costs.fixed, sent
 
 
 def _merges(blocks: int, level: int) -> int:

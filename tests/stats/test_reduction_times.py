@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orthobench.harness.reducing.on_dask import run_length
 from orthobench.stats.reduction_times import Costs, MeasuredPass, fitted, simulated
 
 LAN = {"summary_bytes": 3e6, "latency": 1e-3, "bandwidth": 1e9}
@@ -15,7 +16,7 @@ LAN = {"summary_bytes": 3e6, "latency": 1e-3, "bandwidth": 1e9}
 def slowly(costs, blocks, workers):
     """The wall time, bytes and merges of the same tree, node by node."""
     owner = [max(w for w in range(workers) if w * blocks // workers <= i) for i in range(blocks)]
-    free = [owner.count(w) * (costs.summarize + costs.overhead) for w in range(workers)]
+    free = [owner.count(w) * costs.summarize for w in range(workers)]
     own, across = [], []
     nodes, width = [(i, i + 1) for i in range(blocks)], 1
     while len(nodes) > 1:
@@ -35,13 +36,14 @@ def slowly(costs, blocks, workers):
                 arrived = before[b] + costs.transfer if a != b else 0.0
                 free[a] = max(before[a], arrived) + costs.merge
                 sent += a != b
-    wall = max(free[0], blocks * costs.scheduler) + costs.fixed
+    tasks = 2 * -(-blocks // run_length(blocks, workers)) - 1
+    wall = max(free[0], tasks * costs.scheduler) + costs.fixed
     return wall, sent, len(own) + len(across)
 
 
 @given(st.integers(1, 70), st.integers(1, 12), st.sampled_from([0.0, 0.01, 3.0]))
 def test_the_same_as_node_by_node(blocks, workers, scheduler):
-    costs = Costs(1.0, 0.3, **LAN, overhead=0.1, scheduler=scheduler, fixed=2.0)
+    costs = Costs(1.0, 0.3, **LAN, scheduler=scheduler, fixed=2.0)
     wall, sent, merges = slowly(costs, blocks, min(workers, blocks))
     found = simulated(costs, blocks, workers)
     assert found.wall_seconds == pytest.approx(wall, rel=1e-12)
@@ -69,8 +71,9 @@ def test_workers_share_cores():
 
 
 def test_a_scheduler_bounds_what_workers_gain():
-    costs = Costs(1.0, 0.0, scheduler=1e-3)
-    assert simulated(costs, 10**6, 10_000).wall_seconds == pytest.approx(1000)
+    """A million blocks are tasks of 4 blocks each, of which two merge into one."""
+    costs = Costs(1e-3, 0.0, scheduler=1e-3)
+    assert simulated(costs, 10**6, 10_000).wall_seconds == pytest.approx(499.999)
 
 
 def test_ten_thousand_workers_merge_in_fourteen_levels():
@@ -80,24 +83,25 @@ def test_ten_thousand_workers_merge_in_fourteen_levels():
     assert wall == pytest.approx(1 + 13 * 1.004 + 1)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_fitted_costs_are_those_that_runs_were_made_with(workers):
-    true = Costs(0.5, 0.05, **LAN, overhead=0.02, fixed=0.7)
-    runs = [
-        MeasuredPass(n, w, 2, simulated(true, n, w, 2).wall_seconds, n * 0.5, (n - 1) * 0.05)
-        for n in (16, 64)
-        for w in (1, 2)
-    ]
-    found = fitted(runs, Costs(0.0, 0.0, **LAN))
-    assert (found.summarize, found.merge) == pytest.approx((0.5, 0.05))
-    assert (found.overhead, found.fixed) == pytest.approx((0.02, 0.7), rel=0.05)
-    wall = simulated(true, 256, workers, 2).wall_seconds
-    assert simulated(found, 256, workers, 2).wall_seconds == pytest.approx(wall, rel=1e-3)
+TRUE = Costs(0.5, 0.05, **LAN, fixed=0.7)
+
+
+def run(blocks, workers, cores=2):
+    wall = simulated(TRUE, blocks, workers, cores).wall_seconds
+    return MeasuredPass(blocks, workers, cores, wall, blocks * 0.5 + (blocks - 1) * 0.05)
+
+
+def test_fitted_costs_are_those_that_runs_were_made_with():
+    found = fitted([run(n, w) for n in (32, 256) for w in (1, 2)], Costs(0.0, 0.05, **LAN))
+    assert (found.summarize, found.fixed) == pytest.approx((0.5, 0.7))
+    for workers in (1, 2, 4):
+        wall = run(512, workers).wall_seconds
+        assert simulated(found, 512, workers, 2).wall_seconds == pytest.approx(wall)
 
 
 def test_fitting_refuses_runs_that_all_share_cores():
     with pytest.raises(ValueError, match="without shared cores"):
-        fitted([MeasuredPass(8, 4, 2, 1.0, 1.0, 1.0)], Costs(0.0, 0.0))
+        fitted([run(8, 4)], Costs(0.0, 0.0))
 
 
 def test_efficiency_falls_with_workers_and_is_at_most_one():
