@@ -15,12 +15,14 @@ from orthobench.contract.array_solver import ArraySolver
 from orthobench.contract.problem import AnyInstance, Oracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import AnySolver, State, Status
+from orthobench.contract.summaries import SummarySolver
 from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing import checks_of_parameters, checks_of_side_effects
 from orthobench.testing.check import Check, NotConforming
 from orthobench.testing.check_of_flops import check_flops
 from orthobench.testing.check_of_libraries import check_libraries
+from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.nan_data import nan_data
 from orthobench.testing.object_graph import Snapshot, arrays
 from orthobench.testing.short_runs import Run, Runner, difference_of_runs, difference_of_solutions
@@ -324,7 +326,9 @@ def checks(solver: AnySolver, plain: AnySolver | None = None) -> tuple[Check, ..
     plain : Solver, optional
         The same method in plain NumPy, whose operations the check "flops" counts.
     """
-    all_of_it = (*CHECKS, LIBRARIES) if isinstance(solver, ArraySolver) else CHECKS
+    arrays_of_all = (LIBRARIES,) if isinstance(solver, ArraySolver) else ()
+    summaries = SUMMARIES if isinstance(solver, SummarySolver) else ()
+    all_of_it = (*CHECKS, *arrays_of_all, *summaries)
     if plain is None:
         return all_of_it
     counted = partial(check_flops, plain=plain)

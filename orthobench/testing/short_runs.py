@@ -17,6 +17,7 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.preparation import prepare_steps
 from orthobench.testing.check import NotCheckable
 from orthobench.testing.object_graph import Snapshot
+from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 
 STEPS = 40
@@ -87,6 +88,11 @@ class Runner:
             before_init()
         state = self.solver.init(self.oracle, np.random.default_rng(self.streams.solver))
         return Run(self.solver, self.oracle, state)
+
+    def start_point(self) -> Array:
+        """Return where runs start."""
+        self._rewind()
+        return self.oracle.start
 
     def run(self, *counts: int) -> Run:
         """Return a run after several calls of `Run.advance`; by default after one of all steps."""

@@ -1,0 +1,199 @@
+"""The checks of a `SummarySolver`, on a few blocks of a small instance: `SUMMARIES`."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from orthobench.contract.blocks import BlockSource
+from orthobench.contract.problem import AnyInstance
+from orthobench.contract.solution import Solution
+from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver
+from orthobench.harness.judging import FEASIBLE
+from orthobench.harness.reducing.tree import reduced
+from orthobench.testing.check import Check, NotCheckable, NotConforming
+from orthobench.testing.object_graph import Snapshot
+from orthobench.testing.short_runs import Runner, difference_of_solutions
+from orthobench.tools.arrays import Array
+
+ROWS = 350
+"""The most samples that are cut into blocks."""
+
+ENDS = (0.0, 0.25, 0.3, 0.5, 0.6, 0.8, 0.9, 1.0)
+"""Where the blocks begin and end, as parts of the samples."""
+
+PASSES = 2
+"""The most passes."""
+
+AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
+
+Reduce: TypeAlias = "Callable[[AnySummarySolver, list[Summary]], Summary]"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A solver, what the blocks of its first pass have in common, and the blocks."""
+
+    solver: AnySummarySolver
+    oracle: BlockOracle
+    blocks: list[Array]
+
+    @classmethod
+    def of(cls, solver: AnySummarySolver, instance: AnyInstance) -> Case:
+        """Cut the first samples of an instance into blocks."""
+        runner = Runner(solver, instance)
+        source, start = getattr(runner.oracle, "source", None), runner.start_point()
+        if not isinstance(source, BlockSource):
+            raise NotCheckable("the samples of the instance are no blocks: pass one of an array")
+        rows = np.concatenate([source.block(i) for i in range(source.count)])[:ROWS]
+        ends = [round(len(rows) * end) for end in ENDS]
+        blocks = [rows[a:b].copy() for a, b in pairwise(ends) if a < b]
+        seed = runner.streams.solver
+        return cls(solver, BlockOracle(runner.oracle.sizes, start, len(rows), seed), blocks)
+
+    def passes(self, reduce: Reduce) -> Iterator[tuple[BlockOracle, Summary]]:
+        """Yield what the blocks of each pass share, and the summary of all of them."""
+        oracle = self.oracle
+        for number in range(int(min(PASSES, self.solver.passes))):
+            whole = reduce(self.solver, [self.solver.summarize(oracle, b) for b in self.blocks])
+            yield oracle, whole
+            shared = self.solver.proceed(oracle, whole)
+            if shared is None:
+                return
+            oracle = replace(oracle, number=number + 1, shared=shared)
+
+    def solutions(self, reduce: Reduce) -> list[Solution]:
+        """Return the solution after each pass."""
+        return [self.solver.finish(oracle, whole) for oracle, whole in self.passes(reduce)]
+
+
+def along_the_tree(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
+    """Merge as a run does."""
+    return reduced(parts, solver.merge)
+
+
+def from_left(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
+    """Merge one part after another into the first."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = solver.merge(whole, part)
+    return whole
+
+
+def from_right(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
+    """Merge all parts into the last."""
+    whole = parts[-1]
+    for part in parts[-2::-1]:
+        whole = solver.merge(part, whole)
+    return whole
+
+
+def check_summaries(solver: AnySummarySolver, instance: AnyInstance) -> None:
+    """Raise where a pass over blocks gives no feasible solution, or counts wrongly."""
+    case = Case.of(solver, instance)
+    for oracle, whole in case.passes(along_the_tree):
+        if not isinstance(whole, Summary):
+            raise NotConforming(f"merge returns a {type(whole).__name__}", "Return a Summary")
+        if whole.rows != oracle.rows:
+            observed = f"the summary of {oracle.rows} samples counts {whole.rows} in rows"
+            raise NotConforming(observed, "Count len(block) in summarize; add both in merge")
+        flops = solver.flops(oracle, whole)
+        if type(flops) is not int or not flops > 0:
+            observed = f"the flops of a pass are {flops!r}"
+            raise NotConforming(observed, "Count them in summaries, or override `flops`")
+        violation = instance.violation(solver.finish(oracle, whole))
+        if not violation <= FEASIBLE:
+            observed = f"the solution of a pass violates the constraint by {violation:.2g}"
+            raise NotConforming(observed, f"{FEASIBLE:g} is allowed: orthonormalize in `finish`")
+
+
+def check_pure(solver: AnySummarySolver, instance: AnyInstance) -> None:
+    """Raise where a verb changes what it is given, or the solver itself."""
+    case = Case.of(solver, instance)
+    parts = [solver.summarize(case.oracle, block) for block in case.blocks[:2]]
+    whole = solver.merge(*parts)
+    verbs: dict[str, Callable[[], object]] = {
+        "summarize": lambda: solver.summarize(case.oracle, case.blocks[0]),
+        "merge": lambda: solver.merge(*parts),
+        "finish": lambda: solver.finish(case.oracle, whole),
+        "proceed": lambda: solver.proceed(case.oracle, whole),
+    }
+    given = (solver, case.oracle, case.blocks, parts, whole)
+    for name, verb in verbs.items():
+        before = Snapshot(given)
+        verb()
+        if (where := before.changed()) is not None:
+            what = ("the solver", "the oracle", "the block", "a summary", "a summary")
+            culprit = what[int(where[1])] if where[1:2].isdigit() else where
+            raise NotConforming(f"{name} changes {culprit}", "Copy what you change")
+
+
+def check_merging(solver: AnySummarySolver, instance: AnyInstance) -> None:
+    """Raise where other groupings of the blocks give another solution than `merge_error` allows."""
+    case = Case.of(solver, instance)
+    for grouping in (from_left, from_right):
+        pairs = zip(case.solutions(along_the_tree), case.solutions(grouping), strict=False)
+        for ours, theirs in pairs:
+            different = difference_of_solutions(ours, theirs)
+            sine = _sine(ours.point, theirs.point)
+            if not (different is None or 0 < solver.merge_error >= sine):
+                raise NotConforming(
+                    f"another grouping of the blocks turns the solution by an angle of sine "
+                    f"{sine:.2g}, where merge_error is {solver.merge_error:g}",
+                    "Say what merging loses in `merge_error`, or lose less",
+                )
+
+
+def check_arrival(solver: AnySummarySolver, instance: AnyInstance) -> None:
+    """Raise where blocks in another order, or summaries that were sent, give other bits."""
+    case = Case.of(solver, instance)
+
+    def sent(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
+        return reduced(map(_sent, parts), lambda a, b: _sent(solver.merge(a, b)))
+
+    others = (case.solutions(sent), _backwards(case).solutions(_forwards))
+    for ours, *theirs in zip(case.solutions(along_the_tree), *others, strict=False):
+        for other, what in zip(theirs, ("sent by pickle", "made in another order"), strict=True):
+            if difference := difference_of_solutions(ours, other):
+                raise NotConforming(
+                    f"summaries that are {what} give another solution: {difference}",
+                    "Keep all in the summary, in arrays and numbers, and nothing in the solver; "
+                    "draw from oracle.rng() only",
+                )
+
+
+def _backwards(case: Case) -> Case:
+    return replace(case, blocks=case.blocks[::-1])
+
+
+def _forwards(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
+    return along_the_tree(solver, parts[::-1])
+
+
+def _sent(summary: Summary) -> Summary:
+    try:
+        found: Summary = pickle.loads(pickle.dumps(summary))  # noqa: S301 - pickled right here
+    except Exception as error:
+        remedy = "Keep arrays and numbers in it, no functions, files or kernels"
+        raise NotConforming(f"a summary cannot be pickled: {error!r}", remedy) from error
+    return found
+
+
+def _sine(U: Array, V: Array) -> float:
+    return float(np.linalg.norm(V - U @ (U.T @ V), 2))
+
+
+RUN = Check("summaries", "a pass over blocks gives a solution, and counts", check_summaries)
+
+SUMMARIES: tuple[Check, ...] = (
+    RUN,
+    Check("pure", "summarize, merge and finish change nothing", check_pure, (RUN,)),
+    Check("merging", "groupings differ by merge_error at most", check_merging, (RUN,)),
+    Check("arrival", "the order of blocks in time changes no bit", check_arrival, (RUN,)),
+)
+"""The checks of solvers that merge summaries, in the order in which they are made."""
