@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...], reco
     """  # noqa: D301 - click reads the backspace
     from orthobench.harness.executors import Limits
     from orthobench.registry.plugins import catalogue
-    from orthobench.results import tiers
+    from orthobench.results import submissions, tiers
     from orthobench.tools.threads import cores
     from orthobench.verify import wording
     from orthobench.verify.check import verify as verified
@@ -76,7 +75,9 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...], reco
     if reference and record is None:
         raise click.UsageError("--reference is a remark in the file that --record names")
     known = tiers.read(record) if record else None
-    with _store_of(store) as path:
+    with submissions.store_of(store) as (path, told):
+        if told and (told.author or told.note):
+            say(f"submitted by {told.author or 'somebody'}: {told.note}", err=True)
         found = verified(
             path, catalogue(), share=share, seed=seed, folders=folders,
             workers=cores() if workers == "auto" else workers,
@@ -122,21 +123,6 @@ def submit(store: Path, out: Path, author: str, note: str, anonymous: bool,
     packed = submissions.pack(store_at(store), out, author, note, anonymous)
     facts = {**plain(packed), "file": str(out), "bytes": out.stat().st_size}
     print_facts(facts, as_json, _packed_lines)
-
-
-@contextmanager
-def _store_of(path: Path) -> Iterator[Path]:
-    """Give the store that a path means: that of a submission, in a folder, or the file itself."""
-    from orthobench.results import submissions
-    from orthobench.results.results import store_at
-
-    if not submissions.is_submission(path):
-        yield store_at(path)
-        return
-    with submissions.unpacked(path) as (store, facts):
-        if facts.author or facts.note:
-            say(f"submitted by {facts.author or 'somebody'}: {facts.note}", err=True)
-        yield store
 
 
 def _packed_lines(facts: dict[str, Any]) -> Iterator[str]:

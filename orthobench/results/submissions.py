@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from orthobench.errors import StoreError, UsageError
 from orthobench.results import checks, private
+from orthobench.results.results import store_at
 from orthobench.results.store import FILE, Store
 from orthobench.tools.files import opened, replacing
 from orthobench.tools.paths import bare
@@ -142,6 +143,22 @@ def unpacked(path: Path) -> Iterator[tuple[Path, Submission]]:
         store.write_bytes(content)
         del content
         yield store, facts
+
+
+@contextmanager
+def store_of(path: Path) -> Iterator[tuple[Path, Submission | None]]:
+    """Give the store that a path means: a file, that of a folder, or that of a submission.
+
+    Raises
+    ------
+    StoreError
+        As for `unpacked`.
+    """
+    if is_submission(path):
+        with unpacked(path) as found:
+            yield found
+    else:
+        yield store_at(path), None
 
 
 def read(path: Path) -> tuple[Submission, bytes]:
