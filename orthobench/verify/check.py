@@ -13,6 +13,7 @@ from pathlib import Path
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits
+from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Outcome
 from orthobench.registry.plugins import Registry
 from orthobench.results.reported import Reported
@@ -223,7 +224,7 @@ def _judge(one: Drawn, outcome: Outcome, found: Verification) -> list[Mismatch]:
     for text in one.differences:
         found.platforms[text] = found.platforms.get(text, 0) + 1
     why = _unfinished(one.reported, outcome)
-    if why and not (outcome.trace and differ):
+    if why and not (differ and common(one.reported.trace, outcome.trace)):
         found.leave_out(one.reported, why)
         return []
     if not differ:
@@ -262,9 +263,15 @@ def _unfinished(reported: Reported, outcome: Outcome) -> str | None:
     old, new = reported.stop, outcome.stop
     if new.status in OF_MACHINE:
         return f"here it ended with {new.status.value}: {new.reason:.200}"
-    last = new.traceback.strip().splitlines()[-1:]
-    if old.status is not new.status and last and last[0].startswith(NO_DATA):
-        return f"its data are not here: {new.reason:.200}"
+    if old != new and (lacking := [one for one in (old, new) if _lacks_data(one)]):
+        where = "here" if new in lacking else "there"
+        return f"its data are not {where}: {lacking[-1].reason:.200}"
     if depends_on_clock(reported) and not common(reported.trace, outcome.trace):
         return "no checkpoint of it is one here"
     return None
+
+
+def _lacks_data(stop: Stop) -> bool:
+    """Return whether a run ended because its data could not be read."""
+    last = stop.traceback.strip().splitlines()[-1:]
+    return stop.status is Ending.ERROR and bool(last) and last[0].startswith(NO_DATA)

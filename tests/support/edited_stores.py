@@ -57,7 +57,7 @@ def vars_of(work):
 
 def described(path, column, change):
     """Change the JSON of a column of all cells, and make keys and checksums right again."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         query = f"SELECT cell.id, value FROM cell JOIN text ON text.id = {column}"  # noqa: S608
         for number, old in connection.execute(query).fetchall():
             value = json.loads(old)
