@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.errors import DataError, UsageError
+from orthobench.results.tiers import REPORTED
 from orthobench.tools.arrays import Array
 from orthobench.tools.files import opened, replacing
 
@@ -25,10 +26,6 @@ SHARES = (0.5, 0.1, 1e-2, 1e-4, 1e-6)
 
 COSTS = ("seconds", "samples", "flops")
 """What a run costs; its columns up to a target are called ``seconds to 0.01``."""
-
-TIERS = ("reported", "recomputed", "timed", "withdrawn")
-"""How far a result can be trusted: as handed in, computed again by who publishes the atlas, timed
-there on the reference machine; a withdrawn one is shown, and compared with nothing."""
 
 FORMAT = "orthobench atlas 1"
 """What the file says that it is."""
@@ -81,7 +78,7 @@ class AtlasRow:
     failed : bool
         Whether it counts as a failure.
     tier : str
-        One of `TIERS`.
+        One of `orthobench.results.tiers.TIERS`.
     load : float
         Threads that ran on its machine for each processor, before and after; NaN where unknown.
     machine : str
@@ -117,7 +114,7 @@ class AtlasRow:
     ending: str
     reason: str = ""
     failed: bool = False
-    tier: str = TIERS[0]
+    tier: str = REPORTED
     load: float = math.nan
     machine: str = ""
 

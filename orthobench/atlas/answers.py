@@ -1,0 +1,212 @@
+"""Answers of an atlas: for each family, which solver to use in which situation, and how sure.
+
+A situation is a share of the problems, or of the solvers, and what counts on them. Each is decided
+by the rule of inference of reports: `orthobench.report.answers`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from orthobench.atlas.regimes import LOWEST, Compared, Regime, compared, cost
+from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
+from orthobench.report.answers import FAILED, MISSED, Answer, summarize
+from orthobench.report.formatting import clean
+from orthobench.report.grouping import grouped
+from orthobench.report.sentences import factor_text
+from orthobench.stats.paired import Comparison, Decision
+
+HALF = 0.5
+"""From this share of noise, or of zeros and missing entries, on, data are noisy or sparse."""
+
+LARGE = 3
+"""A dimension is large where it is in the upper one of so many parts of those of the family."""
+
+SLIM = 4
+"""A state is small up to so many times the entries of the solution."""
+
+PRECISE = SHARES[-1]
+"""The share of the gap that is left at high accuracy."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Rows that are compared, and what counts.
+
+    Attributes
+    ----------
+    name : str
+        ``"few samples"``: unique in its family, and part of addresses.
+    question : str
+        What counts, for people: ``"Few samples: the fewest until 1 % of the gap is left"``.
+    regime : Regime
+    rows : tuple of AtlasRow
+    """
+
+    name: str
+    question: str
+    regime: Regime
+    rows: tuple[AtlasRow, ...]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A problem on which the solver of an answer is not the best.
+
+    Attributes
+    ----------
+    problem : (str, str)
+        Suite and label.
+    text : str
+        Who is ahead there, by how much and how sure that is.
+    shown : bool
+        Whether the difference is shown.
+    """
+
+    problem: tuple[str, str]
+    text: str
+    shown: bool
+
+
+@dataclass(frozen=True)
+class AtlasAnswer:
+    """The answer in one situation.
+
+    Attributes
+    ----------
+    family : str
+    situation : Situation
+    answer : Answer
+    losses : tuple of Loss
+        Where the solver of the answer loses, those that are shown first.
+    compared : tuple of Compared
+        The problems.
+    """
+
+    family: str
+    situation: Situation
+    answer: Answer
+    losses: tuple[Loss, ...]
+    compared: tuple[Compared, ...]
+
+    @property
+    def problems(self) -> tuple[tuple[str, str], ...]:
+        """The problems that it is about."""
+        return tuple(one.rows[0].contest for one in self.compared)
+
+
+def answers(atlas: Atlas) -> list[AtlasAnswer]:
+    """Return the answers of each family, in every situation that its results speak about."""
+    families = grouped((row for row in atlas.rows if row.tier != "withdrawn"), lambda r: r.family)
+    return [
+        _answer(family, situation)
+        for family in sorted(families)
+        for situation in situations(families[family])
+    ]
+
+
+def situations(rows: Sequence[AtlasRow]) -> Iterator[Situation]:
+    """Yield the situations that the results of one family speak about."""
+    everything = tuple(rows)
+    lowest = f"the lowest {_metric(rows)} within the budget"
+    yield Situation("best in the end", f"In the end: {lowest}", LOWEST, everything)
+    texts = {
+        "samples": ("few samples", "Few samples: the fewest"),
+        "seconds": ("little time", "Little time: the least"),
+        "flops": ("few flops", "Few operations: the fewest flops"),
+    }
+    offered = costs(rows)
+    for name in offered:
+        short, text = texts[name]
+        yield Situation(short, f"{text} until 1 % of the gap is left", cost(name), everything)
+    if "seconds" in offered:
+        yield Situation(
+            "high accuracy", f"High accuracy: the least time until {PRECISE:g} of the gap is left",
+            Regime("High accuracy", "takes {} times as long", lambda row: row.seconds_to[-1]),
+            everything,
+        )  # fmt: skip
+    yield from _of_some(everything, lowest)
+
+
+def _of_some(rows: tuple[AtlasRow, ...], lowest: str) -> Iterator[Situation]:
+    """Yield the situations of some problems, or of some solvers, only."""
+    sizes = sorted({row.d for row in rows if row.d})
+    large = sizes[len(sizes) - len(sizes) // LARGE] if len(sizes) >= LARGE else math.inf
+    some = {
+        "little memory": (
+            f"Little memory: {lowest}, of the methods that keep at most {SLIM} times the solution",
+            tuple(row for row in rows if row.memory <= SLIM * 8 * row.d * row.k),
+        ),
+        "large d": (
+            f"Large d: {lowest}, where d is {large:g} or more",
+            tuple(row for row in rows if row.d >= large),
+        ),
+        "noisy": (
+            f"Noisy: {lowest}, where half of the variance or more is beyond the leading k",
+            tuple(row for row in rows if row.noise >= HALF),
+        ),
+        "sparse": (
+            f"Sparse: {lowest}, where half of the entries or more are zero or missing",
+            tuple(row for row in rows if row.sparsity >= HALF),
+        ),
+    }
+    for name, (question, own) in some.items():
+        if own:
+            yield Situation(name, question, LOWEST, own)
+
+
+def _metric(rows: Sequence[AtlasRow]) -> str:
+    names = dict.fromkeys(clean(row.metric.replace("_", " ")) for row in rows)
+    return " or ".join(names)
+
+
+def costs(rows: Sequence[AtlasRow]) -> list[str]:
+    """Return the costs that all runs have that reached anything."""
+    known = [row for row in rows if not row.failed]
+    return [name for name in COSTS if known and all(getattr(row, name) > 0 for row in known)]
+
+
+def _answer(family: str, situation: Situation) -> AtlasAnswer:
+    found = tuple(compared(situation.rows, situation.regime))
+    nobody = FAILED if situation.regime is LOWEST else MISSED
+    text = summarize(
+        situation.question, situation.regime.factor, [one.contest for one in found], nobody
+    )
+    losses = _losses(text.solver, situation.regime, found)
+    return AtlasAnswer(family, situation, text, losses, found)
+
+
+def _losses(solver: str, regime: Regime, found: Sequence[Compared]) -> tuple[Loss, ...]:
+    """Return the problems on which a solver takes part and another one is best."""
+    lost = []
+    for one in found:
+        own = next((c for c in one.contest.comparisons if c.other == solver), None)
+        if own is not None and one.contest.best is not None:
+            shown = own.decision is Decision.BEHIND
+            lost.append(Loss(one.rows[0].contest, _loss(own, regime, shown), shown))
+    return tuple(sorted(lost, key=lambda loss: not loss.shown))
+
+
+def _loss(c: Comparison, regime: Regime, shown: bool) -> str:
+    """Return who is ahead of a solver, by how much, and whether that is shown."""
+    sure = "" if shown else "; no difference is shown"
+    ahead = f"{clean(c.best)} is ahead"
+    if math.isinf(c.effect):
+        lost = "fails" if regime is LOWEST else "does not get there"
+        return f"{ahead}, {clean(c.other)} {lost} on half of the seeds or more{sure}"
+    if not c.ratio:
+        return f"{ahead} by {_times(c.effect)} in the median{sure}"
+    span = " to ".join(map(_times, c.interval))
+    factor = regime.factor.format(_times(c.effect))
+    return f"{ahead}, {clean(c.other)} {factor} (95 % interval {span}){sure}"
+
+
+def _times(factor: float) -> str:
+    return "∞" if math.isinf(factor) else factor_text(factor)
+
+
+def by_family(found: Sequence[AtlasAnswer]) -> Mapping[str, list[AtlasAnswer]]:
+    """Return the answers of each family."""
+    return grouped(found, lambda one: one.family)

@@ -1,0 +1,179 @@
+"""Stores turned into the rows of an atlas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from orthobench._version import __version__
+from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
+from orthobench.errors import StoreError, UsageError
+from orthobench.harness.identity import canonical
+from orthobench.report.grouping import grouped
+from orthobench.results.record import Record
+from orthobench.results.results import Results, store_at
+from orthobench.results.store import Store
+from orthobench.results.tiers import REPORTED, Tier, graded
+from orthobench.results.tuning import Entry
+from orthobench.stats.targets import RunMatrix, run_matrix
+from orthobench.stats.values import COSTS as READ
+from orthobench.stats.values import final, metric_of
+from orthobench.tools.places import DEFAULT
+
+LONGEST = 300
+"""The most characters of a reason."""
+
+
+def collect(stores: Sequence[Path]) -> Atlas:
+    """Return the atlas of all suites in some stores.
+
+    The results of a suite may come from several stores: solvers are compared with those of the
+    others, on the same problems and seeds. Only runs with chosen parameters have a row.
+
+    Raises
+    ------
+    StoreError
+        Where a store cannot be read.
+    UsageError
+        Where two stores have different results of one cell, or different budgets for a problem.
+    """
+    parts = [part for path in stores for part in _parts(store_at(path))]
+    suites = grouped(parts, lambda results: results.suite)
+    rows = [row for own in suites.values() for row in _rows_of(own)]
+    return Atlas(tuple(rows), _about(parts))
+
+
+def _parts(path: Path) -> list[Results]:
+    """Return the results of each suite of a store."""
+    with Store(path) as store:
+        names = store.suites()
+    if not names:
+        raise StoreError(f"nothing was run on the store {path} yet")
+    return [Results.read(path, name) for name in names]
+
+
+def _about(parts: Sequence[Results]) -> dict[str, Any]:
+    """Return when and where the results were made, and by which versions."""
+    sessions = [part.session() for part in parts]
+    versions: dict[str, set[str]] = {}
+    for part in parts:
+        for name, version in part.versions.items():
+            versions.setdefault(name, set()).add(version)
+    return {
+        "date": max(str(session["ended"] or session["started"]) for session in sessions)[:10],
+        "made": f"{datetime.now(UTC):%Y-%m-%d}",
+        "by": __version__,
+        "machines": sorted({_machine(session) for session in sessions}),
+        "versions": {name: ", ".join(sorted(found)) for name, found in sorted(versions.items())},
+        "suites": list(dict.fromkeys(part.suite for part in parts)),
+    }
+
+
+def _machine(session: Mapping[str, Any]) -> str:
+    return str(session["environment"].get("cpu", ""))
+
+
+def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
+    """Yield the rows of one suite."""
+    merged = _merged(parts)
+    origins = {key: origin for part in parts for key, origin in _origins(part)}
+    for entries in grouped(merged.entries, lambda entry: entry.facts.family).values():
+        runs = run_matrix(entries)
+        at = _Positions(runs)
+        for entry in entries:
+            if not entry.refused:
+                for record in entry.finished:
+                    yield _row(merged.suite, entry, record, at, origins[record.key])
+
+
+class _Origin(NamedTuple):
+    """Where a result comes from: the processor, and how far it can be trusted."""
+
+    machine: str
+    tier: Tier
+
+
+def _origins(part: Results) -> Iterator[tuple[str, _Origin]]:
+    machine, tiers = _machine(part.session()), graded(part.path)
+    for record in part.records:
+        yield record.key, _Origin(machine, tiers.get(record.key, Tier(REPORTED)))
+
+
+def _merged(parts: Sequence[Results]) -> Results:
+    """Return the results of a suite from all stores that have some; each cell counts once."""
+    records: dict[str, Record] = {}
+    for record in (record for part in parts for record in part.records):
+        known = records.get(record.key)
+        if known is None or (known.trace == () and record.trace):
+            records[record.key] = record
+    _refuse_other_budgets(records.values())
+    first = parts[0]
+    return Results(first.suite, first.path, list(records.values()), score=first.score)
+
+
+def _refuse_other_budgets(records: Iterable[Record]) -> None:
+    budgets: dict[str, Mapping[str, float]] = {}
+    for record in records:
+        problem = record.problem.label
+        if dict(budgets.setdefault(problem, record.budget)) != dict(record.budget):
+            raise UsageError(
+                f"the stores have two budgets for {problem!r}: solvers are compared at one, so "
+                "run them with the same suite"
+            )
+
+
+class _Positions:
+    """Finds the costs up to each target in the runs of a family."""
+
+    def __init__(self, runs: RunMatrix) -> None:
+        self.runs = runs
+        self.solver = {name: i for i, name in enumerate(runs.solvers)}
+        self.instance = {one: i for i, one in enumerate(runs.instances)}
+        self.costs = {
+            cost: np.stack([runs.costs(cost, share) for share in SHARES], -1) for cost in COSTS
+        }
+
+    def gap(self, problem: str, seed: int) -> tuple[float, float]:
+        """Return the value at the start of an instance, and the lowest that any run reached."""
+        i = self.instance.get((problem, seed))
+        if i is None:
+            return math.nan, math.nan
+        return float(self.runs.start[i]), float(self.runs.lowest[i])
+
+    def to(self, cost: str, solver: str, problem: str, seed: int) -> tuple[float, ...]:
+        """Return a cost up to each target; infinite where it was not reached."""
+        s, i = self.solver.get(solver), self.instance.get((problem, seed))
+        if s is None or i is None:
+            return (math.inf,) * len(SHARES)
+        return tuple(self.costs[cost][s, i].tolist())
+
+
+def _row(suite: str, entry: Entry, record: Record, at: _Positions, origin: _Origin) -> AtlasRow:
+    problem, solver, (machine, tier) = record.problem, record.solver, origin
+    start, lowest = at.gap(entry.problem, record.seed)
+    spent = [READ[cost](record.trace[-1]) if record.trace else math.nan for cost in COSTS]
+    value = final(record, metric_of(problem.primary))
+    to = [at.to(cost, solver.label, entry.problem, record.seed) for cost in COSTS]
+    return AtlasRow(
+        suite=suite, family=problem.family, problem=entry.problem, name=problem.name,
+        parameters=canonical(problem.parameters), solver=solver.label,
+        solver_parameters=canonical(solver.parameters),
+        on=str(solver.parameters.get("on", DEFAULT)), seed=record.seed, metric=problem.primary,
+        start=start, value=value, lowest=lowest, seconds=spent[0], samples=spent[1],
+        flops=spent[2], seconds_to=to[0], samples_to=to[1], flops_to=to[2],
+        ending=record.stop.status.value, reason=(tier.reason or record.stop.reason)[:LONGEST],
+        failed=not math.isfinite(value), tier=tier.name, load=_load(record), machine=machine,
+    )  # fmt: skip
+
+
+def _load(record: Record) -> float:
+    """Return the threads that ran for each processor, before and after a run."""
+    known = [one for one in record.load or () if one.average is not None]
+    if not known:
+        return math.nan
+    return float(np.mean([(one.average or 0.0) / one.processors for one in known]))
