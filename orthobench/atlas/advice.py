@@ -11,13 +11,14 @@ show no difference, the atlas cannot tell.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from orthobench.atlas.features import Features
-from orthobench.atlas.regimes import Compared, Regime, compared
+from orthobench.atlas.regimes import Compared, Regime
 from orthobench.atlas.table import AtlasRow
 from orthobench.stats.paired import Comparison, Decision
 
@@ -139,29 +140,40 @@ def features_in(row: AtlasRow) -> Features:
 
 
 def advise(
-    rows: Iterable[AtlasRow], features: Features, regime: Regime, usable: Usable = lambda _: True
+    problems: Sequence[Compared],
+    features: Features,
+    regime: Regime,
+    usable: Usable = lambda _: True,
 ) -> Advice:
     """Return the advice for some data in a regime.
 
     Parameters
     ----------
-    rows : iterable of AtlasRow
-        Those of one family.
+    problems : sequence of Compared
+        Those of one family in the atlas, in this regime.
     features : Features
         Those of the data.
     regime : Regime
     usable : callable
         Whether a solver, by its label, can take the data.
     """
-    return _among(compared(rows, regime), features, regime, usable)
+    ordered = sorted(
+        ((difference(features, features_in(one.rows[0])), one) for one in problems),
+        key=lambda pair: (pair[0], pair[1].rows[0].contest),
+    )
+    near = [pair for pair in ordered if pair[0] <= NEAR][:NEIGHBOURS]
+    if not near:
+        least = f": the nearest differs by a factor of {ordered[0][0]:.3g}" if ordered else ""
+        return Advice(regime.name, "", f"no problem of the atlas is near{least}", (), ())
+    return _decided(near, regime, usable)
 
 
-def about(rows: Iterable[AtlasRow], regime: Regime) -> Advice:
+def about(problems: Iterable[Compared], regime: Regime) -> Advice:
     """Return the advice for problems that are in the atlas, all of which are asked."""
-    return _decided([(1.0, one) for one in compared(rows, regime)], regime, lambda _: True)
+    return _decided([(1.0, one) for one in problems], regime, lambda _: True)
 
 
-def hits(rows: Iterable[AtlasRow], regime: Regime) -> tuple[int, int, int]:
+def hits(problems: Sequence[Compared], regime: Regime) -> tuple[int, int, int]:
     """Return how good the advice is on problems that it was not made from.
 
     Each problem is asked about with the others alone, without those of its name.
@@ -172,32 +184,49 @@ def hits(rows: Iterable[AtlasRow], regime: Regime) -> tuple[int, int, int]:
         How often a solver was named that is within `TOLERANCE` of the best, how often one was
         named, and how many problems there are.
     """
-    everything = compared(rows, regime)
     good = named = 0
-    for one in everything:
-        others = [other for other in everything if other.contest.block != one.contest.block]
-        advice = _among(others, features_in(one.rows[0]), regime, one.values.__contains__)
+    for one in problems:
+        others = [other for other in problems if other.contest.block != one.contest.block]
+        advice = advise(others, features_in(one.rows[0]), regime, one.values.__contains__)
         named += bool(advice.solver)
-        good += bool(advice.solver) and _close(one, advice.solver)
-    return good, named, len(everything)
+        good += advice.solver in close(one)
+    return good, named, len(problems)
 
 
-def _close(one: Compared, solver: str) -> bool:
-    return solver not in one.failing and one.factors[solver] <= TOLERANCE
+def close(one: Compared) -> set[str]:
+    """Return the solvers within `TOLERANCE` of the best in the median, without a failed run."""
+    if one.contest.best is None and not one.contest.equal:
+        return set()
+    return {n for n, factor in one.factors.items() if factor <= TOLERANCE} - one.failing
 
 
-def _among(
-    everything: Sequence[Compared], features: Features, regime: Regime, usable: Usable
-) -> Advice:
-    ordered = sorted(
-        ((difference(features, features_in(one.rows[0])), one) for one in everything),
-        key=lambda pair: (pair[0], pair[1].rows[0].contest),
-    )
-    near = [pair for pair in ordered if pair[0] <= NEAR][:NEIGHBOURS]
-    if not near:
-        least = f": the nearest differs by a factor of {ordered[0][0]:.3g}" if ordered else ""
-        return Advice(regime.name, "", f"no problem of the atlas is near{least}", (), ())
-    return _decided(near, regime, usable)
+def favourites(problems: Sequence[Compared]) -> list[tuple[str, int]]:
+    """Return the solver that is `close` to the best on the most problems; of several the fastest.
+
+    Where these are less than half of the problems, the one follows that is on most of the others.
+
+    Returns
+    -------
+    list of (str, int)
+        At most two solvers, each with the number of problems.
+    """
+    seconds: dict[str, list[float]] = {}
+    for row in (row for one in problems for row in one.rows):
+        seconds.setdefault(row.solver, []).append(row.seconds)
+    found: list[tuple[str, int]] = []
+    left = list(problems)
+    while len(found) < 2 and 2 * len(left) > len(problems):
+        counts = Counter(name for one in left for name in close(one))
+        if not counts:
+            break
+        most = max(counts.values())
+        first = min(
+            (name for name, count in counts.items() if count == most),
+            key=lambda name: (float(np.median(seconds[name])), name),
+        )
+        found.append((first, most))
+        left = [one for one in left if first not in close(one)]
+    return found
 
 
 def _decided(near: Sequence[tuple[float, Compared]], regime: Regime, usable: Usable) -> Advice:

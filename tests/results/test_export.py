@@ -117,6 +117,15 @@ def test_a_run_that_works_before_its_first_checkpoint_starts_like_the_others(res
     assert table[1][0] > 1
 
 
+def test_a_value_that_rises_again_counts_as_it_was(results):
+    record = next(r for r in results.records if "raise" not in r.solver.label)
+    marks = list(record.trace)
+    marks[-1] = replace(marks[-1], metrics={**marks[-1].metrics, "gap": 99.0})
+    rows = ioh._rows(replace(record, trace=tuple(marks)), "flops", results.entries)
+    assert rows[-1][1] == rows[-2][1] == marks[-2].metrics["gap"]
+    assert rows[-1][0] == 1 + marks[-1].work.flops
+
+
 def test_names_of_strangers_stay_in_the_folder(results, tmp_path):
     evil = [altered(r, solver=f"../../{r.solver.label}/..") for r in results.records]
     FORMATS["ioh"](replace(results, records=evil), tmp_path / "a" / "b" / "c")
