@@ -6,11 +6,11 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from orthobench.atlas.advice import Advice, about, advise, hits
+from orthobench.atlas.advice import Advice, Usable, about, advise, hits
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.regimes import Regime, compared, regimes, within
 from orthobench.atlas.table import COSTS, Atlas, AtlasRow, read
@@ -134,7 +134,7 @@ def on_data(
         )
     rows = _rows(atlas, problem.family)
     features = features_of(instance_of(problem, 0))
-    usable = partial(_can_take, problem)
+    usable = _usable(problem, rows)
     asked = [(compared(rows, regime), regime) for regime in _asked(rows, budget)]
     found = tuple(advise(problems, features, regime, usable) for problems, regime in asked)
     good = tuple(hits(problems, regime) for problems, regime in asked)
@@ -174,10 +174,19 @@ def _asked(rows: Iterable[AtlasRow], budget: str | None) -> list[Regime]:
     return [within(*limit_of(budget))] if budget else regimes(rows)
 
 
-def _can_take(problem: AnyProblem, solver: str) -> bool:
-    """Return whether a solver can take a problem; one that is not installed here, cannot."""
-    provided = _provided(solver)
-    return provided is not None and issubclass(problem.offers, provided.needs)
+def _usable(problem: AnyProblem, rows: Iterable[AtlasRow]) -> Usable:
+    """Return what says whether a solver is installed here and takes a problem, by its label."""
+    parameters = {row.solver: row.solver_parameters for row in rows}
+
+    @cache
+    def usable(solver: str) -> bool:
+        try:
+            made = catalogue().solver(solver.split()[0], json.loads(parameters[solver]))
+        except UsageError:
+            return False
+        return made.refuses(problem) is None
+
+    return usable
 
 
 @cache
