@@ -1,6 +1,7 @@
 """Geometry of matrices with orthonormal columns: defects, retractions, rotations, distances.
 
-`orthonormalize`, `polar` and `complete` take arrays of any library, the others those of NumPy.
+`orthonormalize`, `polar`, `complete` and `unit_columns` take arrays of any library, the others
+those of NumPy.
 """
 
 from __future__ import annotations
@@ -127,24 +128,25 @@ def polar(A: AnyArray) -> AnyArray:
     return in_rows(factor)
 
 
-def unit_columns(A: Array) -> Array:
+def unit_columns(A: AnyArray) -> AnyArray:
     """Return the columns of a matrix at unit length; columns of zeros stay zero.
 
     Parameters
     ----------
-    A : ndarray, shape (d, m)
+    A : array, shape (d, m)
 
     Returns
     -------
-    ndarray, shape (d, m)
+    array, shape (d, m)
         A fresh array.
 
     Notes
     -----
     3dm flops.
     """
-    norms = np.linalg.norm(A, axis=0)
-    unit: Array = A / np.where(norms > 0, norms, 1.0)
+    xp = namespace(A)
+    norms = xp.linalg.vector_norm(A, axis=0)
+    unit: AnyArray = A / xp.where(norms > 0, norms, xp.ones_like(norms))
     return unit
 
 

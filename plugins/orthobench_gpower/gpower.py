@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import (
     Array,
+    ArraySolver,
+    EndingState,
     ParameterError,
-    Solver,
-    State,
     Status,
+    ends,
     flops,
+    is_plain,
+    like,
+    namespace,
     orthonormalize,
     parameter,
     unit_columns,
+    unless_ended,
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z
 from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench_gpower import dense_ascent
 from orthobench_gpower.ascent import Ascent
+from orthobench_gpower.dense_ascent import DenseAscent
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -32,25 +39,26 @@ TIED = 1e-10
 
 
 @dataclass(slots=True, kw_only=True)
-class GPowerState(State):
+class GPowerState(EndingState):
     """The state of `gpower`.
 
     Attributes
     ----------
-    ascent : Ascent
+    ascent : Ascent or DenseAscent
         The ascent of the block, or of the component in progress: on the features in `kept`,
-        divided by `unit`, and deflated by the components before it.
+        divided by `unit`, and deflated by the components before it. Elsewhere than in NumPy the
+        second, on all features.
     kept : ndarray of int, shape (n,)
         The features that can be active for some point.
     unit : float
         A power of two that the data are divided by, so that squares do not overflow.
     loadings : ndarray, shape (d, m)
-        Z; the columns of components not yet done are zero.
+        Z; the columns of components not yet done are zero, elsewhere than in NumPy all.
     component : int
         Number of components done.
     """
 
-    ascent: Ascent
+    ascent: Any
     kept: NDArray[np.intp]
     unit: float
     loadings: Array
@@ -58,7 +66,7 @@ class GPowerState(State):
 
 
 @dataclass(frozen=True)
-class GPower(Solver[SparsePCAOracle, GPowerState]):
+class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
 
     With a_i the rows of A (features; the columns of A in the paper) and X of shape (N, m), the
@@ -72,14 +80,15 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
 
     The start is the longest row (of equally long ones the first), and for a block random
     orthonormal columns as well. A column without active rows has a zero gradient: LAPACK then
-    completes the polar factor as it likes, and the column may stay empty. So with a large penalty
-    many columns of a block may be empty, while the greedy version fills all.
+    completes the polar factor as it likes, another library otherwise, and the column may stay
+    empty. So with a large penalty many columns of a block may be empty, while the greedy version
+    fills all.
 
     Parameters
     ----------
     penalty : {"l1", "l0"}
     block : bool
-        All components at once, instead of one after the other.
+        All components at once, instead of one after the other, which takes NumPy.
     mu : {"equal", "distinct"}
         Weights mu_j of the components of a block: all 1, or 1/j. The greedy version has none,
         though Shalit and Chechik (2014) speak of its mu = 1.
@@ -136,12 +145,16 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         Raises
         ------
         ParameterError
-            On a wrong value, and on distinct weights of components found one after the other.
+            On a wrong value; on distinct weights of components found one after the other, and on
+            such components elsewhere than in NumPy.
         """
         super().__post_init__()
         if not self.block and self.mu != "equal":
             message = f"mu={self.mu} weighs the components of a block; set block=true, or leave mu"
             raise ParameterError("mu", message)
+        if not self.block and self.place.moves:
+            message = f"on={self.on} takes a block; set block=true, or on=numpy"
+            raise ParameterError("on", message)
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
         """Start at the longest row; `rng` draws the other columns of a block.
@@ -151,9 +164,13 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         DataError
             On data that are not finite, or whose squares all underflow or overflow.
         """
+        if not is_plain(oracle.A):
+            return self._init_elsewhere(oracle, rng)
         unit = oracle.unit
         norms = oracle.norms / unit
-        kept = np.flatnonzero(norms > self._bound(norms)) if self.block else np.arange(oracle.n)
+        kept = (
+            np.flatnonzero(norms > self._bound(norms.max())) if self.block else np.arange(oracle.n)
+        )
         rows = _rows(oracle.A, kept)
         rows /= unit
         others = rng.standard_normal((oracle.samples, oracle.k - 1 if self.block else 0))
@@ -163,8 +180,42 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
         state.work.flops = self._start_flops(oracle)
         return state
 
+    def _init_elsewhere(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
+        """Start a block on arrays of any library."""
+        unit, rows = oracle.unit, oracle.A / oracle.unit
+        longest = oracle.longest / unit
+        others = like(rng.standard_normal((oracle.samples, oracle.k - 1)), rows)
+        X = dense_ascent.first_point(rows, (1 - TIED) * longest, oracle.norms / unit, others)
+        ascent = dense_ascent.begin(
+            rows, self._bound(longest), self.penalty == "l0", like(self._weights(oracle.k), rows),
+            orthonormalize(X).T,
+        )  # fmt: skip
+        state = GPowerState(
+            ascent=ascent,
+            kept=np.arange(oracle.n),
+            unit=unit,
+            loadings=np.zeros((oracle.n, oracle.k)),
+        )
+        state.work.flops = self._start_flops(oracle)
+        return state
+
+    def step(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
+        """Do one power iteration."""
+        if isinstance(state.ascent, Ascent):
+            self.advance(oracle, state, 1)
+            return
+        now = state.ascent
+        X = unless_ended(state, dense_ascent.next_point(now), now.X)
+        state.ascent = dense_ascent.begin(now.rows, now.bound, now.hard, now.weights, X)
+        state.work.steps += 1
+        state.work.flops += self._step_flops(oracle)
+        ends(state, state.ascent.value - now.value <= self.tolerance * now.value)
+
     def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
         """Do `count` power iterations, or fewer if all components converge."""
+        if isinstance(state.ascent, DenseAscent):
+            super().advance(oracle, state, count)
+            return
         from orthobench_gpower.kernels import ascend
 
         while count > 0 and state.status is Status.RUNNING:
@@ -177,22 +228,30 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
 
     def solution(self, state: GPowerState) -> SparseSolution:
         """Return the loadings of the components done, and of the ascent in progress."""
+        if isinstance(state.ascent, DenseAscent):
+            return SparseSolution(self._loadings(state.ascent), gamma=self._absolute(state))
         Z = state.loadings.copy()
         if state.status is Status.RUNNING:
             last = state.component + len(state.ascent.X)
             Z[state.kept, state.component : last] = self._loadings(state.ascent)
         return SparseSolution(Z, gamma=self._absolute(state))
 
-    def _loadings(self, ascent: Ascent) -> Array:
+    def _loadings(self, ascent: Ascent | DenseAscent) -> Any:
         """Return the loadings of the components of an ascent."""
         if self.loadings == "thresholded":
             return _thresholded(ascent)
-        return solve_for_z(ascent.rows, ascent.active, ascent.X.T, np.sqrt(ascent.weights))
+        mu = namespace(ascent.weights).sqrt(ascent.weights)
+        return solve_for_z(ascent.rows, ascent.active, ascent.X.T, mu)
 
-    def _bound(self, norms: Array) -> float:
+    def _bound(self, longest: float) -> float:
         """Return the bound that |a_i'x| of an active row exceeds."""
         relative = self.gamma if self.penalty == "l1" else math.sqrt(self.gamma)
-        return relative * float(norms.max())
+        return relative * float(longest)
+
+    def _weights(self, m: int) -> Array:
+        """Return the squared weights of m columns."""
+        mu: Array = 1.0 / np.arange(1, m + 1) if self.mu == "distinct" else np.ones(m)
+        return mu**2
 
     def _begin(self, rows: Array, norms: Array, others: Array) -> Ascent:
         """Return the ascent from the longest row and `others`, orthonormalized."""
@@ -200,9 +259,8 @@ class GPower(Solver[SparsePCAOracle, GPowerState]):
 
         x = rows[_longest(norms)][:, None]
         X = np.ascontiguousarray(orthonormalize(np.hstack([x, others])).T)
-        j = np.arange(1, len(X) + 1)
-        mu = 1.0 / j if self.mu == "distinct" else np.ones(len(X))
-        return begin(rows, norms, self._bound(norms), self.penalty == "l0", mu**2, X)
+        bound, weights = self._bound(norms.max()), self._weights(len(X))
+        return begin(rows, norms, bound, self.penalty == "l0", weights, X)
 
     def _finish(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
         """Store the loadings at convergence, and begin the next component, if any."""
@@ -248,8 +306,13 @@ def _rows(A: Array, kept: NDArray[np.intp]) -> Array:
     return rows[kept] if len(kept) < len(rows) else rows
 
 
-def _thresholded(ascent: Ascent) -> Array:
+def _thresholded(ascent: Ascent | DenseAscent) -> Any:
     """Return A X where rows are active, for l1 less the bound, with columns of unit length."""
+    if isinstance(ascent, DenseAscent):
+        xp = namespace(ascent.X)
+        scores = ascent.rows @ ascent.X.T
+        excess = scores if ascent.hard else scores - xp.sign(scores) * ascent.bound
+        return unit_columns(xp.where(ascent.active, excess, xp.zeros_like(excess)))
     active, rows = ascent.active, np.flatnonzero(ascent.active.any(axis=1))
     Z = np.zeros(active.shape)
     scores = ascent.rows[rows] @ ascent.X.T

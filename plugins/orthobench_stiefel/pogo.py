@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orthobench.contract import (
-    AnyProblem,
     Array,
+    ParameterError,
     copied,
     flops,
     identity,
@@ -117,18 +117,25 @@ class POGO(FieldDescent[PogoState]):
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
 
+    def __post_init__(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        ParameterError
+            On a wrong value, and on the best normal where there are no roots of polynomials.
+        """
+        super().__post_init__()
+        if self.best_normal and self.place.library != "numpy":
+            message = f"on={self.on} has no roots of polynomials; leave best_normal, or on"
+            raise ParameterError("on", message)
+
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> PogoState:
         """Begin at the start."""
         del rng
         check_batch(oracle, self.batch)
         X = copied(oracle.start)
         return PogoState(X=X, mean=namespace(X).zeros_like(X))
-
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this solver cannot take a problem, or cannot compute there."""
-        if self.best_normal and self.place.library != "numpy":
-            return f"best_normal needs roots of polynomials, which {self.on} has not"
-        return super().refuses(problem)
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: StiefelOracle, state: PogoState) -> None:

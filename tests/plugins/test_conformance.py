@@ -46,7 +46,7 @@ VARIANTS = (
     Givens(sampling="without-replacement"),
     GivensSparsePCA(loadings="thresholded"),
     GPower(penalty="l0"),
-    GPower(block=True),
+    GPower(block=True, gamma=0.01),
     GPower(penalty="l0", block=True, mu="distinct"),
     TPower(cardinality=3, start="largest"),
     AManPG(ridge=0.1, loadings="thresholded"),

@@ -5,9 +5,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from orthobench_gpower.gpower import GPower
 from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient
+from orthobench_tensor_power import PolarPower
 
-from orthobench.contract import ArraySolver, SampleOracle, Solution, State, copied, namespace
+from orthobench.contract import (
+    ArraySolver,
+    ParameterError,
+    SampleOracle,
+    Solution,
+    State,
+    copied,
+    namespace,
+)
 from orthobench.families.stiefel import FiniteSumOracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
@@ -21,6 +31,7 @@ from orthobench.tools.places import place_of
 SETTINGS: dict[str, dict[str, Any]] = {
     # long steps along geodesics turn by many radians, which makes rounding grow
     "grassmannian-sgd": {"step": 0.1},
+    "gpower": {"block": True, "gamma": 0.01},  # every column has active rows
 }
 """Parameters of solvers that cannot be compared with their defaults."""
 
@@ -37,6 +48,8 @@ SOLVERS = [
     Landing(batch=5),
     POGO(base="vector-adam", safe_step=True),
     RandomSubmanifold(sampling="rotation", orthonormalize=7),
+    *(PolarPower(start=start) for start in ("identity", "contraction")),
+    GPower(block=True, penalty="l0", mu="distinct", loadings="thresholded"),
 ]
 
 PROBLEMS = {
@@ -108,6 +121,15 @@ def test_oracles_compute_there_what_they_compute_in_numpy(name, on):
         np.testing.assert_allclose(place.to_numpy(theirs), ours, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("cls", "parameters"), [(GPower, {}), (POGO, {"best_normal": True})], ids=["gpower", "pogo"]
+)
+def test_what_only_numpy_has_is_refused_elsewhere(cls, parameters):
+    assert cls(**parameters).place.is_default
+    with pytest.raises(ParameterError, match="on=array-api-strict"):
+        cls(**parameters, on=REFERENCE)
+
+
 def test_a_difference_is_found():
     solver = catalogue().solver("oja")
     with pytest.raises(NotConforming, match=r"on numpy/float32 the metric \w+ differs by"):
@@ -122,6 +144,8 @@ def test_a_difference_is_found():
         POGO(step_size=3.0, tolerance=0.02, base="sgd"),
         RandomSubmanifold(step_size=3.0, size=24, tolerance=0.02),
         RiemannianGradient(tolerance=0.02),
+        PolarPower(),
+        GPower(block=True),
     ],
     ids=lambda s: s.name,
 )
@@ -149,7 +173,7 @@ def test_a_run_that_diverges_says_why(on):
     ("solver", "most"),
     [
         (Landing(), 1), (POGO(), 1), (RandomSubmanifold(), 1), (RiemannianGradient(), 21),
-        (RiemannianGradient(steps="constant"), 1),
+        (RiemannianGradient(steps="constant"), 1), (PolarPower(), 1), (GPower(block=True), 1),
     ],
 )  # fmt: skip
 def test_how_many_values_twenty_steps_bring_back(solver, most):

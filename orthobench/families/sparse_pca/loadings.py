@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, identity, is_plain, namespace
 from orthobench.tools.geometry import polar, unit_columns
 
 TOLERANCE = 1e-8
@@ -20,12 +21,7 @@ EXPECTED_SWEEPS = 10
 """Iterations that `solve_for_z` usually takes, by which the cheaper form of them is chosen."""
 
 
-def solve_for_z(
-    A: Array,
-    pattern: NDArray[np.bool_],
-    start: Array | None = None,
-    mu: Array | None = None,
-) -> Array:
+def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
     """Return the loadings in a sparsity pattern that explain most variance.
 
     A local maximizer of tr(X'A'ZN), N = diag(mu), over X'X = I and unit columns of Z that are
@@ -38,19 +34,19 @@ def solve_for_z(
 
     Parameters
     ----------
-    A : ndarray, shape (d, N)
-        The data, features by samples.
-    pattern : ndarray of bool, shape (d, m), m <= N
+    A : array, shape (d, N)
+        The data, features by samples; of NumPy, or all arguments of another library.
+    pattern : array of bool, shape (d, m), m <= N
         Where loadings may differ from zero. An empty column gives a column of zeros.
-    start : ndarray, shape (N, m), optional
+    start : array, shape (N, m), optional
         The first X, orthonormal; by default the first m unit vectors, a good start where AU is
         passed for A.
-    mu : ndarray, shape (m,), optional
+    mu : array, shape (m,), optional
         Weights of the components; ones by default.
 
     Returns
     -------
-    ndarray, shape (d, m)
+    array, shape (d, m)
         Columns of unit length, or of zeros where the pattern is empty.
 
     Notes
@@ -66,6 +62,8 @@ def solve_for_z(
     ``solveForZ(AU, gamma)`` of Shalit and Chechik (2014, Algorithms 2 and 5) does not say which
     data it works on; here the pattern is found first, and AU are the data.
     """
+    if not is_plain(A):
+        return _solved_elsewhere(A, pattern, start, mu)
     rows, columns = np.flatnonzero(pattern.any(axis=1)), np.flatnonzero(pattern.any(axis=0))
     Z = np.zeros(pattern.shape)
     if not len(columns):
@@ -79,6 +77,21 @@ def solve_for_z(
     return Z
 
 
+def _solved_elsewhere(A: Any, inside: Any, start: Any, mu: Any) -> Any:
+    """Alternate with all rows and columns; wait for the device once for each sweep."""
+    X = identity(A.shape[1], A)[:, : inside.shape[1]] if start is None else start
+    before = -np.inf
+    for _ in range(SWEEPS):
+        projected = A.T @ _best_loadings(A, inside, X)
+        projected = projected if mu is None else projected * mu
+        new = polar(projected)
+        value = float(namespace(A).sum(new * projected))
+        if value <= before * (1 + TOLERANCE):
+            break
+        X, before = new, value
+    return _best_loadings(A, inside, X)
+
+
 def _alternated(A: Array, inside: NDArray[np.bool_], X: Array, weights: Array) -> Array:
     """Alternate between Z and X until the objective no longer gains."""
     scores, before = _scores(A, inside), -np.inf
@@ -89,12 +102,14 @@ def _alternated(A: Array, inside: NDArray[np.bool_], X: Array, weights: Array) -
         if value <= before * (1 + TOLERANCE):
             break
         X, before = new, value
-    return _best_loadings(A, inside, X)
+    Z: Array = _best_loadings(A, inside, X)
+    return Z
 
 
-def _best_loadings(A: Array, inside: NDArray[np.bool_], X: Array) -> Array:
+def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
     """Return the best Z for X."""
-    return unit_columns(np.where(inside, A @ X, 0.0))
+    xp, scores = namespace(A), A @ X
+    return unit_columns(xp.where(inside, scores, xp.zeros_like(scores)))
 
 
 def _scores(A: Array, inside: NDArray[np.bool_]) -> Callable[[Array], Array]:

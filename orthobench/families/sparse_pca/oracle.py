@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from orthobench.contract.problem import Oracle
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, namespace
+from orthobench.tools.places import Place
 
 
 class SparsePCAOracle(Oracle):
@@ -45,6 +46,8 @@ class SparsePCAOracle(Oracle):
         Norms of the rows of A. Penalties are relative to the largest of them.
     """
 
+    portable: ClassVar[bool] = True
+
     def __init__(
         self, A: Array, m: int, passes: int = 1, order: NDArray[np.intp] | None = None
     ) -> None:
@@ -57,13 +60,18 @@ class SparsePCAOracle(Oracle):
             raise DataError(
                 f"the order must name all {self.samples} samples, and names {source.length}"
             )
-        self._stream = SampleOracle(source, m)
-        self.window = self._stream.window
+        self.stream = SampleOracle(source, m)
+        self.window = self.stream.window
 
     @property
     def samples(self) -> int:
         """The number N of samples in A."""
         return int(self.A.shape[1])
+
+    @property
+    def longest(self) -> float:
+        """The largest norm of a row."""
+        return float(namespace(self.norms).max(self.norms))
 
     @property
     def unit(self) -> float:
@@ -74,30 +82,36 @@ class SparsePCAOracle(Oracle):
         DataError
             On data that are not finite, or whose squares all underflow or overflow.
         """
-        longest = float(self.norms.max())
+        longest = self.longest
         if longest == 0.0:
             raise DataError("the data are so small that their squares underflow; rescale them")
         if not math.isfinite(longest):
             raise DataError("the data are not finite, or too large to be squared")
         return math.ldexp(1.0, math.frexp(longest)[1])
 
+    def to(self, place: Place) -> Self:
+        """Return a copy with the data at a place, and a stream of their samples there."""
+        moved = super().to(place)
+        moved.stream = self.stream.to(place)
+        return moved
+
     def rewind(self, rng: np.random.Generator) -> None:
         """Go back to the first sample."""
-        self._stream.rewind(rng)
+        self.stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
         """Get the next samples ready."""
-        self._stream.prepare(samples)
+        self.stream.prepare(samples)
 
     @property
     def taken(self) -> int:
         """The samples that were taken since `rewind`."""
-        return self._stream.taken
+        return self.stream.taken
 
     def remaining(self) -> float:
         """Return how many samples are left."""
-        return self._stream.remaining()
+        return self.stream.remaining()
 
     def take(self, count: int) -> Any:
         """Return the next `count` samples, ``(count, d)``, C order; do not write into it."""
-        return self._stream.take(count)
+        return self.stream.take(count)
