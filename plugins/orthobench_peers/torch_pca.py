@@ -40,10 +40,11 @@ class TorchBatch(ArrayBatch):
 
 @dataclass(frozen=True, kw_only=True)
 class TorchEigh(TorchBatch):
-    """torch.linalg.eigh of the second moment of all samples so far.
+    """torch.linalg.eigh of the second moment of all samples so far, or of their Gram matrix.
 
-    What `batch-pca` computes, as a user of torch writes it: a product and a full decomposition. It
-    cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
+    What `batch-pca` computes, as a user of torch writes it: products and a full decomposition; of
+    the Gram matrix while there are fewer samples than features. It cannot be stepped: there is a
+    decomposition at every checkpoint, each with its own time.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class TorchEigh(TorchBatch):
 
     Notes
     -----
-    2nd² + 9d³ flops. Memory: the samples, and about three matrices (d, d).
+    2nd² + 9d³ flops; with n < d samples 2n²d + 9n³, a product of 2ndk and a QR. Memory: the
+    samples, and about three matrices (m, m), m = min(n, d).
 
     References
     ----------
@@ -64,15 +66,19 @@ class TorchEigh(TorchBatch):
     source: ClassVar[str] = "torch: torch.linalg.eigh"
 
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
-        """Return the leading eigenvectors of X'X."""
+        """Return the leading eigenvectors of X'X, or X' times those of XX', orthonormalized."""
         import torch
 
         del seed
-        return torch.linalg.eigh(X.mT @ X).eigenvectors[:, -k:].flip(1)
+        fewer = X.shape[0] < X.shape[1]
+        square = X @ X.mT if fewer else X.mT @ X
+        leading = torch.linalg.eigh(square).eigenvectors[:, -k:].flip(1)
+        return torch.linalg.qr(X.mT @ leading).Q if fewer else leading
 
     def fit_flops(self, n: int, d: int, k: int) -> int:
-        """Return those of the moment and of its decomposition."""
-        del k
+        """Return those of products and of the decomposition."""
+        if n < d:
+            return flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n) + flops.qr(d, k)
         return flops.gemm(d, d, n) + flops.eigh(d)
 
 

@@ -119,7 +119,7 @@ def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
 def test_break_even_is_drawn(placed):
     ax = axis()
     panel = ob.plots.break_even(ax, placed, time="clock")
-    assert [one.label for one in panel.series] == ["c: torch:cuda against numpy", "equally fast"]
+    assert panel.series[0].label.startswith("c: torch:cuda against numpy (even at 1, 2")
     assert np.allclose(panel.series[0].y, 1.0)  # made-up runs are all as long
     assert ax.lines
 

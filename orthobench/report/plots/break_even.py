@@ -25,6 +25,12 @@ CLOCK, MOVED = TIMES = ("clock", "clock + moving data")
 FEWEST = 2
 """The fewest sizes between which a ratio can cross one."""
 
+GROWS = 2.0
+"""From this ratio of the largest size to the smallest on, problems grow."""
+
+NONE = "–"
+"""Stands for a size at which two places take the same time, where there is none."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -67,14 +73,32 @@ class Pair:
         found = self.ratios(time)
         return crossings([one[0] for one in found], [one[1] for one in found])
 
-    def sentence(self, parameter: str) -> str:
-        """Return where the other place overtakes the base, by the clock."""
-        ratios = [ratio for _, ratio, _, _ in self.ratios(CLOCK) if math.isfinite(ratio)]
-        if at := self.crossings(CLOCK):
-            return f"{self.label}: even at {parameter} = {listed([number(x) for x in at], len(at))}"
-        if not ratios:
-            return f"{self.label}: not known, since runs failed"
-        return f"{self.label}: {'faster' if ratios[0] > 1 else 'slower'} at all sizes"
+    def even(self, time: str) -> str:
+        """Return these sizes for people; empty where there is none."""
+        found = self.crossings(time)
+        return listed([number(at) for at in found], len(found)) if found else ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table of break-evens, by the clock.
+
+    Attributes
+    ----------
+    sweep, solver, base, other : str
+    smallest, largest : str
+        How many times as fast the other place is at the smallest and the largest size.
+    even : str
+        The size at which both take the same time, or `NONE`.
+    """
+
+    sweep: str
+    solver: str
+    base: str
+    other: str
+    smallest: str
+    largest: str
+    even: str
 
 
 def break_evens(entries: Sequence[Entry]) -> list[Plot]:
@@ -85,9 +109,29 @@ def break_evens(entries: Sequence[Entry]) -> list[Plot]:
     entries : sequence of Entry
         Runs that measured something beside time are left out.
     """
+    return [break_even(swept, found) for swept, found in _compared(entries)]
+
+
+def break_even_rows(entries: Sequence[Entry]) -> list[Row]:
+    """Return the table of the break-evens of these entries."""
+    return [_row(swept, pair) for swept, found in _compared(entries) for pair in found]
+
+
+def _compared(entries: Sequence[Entry]) -> list[tuple[Sweep, list[Pair]]]:
     timed = [entry for entry in entries if not any(r.measure for r in entry.records)]
-    swept = [(one, pairs(one)) for one in sweeps(timed, FEWEST)]
-    return [break_even(one, found) for one, found in swept if found]
+    found = [(swept, pairs(swept)) for swept in sweeps(timed, FEWEST) if _grows(swept)]
+    return [(swept, pairs) for swept, pairs in found if pairs]
+
+
+def _grows(swept: Sweep) -> bool:
+    least, *_, most = swept.entries
+    return 0 < GROWS * least <= most
+
+
+def _row(swept: Sweep, pair: Pair) -> Row:
+    ratios = [number(ratio) for _, ratio, _, _ in pair.ratios(CLOCK)]
+    even = f"{swept.parameter} = {pair.even(CLOCK)}" if pair.even(CLOCK) else NONE
+    return Row(swept.name, pair.solver, pair.base, pair.other, ratios[0], ratios[-1], even)
 
 
 def pairs(swept: Sweep) -> list[Pair]:
@@ -97,7 +141,7 @@ def pairs(swept: Sweep) -> list[Pair]:
         for entry in group:
             on = str(entry.records[0].solver.parameters.get("on", ""))
             solver = entry.solver.replace(f" on={on}", "")
-            if on and size > 0:
+            if on:
                 by_solver.setdefault(solver, {}).setdefault(on, {})[size] = entry
     found = []
     for solver, places in by_solver.items():
@@ -122,12 +166,12 @@ def break_even(swept: Sweep, found: Sequence[Pair]) -> Plot:
         return break_even_panel(swept, found, key[0])
 
     return Plot(
-        name=swept.name,
+        name=f"{swept.name}: places",
         kind="break-even",
         choices={"time": TIMES},
         draw=draw,
         sheet=[(CLOCK,)],
-        about=about(swept.all, *(pair.sentence(swept.parameter) for pair in found), crossed=False),
+        about=about(swept.all, *_sentences(swept, found), crossed=False),
     )
 
 
@@ -157,7 +201,16 @@ def break_even_panel(swept: Sweep, found: Sequence[Pair], time: str) -> Panel:
 def _series(pair: Pair, time: str) -> Series:
     size, ratio, low, high = np.array(pair.ratios(time)).T
     _, entry = next(iter(pair.entries.values()))
-    return Series(pair.label, size, ratio, low, high, solver=entry.solver)
+    even = pair.even(time)
+    label = f"{pair.label} (even at {even})" if even else pair.label
+    return Series(label, size, ratio, low, high, solver=entry.solver)
+
+
+def _sentences(swept: Sweep, found: Sequence[Pair]) -> list[str]:
+    """Return which pairs break even, by the clock."""
+    even = [(pair.label, pair.even(CLOCK)) for pair in found if pair.even(CLOCK)]
+    said = [f"{label}: even at {swept.parameter} = {at}" for label, at in even]
+    return said or ["between these sizes no place overtakes another"]
 
 
 def _ratio(base: Entry, other: Entry, time: str) -> tuple[float, float, float]:

@@ -50,8 +50,8 @@ def ran(tmp_path, *places):
 
 def test_it_runs_at_tiny_sizes_and_says_where_places_break_even(tmp_path):
     swept = ran(tmp_path, "numpy", "numpy/float32")
-    assert "spiked-covariance n=10 against k" in swept
-    assert "nig-factor order=3 against n" in swept
+    assert "spiked-covariance n=10 against k: places" in swept
+    assert "nig-factor order=3 against n: places" in swept
 
 
 @pytest.mark.skipif(CUDA is not None, reason=str(CUDA))

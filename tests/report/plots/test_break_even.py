@@ -11,7 +11,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.placement import TRANSFER
 from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark
-from orthobench.report.plots.break_even import CLOCK, MOVED, break_evens, pairs
+from orthobench.report.plots.break_even import CLOCK, MOVED, break_even_rows, break_evens, pairs
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.sweeps import sweeps
 from orthobench.results.tuning import choose
@@ -73,19 +73,41 @@ def test_places_break_even_where_their_times_are_equal(records):
 
 def test_the_plot_shows_ratios_and_says_where_they_are_one(records):
     (plot,) = break_evens(choose(records))
-    assert (plot.name, plot.kind) == ("p against n", "break-even")
-    assert plot.about[-3:] == (
+    assert (plot.name, plot.kind) == ("p against n: places", "break-even")
+    assert plot.about[-2:] == (
         "oja: torch:cuda against numpy: even at n = 100",
-        "oja: torch:cpu against numpy: slower at all sizes",
         "torch-eigh: torch:cuda against torch:cpu: even at n = 100",
     )
     panel = plot.panel()
     assert panel.rules == pytest.approx((100,))
-    assert [one.label for one in panel.series] == [*found(records), "equally fast"]
+    assert [one.label for one in panel.series] == [
+        "oja: torch:cuda against numpy (even at 100)",
+        "oja: torch:cpu against numpy",
+        "torch-eigh: torch:cuda against torch:cpu (even at 100)",
+        "equally fast",
+    ]
     assert panel.series[0].y == pytest.approx([0.01, 100])
     rows = list(panel.rows())
     assert rows[0]["solver"] == "oja on=torch:cuda"
     assert (rows[0]["n"], rows[0]["ratio"]) == (10, pytest.approx(0.01))
+
+
+def test_the_table_has_a_row_for_each_pair(records):
+    rows = break_even_rows(choose(records))
+    assert [(r.solver, r.base, r.other, r.smallest, r.largest, r.even) for r in rows] == [
+        ("oja", "numpy", "torch:cuda", "1.00e-2", "100", "n = 100"),
+        ("oja", "numpy", "torch:cpu", "0.100", "0.100", "–"),
+        ("torch-eigh", "torch:cpu", "torch:cuda", "10.0", "0.100", "n = 100"),
+    ]
+
+
+def test_problems_that_hardly_grow_are_left_out(records):
+    near = [
+        altered(r, settings={"n": n}, problem=f"p n={n}")
+        for r in records
+        for n in [{10: 10, 1000: 15}[r.problem.parameters["n"]]]
+    ]
+    assert not break_evens(choose(near))
 
 
 def test_a_failed_run_leaves_its_size_without_a_ratio(records):
