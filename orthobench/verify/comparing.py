@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from orthobench.harness.cell import Cell
+from orthobench.harness.metering import METRICS
 from orthobench.harness.placement import TRANSFER
+from orthobench.harness.reducing.costs import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark, Outcome
@@ -30,6 +32,9 @@ ROUNDING: Mapping[str, float] = {"float64": 1e-12, "float32": 1e-5}
 
 OF_MACHINE = (Ending.TIMEOUT, Ending.MEMORY, Ending.CRASHED, Ending.SUSPECT)
 """Endings that say something about a machine, and that another run need not repeat."""
+
+MEASURED = frozenset({TRANSFER, *METRICS, *WORKER_METRICS})
+"""Metrics that a machine decides, and that another run need not repeat."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,7 @@ def _metrics(
 ) -> Iterator[tuple[str, Any, Any]]:
     for name in dict.fromkeys([*old, *new]):
         a, b = old.get(name), new.get(name)
-        if name != TRANSFER and not _same(a, b, start.get(name, 0.0), None if exact else place):
+        if name not in MEASURED and not _same(a, b, start.get(name, 0.0), None if exact else place):
             yield name, a, b
 
 

@@ -14,7 +14,7 @@ from clusters import cluster, of_this_process
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, OrthobenchError
-from orthobench.harness.reducing.reduction import MEMORY, MOVED, WORKER_SECONDS, WORKERS
+from orthobench.harness.reducing.costs import MEMORY, MOVED, WORKER_SECONDS, WORKERS
 
 pytest.importorskip("distributed")
 pytestmark = [

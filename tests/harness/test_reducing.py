@@ -12,8 +12,8 @@ import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.execution import CLOCK
+from orthobench.harness.reducing.costs import MEMORY, MOVED, WORKER_SECONDS, WORKERS
 from orthobench.harness.reducing.on_dask import TASKS, run_length
-from orthobench.harness.reducing.reduction import MEMORY, MOVED, WORKER_SECONDS, WORKERS
 from orthobench.harness.reducing.tree import reduced
 from orthobench.harness.stopping import Ending
 

@@ -16,22 +16,11 @@ from orthobench.contract.summaries import BlockOracle, Summary
 from orthobench.errors import UsageError
 from orthobench.harness.execution import Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
+from orthobench.harness.reducing.costs import MEMORY, MOVED, WORKER_SECONDS, WORKERS
 from orthobench.harness.reducing.parts import AnySummarySolver, Blocks, Part
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Mark
 from orthobench.tools.places import Place
-
-WORKERS = "workers"
-"""The metric that the harness adds: the processes that summarize blocks."""
-
-WORKER_SECONDS = "worker_seconds"
-"""The metric that the harness adds: the seconds that all workers together spent in verbs."""
-
-MOVED = "moved_bytes"
-"""The metric that the harness adds: the bytes that went from one process to another."""
-
-MEMORY = "worker_memory"
-"""The metric that the harness adds: the most bytes of memory of a worker."""
 
 
 class Engine(Protocol):

@@ -10,6 +10,7 @@ from typing import Literal
 from orthobench.harness.judging import TOLERANCE, VIOLATION
 from orthobench.harness.metering import METRICS
 from orthobench.harness.placement import TRANSFER
+from orthobench.harness.reducing.costs import WORKER_METRICS
 from orthobench.report.formatting import count, duration, metric_text, si
 from orthobench.report.ranking import Ranked
 from orthobench.report.terminal.sparkline import Sparklines
@@ -22,7 +23,7 @@ CURVE = "curve"
 BETWEEN = 2
 """Characters between two columns."""
 
-FIRST = (*METRICS, TRANSFER, "rank", "density", "explained_variance_ratio")
+FIRST = (*METRICS, TRANSFER, *WORKER_METRICS, "rank", "density", "explained_variance_ratio")
 """Secondary metrics that a table shows before others."""
 
 EXTRAS = 3
