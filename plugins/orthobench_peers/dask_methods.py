@@ -94,10 +94,10 @@ class DaskSVDCompressed(Batch):
 
     Notes
     -----
-    With l = min(max(20, k + 10), n, d) vectors and q power iterations 4ndl(q + 1) flops, and the
-    tall-skinny QR of n rows and l columns, and of d rows. Iterates are not orthonormalized in
-    between, so that many power iterations lose the smaller singular values. Memory: the samples,
-    and l numbers for each.
+    With l = min(max(20, k + 10), n, d) vectors and q power iterations 4ndl(q + 1) flops, and
+    tall-skinny QR of n rows and l columns, and of d rows, with their factors Q. Iterates are not
+    orthonormalized in between, so that many power iterations lose the smaller singular values.
+    Memory: the samples, and l numbers for each.
 
     References
     ----------
@@ -118,23 +118,36 @@ class DaskSVDCompressed(Batch):
 
         with in_this_thread():
             _, _, right = svd_compressed(
-                chunked(X, self.chunk), k, n_power_iter=self.power, seed=state.seed
+                chunked(X, self.chunk),
+                k,
+                n_power_iter=self.power,
+                seed=state.seed,
+                coerce_signs=False,  # for which it would compute the left vectors
             )
             found: Array = right.compute()
-        n, d = X.shape
-        drawn = min(max(LEAST, k + OVERSAMPLED), n, d)
-        products = (2 * self.power + 2) * flops.gemm(n, drawn, d)
-        return found.T, products + _tsqr_flops(n, drawn, self.chunk) + flops.svd(d, drawn)
+        return found.T, _compressed_flops(len(X), X.shape[1], k, self.power, self.chunk)
 
 
 def _tsqr_flops(n: int, d: int, chunk: int) -> int:
-    """Return the flops of a tall-skinny QR of an (n, d) matrix, and of the SVD of its factor R."""
+    """Return the flops of the factor R of an (n, d) matrix in chunks, and of its SVD."""
+    return _qr_flops(n, d, chunk) + flops.svd(min(n, d), d)
+
+
+def _qr_flops(n: int, d: int, chunk: int) -> int:
+    """Return the flops of the QR of each chunk of an (n, d) matrix, and of the factors R."""
     chunks, rows = -(-n // chunk), min(chunk, n)
     small = min(rows, d)
-    total = chunks * flops.qr(max(rows, d), small)
-    if chunks > 1:
-        total += flops.qr(max(chunks * small, d), min(chunks * small, d))
-    return total + flops.svd(min(n, d), d)
+    own = chunks * flops.qr(max(rows, d), small)
+    return own + flops.qr(max(chunks * small, d), min(chunks * small, d))
+
+
+def _compressed_flops(n: int, d: int, k: int, power: int, chunk: int) -> int:
+    """Return the flops of the right singular vectors by `svd_compressed`."""
+    drawn = min(max(LEAST, k + OVERSAMPLED), n, d)
+    products = (2 * power + 2) * flops.gemm(n, drawn, d)
+    basis = _qr_flops(n, drawn, chunk) + flops.gemm(n, drawn, drawn)
+    small = _tsqr_flops(d, drawn, d) + 2 * flops.gemm(d, drawn, drawn)
+    return products + basis + small
 
 
 @dataclass(frozen=True)
@@ -179,12 +192,11 @@ class DaskMLPCA(Batch):
         with in_this_thread():
             found: Array = pca.fit(chunked(both, 2 * self.chunk)).components_
         n, d = both.shape
-        if self.svd_solver == "tsqr":
-            return found.T, 2 * n * d + _tsqr_flops(n, d, 2 * self.chunk)
-        drawn = min(max(LEAST, k + OVERSAMPLED), n, d)
-        products = (2 * self.power + 2) * flops.gemm(n, drawn, d)
-        small = _tsqr_flops(n, drawn, 2 * self.chunk) + flops.svd(d, drawn)
-        return found.T, 2 * n * d + products + small
+        if self.svd_solver == "randomized":
+            own = _compressed_flops(n, d, k, self.power, 2 * self.chunk)
+        else:  # of one chunk LAPACK's SVD
+            own = flops.svd(n, d) if n <= 2 * self.chunk else _tsqr_flops(n, d, 2 * self.chunk)
+        return found.T, 2 * n * d + own
 
 
 @dataclass(frozen=True)
@@ -200,13 +212,24 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
 
     Notes
     -----
-    As for `sklearn-incremental-pca`.
+    For each step on 2b rows, the samples and their negatives: the QR of these rows, of the k
+    components and of a correction of the mean, each by itself; the QR of their factors R, its SVD,
+    and 16bd flops for means and variances.
     """
 
     name: ClassVar[str] = "dask-ml-incremental-pca"
     source: ClassVar[str] = "dask-ml: dask_ml.decomposition.IncrementalPCA"
     packages: ClassVar[tuple[str, ...]] = ("dask-ml",)
     extra: ClassVar[str] = "peers-dask"
+
+    def flops(self, d: int, k: int) -> int:
+        """Return the flops of a step."""
+        rows = 2 * self.batch
+        kept = min(rows, d)
+        own = sum(flops.qr(max(size, d), min(size, d)) for size in (rows, k, 1))
+        stacked = kept + k + 1
+        together = flops.qr(max(stacked, d), min(stacked, d)) + flops.svd(min(stacked, d), d)
+        return own + together + 8 * rows * d
 
     def estimator(self, k: int) -> Any:
         """Return dask-ml's estimator of k components."""

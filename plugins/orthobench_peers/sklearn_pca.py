@@ -149,6 +149,10 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
             raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
         return IncrementalState(start=oracle.start.copy(), estimator=self.estimator(oracle.k))
 
+    def flops(self, d: int, k: int) -> int:
+        """Return the flops of a step."""
+        return flops.svd(k + 2 * self.batch + 1, d)
+
     def estimator(self, k: int) -> Any:
         """Return scikit-learn's estimator of k components."""
         from sklearn.decomposition import IncrementalPCA
@@ -166,7 +170,7 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
             self.fit(state.estimator, mirrored(X))
         state.work.steps += 1
         state.work.samples += self.batch
-        state.work.flops += flops.svd(oracle.k + 2 * self.batch + 1, oracle.n)
+        state.work.flops += self.flops(oracle.n, oracle.k)
 
     def solution(self, state: IncrementalState) -> Solution:
         """Return the components, (d, k); the start before the first batch."""

@@ -17,7 +17,13 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
+from orthobench.families.symmetric_tucker import (
+    MomentStream,
+    SymmetricTucker,
+    TuckerInstance,
+    TuckerOracle,
+    symmetric_tucker,
+)
 from orthobench_problems.generated import (
     BLOCK_HELP,
     LARGEST_BLOCK,
@@ -166,6 +172,7 @@ class GeneratedFactor(NIGFactor):
     """
 
     name = "generated-factor"
+    offers: ClassVar[type[TuckerOracle]] = MomentStream
 
     samples: int = parameter(100_000, help="samples of one pass", low=1)
     test: int = parameter(5000, help="fresh samples for the judge", low=1)
