@@ -58,6 +58,8 @@ def leading_part(rows: NDArray[np.floating[Any]], k: int) -> tuple[Array, float]
     from scipy.linalg import eigh
 
     m, d = rows.shape
+    if not m:
+        return np.zeros((0, d)), 0.0
     small = min(m, d)
     gram = _inner_products(rows) if m < d else second_moment(rows)
     first = max(0, small - k - 1)

@@ -1,0 +1,169 @@
+"""Summaries of blocks of a moment's samples, against the methods on all samples at once."""
+
+import numpy as np
+import pytest
+from block_passes import cut, oracle_of, passes, points, summary_of
+from orthobench_tucker.gradient_passes import hoevd_gradients
+from orthobench_tucker.hoevd import HOEVD
+from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
+from orthobench_tucker.moment_entries import moment_entries
+from orthobench_tucker.pgd import PGD
+from orthobench_tucker.shoevd import SHOEVD
+from orthobench_tucker.spgd import SPGD, tucker_gradients
+
+from orthobench.errors import UsageError
+from orthobench.families.symmetric_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
+from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared, partial_core
+from orthobench.tools.geometry import drift, random_point, subspace_error
+
+N, RANK = 9, 2
+
+
+def samples(p, seed=0):
+    rng = np.random.default_rng(seed)
+    f = rng.exponential(size=(p, RANK)) - 1
+    return 0.3 * rng.standard_normal((p, N)) + f @ random_point(N, RANK, rng).T
+
+
+def in_memory(X, order, oracle):
+    """Return the oracle of all samples, with the start of the blocks' oracle."""
+    made = MomentOracle(X, order, RANK)
+    made.start = oracle.start
+    made.rewind(np.random.default_rng(0))
+    made.prepare(len(X))
+    return made
+
+
+def streamed(solver, X, order, oracle, steps):
+    made = in_memory(X, order, oracle)
+    state = solver.init(made, oracle.rng())
+    solver.advance(made, state, steps)
+    return solver.solution(state).point
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_khatri_rao_sketches_add_up(parts):
+    X, solver = samples(400), KhatriRaoSketch(oversampling=3)
+    oracle = oracle_of(400, N, RANK, 3)
+    whole = summary_of(solver, oracle, [X])
+    found = summary_of(solver, oracle, cut(X, parts))
+    np.testing.assert_allclose(found.total, whole.total, rtol=1e-12, atol=1e-12 * np.abs(X).max())
+    assert found.rows == 400
+    W = solver.init(in_memory(X, 3, oracle), oracle.rng()).factors
+    np.testing.assert_allclose(whole.total, X.T @ ((X @ W[0]) * (X @ W[1])))
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_blocks_give_what_a_stream_and_a_tensor_give(order):
+    X = samples(300)
+    oracle, blocks = oracle_of(300, N, RANK, order), cut(X, 5)
+    for solver, steps in ((KhatriRaoSketch(batch=50), 6), (HOEVD(form="explicit"), 1)):
+        whole = streamed(solver, X, order, oracle, steps)
+        assert subspace_error(whole, points(solver, oracle, blocks)[0]) < 1e-10
+
+
+def test_the_entries_of_the_moment_are_those_of_the_tensor():
+    X = samples(40)
+    found, T = moment_entries(X, 3), moment_tensor(X, 3)
+    pairs = [T[:, i, j] for i in range(N) for j in range(i, N)]
+    np.testing.assert_allclose(found.mean, np.transpose(pairs), rtol=1e-10, atol=1e-12)
+    assert found.lengths == pytest.approx((np.linalg.norm(X, axis=1) ** 3).sum())
+
+
+def test_a_moment_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr("orthobench.tools.memory.total", lambda: 10_000)
+    with pytest.raises(UsageError, match="take khatri-rao-sketch"):
+        moment_entries(samples(40), 4)
+
+
+@pytest.mark.parametrize("start", ["random", "sketch"])
+def test_each_pass_of_pgd_is_a_step(start):
+    """The first pass only evaluates the start, or makes the sketch that is one."""
+    X, order = samples(300), 3
+    oracle, solver = oracle_of(300, N, RANK, order), PGD(start=start, step_size=10.0)
+    found = points(solver, oracle, cut(X, 4), 6)
+    for number, point in enumerate(found):
+        steps = max(0, number - (start == "sketch"))
+        assert subspace_error(streamed(solver, X, order, oracle, steps), point) < 1e-9
+
+
+def test_pgd_cuts_steps_that_fall_and_ends():
+    X, order = samples(300), 3
+    oracle, blocks = oracle_of(300, N, RANK, order), cut(X, 4)
+    *_, last = points(PGD(start="random", tolerance=1e-10), oracle, blocks, 200)
+    *_, (end, _) = passes(PGD(start="random", tolerance=1e-10), oracle, blocks, 200)
+    assert end.number < 100
+    F = [core_norm_squared(Q.T @ partial_core(X, Q, order), order)
+         for Q in points(PGD(start="random"), oracle, blocks, 30)]  # fmt: skip
+    assert np.all(np.diff(F) >= -1e-12 * F[-1])
+    best = streamed(PGD(start="random", tolerance=1e-10), X, order, oracle, 200)
+    assert subspace_error(best, last) < 1e-8
+
+
+def test_sums_of_gradients_are_those_of_the_batches():
+    X, order = samples(70), 3
+    rows = np.ascontiguousarray(random_point(N, RANK, np.random.default_rng(1)).T)
+    hoevd, tucker = np.zeros_like(rows), np.zeros_like(rows)
+    for batch in (X[:30], X[30:60], X[60:]):
+        b, Y = len(batch), rows @ batch.T
+        hoevd += b * 2 / b**2 * Y @ (batch @ batch.T) ** 2 @ batch
+        tucker += b * 6 / b**2 * Y @ (Y.T @ Y) ** 2 @ batch
+    np.testing.assert_allclose(hoevd_gradients(X, 30, rows, order), hoevd, rtol=1e-10)
+    np.testing.assert_allclose(tucker_gradients(X, 30, rows, order), tucker, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "solver", [SHOEVD(batch=120), SPGD(batch=120, hoevd_steps=0)], ids=["shoevd", "spgd"]
+)
+def test_a_pass_over_one_batch_is_a_step(solver):
+    X = samples(120)
+    oracle = oracle_of(120, N, RANK, 3)
+    found = points(solver, oracle, [X])[0]
+    assert subspace_error(streamed(solver, X, 3, oracle, 1), found) < 1e-10
+
+
+def test_spgd_begins_its_second_phase_with_new_denominators():
+    X, solver = samples(120), SPGD(batch=120, hoevd_steps=2)
+    oracle = oracle_of(120, N, RANK, 3)
+    found = points(solver, oracle, [X], 4)
+    repeated = np.tile(X, (4, 1))
+    assert subspace_error(streamed(solver, repeated, 3, oracle, 4), found[3]) < 1e-10
+
+
+@pytest.mark.parametrize("solver", [KhatriRaoSketch(), HOEVD(), PGD(), SHOEVD(), SPGD()])
+def test_single_precision_gives_nearly_the_same(solver):
+    X = samples(2000)
+    oracle = oracle_of(2000, N, RANK, 3)
+    double = points(solver, oracle, cut(X, 3), 4)[-1]
+    single = points(solver, oracle, cut(X.astype(np.float32), 3), 4)[-1]
+    assert drift(single) < 1e-12
+    assert 0 < subspace_error(double, single) < 1e-4
+
+
+class Tensor(SymmetricTucker):
+    name = "tensor"
+    offers = GivenTensorOracle
+    tensor_shape = (N, N, N)
+
+    def build(self, rng):
+        raise NotImplementedError
+
+
+class Moment(Tensor):
+    name = "moment"
+    offers = MomentOracle
+
+
+def test_blocks_of_samples_are_needed():
+    assert "needs a MomentStream" in HOEVD(on="blocks").refuses(Tensor())
+    assert "needs a MomentStream" in PGD(on="blocks").refuses(Tensor())
+    assert HOEVD(on="blocks").refuses(Moment()) is None
+    assert HOEVD().refuses(Tensor()) is None
+
+
+def test_what_takes_more_than_passes_is_refused():
+    assert PGD(on="blocks").refuses(Moment()) is None
+    assert "rule ascending" in PGD(on="blocks", rule="constant").refuses(Moment())
+    assert "not from hoevd" in PGD(on="blocks", start="hoevd").refuses(Moment())
+    assert "all samples at once" in KhatriRaoSketch(on="blocks", power=1).refuses(Moment())
