@@ -100,7 +100,7 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
     name: ClassVar[str] = "frequent-directions"
     source: ClassVar[str] = "Ghashami, Liberty, Phillips and Woodruff 2016"
     needs: ClassVar[type[SampleOracle]] = SampleOracle
-    merge_error: ClassVar[float] = 1.0
+    merge_error: ClassVar[float] = 0.2
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SketchState:

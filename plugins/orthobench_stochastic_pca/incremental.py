@@ -64,7 +64,7 @@ class IncrementalPCA(RankUpdates, SummarySolver[SampleOracle, SpectrumState, Low
 
     name: ClassVar[str] = "incremental-pca"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 5.2"
-    merge_error: ClassVar[float] = 1.0
+    merge_error: ClassVar[float] = 0.2
 
     def projection(self, oracle: SampleOracle) -> Projection:
         """Return the projection that keeps the k largest eigenvalues."""

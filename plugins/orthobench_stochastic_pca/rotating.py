@@ -158,7 +158,7 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
 
     name: ClassVar[str] = "oja"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, equation 3.1"
-    merge_error: ClassVar[float] = 1.0
+    merge_error: ClassVar[float] = 0.9
 
     @property
     def angle(self) -> int:  # type: ignore[override]
