@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from orthobench.errors import StoreError, UsageError
-from orthobench.results import checks, private
+from orthobench.results import checks, private, tiers
 from orthobench.results.results import store_at
 from orthobench.results.store import FILE, Store
 from orthobench.tools.files import opened, replacing
@@ -132,16 +132,20 @@ def pack(
 def unpacked(path: Path) -> Iterator[tuple[Path, Submission]]:
     """Unpack the store of a submission into a temporary folder, which is removed afterwards.
 
+    The tiers that are beside the submission are beside the store then.
+
     Raises
     ------
     StoreError
         Where the file is no submission, is damaged, or has anything else in it.
     """
     facts, content = read(path)
+    known = tiers.read(tiers.beside(path))
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / FILE
         store.write_bytes(content)
         del content
+        tiers.write(known, tiers.beside(store))
         yield store, facts
 
 

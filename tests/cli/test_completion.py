@@ -18,6 +18,8 @@ def test_each_shell_gets_a_script(shell):
     ("words", "found"),
     [
         ("comp", {"compare", "completion"}),
+        ("verif", {"verify"}),
+        ("submit --an", {"--anonymous"}),
         ("run quick", {"quickstart"}),
         ("run -s oj", {"oja"}),
         ("run -p brock", {"brockett"}),

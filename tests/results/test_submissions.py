@@ -14,7 +14,7 @@ import pytest
 from orthobench import api
 from orthobench.errors import StoreError, UsageError
 from orthobench.registry.suite_file import from_table
-from orthobench.results import submissions
+from orthobench.results import submissions, tiers
 from orthobench.results.store import Store
 from orthobench.results.submissions import FACTS, FILE
 
@@ -61,6 +61,17 @@ def test_a_store_comes_back_as_it_was_with_what_one_needs_to_repeat_it(store, tm
     )  # fmt: skip
     assert facts.versions["orthobench-toys"] == "1.0"
     assert facts.environment["blas"]
+
+
+def test_tiers_that_are_beside_it_are_beside_its_store(store, tmp_path):
+    path, known = tmp_path / "mine.zip", tiers.Tiers(withdrawn={tiers.ALL: "a bug"})
+    submissions.pack(store, path)
+    tiers.write(known, tiers.beside(path))
+    with submissions.store_of(path) as (found, facts):
+        assert facts.cells == 4
+        assert {tier.reason for tier in tiers.graded(found).values()} == {"a bug"}
+    with submissions.store_of(store.parent) as (found, facts):
+        assert (found, facts) == (store, None)
 
 
 def test_equal_stores_give_equal_files(store, tmp_path):
