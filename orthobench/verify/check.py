@@ -33,6 +33,8 @@ from orthobench.verify.computing import Drawn, computed, kernels_for, other_kern
 from orthobench.verify.platforms import differences, machine
 from orthobench.verify.rebuilding import NotHereError, Rebuilder
 
+OF_ITS_MACHINE = "its ending, {}, is a matter of the machine"
+
 ROUNDING_DECIDES = "rounding decides it: with another BLAS kernel it comes out otherwise here, too"
 
 NO_DATA = "orthobench.errors.DataError"
@@ -201,7 +203,7 @@ def _checkable(
             found.leave_out(one, str(error))
             continue
         if one.stop.status in OF_MACHINE and not one.trace:
-            found.leave_out(one, f"its ending, {one.stop.status.value}, is a matter of the machine")
+            found.leave_out(one, OF_ITS_MACHINE.format(one.stop.status.value))
             continue
         found.mismatches += _false_metrics(one, cell)
         differ = differences(one.content, cell.content, one.environment, here)
@@ -261,6 +263,8 @@ def _settle(
 def _unfinished(reported: Reported, outcome: Outcome) -> str | None:
     """Return why a run here says nothing about the one reported, or None."""
     old, new = reported.stop, outcome.stop
+    if old.status in OF_MACHINE:
+        return OF_ITS_MACHINE.format(old.status.value)
     if new.status in OF_MACHINE:
         return f"here it ended with {new.status.value}: {new.reason:.200}"
     if old != new and (lacking := [one for one in (old, new) if _lacks_data(one)]):

@@ -26,10 +26,8 @@ def found_with(cells: int, drawn: int, edited: int) -> float:
         Those that are drawn from.
     drawn, edited : int
     """
-    if edited > cells:
-        return found_with(cells, drawn, cells)
-    none = math.comb(cells - edited, drawn) / math.comb(cells, drawn)
-    return 1.0 - none
+    missed = (max(0, cells - drawn - i) / (cells - i) for i in range(min(edited, cells)))
+    return 1.0 - math.prod(missed)
 
 
 def lines(found: Verification) -> Iterator[str]:

@@ -15,6 +15,7 @@ from orthobench.contract import parameter
 from orthobench.errors import DataError, StoreError
 from orthobench.harness import cell as cell_module
 from orthobench.harness.executors import inline
+from orthobench.harness.placement import TRANSFER
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.registry.plugins import Provided, Registry
 from orthobench.registry.suite_file import from_table
@@ -22,6 +23,7 @@ from orthobench.results.store import Store
 from orthobench.results.tiers import TIMED, WITHDRAWN
 from orthobench.verify import computing
 from orthobench.verify.check import ROUNDING_DECIDES, order, verify
+from orthobench.verify.rebuilding import _names_file
 from orthobench.verify.wording import found_with, lines
 
 SUITE = {
@@ -202,6 +204,13 @@ def test_what_is_not_installed_or_has_other_code_is_never_verified(store, toys):
     assert list(found.unchecked) == ["its code is another here: orthobench"]
 
 
+def test_a_package_that_is_missing_is_named(store, toys, monkeypatch):
+    monkeypatch.setattr(toys.Solver, "packages", ("no-such-package",))
+    found = checked(store, toys.registry)
+    assert found.checkable == 0
+    assert all("no-such-package" in reason for reason in found.unchecked)
+
+
 @pytest.mark.parametrize(
     ("column", "change", "reason"),
     [
@@ -225,8 +234,8 @@ def test_values_that_no_run_here_can_have_are_named(store, toys, column, change,
 def test_on_another_platform_values_may_differ_a_little_and_it_is_named(store, toys):
     edit.described(store, "settings", lambda value: value.update(blas=["openblas 0.1 Z80"]))
     low, high = budgeted(store)[:2]
-    edit.rewritten(store, low, edit.metric("gap", 1 + 1e-8, at=4))
-    edit.rewritten(store, high, edit.metric("gap", 1.001, at=4))
+    edit.rewritten(store, low, edit.metric("gap", 1 + 5e-7, at=1))
+    edit.rewritten(store, high, edit.metric("gap", 1 + 5e-6, at=1))
     found = checked(store, toys.registry)
     assert [m.key for m in found.mismatches] == [high]
     assert (len(found.recomputed), found.exact) == (23, 0)
@@ -262,6 +271,14 @@ def test_what_depends_on_rounding_is_no_mismatch_on_another_platform(toys, tmp_p
     assert computing.KERNELS not in os.environ
 
 
+def test_seconds_apart_from_the_clock_are_not_compared(store, toys):
+    def moved(stop, trace):
+        return stop, [replace(m, metrics={**m.metrics, TRANSFER: 1.0}) for m in trace]
+
+    edit.rewritten(store, budgeted(store)[0], moved)
+    assert checked(store, toys.registry).mismatches == []
+
+
 def test_a_run_that_a_clock_cut_is_compared_where_both_have_checkpoints(toys, tmp_path):
     table = {**SUITE, "seeds": 1, "budget": {"seconds": 0.002}, "solver": SUITE["solver"][:1]}
     store = ran(table, tmp_path / "results.sqlite", toys.registry)
@@ -280,8 +297,10 @@ def test_what_a_machine_did_to_a_run_is_not_checked_but_its_checkpoints_are(stor
     edit.rewritten(store, none, lambda *_: (stop, []))
     edit.rewritten(store, false, lambda _, trace: edit.metric("gap", 2)(stop, trace[:9]))
     found = checked(store, toys.registry)
-    assert list(found.unchecked) == ["its ending, timeout, is a matter of the machine"]
-    assert whole in found.recomputed
+    ((reason, left_out),) = found.unchecked.items()
+    assert reason == "its ending, timeout, is a matter of the machine"
+    assert len(left_out) == 2
+    assert not {whole, none, false} & found.recomputed.keys()
     assert [m.key for m in found.mismatches] == [false]
 
 
@@ -324,6 +343,20 @@ def test_files_are_read_only_below_folders_that_the_user_names(toys, tmp_path):
         edit.described(store, "problem", lambda v, path=path: v["parameters"].update(path=path))
         assert checked(store, registry, folders=[data]).checkable == 0
     assert read == []
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "file"),
+    [
+        ("path", "X.npy", True), ("weights", "/etc/passwd", True), ("weights", "../x", True),
+        ("weights", "~/x", True), ("weights", "C:\\x", True), ("weights", "here", True),
+        ("on", "torch:cuda/float32", False), ("order", "cyclic", False), ("order", "\0", False),
+    ],
+)  # fmt: skip
+def test_texts_that_may_name_files(tmp_path, monkeypatch, parameter, value, file):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").touch()
+    assert _names_file(parameter, value) is file
 
 
 def test_where_data_are_missing_a_cell_is_not_checked(toys, tmp_path, monkeypatch):
