@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any, TypeVar
 
 from orthobench._version import __version__
@@ -20,6 +20,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Budget, Target
 from orthobench.registry.plugins import Registry
+from orthobench.registry.strangers import refuse_files
 from orthobench.results import checks
 from orthobench.tools.distributions import version
 
@@ -45,7 +46,7 @@ class Rebuilder:
     """
 
     def __init__(self, registry: Registry, folders: Sequence[Path] = ()) -> None:
-        self._registry, self._folders = registry, [folder.resolve() for folder in folders]
+        self._registry, self._folders = registry, folders
         self._problem = cache(partial(self._made, registry.problem))
         self._solver = cache(partial(self._made, registry.solver))
         self._data: Callable[[AnyProblem], str] = cache(lambda problem: problem.checksum())
@@ -92,29 +93,8 @@ class Rebuilder:
     def _made(self, make: Callable[[str, Mapping[str, Any]], T], text: str) -> T:
         named = checks.document(text)
         parameters = named["parameters"]
-        for name, value in parameters.items():
-            if isinstance(value, str) and _names_file(name, value):
-                self._refuse_outside(value)
+        refuse_files(parameters, self._folders)
         return make(named["name"], parameters)
-
-    def _refuse_outside(self, file: str) -> None:
-        """Refuse a file that is not below a folder that the user named."""
-        where = Path(file).expanduser().resolve()
-        if not any(where.is_relative_to(folder) for folder in self._folders):
-            raise NotHereError(
-                f"it reads the file {file!r:.200}, and --data does not name a folder that has it"
-            )
-
-
-def _names_file(parameter: str, value: str) -> bool:
-    """Return whether a text may be the name of a file."""
-    absolute = any(kind(value).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
-    if parameter == "path" or absolute or value.startswith(("~", "..")):
-        return True
-    try:
-        return Path(value).exists()
-    except (OSError, ValueError):  # too long, or with a NUL
-        return False
 
 
 def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:

@@ -23,7 +23,6 @@ from orthobench.results.store import Store
 from orthobench.results.tiers import TIMED, WITHDRAWN
 from orthobench.verify import computing
 from orthobench.verify.check import ROUNDING_DECIDES, order, verify
-from orthobench.verify.rebuilding import _names_file
 from orthobench.verify.wording import found_with, lines
 
 SUITE = {
@@ -343,20 +342,6 @@ def test_files_are_read_only_below_folders_that_the_user_names(toys, tmp_path):
         edit.described(store, "problem", lambda v, path=path: v["parameters"].update(path=path))
         assert checked(store, registry, folders=[data]).checkable == 0
     assert read == []
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value", "file"),
-    [
-        ("path", "X.npy", True), ("weights", "/etc/passwd", True), ("weights", "../x", True),
-        ("weights", "~/x", True), ("weights", "C:\\x", True), ("weights", "here", True),
-        ("on", "torch:cuda/float32", False), ("order", "cyclic", False), ("order", "\0", False),
-    ],
-)  # fmt: skip
-def test_texts_that_may_name_files(tmp_path, monkeypatch, parameter, value, file):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "here").touch()
-    assert _names_file(parameter, value) is file
 
 
 def test_where_data_are_missing_a_cell_is_not_checked(toys, tmp_path, monkeypatch):
