@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -147,7 +148,7 @@ def verify(
     with Store(store) as opened:
         reported = opened.reported()
         found = Verification(len(reported), share, seed)
-        _read_plans(opened, reported, found)
+        _read_plans(opened, reported, registry.solvers, found)
     able = _checkable(reported, Rebuilder(registry, folders), found)
     found.checkable = len(able)
     drawn = order(able, seed)[: math.ceil(share * len(able))]
@@ -173,14 +174,23 @@ def order(keys: Iterable[str], seed: int) -> list[str]:
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
 
 
-def _read_plans(store: Store, reported: Sequence[Reported], found: Verification) -> None:
-    """Check what the plans of suites say of cells: tuned parameters, and the names of solvers."""
+def _read_plans(
+    store: Store, reported: Sequence[Reported], solvers: Collection[str], found: Verification
+) -> None:
+    """Check what the plans of suites say of cells: tuned parameters, and the names of solvers.
+
+    A label may be any text, but for one that begins with the name of another of the `solvers`.
+    """
     known = {one.key: one for one in reported}
     for record in (record for suite in store.suites() for record in store.records(suite)):
         one, label = known.get(record.key), record.solver.label
         if one is None:
             continue
-        if not f"{label} ".startswith(f"{(name := one.content['solver']['name'])} "):
+        name = one.content["solver"]["name"]
+        called = re.split(r"[^\w-]", label, maxsplit=1)[0]
+        if called != name and called in solvers:
+            found.mismatches.append(Mismatch(one.key, one.label, "label", None, label, name))
+        elif called != name:
             found.renamed[label] = name
         for name, value in record.solver.tuned.items():
             true = record.solver.parameters.get(name)

@@ -139,6 +139,19 @@ def test_plans_that_call_a_solver_something_else_are_told(store, toys):
     assert "power is called 'mine'" in list(lines(found))
 
 
+def test_a_solver_under_the_name_of_another_is_found(store, toys):
+    registry = Registry(solvers=dict(toys.registry.solvers), problems=toys.registry.problems)
+    registry.solvers["sgd"] = registry.solvers["power"]
+    with Store(store, write=True) as opened:
+        opened._connection.execute(
+            "UPDATE text SET value = 'sgd, tuned' WHERE value = 'power step=0.5'"
+        )
+    found = checked(store, registry, share=0.01)
+    assert {(m.metric, m.stored, m.recomputed) for m in found.mismatches} == {
+        ("label", "sgd, tuned", "power")
+    }
+
+
 def test_plans_that_name_another_tuned_value_are_found(toys, tmp_path):
     table = {**SUITE, "seeds": 1, "solver": [{"name": "power", "step": {"tune": [0.5, 1.0]}}]}
     store = ran(table, tmp_path / "results.sqlite", toys.registry)
