@@ -64,7 +64,7 @@ class Rebuilder:
             here = cell.content
         except OrthobenchError as error:
             raise NotHereError(str(error)) from None
-        except (TypeError, ValueError, ArithmeticError) as error:
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise NotHereError(f"no cell has such values: {error!s:.200}") from None
         for part in sorted({*content, *here} - {*PLATFORM}):
             if content.get(part) != here.get(part):

@@ -228,6 +228,8 @@ def test_a_package_that_is_missing_is_named(store, toys, monkeypatch):
     [
         ("settings", lambda v: v.update(threads=10**6), "needs 1000000 threads"),
         ("settings", lambda v: v.update(budget={"years": 1}), "no cell has such values"),
+        ("settings", lambda v: v.pop("threads"), "no cell has such values"),
+        ("settings", lambda v: v.update(until={"metric": "gap"}), "no cell has such values"),
         ("settings", lambda v: v.update(data="0" * 64), "its data are others here"),
         ("settings", lambda v: v.update(more=1), "its more is another here"),
         ("problem", lambda v: v["parameters"].pop("k"), "leading-subspace has other parameters"),
