@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench._version import __version__
 from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.identity import canonical
@@ -42,10 +40,15 @@ def collect(stores: Sequence[Path]) -> Atlas:
     UsageError
         Where two stores have different results of one cell, or different budgets for a problem.
     """
-    parts = [part for path in stores for part in _parts(store_at(path))]
-    suites = grouped(parts, lambda results: results.suite)
+    suites = by_suite(stores)
     rows = [row for own in suites.values() for row in _rows_of(own)]
-    return Atlas(tuple(rows), _about(parts))
+    return Atlas(tuple(rows), _about([part for own in suites.values() for part in own]))
+
+
+def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
+    """Return the results of each suite in some stores, one for each store that has some."""
+    parts = [part for path in stores for part in _parts(store_at(path))]
+    return grouped(parts, lambda results: results.suite)
 
 
 def _parts(path: Path) -> list[Results]:
@@ -66,8 +69,6 @@ def _about(parts: Sequence[Results]) -> dict[str, Any]:
             versions.setdefault(name, set()).add(version)
     return {
         "date": max(str(session["ended"] or session["started"]) for session in sessions)[:10],
-        "made": f"{datetime.now(UTC):%Y-%m-%d}",
-        "by": __version__,
         "machines": sorted({_machine(session) for session in sessions}),
         "versions": {name: ", ".join(sorted(found)) for name, found in sorted(versions.items())},
         "suites": list(dict.fromkeys(part.suite for part in parts)),
@@ -80,15 +81,15 @@ def _machine(session: Mapping[str, Any]) -> str:
 
 def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
     """Yield the rows of one suite."""
-    merged = _merged(parts)
+    results = merged(parts)
     origins = {key: origin for part in parts for key, origin in _origins(part)}
-    for entries in grouped(merged.entries, lambda entry: entry.facts.family).values():
+    for entries in grouped(results.entries, lambda entry: entry.facts.family).values():
         runs = run_matrix(entries)
         at = _Positions(runs)
         for entry in entries:
             if not entry.refused:
                 for record in entry.finished:
-                    yield _row(merged.suite, entry, record, at, origins[record.key])
+                    yield _row(results.suite, entry, record, at, origins[record.key])
 
 
 class _Origin(NamedTuple):
@@ -104,7 +105,7 @@ def _origins(part: Results) -> Iterator[tuple[str, _Origin]]:
         yield record.key, _Origin(machine, tiers.get(record.key, Tier(REPORTED)))
 
 
-def _merged(parts: Sequence[Results]) -> Results:
+def merged(parts: Sequence[Results]) -> Results:
     """Return the results of a suite from all stores that have some; each cell counts once."""
     records: dict[str, Record] = {}
     for record in (record for part in parts for record in part.records):

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from orthobench._version import __version__
+from orthobench.cli.atlas import atlas
 from orthobench.cli.comparing import compare
 from orthobench.cli.completion import Installed, completion
 from orthobench.cli.ends import FAILED, Group
@@ -273,6 +274,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
                 )
 
 
+main.add_command(atlas)
 main.add_command(compare)
 main.add_command(completion)
 main.add_command(reproduce)

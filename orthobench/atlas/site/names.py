@@ -1,4 +1,4 @@
-"""Addresses of pages: equal for equal names, whatever else an atlas has."""
+"""Addresses of pages, which depend on nothing but names, so that links stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def page(kind: str, name: str) -> str:
 def slug(name: str) -> str:
     """Return a name in letters, digits and dashes; with a digest where others could look alike."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST]
-    if name in (plain, plain.replace("-", " ")):
+    if name.lower() in (plain, plain.replace("-", " ")):
         return plain
     digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:6]
     return f"{plain}-{digest}" if plain else digest

@@ -112,7 +112,7 @@ def write_site(
         part.mkdir()
         table.write(atlas, part / TABLE)
         for name, text in _files(site):
-            (part / name).write_text(text, encoding="utf-8", newline="\n")
+            _write(part / name, text)
         for suite, address in copied.items():
             shutil.copytree((reports or {})[suite], (part / address).parent)
         _write_manifest(part)
@@ -142,6 +142,14 @@ def refuse_foreign(folder: Path) -> None:
             f"{folder} has files that are not of an atlas, such as {foreign[0]!r}, and a site "
             "replaces its folder: name another one"
         )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"two names give one page, {path.name}: rename one of them") from None
 
 
 def _names(folder: Path) -> list[str]:
