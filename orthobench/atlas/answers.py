@@ -7,7 +7,7 @@ by the rule of inference of reports: `orthobench.report.answers`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orthobench.atlas.regimes import LOWEST, Compared, Regime, compared, cost
@@ -15,7 +15,7 @@ from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
 from orthobench.report.answers import FAILED, MISSED, Answer, summarize
 from orthobench.report.formatting import clean
 from orthobench.report.grouping import grouped
-from orthobench.report.sentences import factor_text
+from orthobench.report.sentences import effect_text, factor_text, interval_text
 from orthobench.stats.paired import Comparison, Decision
 
 HALF = 0.5
@@ -196,17 +196,12 @@ def _loss(c: Comparison, regime: Regime, shown: bool) -> str:
     if math.isinf(c.effect):
         lost = "fails" if regime is LOWEST else "does not get there"
         return f"{ahead}, {clean(c.other)} {lost} on half of the seeds or more{sure}"
-    if not c.ratio:
-        return f"{ahead} by {_times(c.effect)} in the median{sure}"
-    span = " to ".join(map(_times, c.interval))
+    span = " to ".join(map(_times, c.interval)) if c.ratio else interval_text(c)
+    if regime is LOWEST:
+        return f"{ahead}, {clean(c.other)} ends {effect_text(c)} (95 % interval {span}){sure}"
     factor = regime.factor.format(_times(c.effect))
     return f"{ahead}, {clean(c.other)} {factor} (95 % interval {span}){sure}"
 
 
 def _times(factor: float) -> str:
     return "∞" if math.isinf(factor) else factor_text(factor)
-
-
-def by_family(found: Sequence[AtlasAnswer]) -> Mapping[str, list[AtlasAnswer]]:
-    """Return the answers of each family."""
-    return grouped(found, lambda one: one.family)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -10,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from orthobench.atlas.features import Features, features_of
-from orthobench.atlas.table import Atlas, AtlasRow
+from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.errors import OrthobenchError
 from orthobench.harness.identity import Streams
 from orthobench.registry.plugins import catalogue
@@ -31,7 +30,7 @@ def _reader() -> Callable[[str, str], Features | None]:
 
     def features(name: str, parameters: str) -> Features | None:
         try:
-            problem = registry.problem(name, json.loads(parameters))
+            problem = registry.problem(name, settings(parameters))
             stream = Streams.of(parameters, "", 0).data
             return features_of(problem.build(np.random.default_rng(stream)))
         except OrthobenchError:

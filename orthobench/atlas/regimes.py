@@ -13,6 +13,7 @@ from orthobench.report.answers import REGIMES as OF_COSTS
 from orthobench.report.answers import Contest, contest
 from orthobench.report.grouping import grouped
 from orthobench.report.ranking import ROUNDING
+from orthobench.stats.bootstrap import quantiles
 
 REACHED = SHARES.index(1e-2)
 """The target whose costs count, as on the pages of reports."""
@@ -130,4 +131,14 @@ def _compared(rows: tuple[AtlasRow, ...], regime: Regime) -> Compared:
     for row in rows:
         found.setdefault(row.solver, {})[row.seed] = regime.value(row)
     values = {solver: [own.get(seed, math.nan) for seed in seeds] for solver, own in found.items()}
-    return Compared(rows, contest(rows[0].name, values, regime.rounding(rows)), values)
+    decided = contest(rows[0].name, values, regime.rounding(rows), _seconds(rows))
+    return Compared(rows, decided, values)
+
+
+def _seconds(rows: Iterable[AtlasRow]) -> dict[str, float]:
+    """Return the median time of each solver's runs; zero where one has none."""
+    groups = grouped(rows, lambda row: row.solver)
+    return {
+        solver: float(quantiles(np.nan_to_num([row.seconds for row in own]), 0.5))
+        for solver, own in groups.items()
+    }

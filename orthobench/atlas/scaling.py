@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.table import AtlasRow
+from orthobench.atlas.table import AtlasRow, settings
 from orthobench.harness.identity import canonical
 from orthobench.report.grouping import grouped
 from orthobench.stats.student import quantile
@@ -89,7 +88,7 @@ def sweeps(rows: Sequence[AtlasRow]) -> list[Sweep]:
 
 def _sweeps(name: str, rows: Sequence[AtlasRow]) -> Iterator[Sweep]:
     """Yield the sweeps over each parameter of a problem: all others are the same."""
-    parameters = {row.parameters: json.loads(row.parameters) for row in rows}
+    parameters = {row.parameters: settings(row.parameters) for row in rows}
     names = dict.fromkeys(key for values in parameters.values() for key in values)
     for varied in names:
         groups = grouped(rows, lambda row: _without(parameters[row.parameters], varied))  # noqa: B023

@@ -144,6 +144,15 @@ class Atlas:
         return sorted({row.family for row in self.rows})
 
 
+def settings(text: str) -> dict[str, Any]:
+    """Return the parameters that a row has as JSON; none where the text is something else."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
 KINDS = {one.name: str(one.type) for one in fields(AtlasRow)}
 """The type of each attribute of a row, as it is annotated."""
 

@@ -172,7 +172,12 @@ def _of_cost(runs: RunMatrix, cost: str, blocks: Mapping[str, str]) -> list[Cont
     return found
 
 
-def contest(block: str, values: Mapping[str, Sequence[float]], rounding: float = 0.0) -> Contest:
+def contest(
+    block: str,
+    values: Mapping[str, Sequence[float]],
+    rounding: float = 0.0,
+    seconds: Mapping[str, float] | None = None,
+) -> Contest:
     """Return who is best: the smallest median of those without a failure, as in the ranking.
 
     Parameters
@@ -183,10 +188,21 @@ def contest(block: str, values: Mapping[str, Sequence[float]], rounding: float =
         The values of each solver, seed by seed: `orthobench.stats.paired.compare_to_best`.
     rounding : float
         Differences of at most this count as zero.
+    seconds : mapping, optional
+        The time of each solver: of those whose medians equal the smallest, the fastest is best.
     """
     medians = {solver: float(quantiles(row, 0.5)) for solver, row in values.items()}
-    order = sorted(values, key=lambda solver: (medians[solver], np.isinf(values[solver]).sum()))
-    sound = [solver for solver in order if np.isfinite(values[solver]).all()]
+    without = [solver for solver in values if np.isfinite(values[solver]).all()]
+    least, spent = min((medians[solver] for solver in without), default=math.inf), seconds or {}
+
+    def place(solver: str) -> tuple[float, int, float]:
+        failed = int(np.isinf(values[solver]).sum())
+        if abs(medians[solver] - least) <= rounding:
+            return least, failed, spent.get(solver, 0.0)
+        return medians[solver], failed, 0.0
+
+    order = sorted(values, key=place)
+    sound = [solver for solver in order if solver in without]
     comparisons = compare_to_best(values, (sound or order)[0], rounding)
     equal = bool(comparisons) and all(c.decision is Decision.EQUAL for c in comparisons)
     best = sound[0] if sound and not equal else None

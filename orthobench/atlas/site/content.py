@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +11,8 @@ from orthobench.atlas.answers import AtlasAnswer, answers, costs
 from orthobench.atlas.history import Change
 from orthobench.atlas.regimes import LOWEST, Compared, compared
 from orthobench.atlas.site.names import page, slug
-from orthobench.atlas.table import Atlas, AtlasRow
-from orthobench.report.formatting import clean, number, plural
+from orthobench.atlas.table import Atlas, AtlasRow, settings
+from orthobench.report.formatting import assignments, clean, number, plural
 from orthobench.report.grouping import grouped
 from orthobench.report.page.styles import BrowserStyle, browser_styles
 from orthobench.report.style import solver_styles
@@ -102,12 +101,17 @@ class Site:
         )
 
     @property
+    def date(self) -> str:
+        """The day of the latest results; empty where it is unknown."""
+        return clean(str(self.atlas.about.get("date", "")))
+
+    @property
     def facts(self) -> list[tuple[str, str]]:
         """Where the results come from."""
         about = self.atlas.about
         machines, versions = about.get("machines", []), about.get("versions", {})
         facts = {
-            "results of": about.get("date", ""),
+            "results of": self.date,
             "machine": "; ".join(map(str, machines if isinstance(machines, list) else [])),
             "suites": ", ".join(dict.fromkeys(row.suite for row in self.atlas.rows)),
             **(versions if isinstance(versions, dict) else {}),
@@ -165,11 +169,5 @@ def features_text(row: AtlasRow) -> list[str]:
 
 
 def parameters_text(text: str) -> str:
-    """Return parameters in JSON as ``step=2, K=9``; an unreadable text as it is."""
-    try:
-        values = json.loads(text)
-    except ValueError:
-        return clean(text)
-    if not isinstance(values, dict):
-        return clean(text)
-    return clean(", ".join(f"{name}={value}" for name, value in values.items()))
+    """Return parameters in JSON as ``step=2, K=9``."""
+    return assignments(settings(text))

@@ -16,7 +16,7 @@ from orthobench.atlas.table import AtlasRow
 from orthobench.report.formatting import clean, duration, number, plural, si
 from orthobench.report.grouping import grouped
 from orthobench.report.page.families import TINTS
-from orthobench.report.sentences import FAR, factor_text
+from orthobench.report.sentences import FAR, effect_text, interval_text
 from orthobench.results.tiers import WITHDRAWN
 from orthobench.stats.bootstrap import intervals, quantiles
 from orthobench.stats.paired import Decision
@@ -272,12 +272,11 @@ def factor_sentence(one: Compared) -> str:
         )
     seeds = plural(contest.seeds, "seed")
     best, near = clean(contest.best), contest.nearest
-    if near is None or not near.ratio or math.isinf(near.effect):
+    if near is None or math.isinf(near.effect):
         return f"{best} ends lowest, over {seeds}."
     shown = "shown" if contest.shown else "not shown for all"
-    interval = " to ".join(map(factor_text, near.interval))
     return (
         f"{best} ends lowest, over {seeds}; the next, {clean(near.other)}, ends "
-        f"{factor_text(near.effect)} times as high (95 % interval {interval}). That it is ahead of "
+        f"{effect_text(near)} (95 % interval {interval_text(near)}). That it is ahead of "
         f"every other solver is {shown}."
     )

@@ -219,7 +219,8 @@ class _Pages:
     def index(self) -> str:
         return self.render(
             "index.html", "Which method should I use?", contests=_contests,
-            index=search_index(self.site), keys=[one.answer.solver for one in self.site.answers],
+            index=search_index(self.site),
+            keys=dict.fromkeys(one.answer.solver for one in self.site.answers),
         )  # fmt: skip
 
     def family(self, family: str) -> str:

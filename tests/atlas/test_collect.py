@@ -1,0 +1,118 @@
+"""Stores as rows of an atlas: a real run of two suites, in one store and in two."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.atlas.collect import collect
+from orthobench.atlas.describing import described
+from orthobench.atlas.table import SHARES
+from orthobench.errors import StoreError, UsageError
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import from_table
+from orthobench.results import tiers
+from orthobench.results.results import Results
+from orthobench.results.store import Store
+from orthobench.stats.targets import run_matrix
+
+SUITE = {
+    "seeds": 3,
+    "budget": {"samples": 300},
+    "problem": [{"name": "spiked-covariance", "n": [10, 20], "k": 2, "noise": 0.1}],
+    "solver": [
+        {"name": "batch-pca"},
+        {"name": "oja", "step": {"tune": [0.5, 2.0]}},
+        {"name": "tensor-power"},
+    ],
+}
+
+
+def run(path, name="pca", **changes):
+    suite = from_table({**SUITE, **changes}, name, catalogue())
+    return ob.run(suite, path, executor="inline", quiet=True)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("atlas") / "results.sqlite"
+    run(path)
+    return path
+
+
+def test_a_row_is_a_run_with_chosen_parameters(store):
+    atlas, results = collect([store]), Results.read(store)
+    assert len(atlas.rows) == 2 * 2 * 3  # tensor-power is refused
+    assert {row.solver for row in atlas.rows} == {"batch-pca", "oja"}
+    records = {
+        (r.problem.label, r.solver.label, r.seed): r for e in results.entries for r in e.records
+    }
+    for row in atlas.rows:
+        record = records[row.problem, row.solver, row.seed]
+        last = record.trace[-1]
+        assert row.value == last.metrics["suboptimality"]
+        assert (row.samples, row.flops) == (last.work.samples, last.work.flops)
+        assert row.seconds == last.seconds + last.reading
+    assert (
+        '"step":0.5' in atlas.rows[3].solver_parameters or "2.0" in atlas.rows[3].solver_parameters
+    )
+
+
+def test_costs_are_those_of_the_first_checkpoint_at_a_target(store):
+    atlas, results = collect([store]), Results.read(store)
+    runs = run_matrix(results.entries)
+    row = next(row for row in atlas.rows if row.solver == "oja")
+    i = runs.instances.index((row.problem, row.seed))
+    assert (row.start, row.lowest) == (runs.start[i], runs.lowest[i])
+    record = next(
+        r for e in results.entries for r in e.records
+        if (e.problem, e.solver, r.seed) == (row.problem, "oja", row.seed)
+    )  # fmt: skip
+    values = np.array([mark.metrics["suboptimality"] for mark in record.trace])
+    for share, samples in zip(SHARES, row.samples_to, strict=True):
+        reached = np.flatnonzero(values <= row.lowest + share * (row.start - row.lowest))
+        expected = record.trace[reached[0]].work.samples if len(reached) else math.inf
+        assert samples == max(expected, 1)
+
+
+def test_solvers_of_other_stores_join_those_of_a_suite(store, tmp_path):
+    more = tmp_path / "more.sqlite"
+    run(more, solver=[{"name": "history-pca"}, {"name": "batch-pca"}])
+    atlas = collect([store, more])
+    assert len(atlas.rows) == 3 * 2 * 3  # batch-pca counts once
+    assert {row.suite for row in atlas.rows} == {"pca"}
+
+
+def test_other_budgets_are_refused(store, tmp_path):
+    more = tmp_path / "more.sqlite"
+    run(more, solver=[{"name": "history-pca"}], budget={"samples": 200})
+    with pytest.raises(UsageError, match="two budgets for 'spiked-covariance"):
+        collect([store, more])
+
+
+def test_an_empty_store_is_refused(tmp_path):
+    with Store(tmp_path / "new.sqlite", write=True):
+        pass
+    with pytest.raises(StoreError, match="nothing was run"):
+        collect([tmp_path / "new.sqlite"])
+
+
+def test_tiers_are_those_beside_the_store(store):
+    key = next(r.key for r in Results.read(store).records if r.solver.label == "batch-pca")
+    path = tiers.beside(store)
+    tiers.write(tiers.Tiers(withdrawn={key: "a wrong budget"}), path)
+    try:
+        (row,) = (row for row in collect([store]).rows if row.tier == "withdrawn")
+    finally:
+        path.unlink()
+    assert (row.solver, row.reason) == ("batch-pca", "a wrong budget")
+
+
+def test_problems_are_described_by_their_data(store):
+    atlas = described(collect([store]))
+    assert {(row.d, row.k) for row in atlas.rows} == {(10, 2), (20, 2)}
+    assert all(0 < row.noise < 1 for row in atlas.rows)
+    unknown = replace(atlas, rows=(replace(atlas.rows[0], name="gone", d=0),))
+    assert described(unknown).rows[0].d == 0

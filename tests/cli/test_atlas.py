@@ -1,0 +1,52 @@
+"""The command ``orthobench atlas``."""
+
+import pytest
+from click.testing import CliRunner
+
+import orthobench as ob
+from orthobench.atlas import table
+from orthobench.cli.main import main
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import from_table
+
+SUITE = {
+    "seeds": 2,
+    "budget": {"samples": 100},
+    "problem": [{"name": "spiked-covariance", "n": 8, "k": 2}],
+    "solver": [{"name": "batch-pca"}, {"name": "oja"}],
+}
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = tmp_path / "results.sqlite"
+    ob.run(from_table(SUITE, "small", catalogue()), path, executor="inline", quiet=True)
+    return path
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["atlas", *map(str, words)])
+
+
+def test_a_store_becomes_a_site_with_a_report(store, tmp_path):
+    result = call(store, "--out", tmp_path / "site")
+    assert result.output.strip().endswith("index.html")
+    assert (tmp_path / "site" / "family-stochastic-pca.html").is_file()
+    assert (tmp_path / "site" / "report-small" / "index.html").is_file()
+    first = table.read(tmp_path / "site" / "atlas.parquet")
+    assert {row.d for row in first.rows} == {8}
+    again = call(store, "--out", tmp_path / "site", "--no-reports",
+                 "--previous", tmp_path / "site" / "atlas.parquet")  # fmt: skip
+    assert again.exit_code == 0
+    assert not (tmp_path / "site" / "report-small").exists()
+
+
+def test_foreign_folders_and_files_are_refused(store, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    result = call(store, "--out", tmp_path / "mine")
+    assert result.exit_code == 2
+    assert "notes.txt" in result.output
+    result = call(store, "--out", tmp_path / "site", "--previous", store)
+    assert result.exit_code == 2
+    assert "no atlas" in result.output or "damaged" in result.output
