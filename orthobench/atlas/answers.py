@@ -25,7 +25,10 @@ LARGE = 3
 """A dimension is large where it is in the upper one of so many parts of those of the family."""
 
 SLIM = 4
-"""A state is small up to so many times the entries of the solution."""
+"""A state is small up to so many times the numbers of the solution,"""
+
+BESIDES = 4096
+"""and so many bytes for all else."""
 
 PRECISE = SHARES[-1]
 """The share of the gap that is left at high accuracy."""
@@ -137,7 +140,7 @@ def _of_some(rows: tuple[AtlasRow, ...], lowest: str) -> Iterator[Situation]:
     some = {
         "little memory": (
             f"Little memory: {lowest}, of the methods that keep at most {SLIM} times the solution",
-            tuple(row for row in rows if row.memory <= SLIM * 8 * row.d * row.k),
+            tuple(row for row in rows if row.memory <= SLIM * 8 * row.d * row.k + BESIDES),
         ),
         "large d": (
             f"Large d: {lowest}, where d is {large:g} or more",

@@ -1,49 +1,63 @@
-"""The features of an atlas's problems, measured on the data that solvers see."""
+"""What is measured of an atlas's problems and solvers apart from runs: features, and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
-from orthobench.atlas.features import Features, features_of
+from orthobench.atlas.features import features_of
+from orthobench.atlas.memory import state_bytes
 from orthobench.atlas.table import Atlas, AtlasRow, settings
+from orthobench.contract.problem import AnyInstance
 from orthobench.errors import OrthobenchError
 from orthobench.harness.identity import Streams
-from orthobench.registry.plugins import catalogue
+from orthobench.registry.plugins import Registry, catalogue
+from orthobench.report.grouping import grouped
 
 
 def described(atlas: Atlas) -> Atlas:
-    """Return an atlas with the features of its problems, of the data of seed 0.
+    """Return an atlas with the features of its problems and the memory of its solvers there.
 
-    Each problem is built once, on no clock. One that is not installed here, or whose data are not,
-    stays without features.
+    Each problem is built once, with seed 0, on no clock. What is not installed here, or has no data
+    here, stays without. A solver is looked up by the first word of its label.
     """
-    features = cache(_reader())
-    return replace(atlas, rows=tuple(_with(row, features) for row in atlas.rows))
-
-
-def _reader() -> Callable[[str, str], Features | None]:
     registry = catalogue()
-
-    def features(name: str, parameters: str) -> Features | None:
-        try:
-            problem = registry.problem(name, settings(parameters))
-            stream = Streams.of(parameters, "", 0).data
-            return features_of(problem.build(np.random.default_rng(stream)))
-        except OrthobenchError:
-            return None
-
-    return features
+    groups = grouped(atlas.rows, lambda row: (row.name, row.parameters))
+    found = {id(row): new for own in groups.values() for row, new in _described(own, registry)}
+    return replace(atlas, rows=tuple(found[id(row)] for row in atlas.rows))
 
 
-def _with(row: AtlasRow, features: Callable[[str, str], Features | None]) -> AtlasRow:
-    found = features(row.name, row.parameters)
-    if found is None:
-        return row
-    return replace(
-        row, rows=found.rows, d=found.d, k=found.k, decay=found.decay, noise=found.noise,
-        sparsity=found.sparsity,
-    )  # fmt: skip
+def _described(rows: list[AtlasRow], registry: Registry) -> Iterator[tuple[AtlasRow, AtlasRow]]:
+    """Yield the rows of one problem, each with what is known of it."""
+    instance = _instance(rows[0], registry)
+    features = features_of(instance) if instance else None
+    for own in grouped(rows, lambda row: (row.solver, row.solver_parameters)).values():
+        memory = _memory(own[0], instance, registry) if instance else float("nan")
+        for row in own:
+            if features is None:
+                yield row, row
+                continue
+            yield row, replace(
+                row, rows=features.rows, d=features.d, k=features.k, decay=features.decay,
+                noise=features.noise, sparsity=features.sparsity, memory=memory,
+            )  # fmt: skip
+
+
+def _instance(row: AtlasRow, registry: Registry) -> AnyInstance | None:
+    try:
+        problem = registry.problem(row.name, settings(row.parameters))
+        stream = Streams.of(row.parameters, "", 0).data
+        return problem.build(np.random.default_rng(stream))
+    except OrthobenchError:
+        return None
+
+
+def _memory(row: AtlasRow, instance: AnyInstance, registry: Registry) -> float:
+    name = row.solver.split(" ")[0]
+    try:
+        solver = registry.solver(name, settings(row.solver_parameters))
+    except OrthobenchError:
+        return float("nan")
+    return state_bytes(instance, solver, Streams.of(row.parameters, name, 0))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from orthobench.atlas.answers import SLIM, answers, situations
+from orthobench.atlas.answers import BESIDES, SLIM, answers, situations
 from orthobench.atlas.table import Atlas
 from orthobench.report.sentences import factor_text
 
@@ -69,7 +69,8 @@ def test_situations_are_of_those_that_they_name(rows):
     sizes, own = (10, 20, 40), []
     for row in rows(problems=3):
         d = sizes[int(row.problem[1])]
-        noise, memory = 0.9 if d == 20 else 0.1, 8 * d * row.k * (SLIM + (row.solver == "solver-0"))
+        noise, memory = 0.9 if d == 20 else 0.1, 8 * d * row.k * SLIM + BESIDES
+        memory += row.solver == "solver-0"
         own.append(replace(row, d=d, noise=noise, sparsity=0.6 if d == 10 else 0.0, memory=memory))
     found = {one.name: one for one in situations(own)}
     assert {row.d for row in found["large d"].rows} == {40}
