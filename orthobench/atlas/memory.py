@@ -17,6 +17,9 @@ SAMPLES = 6
 """So many samples, times the columns sought, are taken before a state is measured: a solver that
 keeps all samples has more of them by then than a few times the solution."""
 
+BLOCK = 16
+"""Samples are taken in multiples of this: kernels keep that many until they use them together."""
+
 STEPS = 2
 """The steps of a solver that takes none."""
 
@@ -34,7 +37,8 @@ def state_bytes(instance: AnyInstance, solver: AnySolver, streams: Streams) -> f
         oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
         oracle.rewind(np.random.default_rng(streams.samples))
         state = solver.init(oracle, np.random.default_rng(streams.solver))
-        wanted = math.ceil(SAMPLES * oracle.k / solver.batch) if solver.batch else STEPS
+        samples = BLOCK * math.ceil(SAMPLES * oracle.k / BLOCK)
+        wanted = math.ceil(samples / solver.batch) if solver.batch else STEPS
         steps = prepare_steps(oracle, solver.batch, wanted)
         if steps >= 1 and state.status is Status.RUNNING:
             solver.advance(oracle, state, steps)

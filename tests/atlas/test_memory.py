@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from orthobench.atlas.memory import SAMPLES, state_bytes
+from orthobench.atlas.memory import BLOCK, state_bytes
 from orthobench.harness.identity import Streams
 from orthobench.registry.plugins import catalogue
 
@@ -18,7 +18,7 @@ def measured(solver, n=200, k=2, **parameters):
 def test_a_state_is_as_large_as_its_arrays():
     solution = 8 * 200 * 2
     assert solution <= measured("oja") <= 2 * solution + 4096
-    samples = solution * SAMPLES
+    samples = 8 * 200 * BLOCK
     assert samples <= measured("sklearn-pca") <= 2 * samples + 4096
 
 
