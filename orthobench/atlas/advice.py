@@ -1,11 +1,10 @@
 """Advice: the method that an atlas names for data that it has not seen, with its evidence.
 
 The rule: the problems of the family whose features differ from those of the data by less than a
-factor of `NEAR` in each, the `NEIGHBOURS` nearest of them, are near. A solver stays if it ran on
-all of these, never failed, and is nowhere shown to be behind the best by more than a factor of
-`TOLERANCE` (`orthobench.stats.paired`). Of those that stay, the one with the smallest median factor
-to the best is named, of equal ones the fastest. Where nothing is near, nobody stays, or the seeds
-show no difference, the atlas cannot tell.
+factor of `NEAR` in each, the `NEIGHBOURS` nearest of them, are near. A solver stays if on each of
+these it is `close` to the best. Of those that stay, the one with the smallest median factor to the
+best is named, of equal ones the fastest. Where nothing is near, nobody stays, or the seeds show no
+difference (`orthobench.stats.paired`), the atlas cannot tell.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import numpy as np
 from orthobench.atlas.features import Features
 from orthobench.atlas.regimes import Compared, Regime
 from orthobench.atlas.table import AtlasRow
-from orthobench.stats.paired import Comparison, Decision
 
 NEAR = 8.0
 """The largest factor between features of data and those of a problem that is near them."""
@@ -234,7 +232,7 @@ def _decided(near: Sequence[tuple[float, Compared]], regime: Regime, usable: Usa
     asked = [one for _, one in near]
     if why := _undecided(asked):
         return Advice(regime.name, "", why, (), problems)
-    staying = [name for name in _staying(asked) if usable(name)]
+    staying = [name for name in set.intersection(*map(close, asked)) if usable(name)]
     if not staying:
         why = f"no method is within {TOLERANCE} times of the best on all problems near, unfailingly"
         return Advice(regime.name, "", why, (), problems)
@@ -264,21 +262,6 @@ def _undecided(asked: Sequence[Compared]) -> str:
     if all(one.contest.undecidable or one.contest.equal for one in asked):
         return "the seeds are too few to show a difference on any problem near"
     return ""
-
-
-def _staying(asked: Sequence[Compared]) -> list[str]:
-    """Return the solvers that are not excluded on any problem."""
-    kept = [set(one.values) - one.failing - _behind(one) for one in asked]
-    return sorted(set.intersection(*kept))
-
-
-def _behind(one: Compared) -> set[str]:
-    return {c.other for c in one.contest.comparisons if _excluded(c)}
-
-
-def _excluded(c: Comparison) -> bool:
-    """Return whether a solver is shown to be behind by more than `TOLERANCE`."""
-    return c.decision is Decision.BEHIND and not (c.ratio and c.effect <= TOLERANCE)
 
 
 def _candidate(solver: str, asked: Sequence[Compared]) -> Candidate:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.atlas.advice import Advice, Usable, about, advise, hits
+from orthobench.atlas.answers import costs
 from orthobench.atlas.features import Features, features_of
-from orthobench.atlas.regimes import Regime, compared, regimes, within
+from orthobench.atlas.regimes import LOWEST, Regime, compared, cost, within
 from orthobench.atlas.table import COSTS, Atlas, AtlasRow, read
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyProblem
@@ -170,8 +171,8 @@ def _folded(text: str) -> str:
     return text.lower().replace("-", " ")
 
 
-def _asked(rows: Iterable[AtlasRow], budget: str | None) -> list[Regime]:
-    return [within(*limit_of(budget))] if budget else regimes(rows)
+def _asked(rows: Sequence[AtlasRow], budget: str | None) -> list[Regime]:
+    return [within(*limit_of(budget))] if budget else [LOWEST, *map(cost, costs(rows))]
 
 
 def _usable(problem: AnyProblem, rows: Iterable[AtlasRow]) -> Usable:
@@ -218,8 +219,8 @@ def _check(
         words += ["-s", _specification(solver, rows)]
     words += ["--seeds", str(SEEDS)]
     if budget:
-        cost, most = limit_of(budget)
-        words += [f"--{cost}", f"{most:g}"]
+        name, most = limit_of(budget)
+        words += [f"--{name}", f"{most:g}"]
     return shlex.join(words)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.atlas.table import COSTS, SHARES, AtlasRow
+from orthobench.atlas.table import SHARES, AtlasRow
 from orthobench.report.answers import REGIMES as OF_COSTS
 from orthobench.report.answers import Contest, contest
 from orthobench.report.grouping import grouped
@@ -75,17 +75,6 @@ def within(name: str, most: float) -> Regime:
 
     told = f"Lowest value within {most:g} {name}"
     return Regime(told, "leaves {} times as much", value, lambda _: SHARES[-1])
-
-
-def regimes(rows: Iterable[AtlasRow]) -> list[Regime]:
-    """Return the regimes that runs can be compared in: costs that all of them have."""
-    known = list(rows)
-    offered = [name for name in COSTS if all(getattr(row, name) > 0 for row in known if _ran(row))]
-    return [LOWEST, *(cost(name) for name in OF_COSTS if name in offered)]
-
-
-def _ran(row: AtlasRow) -> bool:
-    return not row.failed and any(map(math.isfinite, row.samples_to + row.flops_to))
 
 
 @dataclass(frozen=True)

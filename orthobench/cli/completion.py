@@ -35,7 +35,7 @@ def completion(shell: str) -> None:
     click.echo(known(main, {}, PROGRAM, VARIABLE).source())
 
 
-Kind = Literal["suites", "solvers", "problems"]
+Kind = Literal["suites", "solvers", "problems", "families"]
 
 
 class Installed(click.types.StringParamType):
@@ -44,8 +44,8 @@ class Installed(click.types.StringParamType):
     Parameters
     ----------
     kinds : str
-        What is completed: ``"suites"``, ``"solvers"``, ``"problems"``. After a name, its
-        parameters are.
+        What is completed: ``"suites"``, ``"solvers"``, ``"problems"``, ``"families"`` of problems,
+        with hyphens for spaces. After a name, its parameters are.
     """
 
     name = "text"
@@ -68,10 +68,13 @@ class Installed(click.types.StringParamType):
         from orthobench.contract.parameters import parameters_of
         from orthobench.registry.plugins import catalogue
 
-        known = {k: v for kind in self.kinds for k, v in getattr(catalogue(), kind).items()}
+        kinds = [kind for kind in self.kinds if kind != "families"]
+        known = {k: v for kind in kinds for k, v in getattr(catalogue(), kind).items()}
         head, space, _ = incomplete.rpartition(" ")
         if not space:
-            return sorted(known)
+            families = {p.item.family for p in catalogue().problems.values()}
+            hyphened = [name.replace(" ", "-") for name in families if "families" in self.kinds]
+            return sorted([*known, *hyphened])
         provided = known.get(head.split()[0])
         if provided is None or not isinstance(provided.item, type):
             return []

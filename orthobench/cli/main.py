@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from orthobench._version import __version__
+from orthobench.cli.advising import advise
 from orthobench.cli.atlas import atlas
 from orthobench.cli.comparing import compare
 from orthobench.cli.completion import Installed, completion
@@ -50,6 +51,7 @@ def main() -> None:
     orthobench run SUITE           a suite, by its name or its TOML file
     orthobench run -p "npy-pca path=X.npy k=4"
                                    all suitable solvers on your own data
+    orthobench advise              which method to use, from an atlas of runs
     orthobench report STORE        the page about the results
     orthobench compare BASE HEAD   what a change made worse or slower
     orthobench verify STORE        whether its results come out again here
@@ -274,6 +276,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
                 )
 
 
+main.add_command(advise)
 main.add_command(atlas)
 main.add_command(compare)
 main.add_command(completion)

@@ -24,6 +24,8 @@ def test_each_shell_gets_a_script(shell):
         ("run -s oj", {"oja"}),
         ("run -p brock", {"brockett"}),
         ("show incremental-", {"incremental-pca", "incremental-trap"}),
+        ("adv", {"advise"}),
+        ("advise st", {"stiefel-brockett", "stiefel-procrustes", "stochastic-PCA"}),
     ],
 )
 def test_names_of_what_is_installed_are_completed(words, found):

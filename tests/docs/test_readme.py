@@ -2,7 +2,6 @@
 
 import doctest
 import re
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from orthobench.families.sparse_pca import maker as sparse_pca
 from orthobench.families.stiefel import maker as stiefel
 from orthobench.families.stochastic_pca import maker as stochastic_pca
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import from_table
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -70,14 +68,6 @@ def test_the_comparison_is_a_frame_and_a_plot(tmp_path, monkeypatch):
     assert names["table"].shape == (2, 2)
     assert names["table"].notna().all(axis=None)
     assert len(names["ax"].lines) >= 2
-
-
-def test_the_suite_is_valid():
-    (text,) = texts(README, "toml")
-    suite = from_table(tomllib.loads(text), "readme", catalogue())
-    assert [problem.problem.k for problem in suite.problems] == [1, 4]
-    assert {s.label for s in suite.solvers} == {"msg", "incremental-pca"}
-    assert all(s.solver.refuses(p.problem) is None for s in suite.solvers for p in suite.problems)
 
 
 def test_the_command_on_your_own_data_is_valid(tmp_path, monkeypatch):

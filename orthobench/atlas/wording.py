@@ -1,0 +1,185 @@
+"""What an atlas says, as lines for a terminal, as plain values, and as the table of README."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from orthobench.atlas.advice import TOLERANCE, Advice, Candidate, favourites
+from orthobench.atlas.answers import AtlasAnswer
+from orthobench.atlas.consult import Consultation
+from orthobench.atlas.features import Features
+from orthobench.atlas.table import Atlas
+from orthobench.report.formatting import clean, listed, number, plural
+from orthobench.report.sentences import factor_text
+
+COLUMNS = {
+    "best in the end": "Lowest value",
+    "few samples": "Fewest samples",
+    "little time": "Least time",
+    "high accuracy": "High accuracy",
+}
+"""The situations of README's table, with the heads of its columns."""
+
+LOSSES = 2
+"""The most losing cases of an answer that the terminal shows."""
+
+
+def overview(atlas: Atlas, answers: Mapping[str, Sequence[AtlasAnswer]]) -> Iterator[str]:
+    """Yield a line for each family, and where the answers come from."""
+    width = max(map(len, answers), default=0)
+    for family, own in answers.items():
+        said = (f"{one.situation.name}: {_winner(one)}" for one in own[: len(COLUMNS)])
+        yield f"{clean(family):<{width}}  {'; '.join(said)}"
+    yield ""
+    yield origin(atlas)
+
+
+def of_family(family: str, answers: Sequence[AtlasAnswer]) -> Iterator[str]:
+    """Yield the answers of one family, with how sure they are and where they lose."""
+    yield clean(family)
+    for one in answers:
+        yield f"  {one.situation.question}:"
+        yield f"    {one.answer.answer}. {one.answer.sure}"
+        lost = [loss for loss in one.losses if loss.shown]
+        for loss in lost[:LOSSES]:
+            yield f"    But on {clean(loss.problem[1])} {loss.text}."
+        if len(lost) > LOSSES:
+            yield f"    It is also behind on {plural(len(lost) - LOSSES, 'other problem')}."
+
+
+def of_problem(found: Consultation) -> Iterator[str]:
+    """Yield the advice for a problem: evidence, doubt, and the command that checks it."""
+    yield f"{clean(found.about)} ({clean(found.family)}){_features(found.features)}"
+    for one in found.advice:
+        yield f"  {one.regime}: {clean(one.solver) or f'cannot tell, since {one.why}'}"
+        if one.candidates:
+            yield f"    {_evidence(one)}"
+    for one in found.advice[:1]:
+        yield from _near(one, found.features is not None)
+    yield from _doubt(found)
+    yield f"  Check it: {found.check}"
+
+
+def _features(features: Features | None) -> str:
+    if features is None:
+        return ", a problem of the atlas"
+    known = {
+        "rows": plural(features.rows, "row") if features.rows else "",
+        "d": f"d = {features.d}",
+        "k": f"k = {features.k}",
+        "decay": f"decay {number(features.decay)}",
+        "noise": f"noise {_percent(features.noise)}",
+        "sparsity": f"{_percent(features.sparsity)} zero or missing",
+    }
+    unknown = [n for n in ("decay", "noise", "sparsity") if math.isnan(getattr(features, n))]
+    return ": " + ", ".join(text for name, text in known.items() if text and name not in unknown)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if math.isfinite(share) else ""
+
+
+def _evidence(advice: Advice) -> str:
+    """Return how near the named solver is to the best, on what, and who is as good."""
+    first, *others = advice.candidates
+    seeds = sorted({one.seeds for one in advice.near})
+    span = " to ".join(dict.fromkeys(map(str, (seeds[0], seeds[-1]))))
+    shown = sum(one.best == first.solver and one.shown for one in advice.near)
+    text = f"{_closeness(first)} on {plural(len(advice.near), 'problem')} with {span} seeds"
+    text += f", shown on {shown}" if shown else ""
+    equal = [clean(one.solver) for one in others if one.factor <= TOLERANCE]
+    return f"{text}." + (f" As good, within {TOLERANCE} times: {listed(equal)}." if equal else "")
+
+
+def _closeness(one: Candidate) -> str:
+    if not one.worst > 1:
+        return "the best"
+    near = factor_text(one.worst)
+    text = "the best up to 1 %" if near == "1" else f"at most {near} times the best"
+    return text + (f" (95 % intervals up to {factor_text(one.highest)})" if one.highest > 1 else "")
+
+
+def _near(advice: Advice, measured: bool) -> Iterator[str]:
+    if not advice.near:
+        return
+    names = [
+        f"{clean(one.problem)}{f' ({one.factor:.2g})' if measured else ''}" for one in advice.near
+    ]
+    told = "Near, with the largest factor between features" if measured else "Problems"
+    yield f"  {told}: {listed(names)}"
+
+
+def _doubt(found: Consultation) -> Iterator[str]:
+    """Yield how the same rule does on problems of the atlas that it was not made from."""
+    if not found.hits:
+        return
+    counts = [
+        f"{good} of {named} ({one.regime.lower()})"
+        for one, (good, named, _) in zip(found.advice, found.hits, strict=True)
+    ]
+    problems = plural(found.hits[0][2], "problem")
+    yield (
+        f"  Doubt: asked about each of its own {problems} without those of that name, the atlas "
+        f"named a method within {TOLERANCE} times of the best on {listed(counts)} that it could "
+        "tell"
+    )
+
+
+def origin(atlas: Atlas) -> str:
+    """Return where the answers of an atlas come from."""
+    machines = atlas.about.get("machines") or [atlas.about.get("machine", "an unnamed machine")]
+    date = atlas.about.get("date", "an unknown date")
+    return (
+        f"From the atlas of {clean(str(date))}: {len(atlas.rows):,} runs, timed on "
+        f"{clean(listed([str(name) for name in machines]))}."
+    )
+
+
+def markdown(atlas: Atlas, answers: Mapping[str, Sequence[AtlasAnswer]]) -> str:
+    """Return the table of README: for each family, which method to use when."""
+    found = {family: {one.situation.name: one for one in own} for family, own in answers.items()}
+    heads = {k: v for k, v in COLUMNS.items() if any(k in own for own in found.values())}
+    lines = [
+        f"| | {' | '.join(heads.values())} |",
+        f"|---|{'---|' * len(heads)}",
+        *(
+            f"| {clean(family)} | {' | '.join(_cell(own.get(name)) for name in heads)} |"
+            for family, own in found.items()
+        ),
+        "",
+        f"{origin(atlas)} In brackets: problems within {TOLERANCE} times of the best, unfailingly.",
+    ]
+    return "\n".join(lines)
+
+
+def _cell(one: AtlasAnswer | None) -> str:
+    """Return the solvers that are best on most problems, each with its page."""
+    if one is None:
+        return ""
+    return _winner(one, lambda name: f"[{name}](docs/methods/{name.split()[0]}.md)")
+
+
+def _winner(one: AtlasAnswer, told: Callable[[str], str] = clean) -> str:
+    """Return who is within `TOLERANCE` of the best on the most problems, and on how many."""
+    problems = f" of {len(one.compared)}"
+    parts = [f"{told(clean(name))} ({count}{problems})" for name, count in favourites(one.compared)]
+    return ", else ".join(parts).replace(problems, "", len(parts) - 1) or "nobody"
+
+
+def facts(answers: Sequence[AtlasAnswer]) -> list[dict[str, Any]]:
+    """Return answers as plain values."""
+    return [
+        {
+            "family": one.family,
+            "situation": one.situation.name,
+            "question": one.situation.question,
+            "solver": one.answer.solver,
+            "answer": one.answer.answer,
+            "sure": one.answer.sure,
+            "problems": ["/".join(problem) for problem in one.problems],
+            "losses": [loss.text for loss in one.losses if loss.shown],
+        }
+        for one in answers
+    ]

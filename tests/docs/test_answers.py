@@ -1,0 +1,75 @@
+"""The answers at the top of README are those of the atlas that comes with the package."""
+
+import importlib.util
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orthobench.atlas.consult import SHIPPED
+from orthobench.atlas.table import Atlas, AtlasRow, read
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("answers", ROOT / "docs" / "answers.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def atlas():
+    """Return an atlas of nine families, in which ``oja`` ends lowest and ``msg`` is faster."""
+    row = AtlasRow(
+        suite="s", family="", problem="p", name="p", d=9, k=2, solver="", seed=0, metric="gap",
+        start=1.0, lowest=0.1, samples=9.0, flops=9.0, ending="budget",
+    )  # fmt: skip
+    rows = [
+        replace(row, family=f"family {i}", solver=solver, seed=seed, value=value, seconds=seconds,
+                seconds_to=(seconds,) * 5, samples_to=(9.0,) * 5, flops_to=(9.0,) * 5)
+        for i in range(9)
+        for solver, value, seconds in (("oja", 0.1, 0.5), ("msg step=2", 0.2, 0.25))
+        for seed in range(8)
+    ]  # fmt: skip
+    return Atlas(tuple(rows), {"date": "2026-01-02", "machines": ["A CPU"]})
+
+
+def test_the_table_has_a_row_for_each_family_and_its_origin(script, atlas):
+    written = script.with_answers(README, atlas)
+    table = written.split(script.BEGIN)[1].split(script.END)[0]
+    head, _, *rows, blank, origin = table.splitlines()
+    assert head.split(" | ")[1:3] == ["Lowest value", "Fewest samples"]
+    assert len(rows) == 9
+    assert rows[0].startswith("| family 0 | [oja](docs/methods/oja.md) (1 of 1) |")
+    assert "[msg step=2](docs/methods/msg.md) (1 of 1)" in rows[0]
+    assert blank == ""
+    assert origin.startswith("From the atlas of 2026-01-02: 144 runs, timed on A CPU.")
+
+
+def test_readme_stays_short_with_it_and_is_written_once(script, atlas):
+    written = script.with_answers(README, atlas)
+    assert len(written.splitlines()) <= 150
+    assert script.with_answers(written, atlas) == written
+    assert written.replace(written.split(script.BEGIN)[1].split(script.END)[0], "") == (
+        README.replace(README.split(script.BEGIN)[1].split(script.END)[0], "")
+    )
+
+
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
+def test_the_answers_are_those_of_the_atlas_that_comes_with_the_package(script):
+    assert script.with_answers(README, read(SHIPPED)) == README, "run: python docs/answers.py"
+    links = re.findall(r"\]\((docs/methods/[^)]+)\)", README)
+    assert links
+    assert all((ROOT / link).exists() for link in links)
+
+
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
+def test_the_atlas_that_comes_with_the_package_is_small():
+    assert SHIPPED.stat().st_size <= 2 * 2**20
