@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from orthobench.atlas.answers import answers, by_family
 from orthobench.atlas.consult import opened
 from orthobench.atlas.table import Atlas
 from orthobench.atlas.wording import markdown
@@ -21,7 +20,7 @@ def with_answers(text: str, atlas: Atlas) -> str:
     """Return README with the answers of an atlas between its two marks."""
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}{markdown(atlas, by_family(answers(atlas)))}\n{END}{after}"
+    return f"{before}{BEGIN}{markdown(atlas)}\n{END}{after}"
 
 
 if __name__ == "__main__":

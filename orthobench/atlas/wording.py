@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from orthobench.atlas.advice import TOLERANCE, Advice, Candidate, favourites
-from orthobench.atlas.answers import AtlasAnswer
+from orthobench.atlas.answers import AtlasAnswer, situations
 from orthobench.atlas.consult import Consultation
 from orthobench.atlas.features import Features
+from orthobench.atlas.regimes import Compared, compared
 from orthobench.atlas.table import Atlas
 from orthobench.report.formatting import clean, listed, number, plural
 from orthobench.report.sentences import factor_text
@@ -26,14 +27,27 @@ LOSSES = 2
 """The most losing cases of an answer that the terminal shows."""
 
 
-def overview(atlas: Atlas, answers: Mapping[str, Sequence[AtlasAnswer]]) -> Iterator[str]:
+def overview(atlas: Atlas) -> Iterator[str]:
     """Yield a line for each family, and where the answers come from."""
-    width = max(map(len, answers), default=0)
-    for family, own in answers.items():
-        said = (f"{one.situation.name}: {_winner(one)}" for one in own[: len(COLUMNS)])
+    found = _headlines(atlas)
+    width = max(map(len, found), default=0)
+    for family, own in found.items():
+        said = (f"{COLUMNS[name].lower()}: {_named(one)}" for name, one in own.items())
         yield f"{clean(family):<{width}}  {'; '.join(said)}"
     yield ""
     yield origin(atlas)
+
+
+def _headlines(atlas: Atlas) -> dict[str, dict[str, list[Compared]]]:
+    """Return the problems of each family, compared in the situations of README's table."""
+    return {
+        family: {
+            one.name: compared(one.rows, one.regime)
+            for one in situations([row for row in atlas.rows if row.family == family])
+            if one.name in COLUMNS
+        }
+        for family in atlas.families
+    }
 
 
 def of_family(family: str, answers: Sequence[AtlasAnswer]) -> Iterator[str]:
@@ -137,15 +151,15 @@ def origin(atlas: Atlas) -> str:
     )
 
 
-def markdown(atlas: Atlas, answers: Mapping[str, Sequence[AtlasAnswer]]) -> str:
+def markdown(atlas: Atlas) -> str:
     """Return the table of README: for each family, which method to use when."""
-    found = {family: {one.situation.name: one for one in own} for family, own in answers.items()}
+    found = _headlines(atlas)
     heads = {k: v for k, v in COLUMNS.items() if any(k in own for own in found.values())}
     lines = [
         f"| | {' | '.join(heads.values())} |",
         f"|---|{'---|' * len(heads)}",
         *(
-            f"| {clean(family)} | {' | '.join(_cell(own.get(name)) for name in heads)} |"
+            f"| {clean(family)} | {' | '.join(_named(own.get(n, []), _page) for n in heads)} |"
             for family, own in found.items()
         ),
         "",
@@ -154,18 +168,16 @@ def markdown(atlas: Atlas, answers: Mapping[str, Sequence[AtlasAnswer]]) -> str:
     return "\n".join(lines)
 
 
-def _cell(one: AtlasAnswer | None) -> str:
-    """Return the solvers that are best on most problems, each with its page."""
-    if one is None:
-        return ""
-    return _winner(one, lambda name: f"[{name}](docs/methods/{name.split()[0]}.md)")
+def _page(solver: str) -> str:
+    """Return a solver with the link to its page."""
+    return f"[{solver}](docs/methods/{solver.split()[0]}.md)"
 
 
-def _winner(one: AtlasAnswer, told: Callable[[str], str] = clean) -> str:
+def _named(problems: Sequence[Compared], told: Callable[[str], str] = str) -> str:
     """Return who is within `TOLERANCE` of the best on the most problems, and on how many."""
-    problems = f" of {len(one.compared)}"
-    parts = [f"{told(clean(name))} ({count}{problems})" for name, count in favourites(one.compared)]
-    return ", else ".join(parts).replace(problems, "", len(parts) - 1) or "nobody"
+    total = f" of {len(problems)}"
+    parts = [f"{told(clean(name))} ({count}{total})" for name, count in favourites(problems)]
+    return ", else ".join(parts).replace(total, "", len(parts) - 1) or "-"
 
 
 def facts(answers: Sequence[AtlasAnswer]) -> list[dict[str, Any]]:

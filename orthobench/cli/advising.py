@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,17 +95,16 @@ def _tell(found: Consultation, as_json: bool) -> None:
 
 def _answers(atlas: Atlas, family: str, as_json: bool) -> None:
     """Print the answers of one family, or a line for each."""
-    from orthobench.atlas.answers import answers, by_family
+    from orthobench.atlas.answers import answers
     from orthobench.atlas.wording import facts, of_family, overview
 
-    found = by_family(answers(atlas))
+    own = replace(atlas, rows=tuple(row for row in atlas.rows if family in ("", row.family)))
     if as_json:
-        print_json(facts([one for name, own in found.items() for one in own
-                          if family in ("", name)]))  # fmt: skip
+        print_json(facts(answers(own)))
     elif family:
-        _print(of_family(family, found[family]))
+        _print(of_family(family, answers(own)))
     else:
-        _print(overview(atlas, found))
+        _print(overview(atlas))
         say(NEXT)
 
 
