@@ -201,7 +201,8 @@ def close(one: Compared) -> set[str]:
 def favourites(problems: Sequence[Compared]) -> list[tuple[str, int]]:
     """Return the solver that is `close` to the best on the most problems; of several the fastest.
 
-    Where these are less than half of the problems, the one follows that is on most of the others.
+    Where these are less than half of the problems, the one follows that is on most of the others,
+    if it is on half of them.
 
     Returns
     -------
@@ -215,9 +216,9 @@ def favourites(problems: Sequence[Compared]) -> list[tuple[str, int]]:
     left = list(problems)
     while len(found) < 2 and 2 * len(left) > len(problems):
         counts = Counter(name for one in left for name in close(one))
-        if not counts:
+        most = max(counts.values(), default=0)
+        if not most or (found and 2 * most < len(left)):
             break
-        most = max(counts.values())
         first = min(
             (name for name, count in counts.items() if count == most),
             key=lambda name: (float(np.median(seconds[name])), name),

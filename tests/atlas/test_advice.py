@@ -167,3 +167,10 @@ def test_the_favourite_is_close_on_the_most_problems_and_the_next_on_most_others
         for row in made
     ]  # fmt: skip
     assert sum(count for _, count in favourites(compared(worse, LOWEST))) == 4
+
+
+def test_a_solver_that_is_close_on_few_of_the_others_does_not_follow(rows):
+    made = rows(problems=7, solvers=7, seeds=8)
+    best = {f"p{i} k={2 + i}": f"solver-{max(i, 1)}" for i in range(7)}
+    each = [replace(r, value=0.5 if best[r.problem] == r.solver else 9.0 + r.seed) for r in made]
+    assert favourites(compared(each, LOWEST)) == [("solver-1", 2)]
