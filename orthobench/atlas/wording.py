@@ -66,14 +66,21 @@ def of_family(family: str, answers: Sequence[AtlasAnswer]) -> Iterator[str]:
 def of_problem(found: Consultation) -> Iterator[str]:
     """Yield the advice for a problem: evidence, doubt, and the command that checks it."""
     yield f"{clean(found.about)} ({clean(found.family)}){_features(found.features)}"
-    for one in found.advice:
-        yield f"  {one.regime}: {clean(one.solver) or f'cannot tell, since {one.why}'}"
+    for regime, one in _together(found.advice):
+        yield f"  {regime}: {clean(one.solver) or f'cannot tell, since {one.why}'}"
         if one.candidates:
             yield f"    {_evidence(one)}"
     for one in found.advice[:1]:
         yield from _near(one, found.features is not None)
     yield from _doubt(found)
     yield f"  Check it: {found.check}"
+
+
+def _together(advice: Sequence[Advice]) -> list[tuple[str, Advice]]:
+    """Return the advice in each regime; once for all where it is the same: that it cannot tell."""
+    if len({(one.solver, one.why) for one in advice}) == 1 and not advice[0].solver:
+        return [(", ".join([advice[0].regime, *(r.regime.lower() for r in advice[1:])]), advice[0])]
+    return [(one.regime, one) for one in advice]
 
 
 def _features(features: Features | None) -> str:
@@ -132,13 +139,14 @@ def _doubt(found: Consultation) -> Iterator[str]:
     counts = [
         f"{good} of {named} ({one.regime.lower()})"
         for one, (good, named, _) in zip(found.advice, found.hits, strict=True)
+        if named
     ]
-    problems = plural(found.hits[0][2], "problem")
-    yield (
-        f"  Doubt: asked about each of its own {problems} without those of that name, the atlas "
-        f"named a method within {TOLERANCE} times of the best on {listed(counts)} that it could "
-        "tell"
-    )
+    asked = f"asked about each of its own {plural(found.hits[0][2], 'problem')} without those of"
+    told = "cannot tell either"
+    if counts:
+        told = f"named a method within {TOLERANCE} times of the best on {listed(counts)}"
+        told += " that it could tell"
+    yield f"  Doubt: {asked} that name, the atlas {told}"
 
 
 def origin(atlas: Atlas) -> str:

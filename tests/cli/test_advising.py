@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.atlas import consult
-from orthobench.atlas.table import Atlas, AtlasRow, write
+from orthobench.atlas.table import Atlas, AtlasRow, read, write
 from orthobench.cli.main import main
 
 SOLVERS = ("batch-pca", "oja")
@@ -68,11 +68,20 @@ def test_advice_about_data_with_evidence_doubt_and_a_command(call):
     assert found["features"]["d"] == 20
 
 
+def test_where_no_problem_has_another_name_the_doubt_is_told(call, tmp_path):
+    atlas = read(tmp_path / "a.parquet")
+    rows = tuple(replace(row, name="digits") for row in atlas.rows)
+    write(replace(atlas, rows=rows), tmp_path / "a.parquet")
+    printed = " ".join(call("-p", "npy-pca path=X.npy k=2").stdout.split())
+    assert "2 problems without those of that name, the atlas cannot tell either" in printed
+
+
 def test_where_it_cannot_tell_it_says_why(call):
     np.save("X.npy", np.eye(400))
     printed = " ".join(call("-p", "npy-pca path=X.npy k=2").stdout.split())
     why = "no problem of the atlas is near: the nearest differs by a factor of"
-    assert f"Lowest value: cannot tell, since {why}" in printed
+    regimes = "Lowest value, least time, fewest samples, least flops"
+    assert f"{regimes}: cannot tell, since {why}" in printed
 
 
 @pytest.mark.parametrize(
@@ -107,8 +116,6 @@ def test_without_an_atlas(monkeypatch, tmp_path):
 
 
 def test_strangers_names_do_not_run_the_terminal(call, tmp_path):
-    from orthobench.atlas.table import read
-
     atlas = read(tmp_path / "a.parquet")
     evil = [replace(row, solver=f"\x1b[2J{row.solver}\n") for row in atlas.rows]
     write(Atlas(tuple(evil), atlas.about), tmp_path / "a.parquet")
