@@ -86,20 +86,18 @@ def _together(advice: Sequence[Advice]) -> list[tuple[str, Advice]]:
 def _features(features: Features | None) -> str:
     if features is None:
         return ", a problem of the atlas"
-    known = {
-        "rows": plural(features.rows, "row") if features.rows else "",
-        "d": f"d = {features.d}",
-        "k": f"k = {features.k}",
-        "decay": f"decay {number(features.decay)}",
-        "noise": f"noise {_percent(features.noise)}",
-        "sparsity": f"{_percent(features.sparsity)} zero or missing",
-    }
-    unknown = [n for n in ("decay", "noise", "sparsity") if math.isnan(getattr(features, n))]
-    return ": " + ", ".join(text for name, text in known.items() if text and name not in unknown)
+    told = [f"d = {features.d}", f"k = {features.k}"]
+    if features.rows:
+        told.insert(0, plural(features.rows, "row"))
+    if math.isfinite(features.decay):
+        told += [f"decay {number(features.decay)}", f"noise {_percent(features.noise)}"]
+    if math.isfinite(features.sparsity):
+        told.append(f"{_percent(features.sparsity)} zero or missing")
+    return ": " + ", ".join(told)
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if math.isfinite(share) else ""
+    return f"{100 * share:.0f} %"
 
 
 def _evidence(advice: Advice) -> str:
@@ -110,7 +108,7 @@ def _evidence(advice: Advice) -> str:
     shown = sum(one.best == first.solver and one.shown for one in advice.near)
     text = f"{_closeness(first)} on {plural(len(advice.near), 'problem')} with {span} seeds"
     text += f", shown on {shown}" if shown else ""
-    equal = [clean(one.solver) for one in others if one.factor <= TOLERANCE]
+    equal = [clean(one.solver) for one in others]
     return f"{text}." + (f" As good, within {TOLERANCE} times: {listed(equal)}." if equal else "")
 
 
