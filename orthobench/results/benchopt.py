@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orthobench.errors import UsageError
+from orthobench.results.parquet import write_frame
 from orthobench.results.results import Results
 from orthobench.tools.files import replacing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PARAMETERS = {"problem.": "p_dataset_", "solver.": "p_solver_"}
 """How the names of columns of parameters begin, here and there."""
@@ -35,16 +39,14 @@ def write(results: Results, path: Path) -> None:
     """
     if path.suffix != ".parquet":
         raise UsageError(f"benchopt reads Parquet, not {path.name}: name a file .parquet")
-    try:
-        import pandas as pd
-
-        pd.io.parquet.get_engine("pyarrow")
-    except ImportError as error:
-        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
-        raise UsageError(message) from None
-    frame = pd.DataFrame([*_rows(results)]).assign(**_environment(results))
     with replacing(path) as file:
-        frame.to_parquet(file, index=False)
+        write_frame(lambda: _frame(results), file)
+
+
+def _frame(results: Results) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([*_rows(results)]).assign(**_environment(results))
 
 
 def _rows(results: Results) -> Iterator[dict[str, Any]]:

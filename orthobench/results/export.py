@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import unknown
 from orthobench.results import benchopt, ioh
+from orthobench.results.parquet import write_frame
 from orthobench.results.results import Results
 from orthobench.tools.files import replacing
 from orthobench.tools.spreadsheets import write_csv
@@ -67,8 +68,4 @@ def _finite(value: Any) -> Any:
 
 
 def _parquet(results: Results, file: BinaryIO) -> None:
-    try:
-        results.to_pandas().to_parquet(file)
-    except ImportError as error:
-        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
-        raise UsageError(message) from None
+    write_frame(results.to_pandas, file)

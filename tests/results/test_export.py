@@ -13,7 +13,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
 from orthobench.registry.suite_file import from_table
 from orthobench.results import ioh
-from orthobench.results.export import FORMATS
+from orthobench.results.export import FORMATS, write
 from orthobench.results.results import Results
 
 TABLE = {
@@ -170,6 +170,17 @@ def test_benchopt_shows_failures_as_infinite(frame):
     assert failed.any()
     assert (frame.objective_value[failed] == math.inf).all()
     assert (frame.objective_value[~failed] == frame.objective_gap[~failed]).all()
+
+
+@pytest.mark.parametrize("name", ["solver.step", "p_solver_step"])
+def test_a_parameter_of_several_types_is_text_in_parquet(results, name, tmp_path):
+    records = [
+        altered(r, parameters={**r.solver.parameters, "step": "zero"} if r.seed else {"step": 0.5})
+        for r in results.records
+    ]
+    write_as = FORMATS["benchopt"] if name.startswith("p_") else write
+    write_as(replace(results, records=records), tmp_path / "runs.parquet")
+    assert set(pd.read_parquet(tmp_path / "runs.parquet")[name]) == {"zero", "0.5"}
 
 
 def test_benchopt_reads_parquet_only(results, tmp_path):
