@@ -116,19 +116,19 @@ Usable = Callable[[str], bool]
 def difference(a: Features, b: Features) -> float:
     """Return the largest factor between the features of two data sets; unknown ones do not count.
 
-    It is that of the rows, of d, of k, of the decay beyond 1, of the noise, and of the share of
-    entries that are there.
+    Features are the rows, d, k, the decay beyond 1, the noise, and the share of entries that are
+    there. Infinite where none is known of both.
     """
     ratios = [x / y for x, y in zip(_positive(a), _positive(b), strict=True)]
     known = [ratio for ratio in ratios if ratio > 0]
-    return max(max(ratio, 1 / ratio) for ratio in known)
+    return max((max(ratio, 1 / ratio) for ratio in known), default=math.inf)
 
 
 def _positive(one: Features) -> list[float]:
     """Return the numbers whose ratios count; NaN where unknown."""
-    rows = one.rows or math.nan
+    sizes = [float(size) if size > 0 else math.nan for size in (one.rows, one.d, one.k)]
     decay = max(one.decay - 1, 0.0) + SMALL if math.isfinite(one.decay) else math.nan
-    return [rows, one.d, max(one.k, 1), decay, one.noise + SMALL, 1 - one.sparsity + SMALL]
+    return [*sizes, decay, one.noise + SMALL, 1 - one.sparsity + SMALL]
 
 
 def features_in(row: AtlasRow) -> Features:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from orthobench.atlas.advice import Advice, Usable, about, advise, hits
 from orthobench.atlas.answers import costs
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.regimes import LOWEST, Regime, compared, cost, within
-from orthobench.atlas.table import COSTS, Atlas, AtlasRow, read
+from orthobench.atlas.table import COSTS, Atlas, AtlasRow, read, settings
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyProblem
 from orthobench.errors import UsageError, unknown
@@ -182,7 +181,7 @@ def _usable(problem: AnyProblem, rows: Iterable[AtlasRow]) -> Usable:
     @cache
     def usable(solver: str) -> bool:
         try:
-            made = catalogue().solver(solver.split()[0], json.loads(parameters[solver]))
+            made = catalogue().solver(name_of(solver), settings(parameters[solver]))
         except UsageError:
             return False
         return made.refuses(problem) is None
@@ -190,16 +189,21 @@ def _usable(problem: AnyProblem, rows: Iterable[AtlasRow]) -> Usable:
     return usable
 
 
+def name_of(solver: str) -> str:
+    """Return the name in the catalogue that the label of a solver begins with."""
+    return next(iter(solver.split()), "")
+
+
 @cache
 def _provided(solver: str) -> Any:
     """Return the class of a solver by its label; None where none of this name is installed."""
-    provided = catalogue().solvers.get(solver.split()[0])
+    provided = catalogue().solvers.get(name_of(solver))
     return provided and provided.item
 
 
 def _specified(row: AtlasRow) -> str:
     """Return the problem of a row as the command line names it."""
-    words = [f"{key}={_word(value)}" for key, value in json.loads(row.parameters).items()]
+    words = [f"{key}={_word(value)}" for key, value in settings(row.parameters).items()]
     return " ".join([row.name, *words])
 
 
@@ -230,8 +234,8 @@ def _specification(solver: str, rows: Iterable[AtlasRow]) -> str:
     if provided is None:
         return solver
     text = next(row.solver_parameters for row in rows if row.solver == solver)
-    values: Mapping[str, Any] = json.loads(text)
-    words = [solver.split()[0]]
+    values = settings(text)
+    words = [name_of(solver)]
     for parameter in parameters_of(provided):
         value = values.get(parameter.name, parameter.default)
         if parameter.grid:

@@ -8,7 +8,7 @@ from typing import Any
 
 from orthobench.atlas.advice import TOLERANCE, Advice, Candidate, favourites
 from orthobench.atlas.answers import AtlasAnswer, situations
-from orthobench.atlas.consult import Consultation
+from orthobench.atlas.consult import Consultation, name_of
 from orthobench.atlas.features import Features
 from orthobench.atlas.regimes import Compared, compared
 from orthobench.atlas.table import Atlas
@@ -176,7 +176,7 @@ def markdown(atlas: Atlas) -> str:
 
 def _page(solver: str) -> str:
     """Return a solver with the link to its page."""
-    return f"[{solver}](docs/methods/{solver.split()[0]}.md)"
+    return f"[{solver}](docs/methods/{name_of(solver)}.md)"
 
 
 def _named(problems: Sequence[Compared], told: Callable[[str], str] = str) -> str:

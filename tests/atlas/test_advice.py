@@ -50,6 +50,7 @@ def test_the_difference_is_that_of_the_feature_that_differs_most():
 def test_what_is_unknown_of_either_does_not_count():
     unknown = Features(0, 100, 4)
     assert difference(HERE, unknown) == difference(unknown, HERE) == pytest.approx(2)
+    assert difference(HERE, Features(0, 0, 0)) == math.inf
 
 
 def test_samples_that_never_end_have_as_many_rows_as_were_drawn(rows):

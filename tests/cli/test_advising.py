@@ -1,6 +1,7 @@
 """``orthobench advise``: what it prints, and how it ends."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -115,9 +116,24 @@ def test_without_an_atlas(monkeypatch, tmp_path):
     )
 
 
-def test_strangers_names_do_not_run_the_terminal(call, tmp_path):
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"solver": "\x1b[2J\n"},
+        {"solver": " ", "solver_parameters": "[[["},
+        {"problem": "'; rm -rf", "name": "$(rm)", "parameters": '{"k": "\'"}'},
+        {"d": 0, "k": 0, "decay": math.nan},
+        {"d": -5, "decay": -math.inf, "noise": -9.0, "sparsity": 7.0},
+        {"value": math.nan, "start": math.nan, "lowest": math.nan},
+        {"seconds": math.nan, "samples": -1.0},
+    ],
+)
+def test_an_atlas_of_a_stranger_is_data(call, tmp_path, odd):
     atlas = read(tmp_path / "a.parquet")
-    evil = [replace(row, solver=f"\x1b[2J{row.solver}\n") for row in atlas.rows]
-    write(Atlas(tuple(evil), atlas.about), tmp_path / "a.parquet")
-    for words in ((), ("stochastic-pca",), ("digits",)):
+    everywhere = "solver" not in odd
+    rows = [replace(r, **odd) if everywhere or r.solver == "oja" else r for r in atlas.rows]
+    write(Atlas(tuple(rows), atlas.about), tmp_path / "a.parquet")
+    named = "$(rm)" if "name" in odd else "digits"
+    for words in ((), ("stochastic-pca",), (named,), ("-p", "npy-pca path=X.npy k=2")):
         assert "\x1b" not in call(*words).stdout
+        assert call(*words, "--json").stdout
