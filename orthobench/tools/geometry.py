@@ -1,7 +1,6 @@
 """Geometry of matrices with orthonormal columns: defects, retractions, rotations, distances.
 
-`orthonormalize`, `polar`, `complete` and `unit_columns` take arrays of any library, the others
-those of NumPy.
+`drift`, `random_point` and `rotate` take arrays of NumPy, the others those of any library.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from math import cos, sin
 import numpy as np
 
 from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, namespace
+from orthobench.tools.scalars import length
 
 
 def drift(U: Array) -> float:
@@ -95,7 +95,7 @@ def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
     return in_rows(completed)
 
 
-def subspace_error(U: Array, V: Array) -> float:
+def subspace_error(U: AnyArray, V: AnyArray) -> float:
     """Return the distance between two subspaces, |(I - UU')V|_F.
 
     The root of the sum of the squared sines of their principal angles; zero where they are equal.
@@ -104,10 +104,10 @@ def subspace_error(U: Array, V: Array) -> float:
 
     Parameters
     ----------
-    U, V : ndarray, shape (n, k)
+    U, V : array, shape (n, k)
         Orthonormal bases.
     """
-    return float(np.linalg.norm(V - U @ (U.T @ V)))
+    return float(length(V - U @ (U.T @ V)))
 
 
 def polar(A: AnyArray) -> AnyArray:

@@ -46,6 +46,16 @@ def ratio(over: Any, under: Any, otherwise: float) -> Any:
     return chosen(positive, over / chosen(positive, under, 1.0), otherwise)
 
 
+def numbers(*values: Any) -> list[float]:
+    """Return numbers as those of Python; elsewhere than in NumPy this waits for the device."""
+    if isinstance(values[0], (float, np.floating)):
+        return [float(value) for value in values]
+    stacked = namespace(values[0]).stack(values)
+    if hasattr(stacked, "tolist"):  # one transfer
+        return [float(value) for value in stacked.tolist()]
+    return [float(stacked[i]) for i in range(len(values))]
+
+
 def chosen(condition: Any, yes: Any, no: Any) -> Any:
     """Return one number where a condition holds, and another where not."""
     if isinstance(condition, (bool, np.bool_)):

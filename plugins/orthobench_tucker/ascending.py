@@ -18,11 +18,13 @@ After three steps in a row that were accepted s doubles, up to its initial value
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import Array
+from orthobench.contract import is_plain, namespace
+from orthobench.tools.scalars import inner
 from orthobench_tucker.objective import RESOLVED, gain
 
 SUFFICIENT = 0.1
@@ -46,11 +48,11 @@ class Iterate(NamedTuple):
 
     Attributes
     ----------
-    basis : ndarray, shape (r, n)
+    basis : array, shape (r, n)
         Q'.
-    inner : ndarray, shape (r, r)
+    inner : array, shape (r, r)
         P of ∇F = QP + V.
-    tangent : ndarray, shape (r, n)
+    tangent : array, shape (r, n)
         V', the Riemannian gradient.
     objective : float
         F(Q).
@@ -58,9 +60,9 @@ class Iterate(NamedTuple):
         |V| / F.
     """
 
-    basis: Array
-    inner: Array
-    tangent: Array
+    basis: Any
+    inner: Any
+    tangent: Any
     objective: float
     relative_gradient: float
 
@@ -83,11 +85,12 @@ def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -
     """
     F, relative = current.objective, current.relative_gradient
     least = SUFFICIENT * min(step_size, 1.0) * relative * relative * F / (2 * order + relative)
-    gained = trial.objective - F
-    if abs(gained) <= RESOLVED * F:
-        if 2 * trial.relative_gradient <= relative and gained >= -ROUNDING * F:
+    gained, coarser = trial.objective - F, units(current.basis)
+    resolved = RESOLVED * sqrt(coarser)
+    if abs(gained) <= resolved * F:
+        if 2 * trial.relative_gradient <= relative and gained >= -ROUNDING * coarser * F:
             return True
-        gained = gain(F, trial.objective, end_slopes(current, trial))
+        gained = gain(F, trial.objective, end_slopes(current, trial), resolved)
     return gained >= least
 
 
@@ -112,11 +115,11 @@ def end_slopes(current: Iterate, trial: Iterate) -> tuple[float, float]:
     """
     cosines = current.basis @ trial.basis.T
     try:
-        inverse = np.linalg.inv(cosines)
+        inverse = namespace(cosines).linalg.inv(cosines)
     except np.linalg.LinAlgError:
         return np.inf, np.inf
-    first = np.vdot(current.tangent @ trial.basis.T, inverse.T)
-    last = np.vdot(trial.tangent @ current.basis.T, inverse)
+    first = inner(current.tangent @ trial.basis.T, inverse.T)
+    last = inner(trial.tangent @ current.basis.T, inverse)
     return float(first), -float(last)
 
 
@@ -137,4 +140,11 @@ def next_step_size(step_size: float, largest: float, accepted: int) -> tuple[flo
 
 def unresolved(current: Iterate) -> bool:
     """Return whether the gradient is so small that gains of F are near rounding."""
-    return current.relative_gradient**2 <= RESOLVED
+    return current.relative_gradient**2 <= RESOLVED * sqrt(units(current.basis))
+
+
+def units(A: Any) -> float:
+    """Return the rounding unit of an array in units of that of double precision."""
+    if is_plain(A):
+        return 1.0
+    return float(namespace(A).finfo(A.dtype).eps) / float(np.finfo(np.float64).eps)

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from orthobench.contract import (
     AnyProblem,
-    Array,
+    ArraySolver,
     BlockOracle,
     Solution,
     State,
     Status,
     SummarySolver,
+    copied,
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench_tucker.moment_entries import (
@@ -36,23 +37,26 @@ class HOEVDState(State):
 
     Attributes
     ----------
-    basis : ndarray, shape (n, r)
+    basis : array, shape (n, r)
         The oracle's start before the only step.
     """
 
-    basis: Array
+    basis: Any
 
 
 @dataclass(frozen=True)
 class HOEVD(
-    SummarySolver[SymmetricTensorOracle, HOEVDState, MomentEntries], WholeTensorSolver[HOEVDState]
+    SummarySolver[SymmetricTensorOracle, HOEVDState, MomentEntries],
+    WholeTensorSolver[HOEVDState],
+    ArraySolver[SymmetricTensorOracle, HOEVDState],
 ):
     """HOEVD: the r leading eigenvectors of mat(X) mat(X)'; one step, and no iteration.
 
     They are not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
 
     Where fewer than r eigenvalues are above rounding (such as with fewer than r samples), the other
-    eigenvectors are arbitrary, and are taken from the common random start instead.
+    eigenvectors are arbitrary, and are taken from the common random start instead. Elsewhere than
+    in NumPy it reads four numbers to know how many they are.
 
     With blocks the distinct columns of mat(M) are summed, nN numbers for N = C(n + d - 2, d - 1),
     and merging loses nothing. Where they do not fit into memory the run fails.
@@ -79,6 +83,7 @@ class HOEVD(
 
     name: ClassVar[str] = "hoevd"
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, equations 7 and 17"
+    readings: ClassVar[float] = 4
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor; or, with blocks, no samples."""
@@ -89,7 +94,7 @@ class HOEVD(
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOEVDState:
         """Return the common random start."""
         del rng
-        return HOEVDState(basis=oracle.start.copy())
+        return HOEVDState(basis=copied(oracle.start))
 
     def step(self, oracle: SymmetricTensorOracle, state: HOEVDState) -> None:
         """Compute the basis, which ends the run."""
@@ -101,7 +106,7 @@ class HOEVD(
 
     def solution(self, state: HOEVDState) -> Solution:
         """Return the basis."""
-        return Solution(state.basis.copy())
+        return Solution(copied(state.basis))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentEntries:
         """Return the sum of x ⊗ ... ⊗ x over a block."""

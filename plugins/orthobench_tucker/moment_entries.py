@@ -69,7 +69,8 @@ def leading_basis(summary: MomentEntries, start: Array, order: int) -> Array:
     columns = summary.mean * np.sqrt(monomials(n, order - 1).multiplicities)
     values, vectors = leading_eigenpairs(columns @ columns.T, k)
     bound = (summary.lengths / summary.rows) ** 2
-    return signed(vectors[:, values > max(NULL * values[0], CANCELLED * bound)], start)
+    basis: Array = signed(vectors[:, values > max(NULL * values[0], CANCELLED * bound)], start)
+    return basis
 
 
 def leading_basis_flops(n: int, order: int) -> int:

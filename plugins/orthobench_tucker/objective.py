@@ -155,7 +155,9 @@ def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
     return np.asarray(H)
 
 
-def gain(before: float, after: float, slopes: tuple[float, float]) -> float:
+def gain(
+    before: float, after: float, slopes: tuple[float, float], resolved: float = RESOLVED
+) -> float:
     """Return the gain of F along a curve from one point to another.
 
     The difference of the two values. Where that is near rounding, the trapezoidal rule with the
@@ -170,10 +172,12 @@ def gain(before: float, after: float, slopes: tuple[float, float]) -> float:
     slopes : tuple of float
         Derivatives of F with respect to the parameter of the curve, which runs from 0 to 1, at
         both ends.
+    resolved : float
+        Least relative change of F that their difference gives accurately enough.
     """
     difference = after - before
     first, last = slopes
-    if max(abs(first), abs(last), abs(difference)) > RESOLVED * before:
+    if max(abs(first), abs(last), abs(difference)) > resolved * before:
         return difference
     return (first + last) / 2
 

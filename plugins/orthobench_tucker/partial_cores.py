@@ -38,7 +38,7 @@ class PartialCores(Protocol):
     n: int
     order: int
 
-    def at(self, Q: Array) -> Array:
+    def at(self, Q: Any) -> Any:
         """Return W = X ·(I, Q, ..., Q), shape (n, N)."""
 
     def along(self, Q: Array, V: Array) -> Array:
@@ -62,9 +62,8 @@ def form_parameter(default: str = "auto") -> Any:
 
 def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
     """Return the partial cores of an oracle's tensor, in a form of `FORMS`."""
-    if form != "explicit" and isinstance(oracle, MomentOracle):
-        return SampleCores(oracle.X, oracle.order)
-    return TensorCores(oracle.T)
+    samples = oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
+    return TensorCores(oracle.T) if samples is None else SampleCores(samples, oracle.order)
 
 
 def unfolded(W: Array, rank: int, order: int) -> Array:

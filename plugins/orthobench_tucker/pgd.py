@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Array, Solution, Status, parameter
+from orthobench.contract import (
+    AnyProblem,
+    ArraySolver,
+    Solution,
+    Status,
+    copied,
+    in_rows,
+    like,
+    namespace,
+    parameter,
+)
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.tools.scalars import length
+from orthobench_tucker import whole_arrays
 from orthobench_tucker.ascending import SMALLEST, Iterate, unresolved
 from orthobench_tucker.partial_cores import PartialCores, form_parameter, partial_cores
 from orthobench_tucker.pgd_passes import PGDPasses, step_flops
@@ -38,7 +50,7 @@ RETURNED = 1e-3
 
 
 @dataclass(frozen=True)
-class PGD(PGDPasses, WholeTensorSolver[PGDState]):
+class PGD(PGDPasses, WholeTensorSolver[PGDState], ArraySolver[SymmetricTensorOracle, PGDState]):
     """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
     Under "ascending" gamma is s over the length of each column of ∇F, with s = `step` at first.
@@ -77,6 +89,9 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
     It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`; "ascending" also
     where the gradient is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`). It
     fails where F vanishes at the first basis, as it does for symmetric data and odd d.
+
+    F and its gradient decide whether a step is accepted, and where the next one begins: elsewhere
+    than in NumPy they are read at each step.
 
     Parameters
     ----------
@@ -119,6 +134,7 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
 
     name: ClassVar[str] = "pgd"
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 1"
+    readings: ClassVar[float] = 6
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: no tensor; or, with blocks, no samples, or another rule or start."""
@@ -133,8 +149,8 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
         if self.rule == "constant":
             square = float(Unfolding(oracle, self.form).leading[0][0])
             lipschitz = 2 * oracle.order * (oracle.order - 1) * square
-        evaluate = _Evaluation(partial_cores(oracle, self.form), oracle.k)
-        iterate = evaluate(np.ascontiguousarray(Q.T))
+        evaluate = _Evaluation(cores_of(oracle, self.form), oracle.k)
+        iterate = evaluate(in_rows(Q.T))
         state = first_state(iterate, self.step_size, lipschitz)
         state.work.flops += evaluate.flops + self.start_flops(oracle)
         self._stop_if_converged(state)
@@ -143,7 +159,7 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
 
     def advance(self, oracle: SymmetricTensorOracle, state: PGDState, count: int) -> None:
         """Take `count` steps, or fewer where the run ends."""
-        evaluate = _Evaluation(partial_cores(oracle, self.form), oracle.k)
+        evaluate = _Evaluation(cores_of(oracle, self.form), oracle.k)
         step = self._ascending_step if self.rule == "ascending" else self._plain_step
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -158,7 +174,7 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
 
     def solution(self, state: PGDState) -> Solution:
         """Return Q."""
-        return Solution(state.basis.T.copy(order="C"))
+        return Solution(copied(state.basis.T))
 
     def start_flops(self, oracle: SymmetricTensorOracle) -> int:
         """Return the flops of the tensor and the start, and of L where the rule needs it."""
@@ -176,7 +192,7 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
         if self.tolerance > 0 and (stuck or unresolved(iterate)):
             near = evaluate(perturbed(iterate.basis))
             state.work.flops += evaluate.flops
-            noise = float(np.linalg.norm(near.tangent - iterate.tangent))
+            noise = float(length(near.tangent - iterate.tangent))
             slope = iterate.relative_gradient * iterate.objective
             stop_at_rounding(state, noise, slope, iterate.objective, stuck=stuck)
 
@@ -185,10 +201,12 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
         iterate, before, raised = state.iterate, state.before, state.raised
         kernels = evaluate.kernels
         if self.rule == "adagrad":
-            state.squares += kernels.square_columns(iterate.inner, iterate.tangent)
-            scales = self.step_size / np.sqrt(state.squares)
+            added = kernels.square_columns(iterate.inner, iterate.tangent)
+            state.squares = state.squares + added
+            scales = self.step_size / namespace(added).sqrt(state.squares)
         else:
-            scales = np.full(len(iterate.basis), self.step_size / state.lipschitz)
+            constant = np.full(iterate.basis.shape[0], self.step_size / state.lipschitz)
+            scales = like(constant, iterate.basis)
         state.iterate, state.before = evaluate(kernels.stepped(*iterate[:3], scales)), iterate.basis
         self._stop_if_converged(state)
         state.raised = state.objective > iterate.objective * (1 + RAISED)
@@ -208,13 +226,27 @@ class PGD(PGDPasses, WholeTensorSolver[PGDState]):
 class _Evaluation:
     """Maps Q' to its `Iterate`, and holds the kernels; made once for many steps."""
 
-    def __init__(self, cores: PartialCores, rank: int) -> None:
-        from orthobench_tucker import pgd_kernels
-
-        self.cores, self.order, self.kernels = cores, cores.order, pgd_kernels
+    def __init__(self, cores: PartialCores | whole_arrays.ArrayCores, rank: int) -> None:
+        self.cores, self.order, self.kernels = cores, cores.order, _kernels(cores)
         self.multiplicities = monomials(rank, cores.order - 1).multiplicities
         self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(self.multiplicities))
 
-    def __call__(self, basis: Array) -> Iterate:
-        W = np.ascontiguousarray(self.cores.at(basis.T).T)
+    def __call__(self, basis: Any) -> Iterate:
+        W = in_rows(self.cores.at(basis.T).T)
         return Iterate(basis, *self.kernels.evaluated(W, basis, self.multiplicities, self.order))
+
+
+def cores_of(oracle: SymmetricTensorOracle, form: str) -> PartialCores | whole_arrays.ArrayCores:
+    """Return the partial cores of an oracle's tensor, of NumPy or of arrays elsewhere."""
+    if oracle.place.moves:
+        return whole_arrays.ArrayCores.of(oracle, form)
+    return partial_cores(oracle, form)
+
+
+def _kernels(cores: PartialCores | whole_arrays.ArrayCores) -> Any:
+    """Return the module that computes with the arrays of the cores."""
+    if isinstance(cores, whole_arrays.ArrayCores):
+        return whole_arrays
+    from orthobench_tucker import pgd_kernels
+
+    return pgd_kernels

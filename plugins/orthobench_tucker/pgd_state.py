@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, State
+from orthobench.contract import State, like
+from orthobench.tools.scalars import inner
 from orthobench_tucker.adagrad import GAMMA_0
 from orthobench_tucker.ascending import CUT, SMALLEST, Iterate, next_step_size, sufficient
 
@@ -19,9 +21,9 @@ class PGDState(State):
     ----------
     iterate : Iterate
         The basis with its gradient.
-    before : ndarray, shape (r, n)
+    before : array, shape (r, n)
         Q' before the last step.
-    squares : ndarray, shape (r,)
+    squares : array, shape (r,)
         For each column gamma_0², to which AdaGrad adds the squares of its gradients.
     lipschitz : float
         L (`PGD`) under the rule "constant"; else zero.
@@ -36,8 +38,8 @@ class PGDState(State):
     """
 
     iterate: Iterate
-    before: Array
-    squares: Array
+    before: Any
+    squares: Any
     lipschitz: float
     step_size: float
     accepted: int = 0
@@ -45,7 +47,7 @@ class PGDState(State):
     returns: int = 0
 
     @property
-    def basis(self) -> Array:
+    def basis(self) -> Any:
         """Q', shape (r, n)."""
         return self.iterate.basis
 
@@ -62,13 +64,13 @@ class PGDState(State):
 
 def first_state(iterate: Iterate, step_size: float, lipschitz: float = 0.0) -> PGDState:
     """Return the state before the first step."""
-    first = GAMMA_0**2 * (
-        np.vdot(iterate.inner, iterate.inner) + np.vdot(iterate.tangent, iterate.tangent)
+    first = GAMMA_0**2 * float(
+        inner(iterate.inner, iterate.inner) + inner(iterate.tangent, iterate.tangent)
     )
     return PGDState(
         iterate=iterate,
         before=iterate.basis,
-        squares=np.full(len(iterate.basis), first),
+        squares=like(np.full(iterate.basis.shape[0], first), iterate.basis),
         lipschitz=lipschitz,
         step_size=step_size,
     )

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, UsageError, complete, parameter
+from orthobench.contract import Array, UsageError, complete, copied, is_plain, parameter
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench_tucker.sketch import sketched_basis, sketched_basis_flops
 from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops
 from orthobench_tucker.unfoldings import Unfolding, by_entries
+from orthobench_tucker.whole_arrays import with_positive_largest
 
 STARTS = ("auto", "hoevd", "hoevd-single", "sketch", "shoevd", "random")
 """Values of the parameter ``start``: `hoevd_basis`, or the sketch where that takes too long
@@ -45,13 +46,13 @@ def chosen(oracle: SymmetricTensorOracle, start: str, form: str) -> str:
     if start != "auto":
         return start
     samples = Unfolding(oracle, form).samples
-    slow = samples is not None and len(samples) > MANY and not by_entries(samples, oracle.order)
+    slow = samples is not None and samples.shape[0] > MANY and not by_entries(samples, oracle.order)
     return "sketch" if slow else "hoevd"
 
 
 def first_basis(
     oracle: SymmetricTensorOracle, start: str, form: str, rng: np.random.Generator
-) -> Array:
+) -> Any:
     """Return the basis (n, r) that a method starts from, a fresh array, in C order.
 
     Parameters
@@ -67,7 +68,8 @@ def first_basis(
     Raises
     ------
     UsageError
-        Where there are no samples for the sketch, or for SHOEVD.
+        Where there are no samples for the sketch, or for SHOEVD; where they are elsewhere than in
+        NumPy, and so for HOEVD in single precision.
 
     Notes
     -----
@@ -75,7 +77,9 @@ def first_basis(
     """
     start = chosen(oracle, start, form)
     if start == "random":
-        return oracle.start.copy()
+        return copied(oracle.start)
+    if start != "hoevd" and oracle.place.moves:
+        raise UsageError(f"the start {start} takes numpy: take hoevd or random on {oracle.place}")
     if start == "shoevd":
         return shoevd_basis(_samples(oracle, start), oracle.order, oracle.start)
     if start == "sketch":
@@ -93,11 +97,11 @@ def first_basis_flops(oracle: SymmetricTensorOracle, start: str, form: str) -> i
         return 0
     if start in FROM_SAMPLES:
         count = sketched_basis_flops if start == "sketch" else shoevd_flops
-        return count(len(_samples(oracle, start)), oracle.n, oracle.k, oracle.order)
+        return count(_samples(oracle, start).shape[0], oracle.n, oracle.k, oracle.order)
     return Unfolding(oracle, form).flops
 
 
-def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
+def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Any:
     """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
 
     The largest entry of each is positive, in every form. Where fewer than r eigenvalues are above
@@ -111,8 +115,10 @@ def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Array:
     return signed(Unfolding(oracle, form).basis, oracle.start)
 
 
-def signed(found: Array, start: Array) -> Array:
+def signed(found: Any, start: Any) -> Any:
     """Return eigenvectors with positive largest entries, completed from a start."""
+    if not is_plain(found):
+        return complete(with_positive_largest(found), start, start.shape[1])
     largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
     return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), start, start.shape[1])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, State, Status, parameter, subspace_error
+from orthobench.contract import State, Status, is_plain, like, namespace, parameter, subspace_error
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 
 VANISHING = 1e-13
@@ -45,7 +45,7 @@ def relative_gradient(slope: float, value: float) -> float:
 
 
 def fail_if_vanishing(
-    state: State, oracle: SymmetricTensorOracle, Q: Array, size: float, inside: int
+    state: State, oracle: SymmetricTensorOracle, Q: Any, size: float, inside: int
 ) -> None:
     """Fail the run where a core at the first basis is not finite, or zero up to rounding.
 
@@ -69,11 +69,11 @@ def fail_if_vanishing(
         return
     least = 0.0
     if isinstance(oracle, MomentOracle):
-        rows = oracle.X[:: max(1, len(oracle.X) // LOOKED_AT)]
+        rows = oracle.X[:: max(1, oracle.X.shape[0] // LOOKED_AT), :]
         sizes = _lengths(rows @ Q) ** inside
         if inside < oracle.order:
-            sizes *= _lengths(rows) ** (oracle.order - inside)
-        least = VANISHING * float(sizes.mean())
+            sizes = sizes * _lengths(rows) ** (oracle.order - inside)
+        least = VANISHING * float(namespace(sizes).mean(sizes))
     if size <= least:
         state.status = Status.FAILED
         state.reason = (
@@ -82,14 +82,16 @@ def fail_if_vanishing(
         )
 
 
-def _lengths(rows: Array) -> Array:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+def _lengths(rows: Any) -> Any:
+    xp = namespace(rows)
+    return xp.sqrt(np.einsum("ij,ij->i", rows, rows) if is_plain(rows) else xp.sum(rows**2, axis=1))
 
 
-def perturbed(Q: Array) -> Array:
+def perturbed(Q: Any) -> Any:
     """Return `Q` with every entry moved to the next floating-point number, up and down in turn."""
-    toward = np.where(np.arange(Q.size) % 2, np.inf, -np.inf).reshape(Q.shape)
-    return np.nextafter(Q, toward)
+    n, r = Q.shape
+    toward = np.where(np.arange(n * r) % 2, np.inf, -np.inf).reshape(n, r)
+    return namespace(Q).nextafter(Q, like(toward, Q))
 
 
 def stop_at_rounding(
@@ -126,14 +128,14 @@ def stop_at_rounding(
         )
 
 
-def count_returns(returns: int, bases: tuple[Array, Array, Array], least: float) -> int:
+def count_returns(returns: int, bases: tuple[Any, Any, Any], least: float) -> int:
     """Return the number of steps in a row that have led back to the subspace before the last.
 
     Parameters
     ----------
     returns : int
         The number before this step.
-    bases : tuple of ndarray, shape (n, r)
+    bases : tuple of array, shape (n, r)
         Before the last step, before this one, and now.
     least : float
         A step returns where it ends closer to the first of them than this times its length.

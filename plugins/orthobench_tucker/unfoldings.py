@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, DataError, flops
+from orthobench.contract import Array, DataError, flops, identity, is_plain, namespace
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.families.symmetric_tucker.sample_moments import sample_blocks
+from orthobench_tucker import whole_arrays as arrays
+from orthobench_tucker.ascending import units
 from orthobench_tucker.leading_eigenpairs import leading_eigenpairs
 
 NULL = 1e-13
-"""Eigenvalue of mat(X) mat(X)', relative to the largest, below which it is rounding."""
+"""Eigenvalue of mat(X) mat(X)', relative to the largest, below which it is rounding in float64."""
 
 CANCELLED = 1e-14
 """Eigenvalue, relative to their bound if samples did not cancel, below which it is rounding."""
@@ -45,37 +47,53 @@ class Unfolding:
         self.samples = oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
 
     @cached_property
-    def gram(self) -> Array:
+    def gram(self) -> Any:
         """mat(X) mat(X)', shape (n, n), symmetric."""
+        if self.oracle.place.moves:
+            return self._gram_elsewhere()
         if self.samples is None:
             return gram_of_tensor(self.oracle.T)
         if by_entries(self.samples, self.oracle.order):
             return gram_of_entries(self.samples, self.oracle.order)
         return gram_of_samples(self.samples, self.oracle.order)
 
+    def _gram_elsewhere(self) -> Any:
+        if self.samples is None:
+            return arrays.gram_of_tensor(self.oracle.T)
+        X, order = self.samples, self.oracle.order
+        if not by_entries(X, order):
+            return arrays.gram_of_samples(X, order)
+        W = arrays.ArrayCores(X, None, order).at(identity(X.shape[1], X))
+        return W @ arrays.weighted(W, X.shape[1], order).T
+
     @cached_property
-    def leading(self) -> tuple[Array, Array]:
+    def leading(self) -> tuple[Any, Any]:
         """The r largest eigenvalues of `gram`, descending, and eigenvectors (n, r)."""
-        if not np.isfinite(self.gram).all():
+        xp, elsewhere = namespace(self.gram), self.oracle.place.moves
+        if not xp.all(xp.isfinite(self.gram)):
             raise DataError("the unfolded tensor is not finite; clean or rescale the data")
-        return leading_eigenpairs(self.gram, self.oracle.k)
+        pairs = arrays.leading_eigenpairs if elsewhere else leading_eigenpairs
+        return pairs(self.gram, self.oracle.k)
 
     @property
-    def basis(self) -> Array:
+    def basis(self) -> Any:
         """The leading eigenvectors whose eigenvalues are above rounding, shape (n, <= r)."""
         values, vectors = self.leading
-        return vectors[:, values > max(NULL * values[0], CANCELLED * self.bound)]
+        least = units(values) * max(NULL * float(values[0]), CANCELLED * self.bound)
+        return vectors[:, : int(namespace(values).count_nonzero(values > least))]
 
     @cached_property
     def bound(self) -> float:
         """(mean |x|^d)² of samples, a bound on the eigenvalues without cancellation; else zero."""
-        if self.samples is None:
+        X = self.samples
+        if X is None:
             return 0.0
-        squares = np.einsum("ij,ij->i", self.samples, self.samples)
-        return float((squares ** (self.oracle.order / 2)).mean() ** 2)
+        plain, xp = is_plain(X), namespace(X)
+        squares = np.einsum("ij,ij->i", X, X) if plain else xp.sum(X * X, axis=1)
+        return float(xp.mean(squares ** (self.oracle.order / 2)) ** 2)
 
     @property
-    def single_basis(self) -> Array:
+    def single_basis(self) -> Any:
         """The same to about 1e-6, from the Gram matrix of samples in single precision.
 
         It takes half the time, and a method that starts from it corrects the error. Where an
@@ -98,10 +116,10 @@ class Unfolding:
             return gram_of_tensor_flops(n, d) + flops.eigh(n)
         entries = by_entries(self.samples, d)
         gram_flops = gram_of_entries_flops if entries else gram_of_samples_flops
-        return gram_flops(len(self.samples), n, d) + flops.eigh(n)
+        return gram_flops(self.samples.shape[0], n, d) + flops.eigh(n)
 
 
-def by_entries(X: Array, order: int) -> bool:
+def by_entries(X: Any, order: int) -> bool:
     """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
 
     By the operations that are really done, where of symmetric results only half is computed.

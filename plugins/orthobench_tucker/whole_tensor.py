@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import AnyProblem, Array, Solver, StateT
+from orthobench.contract import AnyProblem, Solver, StateT
 from orthobench.families.symmetric_tucker import MomentStream, SymmetricTensorOracle
 from orthobench_tucker.partial_cores import forming_flops, refusal
 from orthobench_tucker.starts import first_basis, first_basis_flops
@@ -33,7 +33,7 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
         return super().refuses(problem) or refusal(problem, self.form, self.start)
 
-    def first_basis(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> Array:
+    def first_basis(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> Any:
         """Return the basis (n, r) that the solver starts from, a fresh array; `rng` sketches."""
         return first_basis(oracle, self.start, self.form, rng)
 

@@ -8,6 +8,8 @@ import pytest
 from orthobench_gpower.gpower import GPower
 from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient
 from orthobench_tensor_power import PolarPower
+from orthobench_tucker.hoevd import HOEVD
+from orthobench_tucker.pgd import PGD
 
 from orthobench.contract import (
     ArraySolver,
@@ -50,6 +52,9 @@ SOLVERS = [
     RandomSubmanifold(sampling="rotation", orthonormalize=7),
     *(PolarPower(start=start) for start in ("identity", "contraction")),
     GPower(block=True, penalty="l0", mu="distinct", loadings="thresholded"),
+    HOEVD(form="explicit"),
+    PGD(form="explicit", start="random"),
+    *(PGD(rule=rule, start="random") for rule in ("adagrad", "constant")),
 ]
 
 PROBLEMS = {
@@ -174,6 +179,7 @@ def test_a_run_that_diverges_says_why(on):
     [
         (Landing(), 1), (POGO(), 1), (RandomSubmanifold(), 1), (RiemannianGradient(), 21),
         (RiemannianGradient(steps="constant"), 1), (PolarPower(), 1), (GPower(block=True), 1),
+        (HOEVD(), 4), (PGD(rule="constant", start="random"), 40),
     ],
 )  # fmt: skip
 def test_how_many_values_twenty_steps_bring_back(solver, most):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from orthobench.families.symmetric_tensors import refuse_asymmetric
 from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, is_plain, namespace
+
+BLOCK = 2**24
+"""Most numbers that are computed from samples at once elsewhere than in NumPy."""
 
 SCRATCH_BYTES = 2**20
 """Most bytes of weighted samples that `moment_tensor` holds: few enough for the cache."""
@@ -41,18 +45,18 @@ def partial_core(T: Array, Q: Array) -> Array:
     return np.ascontiguousarray(W.reshape(len(T), -1)[:, table.positions])
 
 
-def moment_tensor(X: Array, order: int) -> Array:
+def moment_tensor(X: Any, order: int) -> Any:
     """Return the sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i, symmetric to the last bit.
 
     Parameters
     ----------
-    X : ndarray, shape (p, n)
+    X : array, shape (p, n)
     order : int
         d >= 2.
 
     Returns
     -------
-    ndarray, shape (n,) * d
+    array, shape (n,) * d
 
     Notes
     -----
@@ -61,11 +65,26 @@ def moment_tensor(X: Array, order: int) -> Array:
     up to lower terms and what the blocks of `ROWS` add, in place of the 2pn^d of Khatri-Rao
     products. Memory np and `SCRATCH_BYTES` beyond the result.
     """
+    if not is_plain(X):
+        return _moment_elsewhere(X, order)
     p, n = X.shape
     T = np.empty((n,) * order)
     scratch = np.empty((n, min(p, max(1, SCRATCH_BYTES // (8 * n)))))
     _set_moment(T, np.ascontiguousarray(X.T), np.full(p, 1 / p), scratch)
     return T
+
+
+def _moment_elsewhere(X: Any, order: int) -> Any:
+    """Return the moment from Khatri-Rao products; 2pn^d flops, memory of `BLOCK` numbers more."""
+    xp, (p, n) = namespace(X), X.shape
+    rows, total = max(1, BLOCK // n ** (order - 1)), 0.0
+    for begin in range(0, p, rows):
+        part = X[begin : min(begin + rows, p), :]
+        products = part
+        for _ in range(order - 2):
+            products = xp.reshape(products[:, :, None] * part[:, None, :], (part.shape[0], -1))
+        total = total + part.T @ products
+    return xp.reshape(total / p, (n,) * order)
 
 
 def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:

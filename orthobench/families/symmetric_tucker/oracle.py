@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from math import comb
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,6 +62,8 @@ class GivenTensorOracle(SymmetricTensorOracle):
     rank : int
         r.
     """
+
+    portable: ClassVar[bool] = True
 
     def __init__(self, T: Array, rank: int) -> None:
         self._tensor = T.view()
