@@ -26,6 +26,10 @@ CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_
 """The function that the clock reads, in nanoseconds; by default it returns wall time."""
 
 
+TRIES = 5
+"""How often an idle device is waited for, the least time of which counts."""
+
+
 class Execution:
     """A solver at work on an oracle, and its clock.
 
@@ -39,10 +43,13 @@ class Execution:
         Whether the budget cut the last chunk short.
     batch : int
         The most samples of a step.
+    waiting : float
+        The seconds on the clock that a call waits for an idle device; zero on the host.
     """
 
     state: State
     seconds: float
+    waiting: float = 0.0
 
     def __init__(
         self, oracle: Oracle, solver: AnySolver, streams: Streams, measure: str = ""
@@ -50,6 +57,8 @@ class Execution:
         self.oracle, self.solver, self.clipped = oracle, solver, False
         self.batch = int(solver.batch)
         self._calls = measured(solver, measure)
+        if self._calls.waits:
+            self.waiting = min(timed_call(self._calls.idle)[0] for _ in range(TRIES))
         rng = np.random.default_rng(streams.solver)
         self._init_seconds, self.state = timed_call(partial(self._calls.init, oracle, rng))
         self.seconds = self._init_seconds
@@ -60,6 +69,7 @@ class Execution:
             steps = prepare_steps(self.oracle, self.solver.batch, count)
             if steps < 1:
                 return
+            self._calls.rehearse(self.oracle, self.state, steps)
             before = self.state.work.steps
             spent, _ = timed_call(partial(self._calls.advance, self.oracle, self.state, steps))
             self.seconds = spent + (self._init_seconds if self.solver.reruns else self.seconds)

@@ -89,6 +89,7 @@ class MeasuredCalls(Calls):
         self._inner, self._reruns = calls(solver), solver.reruns
         self._gauges = gauges(measure, solver.place)
         self._after_init = self._gauges
+        self.waits = self._inner.waits
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
         """Return the state before the first step."""
@@ -108,6 +109,14 @@ class MeasuredCalls(Calls):
         """Return the solution."""
         found: Solution = self._inner.solution(state)
         return found
+
+    def idle(self) -> None:
+        """Wait for the device."""
+        self._inner.idle()
+
+    def rehearse(self, oracle: Oracle, state: State, count: int) -> None:
+        """Prepare the code of the next call of `advance`."""
+        self._inner.rehearse(oracle, state, count)
 
     def fetched(self, solution: Solution) -> Solution:
         """Return a solution with its arrays on the host."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -57,10 +59,23 @@ class Calls:
     Parameters
     ----------
     solver : Solver
+
+    Attributes
+    ----------
+    waits : bool
+        Whether a call ends with a wait for another device.
     """
+
+    waits: bool = False
 
     def __init__(self, solver: AnySolver) -> None:
         self.init, self.advance, self.solution = solver.init, solver.advance, solver.solution
+
+    def idle(self) -> None:
+        """Do nothing, but wait for the device as each call does."""
+
+    def rehearse(self, oracle: Oracle, state: State, count: int) -> None:
+        """Prepare the code of the next call of `advance`."""
 
     def fetched(self, solution: Solution) -> Solution:
         """Return a solution with its arrays on the host."""
@@ -83,6 +98,7 @@ class CallsElsewhere(Calls):
 
     def __init__(self, solver: AnySolver) -> None:
         self._solver, self._place = solver, MeasuredPlace.at(solver.place)
+        self.waits = self._place.device != "cpu"
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
         """Return the state before the first step."""
@@ -100,6 +116,23 @@ class CallsElsewhere(Calls):
         solution = self._solver.solution(state)
         self._wait(solution)
         return solution
+
+    def idle(self) -> None:
+        """Wait for a number to arrive."""
+        self._place.wait([self._solver.place.array(np.zeros(1))])
+
+    def rehearse(self, oracle: Oracle, state: State, count: int) -> None:
+        """Do the steps, read the solution, and forget them, where their shapes are compiled for.
+
+        The clock is then on shapes that are compiled. An error here comes again in the run, where
+        it is recorded.
+        """
+        if not self._place.compiles:
+            return
+        ahead = deepcopy(state)
+        with suppress(Exception):
+            self._solver.advance(_twin(oracle), ahead, count)
+            self._wait(self._solver.solution(ahead))
 
     def fetched(self, solution: Solution) -> Solution:
         """Return a solution with its arrays on the host."""
@@ -119,6 +152,14 @@ class CallsElsewhere(Calls):
 def calls(solver: AnySolver) -> Calls:
     """Return the calls of a solver that the clock is on."""
     return CallsElsewhere(solver) if solver.place.moves else Calls(solver)
+
+
+def _twin(oracle: Oracle) -> Oracle:
+    """Return an oracle that hands out the same samples, and leaves them with the first."""
+    twin: Oracle = object.__new__(type(oracle))
+    own = {k: _twin(v) if isinstance(v, Oracle) else v for k, v in vars(oracle).items()}
+    vars(twin).update(own)
+    return twin
 
 
 def _values(item: State | Solution) -> dict[str, object]:

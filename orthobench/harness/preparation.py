@@ -60,12 +60,13 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> None:
     """Compile and load what the run will use: do a few steps, and forget them.
 
     Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
-    floats: words choose between kernels, numbers do not. An error here comes again in the run,
+    floats: words choose between kernels, numbers do not. Each time where code is compiled for all
+    shapes of the data. An error here comes again in the run,
     where it is recorded. Samples are prepared only once, so that generators can be read again.
     """
     choices = [value for value in values_of(solver).values() if not isinstance(value, float)]
     key = (type(solver), type(oracle), *choices, *oracle.sizes)
-    if key in _warm:
+    if key in _warm and not solver.place.compiles:
         return
     _warm.add(key)
     oracle.rewind(np.random.default_rng(streams.samples))

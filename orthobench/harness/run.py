@@ -30,6 +30,9 @@ from orthobench.tools.load import load
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""
 
+WAITING = 0.01
+"""The largest share of a chunk that the wait for a device takes, once the speed is known."""
+
 RULE_SECONDS = 0.02
 """The least time on the clock between two evaluations of a stopping rule during a run."""
 
@@ -112,7 +115,7 @@ def record(
             targets = checkpoints(ratio)
             stop = _checkpoint(execution, keep, throttled)
             while stop is None:
-                stop = _chunk(execution, budget, next(targets), marks)
+                stop = _chunk(execution, budget, _target(execution, targets, marks), marks)
                 stop = stop or _checkpoint(execution, keep, throttled)
     except Exception as error:
         return stop_of(error, solver.name), error
@@ -196,6 +199,18 @@ def _chunk(execution: Execution, budget: Budget, target: int, marks: list[Mark])
     if state.work.steps == now.work.steps and state.status is Status.RUNNING:
         return Stop(Ending.DONE, USED_UP)
     return None
+
+
+def _target(execution: Execution, targets: Iterator[int], marks: list[Mark]) -> int:
+    """Return the next checkpoint, or a later one before which a chunk is long beside its wait."""
+    target, now = next(targets), marks[-1]
+    spent = now.seconds - marks[0].seconds
+    if not execution.waiting or spent <= 0:
+        return target
+    begun = 0 if execution.solver.reruns else now.work.steps
+    while (target - begun) * spent * WAITING < execution.waiting * now.work.steps:
+        target = next(targets)
+    return target
 
 
 def _throttled(rule: PointRule | None) -> PointRule:

@@ -26,11 +26,14 @@ class ArrayLibrary(ABC):
         The distribution that brings it, as pip names it.
     devices : tuple of str
         What may follow the colon of a place; the first is the default.
+    compiles : bool
+        Whether it compiles for each shape of arrays that it meets.
     """
 
     package: ClassVar[str]
     distribution: ClassVar[str]
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
+    compiles: ClassVar[bool] = False
 
     def missing(self, device: str) -> str | None:
         """Return why this library cannot compute on a device here, with a remedy, or None."""
@@ -146,6 +149,7 @@ class Jax(ArrayLibrary):
 
     package, distribution = "jax", "jax"
     devices = ("cpu", "cuda")
+    compiles = True
 
     @property
     def module(self) -> Any:

@@ -70,6 +70,11 @@ class Place:
         return not (self.is_default or self.reduces)
 
     @property
+    def compiles(self) -> bool:
+        """Whether code is compiled there for each shape of arrays."""
+        return self.moves and self._library.compiles
+
+    @property
     def reduces(self) -> bool:
         """Whether blocks are summarized, and summaries merged."""
         return bool(self.reduction)

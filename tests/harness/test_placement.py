@@ -8,10 +8,14 @@ import pytest
 
 import orthobench as ob
 from orthobench.contract import ArraySolver, SampleOracle, Solution, State
+from orthobench.harness import execution
 from orthobench.harness import run as harness
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.placement import TRANSFER
+from orthobench.registry.plugins import catalogue
+from orthobench.testing.examples import example
 from orthobench.tools.array_libraries import LIBRARIES, NumPy
+from orthobench.tools.places import place_of
 
 ROWS = np.random.default_rng(0).standard_normal((40, 4))
 
@@ -20,6 +24,7 @@ class Lazy(NumPy):
     """NumPy, but each array takes 1 s of a clock of its own until it is waited for."""
 
     distribution = "numpy"
+    devices = ("cpu", "cuda")
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -99,6 +104,87 @@ def test_where_a_solver_computes_is_one_of_its_parameters():
     assert Summing(on="torch/float64") == Summing(on="torch:cpu") != Summing()
     with pytest.raises(ob.errors.UsageError, match="unknown array library 'troch'"):
         Summing(on="troch")
+
+
+@dataclass(frozen=True)
+class Slow(Summing):
+    """Takes 3 s of the clock for a step, and 100 s for each count of steps that it first meets."""
+
+    name: ClassVar[str] = "slow"
+    library: ClassVar[Lazy]
+    met: ClassVar[set[int]]
+
+    def advance(self, oracle, state, count):
+        self.library.now += 3.0 * count + 100.0 * (count not in self.met)
+        self.met.add(count)
+        super().advance(oracle, state, count)
+
+
+@pytest.fixture
+def slow(lazy, monkeypatch):
+    monkeypatch.setattr(Slow, "library", lazy, raising=False)
+    monkeypatch.setattr(Slow, "met", set(), raising=False)
+    return Slow
+
+
+def test_chunks_grow_until_waiting_is_a_hundredth_of_them(slow):
+    instance = ob.stochastic_pca(np.tile(ROWS, (50, 1)), k=2)
+    slow.met.update(range(10_000))  # nothing to compile
+    budget = ob.Budget(steps=2000)
+    steps = [mark.work.steps for mark in ob.solve(slow(on="lazy:cuda"), instance, budget).trace]
+    everywhere = [mark.work.steps for mark in ob.solve(slow(on="lazy"), instance, budget).trace]
+    assert everywhere[:8] == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert set(steps) < set(everywhere)
+    # a wait takes 1 s, and a step 3 s: the first chunk, whose speed is not known, has one step
+    assert steps[:2] == [0, 1]
+    assert min(np.diff(steps[1:-1])) * 4 >= 100
+
+
+def test_what_is_compiled_for_each_length_of_a_chunk_is_compiled_off_the_clock(slow, monkeypatch):
+    def seconds():
+        outcome = ob.solve(slow(on="lazy"), ob.stochastic_pca(ROWS, k=2), ob.Budget(samples=30))
+        assert np.allclose(totals[-1], ROWS[:30].sum(axis=0))
+        return outcome.trace[-1].seconds
+
+    totals = []
+    monkeypatch.setattr(slow, "solution", lambda self, state: _kept(totals, state))
+    assert seconds() > 400
+    slow.met.clear()
+    monkeypatch.setattr(Lazy, "compiles", True)
+    chunks = 12
+    assert seconds() == pytest.approx(3 * 30 + chunks, abs=3)
+
+
+def _kept(totals, state):
+    totals.append(state.total)
+    return Solution(state.U)
+
+
+@pytest.mark.slow  # JAX takes seconds to load
+def test_jax_compiles_nothing_on_the_clock(monkeypatch):
+    if why := place_of("jax:cpu").missing():
+        pytest.skip(why)
+    import jax
+
+    compiled, on_the_clock = [], []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda name, seconds, **_: compiled.append(name) if "backend_compile" in name else None
+    )
+    timed = execution.timed_call
+
+    def counting(call, *args):
+        before = len(compiled)
+        result = timed(call, *args)
+        on_the_clock.append(len(compiled) - before)
+        return result
+
+    monkeypatch.setattr(execution, "timed_call", counting)
+    for name in ("landing", "oja", "batch-pca"):
+        solver = catalogue().solver(name, {"on": "jax:cpu"})
+        outcome = ob.solve(solver, example(solver), ob.Budget(steps=12))
+        assert outcome.error is None
+    assert compiled
+    assert sum(on_the_clock) == 0
 
 
 def test_an_oracle_of_numpy_only_is_refused():
