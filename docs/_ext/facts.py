@@ -12,11 +12,22 @@ from plain import LITERAL
 
 from orthobench.contract import Parameter, parameters_of
 from orthobench.registry.plugins import catalogue
+from orthobench.tools.places import place_of
 
 PAGES = Path(__file__).parents[1] / "methods"
 COST = re.compile(r"^## Cost\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 MEMORY = re.compile(r"^Memory: (.+?)\.$", re.DOTALL | re.MULTILINE)
 DOT = re.compile(r"(?<=\w)\.(?=[A-Za-z])")  # of a dotted name, after which a line may break
+PLACES = {
+    "numpy": "NumPy",
+    "torch": "PyTorch",
+    "jax": "JAX",
+    "cupy": "CuPy",
+    "blocks": "NumPy on blocks of samples",
+    "dask:1": "Dask",
+}
+"""Where solvers may compute, with the words for it."""
+
 MARKUP = re.compile(r"[\\|*_<\[\]]")
 
 
@@ -44,6 +55,15 @@ def references(cls: type[Any]) -> str:
     """Return the references of a solver's docstring, or its one-line source."""
     listed = " ".join(sections(inspect.getdoc(cls) or "").get("References", [])).strip()
     return listed or cls.source
+
+
+def computes(cls: type[Any]) -> str:
+    """Return where a solver computes, a sentence; empty where only NumPy will do."""
+    able = [words for name, words in PLACES.items() if cls.computes_on(place_of(name))]
+    if len(able) < 2:
+        return ""
+    waits = "" if getattr(cls, "readings", 0) == 0 else " On a device steps wait for values."
+    return f"Where it computes ([`on`](../guide/devices.md)): {', '.join(able)}.{waits}"
 
 
 def memory(name: str) -> str:

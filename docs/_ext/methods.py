@@ -1,7 +1,7 @@
 """Directives for the pages of methods, which so cannot fall behind the code.
 
-``{solver-source} NAME`` names the paper, ``{solver-details} NAME`` lists the parameters and gives
-the docstring, ``{solvers} FAMILY`` is the table of a family's solvers.
+``{solver-source} NAME`` names the paper, ``{solver-details} NAME`` says where it computes, lists
+the parameters and gives the docstring, ``{solvers} FAMILY`` is the table of a family's solvers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
-from facts import PAGES, built_in, parameter_rows, references, sections, solver_rows, solvers_of
+from facts import (
+    PAGES,
+    built_in,
+    computes,
+    parameter_rows,
+    references,
+    sections,
+    solver_rows,
+    solvers_of,
+)
 from plain import escape, escaped
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
@@ -52,7 +61,7 @@ class SolverDetails(SphinxDirective):
         """Return a table and paragraphs."""
         cls = built_in("solvers")[self.arguments[0]]
         self.env.note_dependency(inspect.getfile(cls))
-        lines = [*parameter_rows(cls), "", *docstring(cls)]
+        lines = [computes(cls), "", *parameter_rows(cls), "", *docstring(cls)]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
