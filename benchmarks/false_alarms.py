@@ -2,6 +2,7 @@
 
     python benchmarks/false_alarms.py --comparisons 200                  # A/A
     python benchmarks/false_alarms.py --comparisons 100 --slowdown 0.05  # A/B: one solver slower
+    python benchmarks/false_alarms.py --comparisons 20 --on torch:cuda   # A/A on a GPU
 
 Compares this installation with itself, while another process loads the machine. With ``--slowdown``
 one solver of HEAD spends that part more CPU time in all that it does, another solver in each
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 import venv
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -30,6 +32,7 @@ import orthobench as ob
 from orthobench.compare.comparison import Change, Options, Question, Side
 from orthobench.compare.run import compare
 from orthobench.registry.suite_file import load
+from orthobench.tools.places import place_of
 
 SLOWER = """
 import os
@@ -66,6 +69,27 @@ if float(part):
 """
 
 
+PLACED = """
+seeds = 2
+on = "PLACE"
+budget = { samples = 2000 }
+[[problem]]
+name = "spiked-covariance"
+[[problem]]
+name = "nig-factor"
+n = 40
+[[solver]]
+name = "batch-pca"
+[[solver]]
+name = "block-krylov"
+[[solver]]
+name = "oja"
+[[solver]]
+name = "spgd"
+"""
+"""The suite of solvers that are compared at a place."""
+
+
 def main() -> None:
     """Run the comparisons that are left, and print what all of them found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -73,13 +97,21 @@ def main() -> None:
     parser.add_argument("--slowdown", type=float, default=0.0)
     parser.add_argument("--budget", type=float, default=Options().budget)
     parser.add_argument("--load", type=int, default=1, help="processes that load the machine")
+    parser.add_argument("--on", help="compare solvers at this place, by wall time")
     parser.add_argument("--out", type=Path, default=None)
     given = parser.parse_args()
+    if given.on and (why := place_of(given.on).missing()):
+        raise SystemExit(f"nothing can be compared on {given.on}: {why}")
     out = given.out or Path(f"false-alarms-{given.slowdown:g}.jsonl")
     done = out.read_text().splitlines() if out.exists() else []
     names = solvers()
     with tempfile.TemporaryDirectory() as folder:
         head = environment(Path(folder))
+        options = Options(budget=given.budget)
+        if given.on:
+            suite = Path(folder) / "placed.toml"
+            suite.write_text(PLACED.replace("PLACE", given.on))
+            options = replace(options, suite=suite, clock="wall")
         loads = [
             multiprocessing.Process(target=load_machine, daemon=True) for _ in range(given.load)
         ]
@@ -89,7 +121,7 @@ def main() -> None:
             slowed = names[number % len(names)]
             os.environ["ORTHOBENCH_SLOWER"] = f"{slowed} {given.slowdown}"
             with out.open("a") as file:
-                file.write(json.dumps(compared(head, slowed, given.slowdown, given.budget)) + "\n")
+                file.write(json.dumps(compared(head, slowed, given.slowdown, options)) + "\n")
             click.echo(summary(out, given.slowdown))
     click.echo(summary(out, given.slowdown))
 
@@ -119,10 +151,10 @@ def environment(folder: Path) -> Side:
     return Side("HEAD", "environment", str(folder), python)
 
 
-def compared(head: Side, slowed: str, slowdown: float, budget: float) -> dict[str, object]:
+def compared(head: Side, slowed: str, slowdown: float, options: Options) -> dict[str, object]:
     """Return what one comparison found: alarms of unchanged cells, and whether the slow one is."""
     base = Side("BASE", "environment", sys.prefix, Path(sys.executable))
-    found = compare(base, head, Options(budget=budget), lambda _: None)
+    found = compare(base, head, options, lambda _: None)
     slow = derived(slowed) if slowdown > 0 else set()
     alarms: dict[str, list[str]] = {}
     hits = []
@@ -144,7 +176,7 @@ def compared(head: Side, slowed: str, slowdown: float, budget: float) -> dict[st
         "undecided": sum(one is not None and one.change is Change.UNDECIDED for one in timed),
         "rounds": found.rounds,
         "seconds": round(found.seconds, 1),
-        "budget": budget,
+        "budget": options.budget,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
     }
 

@@ -18,11 +18,23 @@ from orthobench.compare.comparison import (
     Side,
     Tolerance,
 )
-from orthobench.compare.curves import Curve, Key
+from orthobench.compare.curves import EXACT, Curve, Key
 from orthobench.compare.process import SideProcess
 from orthobench.compare.timing import interleave, timed
 from orthobench.errors import UsageError
 from orthobench.tools import environment
+from orthobench.tools.places import TOLERANCES
+
+UNTIMED = Answer(
+    Change.NONE, explanation="seconds of the processor say nothing about a GPU: take --clock wall"
+)
+"""The answer about the time of a cell on a GPU, where processor time is compared."""
+
+GPU_NOTE = (
+    "equal runs differ on a GPU: there, values that differ by less than "
+    + " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
+    + " of BASE's count as the same"
+)
 
 
 def compare(base: Side, head: Side, options: Options, progress: Progress) -> Comparison:
@@ -50,13 +62,16 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         raise UsageError("nothing to compare: neither side has a cell that can be run")
     found = {key: _exact(old, new, key, options.tolerance) for key in keys}
     _withdraw_irreproducible(sides, both, found, options, progress)
-    cells = _cells_to_time(old, new)
+    cells = _cells_to_time(old, new, options.clock)
     rounds = _time(sides, both, list(cells.values()), options, progress)
     for side in sides:
         side.check()
     answers = timed.answers(list(cells.values()), options.tolerance.time)
     for key, cell in cells.items():
         found[key][Question.TIME] = answers[cell.key]
+    for key in old.worker_keys if options.clock == "cpu" else ():
+        if _on_gpu(old, new, key):
+            found[key][Question.TIME] = UNTIMED
     compared = tuple(Compared(*key, found[key]) for key in keys)
     return Comparison(
         base, head, old.suite, options.tolerance, compared, rounds,
@@ -109,12 +124,20 @@ def _changed(answers: Mapping[Question, Answer]) -> bool:
     return any(answer.change in (Change.WORSE, Change.BETTER) for answer in answers.values())
 
 
-def _cells_to_time(old: SideCells, new: SideCells) -> dict[Key, timed.TimedCell]:
-    """Return one seed of each problem and solver that both sides finish."""
+def _on_gpu(old: SideCells, new: SideCells, key: Key) -> bool:
+    """Return whether a cell of both sides was computed on a GPU."""
+    curves = [side.curves[key] for side in (old, new) if key in side.curves]
+    return len(curves) == 2 and any(curve.slack != EXACT for curve in curves)
+
+
+def _cells_to_time(old: SideCells, new: SideCells, clock: str) -> dict[Key, timed.TimedCell]:
+    """Return one seed of each problem and solver that both sides finish, and the clock can time."""
     cells: dict[Key, timed.TimedCell] = {}
     seen: set[tuple[str, str]] = set()
     for key in old.worker_keys:
         if key[:2] in seen or key not in new.worker_keys:
+            continue
+        if clock == "cpu" and _on_gpu(old, new, key):
             continue
         base, head = old.curves[key], new.curves[key]
         if base.failed or head.failed or not (base.steps and head.steps):
@@ -157,6 +180,8 @@ def _notes(base: Side, head: Side, old: SideCells, new: SideCells) -> tuple[str,
         notes.append(
             "seconds are not compared: a store's were taken at another time, under other load"
         )
+    if any(_on_gpu(old, new, key) for key in old.curves):
+        notes.append(GPU_NOTE)
     if old.code and old.code == new.code:
         notes.append(
             "no cell runs a solver, a problem or a harness that differs between BASE and HEAD; "

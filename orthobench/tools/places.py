@@ -20,6 +20,11 @@ from orthobench.tools.distributions import version
 DTYPES = ("float64", "float32")
 """The precisions; the first is the default."""
 
+TOLERANCES: Mapping[str, float] = {"float64": 1e-9, "float32": 2e-3}
+"""Parts by which values of equal runs may differ on a GPU, by precision.
+
+Sums are in another order in each run, and steps amplify rounding as between array libraries."""
+
 GRAMMAR = re.compile(r"(?P<library>[a-z-]+)(:(?P<device>[a-z]+))?(/(?P<dtype>\w+))?")
 
 REDUCTIONS = re.compile(r"blocks|dask:([1-9]\d{0,3}|(tcp|tls)://[^\s/]+:\d+)")
@@ -137,11 +142,17 @@ class Place:
         if self.moves:
             self._library.limit(threads)
 
+    @property
+    def tolerance(self) -> float:
+        """The part by which a value may differ between equal runs; 0 where they give equal bits."""
+        return 0.0 if self.device == "cpu" else TOLERANCES[self.dtype]
+
     def facts(self) -> Mapping[str, str]:
-        """Return what results depend on beside the code: versions, device and flags."""
+        """Return what results depend on beside the code: versions, device, flags and tolerance."""
         if self.reduces:
             return {name: version(name) or "" for name in self.packages}
-        return self._library.facts(self.device)
+        tolerance = {"tolerance": f"{self.tolerance:g}"} if self.tolerance else {}
+        return {**self._library.facts(self.device), **tolerance}
 
 
 DEFAULT = Place()

@@ -127,3 +127,37 @@ def test_a_run_that_fails_now_is_a_regression():
 def test_values_of_different_metrics_are_not_compared():
     other = Curve("gap", halving().work, halving().values)
     assert exact.result(halving(), other, 0.0).change is Change.NONE
+
+
+CUDA = {"float64": "torch:cuda", "float32": "torch:cuda/float32"}
+
+
+@pytest.mark.parametrize(("dtype", "noise"), [("float64", 5e-10), ("float32", 1e-3)])
+def test_on_a_gpu_runs_of_the_same_code_are_the_same_though_their_bits_differ(dtype, noise):
+    rng = np.random.default_rng(0)
+    values = 0.93 ** np.arange(200)
+    for _ in range(50):
+        base, head = (
+            curve(values * (1 + noise * rng.uniform(-1, 1, 200)), on=CUDA[dtype]) for _ in range(2)
+        )
+        assert exact.result(base, head, 0.0).change is Change.SAME
+        assert exact.work(base, head, 0.0).change is Change.SAME
+        assert base.equals(head)
+    bits = [curve(values * factor) for factor in (1, 1 + noise)]
+    assert exact.result(*bits, 0.0).change is (Change.SAME if dtype == "float64" else Change.WORSE)
+    assert not bits[0].equals(bits[1])
+
+
+def test_a_change_beyond_that_is_found_on_a_gpu_too():
+    on = CUDA["float32"]
+    base = halving(100, on=on)
+    worse = curve(base.values * 1.01, on=on)
+    assert exact.result(base, worse, 0.0).change is Change.WORSE
+    assert exact.result(worse, base, 0.0).change is Change.BETTER
+    assert not base.equals(worse)
+    assert exact.work(base, halving(100, 1.05, on=on), 0.0).change is Change.WORSE
+    assert exact.work(base, halving(100, 0.9, on=on), 0.0).change is Change.BETTER
+
+
+def test_a_place_of_a_newer_version_is_compared_exactly():
+    assert curve([1.0], on="tpu:v9").slack == curve([1.0]).slack == curve([1.0], on="jax:cpu").slack

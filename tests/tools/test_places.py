@@ -74,3 +74,10 @@ def test_a_library_that_is_missing_is_named_with_its_remedy(monkeypatch):
     monkeypatch.setattr("orthobench.tools.array_libraries.find_spec", lambda name: None)
     assert Place("torch").missing() == "torch is not installed: pip install torch"
     assert Place("cupy", "cuda").missing() == "cupy is not installed: pip install cupy-cuda12x"
+
+
+def test_what_a_run_depends_on_names_the_tolerance_of_a_gpu(monkeypatch):
+    monkeypatch.setattr(type(LIBRARIES["torch"]), "facts", lambda library, device: {"torch": "9"})
+    assert place_of("torch:cpu").facts() == {"torch": "9"}
+    assert place_of("torch:cuda").facts() == {"torch": "9", "tolerance": "1e-09"}
+    assert place_of("torch:cuda/float32").facts() == {"torch": "9", "tolerance": "0.002"}

@@ -31,6 +31,11 @@ class Worker:
         self._clock = CLOCKS[clock]
         self._planned: dict[str, Any] = {}
 
+    @property
+    def copies(self) -> bool:
+        """Whether a copy of this process can go on: GPUs and libraries' threads are not copied."""
+        return FORKS and all(_on(cell).startswith("numpy") for cell in self._planned.values())
+
     def suite(self, name: str) -> dict[str, Any]:
         """Return the text of a suite that the side knows by name."""
         return {"text": names().catalogue().suite(name).read_text(encoding="utf-8")}
@@ -58,6 +63,7 @@ class Worker:
         cell = self._planned[key]
         ratio = names().RATIO if getattr(cell.solver, "reruns", False) else ratio
         with names().limited(cell.threads):
+            _limit(cell)
             instance = names().built(cell)
             outcome = names().run(
                 instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=ratio
@@ -69,6 +75,7 @@ class Worker:
             "reason": outcome.stop.reason,
             "primary": primary,
             "budget": cell.budget.limits,
+            "on": _on(cell),
             "trace": [
                 [m.work.steps, m.work.samples, m.work.flops, m.metrics[primary]]
                 for m in outcome.trace
@@ -82,6 +89,7 @@ class Worker:
         """
         cell = self._planned[key]
         with names().limited(cell.threads):
+            _limit(cell)
             instance = names().built(cell)
             return {"seconds": [self._seconds(cell, instance, steps) for _ in range(runs)]}
 
@@ -124,8 +132,8 @@ def main(channel: Any, clock: str) -> None:
     while (request := channel.receive()) is not None:
         match request.pop("do"):
             case "begin":
-                channel.send(_continue_in_copy())
-            case "end" if FORKS:
+                channel.send(_continue_in_copy(worker.copies))
+            case "end" if worker.copies:
                 os._exit(0)
             case "end":
                 channel.send({})
@@ -144,14 +152,14 @@ def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _continue_in_copy() -> dict[str, Any]:
+def _continue_in_copy(copies: bool) -> dict[str, Any]:
     """Go on in a copy of this process; in the process itself wait for the copy to end.
 
     The copy has all that is imported and compiled, and its memory in another order: where its
     arrays lie, which alone makes the same code some percent faster or slower, is drawn anew.
-    Where systems have no copies, only what is allocated from now on lies elsewhere.
+    Where there are no copies, only what is allocated from now on lies elsewhere.
     """
-    process = os.fork() if FORKS else 0
+    process = os.fork() if copies else 0
     if process == 0:
         _ballast.extend(_random_blocks())
         return {}
@@ -169,6 +177,18 @@ def _random_blocks() -> Iterator[bytearray]:
 
 _ballast: list[bytearray] = []
 """Memory that a copy holds and does not use."""
+
+
+def _on(cell: Any) -> str:
+    """Return where the solver of a cell computes; older versions know NumPy only."""
+    return str(getattr(cell.solver, "place", "numpy"))
+
+
+def _limit(cell: Any) -> None:
+    """Hold the array library of a cell to its threads."""
+    place = getattr(cell.solver, "place", None)
+    if place is not None:
+        place.limit(cell.threads)
 
 
 def _pairs(tables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

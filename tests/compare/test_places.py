@@ -1,0 +1,73 @@
+"""Comparisons of solvers that compute elsewhere than in NumPy; on a GPU where there is one."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from orthobench.compare import run as comparing
+from orthobench.compare.cells import SideCells
+from orthobench.compare.comparison import Change, Options, Question, Side
+from orthobench.compare.curves import Curve
+from orthobench.compare.remote.worker import FORKS, Worker
+from orthobench.tools.places import place_of
+
+HERE = Side("BASE", "environment", "here", Path(sys.executable))
+
+SUITE = """
+seeds = 1
+on = "PLACE"
+budget = { samples = 400 }
+[[problem]]
+name = "spiked-covariance"
+n = 40
+[[solver]]
+name = "batch-pca"
+[[solver]]
+name = "oja"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on", ["numpy/float32", "torch:cpu", "torch:cuda", "torch:cuda/float32"])
+def test_the_same_code_raises_no_alarm(tmp_path, on):
+    if why := place_of(on).missing():
+        pytest.skip(why)
+    suite = tmp_path / "placed.toml"
+    suite.write_text(SUITE.replace("PLACE", on))
+    found = comparing.compare(HERE, HERE, Options(suite, budget=5.0, clock="wall"), lambda _: None)
+    assert len(found.compared) == 2
+    for cell in found.compared:
+        assert cell.answers[Question.RESULT].change is Change.SAME
+        assert cell.answers[Question.WORK].change is Change.SAME
+        assert cell.answers[Question.TIME].change is not Change.WORSE
+    assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)
+
+
+@pytest.mark.parametrize(("on", "copies"), [("numpy/float32", FORKS), ("array-api-strict", False)])
+def test_only_processes_with_numpy_alone_go_on_in_copies(on, copies):
+    pytest.importorskip("array_api_strict")
+    worker = Worker("cpu")
+    planned = worker.plan(SUITE.replace("PLACE", on), "placed", {})
+    assert [cell["refusal"] for cell in planned["cells"]] == [None, None]
+    assert worker.copies is copies
+    assert worker.run(planned["cells"][0]["key"], 2.0)["on"] == on
+
+
+@pytest.mark.parametrize(("on", "clock", "said"), [
+    ("torch:cuda", "cpu", "say nothing about a GPU: take --clock wall"),
+    ("torch:cuda", "wall", None),
+    ("torch:cpu", "cpu", None),
+])  # fmt: skip
+def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
+    work = np.arange(6.0).reshape(2, 3)
+    key = ("p", "s", 0)
+    cells = SideCells("toys", {key: Curve("gap", work, np.array([1.0, 0.5]), on=on)}, {key: "k"})
+    monkeypatch.setattr(comparing, "collect", lambda *_: (cells, cells))
+    monkeypatch.setattr(comparing.interleave, "measure", lambda *_: 0)
+    side = Side("BASE", "folder", "here")
+    found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
+    answer = found.compared[0].answers[Question.TIME]
+    assert (said in answer.explanation) if said else (answer.change is Change.UNDECIDED)
+    assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)
