@@ -11,6 +11,8 @@ from orthobench_givens.sparse_pca import GivensSparsePCA
 from orthobench_gpower.aman_pg import AManPG
 from orthobench_gpower.gpower import GPower
 from orthobench_gpower.tpower import TPower
+from orthobench_peers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
+from orthobench_peers.torch_pca import TorchSVDLowrank
 from orthobench_problems import orthobench_problems
 from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient, WenYin
 from orthobench_stochastic_pca.ada_oja import AdaOja
@@ -81,6 +83,9 @@ VARIANTS = (
     POGO(momentum=0.9, best_normal=True),
     POGO(base="vector-adam"),
     RandomSubmanifold(sampling="rotation", orthonormalize=7),
+    TensorlyTucker(backend="torch:cpu"),
+    TensorlyHOSVD(backend="torch:cpu"),
+    TorchSVDLowrank(oversampling=0, iterations=0),
     *(RandomSubmanifold(sampling=name, batch=5) for name in ("permutation", "rotation")),
 )
 
