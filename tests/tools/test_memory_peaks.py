@@ -99,3 +99,19 @@ def test_the_peak_of_a_device_is_read_from_its_library(monkeypatch):
 def test_each_library_of_a_device_has_a_peak(on, kind):
     assert isinstance(device_peak(place_of(on)), kind)
     assert device_peak(place_of("torch:cpu")) is None
+
+
+@pytest.mark.parametrize("on", ["torch:cuda", "jax:cuda", "cupy"])
+def test_the_peak_of_a_gpu_is_that_of_its_arrays(on):
+    place = place_of(on)
+    if why := place.missing():
+        pytest.skip(why)
+    values = np.ones(int(100 * MB / 8))
+    kept = place.array(values)
+    peak = device_peak(place)
+    peak.begin()
+    two = [place.array(values) for _ in range(2)]
+    place.wait([kept, *two])
+    del two
+    peak.end()
+    assert peak.value == pytest.approx(200 * MB, rel=0.05)

@@ -184,3 +184,20 @@ def test_a_refused_cell_is_no_run(runs, made, tmp_path):
 def test_the_command_is_what_its_user_types(runs, made, tmp_path, command, shown):
     text = write_page(made(runs("a", 1.0), command=command), tmp_path).read_text()
     assert f"<dt>command</dt><dd>{shown}</dd>" in text
+
+
+def test_where_places_break_even_is_a_table(runs, made, tmp_path):
+    records = [
+        altered(
+            replace(r, trace=(replace(r.trace[-1], seconds=seconds, reading=0.0),)),
+            recipe="digits", settings={"k": k}, solver=f"oja on={on}", parameters={"on": on},
+        )
+        for k in (2, 8)
+        for on, seconds in (("numpy", 0.01 * k**2), ("torch:cuda", 0.16))
+        for r in runs("oja", 1.0, problem=f"digits k={k}")
+    ]  # fmt: skip
+    text = write_page(made(records), tmp_path).read_text()
+    table = text[text.index('id="break-even"') : text.index('id="table"')]
+    cells = ["digits against k", "oja", "numpy", "torch:cuda", "0.250", "4", "k = 4"]
+    assert "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>" in table
+    assert 'id="break-even"' not in write_page(made(runs("oja", 1.0)), tmp_path).read_text()
