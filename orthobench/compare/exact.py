@@ -65,14 +65,14 @@ def work(base: Curve, head: Curve, tolerance: float) -> Answer:
         return Answer(Change.NONE, explanation="a run failed")
     if unlike := _unlike(base, head):
         return unlike
-    strict, loose = Slack(SAME_DIGITS), _slack(base, head)
-    if loose == USUAL:
-        return _work(base, head, (strict, strict), tolerance)
+    room = _slack(base, head)
+    if _reproducible(base, head):
+        return _work(base, head, (Slack(SAME_DIGITS), Slack(SAME_DIGITS)), tolerance)
     # where equal runs differ, HEAD is worse if it is so with all luck, better if so without any
-    lucky = _work(base, head, (strict, loose), tolerance)
+    lucky = _work(base, head, (EXACT, room), tolerance)
     if lucky.change is not Change.BETTER:
         return lucky
-    unlucky = _work(base, head, (loose, strict), tolerance)
+    unlucky = _work(base, head, (room, EXACT), tolerance)
     return unlucky if unlucky.change is Change.BETTER else replace(unlucky, change=Change.SAME)
 
 
@@ -89,6 +89,11 @@ def _work(base: Curve, head: Curve, slack: tuple[Slack, Slack], tolerance: float
         ratio = ratios[worst]
     change = _change(ratio - 1.0, tolerance, SAME_DIGITS)
     return Answer(change, ratio, ratio, ratio, _described(*spent[worst]))
+
+
+def _reproducible(base: Curve, head: Curve) -> bool:
+    """Return whether equal runs give equal bits."""
+    return base.slack == head.slack == EXACT
 
 
 def _slack(base: Curve, head: Curve) -> Slack:
@@ -143,8 +148,7 @@ def _to_targets(
 
 
 def _to_the_end(base: Curve, head: Curve) -> list[tuple[str, Array, Array]]:
-    exact = base.slack == head.slack == EXACT
-    if exact and base.settled and head.settled:
+    if _reproducible(base, head) and base.settled and head.settled:
         return [("to the end of the run", base.work[-1], head.work[-1])]
     return []
 
