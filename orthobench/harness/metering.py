@@ -15,7 +15,7 @@ from orthobench.contract.solver import AnySolver, State
 from orthobench.errors import UsageError
 from orthobench.harness.placement import Calls, calls
 from orthobench.tools.energy import DeviceJoules, HostJoules
-from orthobench.tools.memory_peaks import HostPeak, device_peak
+from orthobench.tools.memory_peaks import HostPeak, Peak, device_peak
 from orthobench.tools.places import Place
 
 MEASURES = MEMORY, ENERGY = ("memory", "energy")
@@ -106,8 +106,13 @@ class MeasuredCalls(Calls):
             self._inner.advance(oracle, state, count)
 
     def solution(self, state: State) -> Solution:
-        """Return the solution."""
+        """Return the solution; the memory that this needs counts, but the solution is not kept."""
+        peaks = [gauge for gauge in self._gauges.values() if isinstance(gauge, Peak)]
+        for peak in peaks:
+            peak.begin()
         found: Solution = self._inner.solution(state)
+        for peak in peaks:
+            peak.end(keeps=False)
         return found
 
     def idle(self) -> None:

@@ -39,11 +39,11 @@ class Peak(ABC):
         """Begin a call."""
         self._before = self.restart()
 
-    def end(self) -> None:
-        """End a call."""
+    def end(self, keeps: bool = True) -> None:
+        """End a call; `keeps` says whether what it leaves behind stays."""
         top, after = self.read()
         self.value = max(self.value, float(self._kept + top - self._before))
-        self._kept = max(0, self._kept + after - self._before)
+        self._kept = max(0, self._kept + keeps * (after - self._before))
 
     @abstractmethod
     def restart(self) -> int:

@@ -37,6 +37,15 @@ def test_what_a_call_keeps_counts_in_the_next_one_and_nothing_in_between():
         assert peak.value == expected
 
 
+def test_what_passes_counts_once():
+    # 100 before; a call that needs 50, and leaves 20 behind that do not stay; one that needs 60
+    peak = Counted([100, (150, 120), 100, (160, 100)])
+    for keeps, expected in ((False, 50), (True, 60)):
+        peak.begin()
+        peak.end(keeps)
+        assert peak.value == expected
+
+
 @needs_linux
 def test_the_peak_of_the_host_is_that_of_what_is_alive_at_once():
     kept = []
