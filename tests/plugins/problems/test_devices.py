@@ -14,7 +14,19 @@ from orthobench.tools.places import place_of
 
 SUITE = Path(orthobench_problems.__file__).parent / "suites" / "devices.toml"
 
-TINY = {1500: 10, 5000: 14, 50_000: 18, 500: 6, 2000: 12, 1000: 8, 200: 5, 20: 4, 100: 3, 300: 4}
+TINY = {
+    2500: 30,
+    1500: 10,
+    5000: 14,
+    50_000: 18,
+    500: 6,
+    2000: 12,
+    1000: 8,
+    200: 5,
+    20: 4,
+    100: 3,
+    300: 4,
+}
 """What stands for the numbers of the suite; smaller ones stay."""
 
 CUDA = place_of("torch:cuda").missing()
@@ -24,7 +36,7 @@ def tiny(*places):
     """The suite with small problems, at some places."""
     table = tomllib.loads(SUITE.read_text(encoding="utf-8"))
     for problem in table["problem"]:
-        for name in ("n", "k"):
+        for name in ("n", "k", "p", "rows"):
             if name in problem:
                 values = problem[name] if isinstance(problem[name], list) else [problem[name]]
                 problem[name] = sorted({TINY.get(value, value) for value in values})
@@ -50,8 +62,12 @@ def ran(tmp_path, *places):
 
 def test_it_runs_at_tiny_sizes_and_says_where_places_break_even(tmp_path):
     swept = ran(tmp_path, "numpy", "numpy/float32")
-    assert "spiked-covariance n=10 against k: places" in swept
-    assert "nig-factor order=3 against n: places" in swept
+    assert swept >= {
+        "spiked-covariance n=10 against k: places",
+        "stiefel-procrustes against p: places",
+        "quadratic-assignment against n: places",
+        "nig-factor order=3 against n: places",
+    }
 
 
 @pytest.mark.skipif(CUDA is not None, reason=str(CUDA))
@@ -73,6 +89,6 @@ def test_every_size_of_it_is_one_that_problems_take():
     suite = from_table(tomllib.loads(SUITE.read_text(encoding="utf-8")), "devices", catalogue())
     sizes = {(p.problem.name, p.problem.n) for p in suite.problems}
     assert sizes >= {
-        ("spiked-covariance", 1500), ("spiked-covariance", 5000), ("procrustes", 2000),
+        ("spiked-covariance", 1500), ("spiked-covariance", 5000), ("stiefel-procrustes", 2000),
         ("quadratic-assignment", 1000), ("nig-factor", 5000), ("nig-factor", 50_000),
     }  # fmt: skip
