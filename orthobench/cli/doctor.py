@@ -140,10 +140,15 @@ def _places() -> Iterator[tuple[str, Mapping[str, str]]]:
             place = Place(name, device)
             if place.missing() is None:
                 yield str(place), place.facts()
+    for reduction in ("blocks", "dask:2"):
+        place = Place(reduction=reduction)
+        if place.missing() is None:
+            yield str(place), place.facts()
 
 
 def _place(name: str, facts: Mapping[str, str]) -> str:
-    return f"{name} ({', '.join(f'{key} {value}' for key, value in facts.items())})"
+    versions = ", ".join(f"{key} {value}" for key, value in facts.items())
+    return f"{name} ({versions})" if versions else name
 
 
 def _blas(pool: Mapping[str, Any]) -> str:

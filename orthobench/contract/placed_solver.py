@@ -35,7 +35,7 @@ class PlacedSolver(Solver[OracleT_contra, StateT]):
         except UsageError as error:
             raise ParameterError("on", str(error)) from None
         if not self.computes_on(place):
-            raise ParameterError("on", f"solver {self.name} does not compute on {place}")
+            raise ParameterError("on", elsewhere(place))
         object.__setattr__(self, "on", str(place))
 
     @property
@@ -51,3 +51,10 @@ class PlacedSolver(Solver[OracleT_contra, StateT]):
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why this solver cannot take a problem, or why nothing can be computed there."""
         return super().refuses(problem) or self.place.missing()
+
+
+def elsewhere(place: Place) -> str:
+    """Return a sentence that a solver does not compute at a place."""
+    if place.reduces:
+        return f"it makes no summaries of blocks, which {place} takes"
+    return f"it computes with numpy in float64 only, not with {place}"

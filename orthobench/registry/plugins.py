@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from orthobench.contract.parameters import ParameterError, make
-from orthobench.contract.placed_solver import PlacedSolver
+from orthobench.contract.placed_solver import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown
@@ -319,6 +319,4 @@ def _refuse_elsewhere(name: str, on: object) -> None:
     except UsageError as error:
         raise ParameterError("on", str(error)) from None
     if place != DEFAULT:
-        raise ParameterError(
-            "on", f"solver {name} computes with numpy in float64 only, not {place}"
-        )
+        raise ParameterError("on", f"solver {name}: {elsewhere(place)}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orthobench.contract.parameters import ParameterError, parameters_of
-from orthobench.contract.placed_solver import PlacedSolver
+from orthobench.contract.placed_solver import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, shown, unknown
@@ -25,6 +25,7 @@ from orthobench.registry.suite_values import (
     count_of,
     levels_of,
     measure_of,
+    refuse_clusters,
     score_of,
     seeds_of,
     target_of,
@@ -73,6 +74,8 @@ def load(path: Path, registry: Registry, changes: Mapping[str, Any] | None = Non
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     try:
+        if "on" not in (changes or {}):
+            refuse_clusters(table)
         suite = _parse(_changed(table, changes or {}), path.stem, registry)
     except SuiteError as error:
         if error.path[:1] and error.path[0] in (changes or {}):
@@ -238,8 +241,8 @@ def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[st
         provided = registry.solvers.get(entry["name"])
         able = places if provided is None else among(places, provided.item)
         if not able:
-            message = f"{entry['name']} computes with numpy only: add numpy, or leave it out"
-            raise SuiteError(("on",), message)
+            why = elsewhere(place_of(str(places[0])))
+            raise SuiteError(("on",), f"{entry['name']}: {why}; add numpy, or leave it out")
         if provided is None or issubclass(provided.item, PlacedSolver):
             entry = {"on": able if isinstance(table["on"], list) else able[0], **entry}
         placed.append(entry)

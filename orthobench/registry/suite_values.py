@@ -153,3 +153,25 @@ def _finite(value: Any) -> bool:
 
 def _positive(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def refuse_clusters(table: Mapping[str, Any]) -> None:
+    """Refuse a file that names the address of a Dask cluster.
+
+    Who owns a cluster can run code where it is used, and a suite may be a stranger's.
+
+    Raises
+    ------
+    SuiteError
+    """
+    entries = table.get("solver")
+    named: list[tuple[KeyPath, Any]] = [(("on",), table.get("on"))]
+    if isinstance(entries, list):
+        named += [(("solver", i, "on"), e.get("on")) for i, e in enumerate(entries) if "on" in e]
+    for path, value in named:
+        for on in value if isinstance(value, list) else [value]:
+            if isinstance(on, str) and "://" in on:
+                raise SuiteError(
+                    path, "a file names no cluster, whose owner could run code here: leave it out, "
+                    f"and say --on {on} if you trust it",
+                )  # fmt: skip

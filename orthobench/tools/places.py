@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from orthobench.errors import UsageError, unknown
 from orthobench.tools.array_libraries import LIBRARIES, ArrayLibrary
 from orthobench.tools.distributions import version
+
+MOST_WORKERS = 16
+"""The most workers that are started for each processor."""
 
 DTYPES = ("float64", "float32")
 """The precisions; the first is the default."""
@@ -116,6 +120,9 @@ class Place:
             return (
                 "the program openssl is not there, which makes the key of the workers: install it"
             )
+        most = MOST_WORKERS * (os.cpu_count() or 1)
+        if self.workers > most:
+            return f"more than {most} workers are too many for the processors of this machine"
         return None
 
     def array(self, values: NDArray[np.generic]) -> Any:

@@ -39,7 +39,7 @@ class Drawn:
     @property
     def exact(self) -> bool:
         """Whether every bit has to be the same."""
-        return not self.differences and self.cell.solver.place.is_default
+        return not self.differences and not self.cell.solver.place.moves
 
 
 def computed(

@@ -100,6 +100,8 @@ class Rebuilder:
 def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
     if missing := solver.missing_packages():
         raise NotHereError(f"solver {solver.name}: {missing}")
+    if solver.place.address:
+        raise NotHereError("a store names no cluster, whose owner could run code here")
     if not solver.place.is_default and (why := solver.place.missing()):
         raise NotHereError(f"nothing can be computed on {solver.place}: {why}")
     for item in (problem, solver):

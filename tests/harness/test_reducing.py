@@ -16,6 +16,7 @@ from orthobench.harness.reducing.costs import MEMORY, MOVED, WORKER_SECONDS, WOR
 from orthobench.harness.reducing.on_dask import TASKS, run_length
 from orthobench.harness.reducing.tree import reduced
 from orthobench.harness.stopping import Ending
+from orthobench.verify.check import verify
 
 
 def joined(a, b):
@@ -153,3 +154,20 @@ def test_a_block_is_summarized_once_a_pass(tmp_path):
     solved(turns=2, log=str(tmp_path / "log"))
     numbers = [number for _, _, number in block_solvers.said(tmp_path / "log")]
     assert sorted(map(numbers.count, set(numbers))) == [2] * 46 + [3]  # one is the warm-up
+
+
+def test_a_guarded_run_gives_the_same_bits_and_is_verified(tmp_path):
+    suite = {
+        "seeds": 1, "budget": {"samples": 700}, "problem": [{"name": "digits", "k": 2}],
+        "solver": [{"name": "batch-pca", "on": "blocks"}],
+    }  # fmt: skip
+    guarded, own = (
+        ob.run(suite, tmp_path / f"{how}.sqlite", executor=how, quiet=True)
+        for how in ("local", "inline")
+    )
+    ours, theirs = (results.records[0].trace[-1] for results in (own, guarded))
+    assert ours.work == theirs.work
+    differ = {name for name in ours.metrics if ours.metrics[name] != theirs.metrics[name]}
+    assert differ <= {WORKER_SECONDS, MEMORY}
+    found = verify(guarded.path, ob.catalogue(), share=1.0, quiet=True)
+    assert (found.exact, list(found.mismatches)) == (1, [])

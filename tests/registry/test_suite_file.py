@@ -272,3 +272,40 @@ def test_a_place_of_the_command_line_is_that_of_all_solvers(tmp_path):
     )
     suite = load(path, catalogue(), {"on": ["numpy/float32"]})
     assert [str(s.solver.place) for s in suite.solvers] == ["numpy/float32"] * 2
+
+
+def test_each_solver_gets_those_of_a_suites_places_where_it_computes():
+    def suite(on, *solvers):
+        table = {
+            "seeds": 1, "budget": {"samples": 9}, "on": on, "problem": [{"name": "digits"}],
+            "solver": [{"name": name} for name in solvers],
+        }  # fmt: skip
+        return from_table(table, "x", catalogue())
+
+    places = suite(["numpy", "blocks", "numpy/float32"], "batch-pca", "frequent-directions", "msg")
+    assert [(s.solver.name, str(s.solver.place)) for s in places.solvers] == [
+        ("batch-pca", "numpy"), ("batch-pca", "blocks"), ("batch-pca", "numpy/float32"),
+        ("frequent-directions", "numpy"), ("frequent-directions", "blocks"), ("msg", "numpy"),
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="x: on: msg: it makes no summaries of blocks, which dask"):
+        suite("dask:2", "batch-pca", "msg")
+    with pytest.raises(UsageError, match="x: on: 'dask:' is no place to compute"):
+        suite(["numpy", "dask:"], "batch-pca")
+
+
+CLUSTER = "dask:tcp://192.0.2.1:8786"
+
+
+@pytest.mark.parametrize("where", ["on", "solver"])
+def test_a_file_names_no_cluster_but_the_command_line_does(tmp_path, where):
+    path = tmp_path / "mine.toml"
+    on = f'on = ["blocks", "{CLUSTER}"]\n' if where == "on" else ""
+    own = "" if on else f', on = "{CLUSTER}"'
+    path.write_text(
+        f'seeds = 1\nbudget = {{ samples = 9 }}\n{on}problem = [{{ name = "digits" }}]\n'
+        f'solver = [{{ name = "batch-pca"{own} }}]\n'
+    )
+    with pytest.raises(UsageError, match=rf"mine\.toml.* a file names no cluster.* --on {CLUSTER}"):
+        load(path, catalogue())
+    suite = load(path, catalogue(), {"on": [CLUSTER]})
+    assert [s.solver.place.address for s in suite.solvers] == ["tcp://192.0.2.1:8786"]

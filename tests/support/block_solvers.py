@@ -26,11 +26,12 @@ SAMPLES = np.random.default_rng(0).standard_normal((3000, 6)) * np.linspace(2, 1
 class Blocks(ArraySource):
     """Rows in blocks of 64; block `bad` cannot be read, or has a NaN."""
 
-    ROWS = 64
-
     def __init__(self, rows=None, bad=None, how="unreadable"):
         super().__init__(SAMPLES if rows is None else rows)
         self.bad, self.how = bad, how
+
+    def _block_borders(self):
+        return [*range(0, self.length, 64), self.length]
 
     def block(self, index):
         block = super().block(index)

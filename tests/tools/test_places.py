@@ -39,10 +39,36 @@ def test_what_is_left_out_is_the_default(text, place, shortest):
 
 
 @pytest.mark.parametrize(
+    ("text", "workers", "address"),
+    [
+        ("blocks", 0, None),
+        ("dask:1", 1, None),
+        ("dask:16", 16, None),
+        ("dask:tcp://10.0.0.1:8786", 0, "tcp://10.0.0.1:8786"),
+        ("dask:tls://[::1]:8786", 0, "tls://[::1]:8786"),
+    ],
+)
+def test_places_of_blocks_say_who_summarizes_them(text, workers, address):
+    place = place_of(text)
+    assert (str(place), place.workers, place.address) == (text, workers, address)
+    assert (place.reduces, place.moves, place.is_default) == (True, False, False)
+
+
+def test_workers_need_what_makes_their_key(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda program: None)
+    assert "openssl is not there" in place_of("dask:2").missing()
+    assert place_of("blocks").missing() is None
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "'' is no place to compute: write LIBRARY"),
         ("torch:cuda:0", "is no place to compute"),
+        ("dask", "unknown array library 'dask'"),
+        ("dask:0", "is no place to compute"),
+        ("dask:http://here:8786", "is no place to compute"),
+        ("blocks/float32", "unknown array library 'blocks'"),
         ("tensorflow", "unknown array library 'tensorflow'"),
         ("torch:gpu", "unknown device of torch 'gpu'"),
         ("numpy:cuda", "unknown device of numpy 'cuda'"),
