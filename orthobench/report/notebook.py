@@ -14,6 +14,7 @@ plot            `of`               options
 `curves`        problem            `curve`
 `sweep`         name of the sweep  `y` (the primary metric, another one, flops, seconds)
 `break_even`    name of the sweep  `time` (clock, clock + moving data)
+`scaling`       name of the plot   `y` (efficiency, seconds)
 `pareto`        family             `cost` (seconds, flops, steps, samples)
 `profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
 `ecdf`          family             `cost`, `targets` (of the gap, as in COCO)
@@ -116,7 +117,7 @@ def _at_levels(results: Results, problem: str | None) -> Sequence[Plot]:
 
 def _of_suite(results: Results, name: str | None) -> Sequence[Plot]:
     over_problems = collection.comparison_plots(results.entries, ())
-    plots = [plot for plot in over_problems if plot.kind in ("sweep", "break-even")]
+    plots = [plot for plot in over_problems if plot.kind in ("sweep", "break-even", "scaling")]
     if name is None or not plots:
         return plots
     meant = _known_name("sweep", {plot.name for plot in plots}, name)
@@ -196,6 +197,9 @@ sweep = _drawing_function(
 )
 break_even = _drawing_function(
     "break-even", _of_suite, "Draw how many times as fast one place to compute is as another."
+)
+scaling = _drawing_function(
+    "scaling", _of_suite, "Draw how much of more workers runs over blocks make use of."
 )
 pareto = _drawing_function(
     "pareto", _of_family, "Draw what is left of the gap to the best value against what it cost."

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf", "csv")
 """The formats: pictures, and the data that they show."""
 
-RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "curves", "images")
+RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "scaling", "curves", "images")
 """The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
 
 

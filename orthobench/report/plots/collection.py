@@ -16,6 +16,7 @@ from orthobench.report.plots.expected import expected
 from orthobench.report.plots.pareto import pareto
 from orthobench.report.plots.profiles import profile
 from orthobench.report.plots.ranks import ranks
+from orthobench.report.plots.scaling import scalings
 from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
@@ -45,8 +46,8 @@ def comparison_plots(
 
     For each family in which at least two solvers take part: quality against cost, mean ranks, if
     there are enough problems, performance profiles, ECDFs and expected costs. Then trade-offs,
-    where problems are compared at levels, sweeps, where problems differ in one number, and
-    break-evens, where solvers run at several places too.
+    where problems are compared at levels, sweeps, where problems differ in one number,
+    break-evens, where solvers run at several places too, and scaling, where these have workers.
 
     Parameters
     ----------
@@ -66,7 +67,8 @@ def comparison_plots(
         plots += [plot for plot in [pareto(group, own)] if plot.panel().series]
         plots += [ranks(with_ranks[name])] if name in with_ranks else []
         plots += [profile(group, own), targets_reached(group, own), expected(group, own)]
-    return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries)), *break_evens(entries)]
+    plots += [*tradeoffs(entries), *map(sweep, sweeps(entries)), *break_evens(entries)]
+    return [*plots, *scalings(entries)]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:
