@@ -91,7 +91,7 @@ def test_a_worker_killed_in_a_pass_costs_what_only_it_had(log):
     lost = {number for number, process in done if process == killed[0]}
     kept = [number for number, process in done if process not in killed]
     first = Blocks().block(0)[0, 0]
-    assert len(lost) >= 8
+    assert len(lost) >= 6
     # each pass once by the worker that stayed: no result of its own is computed again
     assert max(kept.count(number) for number in set(kept) - {repr(first)}) == 2
     assert len(set(kept)) == 47

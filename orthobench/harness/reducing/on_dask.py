@@ -7,11 +7,9 @@ the workers nor on what of them dies, and a result that is lost is computed agai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import partial
-from itertools import count
-from typing import Any
+from itertools import chain, zip_longest
+from typing import Any, TypeAlias
 
 from orthobench.contract.summaries import BlockOracle
 from orthobench.harness.clusters import ClusterError, connected, silenced
@@ -27,8 +25,14 @@ TASKS = 16
 LOOK = 1.0
 """Seconds between two looks at whether there are workers left."""
 
+PATIENCE = 120
+"""Seconds that workers have to begin."""
+
 ALONE = 30
 """Looks without any worker after which a run is given up."""
+
+Run: TypeAlias = tuple[int, str, Any]
+"""The number of the last task in a run of blocks, a worker that has some of them, its future."""
 
 
 class OnDask:
@@ -52,7 +56,7 @@ class OnDask:
             own = stack.enter_context(Workers(place.workers)) if place.workers else None
             cluster = own.cluster if own else place.address
             self._own, self._client = own, stack.enter_context(connected(cluster))
-            self._client.wait_for_workers(place.workers or 1, timeout=60)
+            self._await_workers(place.workers or 1)
             self._task = self._spread(blocks)
             self._warm_up(oracle)
             self.workers = len(self._addresses())
@@ -60,15 +64,14 @@ class OnDask:
 
     def reduce(self, oracle: BlockOracle) -> Part:
         """Return the summary of all blocks."""
-        spread = self._spread(oracle)
-        priorities = count()
 
-        def submit(function: Callable[..., Part], *given: Any, **words: Any) -> Any:
-            how = {"pure": False, "priority": -next(priorities)}
-            return self._client.submit(function, self._task, *given, **how, **words)
+        def merge(a: Run, b: Run) -> Run:
+            (_, near, first), (last, _, second) = a, b
+            return last, near, self._submit(-last - 0.5, near, _merged, first, second)
 
-        leaves = self._leaves(partial(submit, Blocks.reduced, spread))
-        part = self._result(reduced(leaves, partial(submit, _merged)))
+        leaves = self._leaves(self._spread(oracle))
+        *_, root = reduced((leaves.pop(last) for last in sorted(leaves)), merge)
+        part = self._result(root)
         shared = sum(getattr(value, "nbytes", 8) for value in oracle.shared.values())
         came = part.summary.size if part.where != here() else 0
         moved = part.moved + came + shared * self.workers
@@ -78,14 +81,42 @@ class OnDask:
         """End what was started for the run."""
         self._close()
 
-    def _leaves(self, submit: Callable[..., Any]) -> Iterator[Any]:
-        """Yield the futures of runs of blocks; neighbours are asked of the same worker."""
+    def _await_workers(self, wanted: int) -> None:
+        try:
+            self._client.wait_for_workers(wanted, timeout=PATIENCE)
+        except TimeoutError:
+            said = self._own.last_words if self._own else ""
+            raise ClusterError(f"{wanted} Dask workers did not begin in time {said}") from None
+
+    def _leaves(self, spread: Any) -> dict[int, Run]:
+        """Return the runs of blocks by their numbers.
+
+        Neighbours are asked of the same worker, so that few summaries move; and each worker is
+        asked in turn, so that none begins with the runs of another.
+        """
         blocks, workers = self._blocks.count, self._addresses()
         size = run_length(blocks, len(workers))
-        for begin in range(0, blocks, size):
-            near = workers[begin * len(workers) // blocks]
-            end = min(begin + size, blocks)
-            yield submit(begin, end, workers=[near], allow_other_workers=True)
+        near: dict[str, list[int]] = {worker: [] for worker in workers}
+        for number in range(-(-blocks // size)):
+            near[workers[number * size * len(workers) // blocks]].append(number)
+        turns = (zip(near, turn, strict=True) for turn in zip_longest(*near.values()))
+        found: dict[int, Run] = {}
+        for worker, number in chain.from_iterable(turns):
+            if number is not None:
+                ends = number * size, min((number + 1) * size, blocks)
+                future = self._submit(-number, worker, Blocks.reduced, spread, *ends)
+                found[number] = (number, worker, future)
+        return found
+
+    def _submit(self, priority: float, near: str, function: Any, *given: Any) -> Any:
+        """Submit a task to a worker, or to others where that is busy or gone.
+
+        The higher priorities come first, so that summaries are merged soon.
+        """
+        return self._client.submit(
+            function, self._task, *given, workers=[near], allow_other_workers=True,
+            priority=priority, pure=False,
+        )  # fmt: skip
 
     def _addresses(self) -> list[str]:
         found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -96,10 +127,7 @@ class OnDask:
 
     def _warm_up(self, oracle: BlockOracle) -> None:
         """Let each worker compile and load what it will use."""
-        waiting = [
-            self._client.submit(Blocks.warm_up, self._task, oracle, workers=[worker], pure=False)
-            for worker in self._addresses()
-        ]
+        waiting = [self._submit(0, worker, Blocks.warm_up, oracle) for worker in self._addresses()]
         for future in waiting:
             self._result(future)
 

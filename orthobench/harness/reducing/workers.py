@@ -66,6 +66,11 @@ class Workers:
         """Whether any worker is left."""
         return any(process.alive for process in self.processes)
 
+    @property
+    def last_words(self) -> str:
+        """What the workers that died wrote to standard error at last."""
+        return "; ".join(process.last_words for process in self.processes if not process.alive)
+
 
 def main(channel: Channel, address: str, folder: str) -> None:
     """Be a worker until the scheduler, or the process that started this one, is gone.
