@@ -2,6 +2,9 @@
 
 import os
 import signal
+import socket
+import ssl
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -15,6 +18,7 @@ import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, OrthobenchError
 from orthobench.harness.reducing.costs import MEMORY, MOVED, WORKER_SECONDS, WORKERS
+from orthobench.harness.reducing.workers import make_key
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -139,3 +143,37 @@ def test_a_cluster_that_is_named_gives_the_same_bits_and_its_loss_is_said(log):
         ):
             solved(on, log=log, nap=0.1)
         assert time.monotonic() - begun < 120
+
+
+def answers(address, certificate=None):
+    """Return whether something that listens says a word to who has a certificate, or none."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if certificate:
+        context.load_cert_chain(certificate / "certificate.pem", certificate / "key.pem")
+    try:
+        plain = socket.create_connection((address.ip, address.port), timeout=5)
+        with plain, context.wrap_socket(plain) as secured:
+            return secured.recv(1) != b""
+    except OSError:  # refused, or silent
+        return False
+
+
+@pytest.mark.faults
+def test_workers_talk_to_nobody_without_the_key_of_their_run(log, tmp_path):
+    before, _ = of_this_process()
+    found = {}
+
+    def knock(_):
+        own = max(Path(tempfile.gettempdir()).glob("orthobench-dask-*"), key=os.path.getmtime)
+        found["mode"] = own.stat().st_mode & 0o777
+        for address in of_this_process()[0] - before:
+            found.setdefault("with", set()).add(answers(address, own))
+            found.setdefault("without", set()).add(answers(address))
+            found.setdefault("foreign", set()).add(answers(address, tmp_path))
+
+    make_key(tmp_path)
+    knocking = when(log, 3, knock)
+    solved("dask:2", log=log, nap=0.3)
+    knocking.join()
+    assert found == {"mode": 0o700, "with": {True}, "without": {False}, "foreign": {False}}

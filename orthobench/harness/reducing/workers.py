@@ -48,7 +48,7 @@ class Workers:
     def __init__(self, count: int) -> None:
         with ExitStack() as stack:
             folder = stack.enter_context(TemporaryDirectory(prefix="orthobench-dask-"))
-            _make_key(Path(folder))
+            make_key(Path(folder))
             self.cluster = stack.enter_context(_scheduler(folder))
             address = self.cluster.scheduler_address
             program = Program(__name__, {"address": address, "folder": folder})
@@ -102,7 +102,8 @@ async def _serve(address: str, folder: str) -> None:
         await worker.finished()
 
 
-def _make_key(folder: Path) -> None:
+def make_key(folder: Path) -> None:
+    """Make a key and its certificate, in a folder that only this user can read."""
     where = ("-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem"))
     subprocess.run([*KEY, *where], check=True, capture_output=True)
 
