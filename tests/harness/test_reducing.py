@@ -12,7 +12,7 @@ import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.reducing.costs import MEMORY, MOVED, WORKER_SECONDS, WORKERS
+from orthobench.harness.reducing.costs import MEMORY, MOVED, READING, WORKER_SECONDS, WORKERS
 from orthobench.harness.reducing.on_dask import TASKS, run_length
 from orthobench.harness.reducing.tree import reduced
 from orthobench.harness.stopping import Ending
@@ -106,6 +106,7 @@ def test_reading_is_on_the_clock_where_the_source_says_so(timed, seconds):
     finally:
         CLOCK.reset(token)
     assert last.seconds == last.metrics[WORKER_SECONDS] == seconds
+    assert last.metrics[READING] == 47.0
 
 
 @pytest.mark.parametrize("samples", [1, 64, 100, 128, 2999])
@@ -168,6 +169,6 @@ def test_a_guarded_run_gives_the_same_bits_and_is_verified(tmp_path):
     ours, theirs = (results.records[0].trace[-1] for results in (own, guarded))
     assert ours.work == theirs.work
     differ = {name for name in ours.metrics if ours.metrics[name] != theirs.metrics[name]}
-    assert differ <= {WORKER_SECONDS, MEMORY}
+    assert differ <= {WORKER_SECONDS, MEMORY, READING}
     found = verify(guarded.path, ob.catalogue(), share=1.0, quiet=True)
     assert (found.exact, list(found.mismatches)) == (1, [])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, WORKERS = (
+WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
     "worker_seconds",
     "moved_bytes",
     "peak_worker_bytes",
+    "reading_seconds",
     "workers",
 )
 """The seconds that all workers together spent in verbs, and in reading where that is timed; the
-bytes that went from one process to another; the most bytes of memory of a worker; the workers."""
+bytes that went from one process to another; the most bytes of memory of a worker; the seconds that
+all workers together spent on reading and checking blocks; the workers."""
 
 
 def efficiency(alone: Mapping[str, float], metrics: Mapping[str, float], seconds: float) -> float:

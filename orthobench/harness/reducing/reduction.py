@@ -16,7 +16,14 @@ from orthobench.contract.summaries import BlockOracle, Summary
 from orthobench.errors import UsageError
 from orthobench.harness.execution import Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.costs import MEMORY, MOVED, WORKER_SECONDS, WORKERS
+from orthobench.harness.reducing.costs import (
+    MEMORY,
+    MOVED,
+    READING,
+    WORKER_METRICS,
+    WORKER_SECONDS,
+    WORKERS,
+)
 from orthobench.harness.reducing.parts import AnySummarySolver, Blocks, Part
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Mark
@@ -89,8 +96,8 @@ class Reduction(Execution):
         self._next = BlockOracle(oracle.sizes, oracle.start, self.batch, streams.solver)
         self._last: tuple[BlockOracle, Summary] | None = None
         self._engine = _engine(solver.place, Blocks(solver, source, self.batch), self._next)
-        self._spent = {WORKERS: float(self._engine.workers), WORKER_SECONDS: 0.0, MOVED: 0.0}
-        self._spent[MEMORY] = 0.0
+        self._spent = dict.fromkeys(WORKER_METRICS, 0.0)
+        self._spent[WORKERS] = float(self._engine.workers)
 
     def advance(self, count: int) -> None:
         """Do `count` passes, or as many as are left."""
@@ -144,6 +151,7 @@ class Reduction(Execution):
     def _count(self, part: Part) -> None:
         worker_seconds = part.seconds + (part.reading if self._timed else 0.0)
         self._spent[WORKER_SECONDS] += worker_seconds
+        self._spent[READING] += part.reading
         self._spent[MOVED] += part.moved
         self._spent[MEMORY] = max(self._spent[MEMORY], *part.peaks.values())
 
