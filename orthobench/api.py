@@ -78,7 +78,7 @@ def solve(
         BLAS threads.
     **parameters
         Of the solver, where it is named: ``step=0.1``; and for those that compute with any array
-        library ``on="torch:cuda/float32"``.
+        library ``on="torch:cuda/float32"``, for those that summarize blocks ``on="dask:4"``.
 
     Returns
     -------

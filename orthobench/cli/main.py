@@ -98,7 +98,8 @@ def main() -> None:
     multiple=True,
     metavar="PLACE",
     help="Array library, device and precision to compute with: numpy, torch:cpu, "
-    "torch:cuda/float32, jax:cpu, cupy. Repeatable: solvers run at each.",
+    "torch:cuda/float32, jax:cpu, cupy; or where blocks of samples are summarized: blocks, dask:4, "
+    "dask:tcp://HOST:8786. Repeatable: solvers run at each.",
 )
 @click.option(
     "--measure",
