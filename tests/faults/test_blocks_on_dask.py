@@ -122,6 +122,12 @@ def test_a_run_whose_workers_are_all_killed_fails_and_says_so(log):
 
 
 @pytest.mark.faults
+def test_a_run_whose_workers_are_gone_before_a_pass_fails_and_says_so(log):
+    with pytest.raises(OrthobenchError, match=r"all of its workers are|has no workers left"):
+        solved("dask:2", log=log, wrong="kills")
+
+
+@pytest.mark.faults
 def test_blocks_that_are_unfit_are_named_by_workers():
     with pytest.raises(DataError, match=r"block 5 \(rows 320 to 383\) cannot be read"):
         solved("dask:2", source=Blocks(bad=5))

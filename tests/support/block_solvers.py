@@ -1,6 +1,7 @@
 """A solver over blocks that says what it does, and can do wrong; sources that go wrong."""
 
 import os
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,9 @@ class PowerSteps(SummarySolver[SampleOracle, State, Sums]):
     def proceed(self, oracle, summary):
         if self.wrong == "converges":
             return None
+        if self.wrong == "kills":
+            for process in {process for process, *_ in said(self.log)} - {os.getpid()}:
+                os.kill(process, signal.SIGKILL)
         return {"U": orthonormalize(summary.total)}
 
     def _say(self, block):

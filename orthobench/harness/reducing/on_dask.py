@@ -95,6 +95,8 @@ class OnDask:
         asked in turn, so that none begins with the runs of another.
         """
         blocks, workers = self._blocks.count, self._addresses()
+        if not workers:
+            raise self._lost()
         size = run_length(blocks, len(workers))
         near: dict[str, list[int]] = {worker: [] for worker in workers}
         for number in range(-(-blocks // size)):
@@ -123,7 +125,13 @@ class OnDask:
         return sorted(found)
 
     def _spread(self, value: object) -> Any:
-        return self._client.scatter(value, broadcast=True, hash=False)
+        """Send something to each worker."""
+        if not (self._alive and self._addresses()):
+            raise self._lost()
+        try:
+            return self._client.scatter(value, broadcast=True, hash=False)
+        except (OSError, TimeoutError) as error:
+            raise self._lost() from error
 
     def _warm_up(self, oracle: BlockOracle) -> None:
         """Let each worker compile and load what it will use."""
