@@ -12,6 +12,7 @@ import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.execution import CLOCK
+from orthobench.harness.executors.transfer import RemoteSource, packed, unpacked
 from orthobench.harness.reducing.costs import MEMORY, MOVED, READING, WORKER_SECONDS, WORKERS
 from orthobench.harness.reducing.on_dask import TASKS, run_length
 from orthobench.harness.reducing.tree import reduced
@@ -157,6 +158,18 @@ def test_a_block_is_summarized_once_a_pass(tmp_path):
     assert sorted(map(numbers.count, set(numbers))) == [2] * 46 + [3]  # one is the warm-up
 
 
+def test_the_process_of_a_solver_gets_the_source_only_where_it_has_blocks_to_read():
+    oracle = ob.stochastic_pca(Blocks(), k=2).oracle
+    whole, left = packed(oracle, "p", whole=True)
+    assert not left
+    there = unpacked(whole, None).source
+    assert np.array_equal(there.block(46), Blocks().block(46))
+    asking, kept = packed(oracle, "p")
+    assert kept == [oracle.source]
+    assert isinstance(unpacked(asking, None).source, RemoteSource)
+
+
+@pytest.mark.slow
 def test_a_guarded_run_gives_the_same_bits_and_is_verified(tmp_path):
     suite = {
         "seeds": 1, "budget": {"samples": 700}, "problem": [{"name": "digits", "k": 2}],
