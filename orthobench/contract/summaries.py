@@ -24,10 +24,9 @@ class Summary:
 
     Attributes
     ----------
-    rows : int
-        Samples that it summarizes.
-    flops : int
-        Flops of making it, those of all summaries that were merged into it included.
+    rows, flops : int
+        The samples that it summarizes, and the flops of making it, those of all summaries that were
+        merged into it included.
     """
 
     rows: int
@@ -52,12 +51,10 @@ class BlockOracle:
         `Oracle.sizes`: n, k, and what else the family adds, as the order of a moment tensor.
     start : ndarray, shape (n, k)
         `Oracle.start`.
-    rows : int
-        Samples of all blocks together.
+    rows, number : int
+        Samples of all blocks together, and the number of the pass, from 0.
     seed : numpy.random.SeedSequence
         Of the solver's own stream.
-    number : int
-        The number of the pass, from 0.
     shared : mapping
         What `SummarySolver.proceed` returned after the pass before, such as a basis; empty in the
         first pass.
