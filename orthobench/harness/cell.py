@@ -56,6 +56,8 @@ class Cell:
     @property
     def content(self) -> Mapping[str, Any]:
         """All that the result depends on, as plain values; not kept, for there are many cells."""
+        place = self.solver.place
+        known = not place.is_default and place.missing() is None  # otherwise the cell is refused
         return {
             "problem": describe(self.problem),
             "data": self.data,
@@ -69,7 +71,7 @@ class Cell:
             "blas": list(blas_libraries()),
             **({"reruns": True} if self.solver.reruns else {}),
             **({"measure": self.measure} if self.measure else {}),
-            **({} if self.solver.place.is_default else {"place": dict(self.solver.place.facts())}),
+            **({"place": dict(place.facts())} if known else {}),
         }
 
     @cached_property

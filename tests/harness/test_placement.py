@@ -10,6 +10,7 @@ import orthobench as ob
 from orthobench.contract import ArraySolver, SampleOracle, Solution, State
 from orthobench.harness import execution
 from orthobench.harness import run as harness
+from orthobench.harness.cell import Cell
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.placement import TRANSFER
 from orthobench.registry.plugins import catalogue
@@ -194,3 +195,18 @@ def test_an_oracle_of_numpy_only_is_refused():
     oracle = Fixed(ob.stochastic_pca(ROWS, k=2).oracle.source, 2)
     with pytest.raises(ob.errors.UsageError, match="Fixed has arrays of numpy only"):
         oracle.to(Summing(on="numpy/float32").place)
+
+
+def test_a_cell_whose_library_is_missing_has_a_key_and_no_place(lazy, monkeypatch):
+    from orthobench_problems.stochastic_pca import SpikedCovariance
+
+    cell = Cell(SpikedCovariance(), Summing(on="lazy"), 0, ob.Budget(samples=3))
+    assert "place" in cell.content
+
+    def fails(device):
+        raise ModuleNotFoundError("No module named 'lazy'")
+
+    monkeypatch.setattr(lazy, "facts", fails)
+    monkeypatch.setattr(lazy, "missing", lambda device: "lazy is not installed")
+    assert "place" not in cell.content
+    assert len(cell.key) == 64
