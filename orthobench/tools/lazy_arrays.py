@@ -105,15 +105,15 @@ class OpenRows(Rows):
     Parameters
     ----------
     array : h5py.Dataset or zarr.Array
-    what : str
-        Its name in messages, in the plural.
+    name : str
+        Where it is, for messages.
     """
 
-    def __init__(self, array: Any, what: str = "the samples") -> None:
-        self.array, self.what = array, what
+    def __init__(self, array: Any, name: str = "") -> None:
+        self.array, self.name = array, name
         self.shape, self.dtype = array.shape, array.dtype
-        check_matrix(self, what)
-        self.borders = borders(self.shape, what, chunk_rows(array))
+        check_matrix(self, self._what)
+        self.borders = borders(self.shape, self._what, chunk_rows(array))
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
         """Return rows begin to end - 1."""
@@ -121,7 +121,15 @@ class OpenRows(Rows):
             return np.asarray(self.array[begin:end])
         except Exception as error:  # codecs and filters fail in their own ways
             said = " ".join(str(error).split())
-            raise DataError(f"{self.what} cannot be read: {said}") from error
+            raise DataError(f"{self._what} cannot be read: {said}") from error
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the name of the array, and the number of the row."""
+        return self.name, row
+
+    @property
+    def _what(self) -> str:
+        return f"the samples in {self.name}" if self.name else "the samples"
 
 
 def chunk_rows(array: Any) -> int:

@@ -1,13 +1,15 @@
 """Samples in Zarr stores: folders with an array in chunks.
 
-Only codecs that decode numbers are let in: others of those that zarr knows would run what a
-stranger's store says, such as unpickling.
+A stranger's store is data and nothing else. Codecs must be those that only decode numbers: others
+that zarr may know would run what the store says, such as unpickling. No file in it may be a link,
+or anything but a regular file.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +40,8 @@ def rows_in(folder: Path, name: str) -> Rows:
     Raises
     ------
     DataError
-        Where there is no such array, it is no matrix of real numbers, or it has a codec that is
-        not among `CODECS`.
+        Where there is no such array, it is no matrix of real numbers, it has a codec that is not
+        among `CODECS`, or a file in it is no regular one.
     UsageError
         Where zarr is not installed.
     """
@@ -53,6 +55,7 @@ def rows_in(folder: Path, name: str) -> Rows:
                 f"{place} has the codec {codec!r}, which is not among those that only decode "
                 f"numbers ({', '.join(sorted(CODECS))}): write it with one of them"
             )
+    _check_files(place, place.stat().st_mtime_ns)
     try:
         import zarr
         from zarr.storage import LocalStore
@@ -62,7 +65,16 @@ def rows_in(folder: Path, name: str) -> Rows:
         array = zarr.open_array(store=LocalStore(place, read_only=True), mode="r")
     except Exception as error:
         raise npy.unreadable(place, error, "a Zarr array") from error
-    return OpenRows(array, f"the samples in {place}")
+    return OpenRows(array, str(place))
+
+
+@lru_cache(maxsize=16)
+def _check_files(place: Path, modified: int) -> None:
+    """Refuse an array with a link or a special file; once while its folder does not change."""
+    del modified
+    for file in place.rglob("*"):
+        if file.is_symlink() or not (file.is_file() or file.is_dir()):
+            raise DataError(f"{file} is no regular file: a Zarr array is read from such files only")
 
 
 def _only_matrix(folder: Path) -> Path:

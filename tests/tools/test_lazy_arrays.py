@@ -146,4 +146,4 @@ def test_a_chunk_that_cannot_be_decoded_names_the_array():
             raise RuntimeError("bad checksum")
 
     with pytest.raises(ob.DataError, match="the samples in x cannot be read: bad checksum"):
-        OpenRows(Broken(), "the samples in x").read(0, 3)
+        OpenRows(Broken(), "x").read(0, 3)

@@ -135,9 +135,9 @@ def test_samples_of_a_lower_rank_are_completed(name):
 
 @pytest.mark.parametrize("name", ["dask-tsqr", "dask-svd-compressed", "dask-ml-pca"])
 def test_chunks_do_not_change_what_dask_finds(name):
-    instance = ob.stochastic_pca(samples(90, 6), k=2)
-    found = [ob.solve(name, instance, chunk=chunk).solution for chunk in (7, 30, 1000)]
-    assert max(subspace_error(U, found[0]) for U in found[1:]) < 1e-8
+    instance = ob.stochastic_pca(samples(20, 6), k=2)
+    split, whole = (ob.solve(name, instance, chunk=chunk).solution for chunk in (7, 1000))
+    assert subspace_error(split, whole) < 1e-8
 
 
 @pytest.mark.parametrize("name", ["dask-ml-incremental-pca"])

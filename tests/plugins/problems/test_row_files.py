@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import tracemalloc
 
@@ -82,6 +83,7 @@ def test_each_format_has_the_parts_that_one_file_has(tmp_path, kind):
     blocks = [source.block(index) for index in range(source.count)]
     assert {block.dtype for block in blocks} == {np.dtype(np.float32)}
     assert np.array_equal(np.concatenate(blocks), X[:400])
+    assert str(tmp_path / "many") in source.label(0)
     point = ob.Solution(np.eye(6)[:, :2])
     assert instance.measure(point) == pytest.approx(whole.measure(point), rel=1e-9)
 
@@ -327,6 +329,21 @@ def test_a_zarr_store_cannot_have_anything_unpickled(tmp_path):
         (store / ".zarray").write_text(json.dumps({**described, key: codec}))
         with pytest.raises(DataError, match="has the codec 'pickle', which is not among those"):
             built(str(store))
+
+
+@pytest.mark.parametrize("special", ["link", "pipe"])
+def test_a_zarr_store_reads_nothing_but_its_own_files(tmp_path, special):
+    (tmp_path / "other").write_bytes(X.tobytes())
+    store = tmp_path / "x.zarr"
+    (store / "c").mkdir(parents=True)
+    described = {"shape": [9, 3], "node_type": "array", "codecs": ["bytes"]}
+    (store / "zarr.json").write_text(json.dumps(described))
+    if special == "link":
+        (store / "c" / "0").symlink_to(tmp_path / "other")
+    else:
+        os.mkfifo(store / "c" / "0")
+    with pytest.raises(DataError, match=r"c/0 is no regular file"):
+        built(str(store))
 
 
 @pytest.mark.parametrize(
