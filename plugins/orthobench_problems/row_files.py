@@ -51,6 +51,8 @@ CONTAINERS = {
 def rows_at(path: str, in_order: bool = True) -> AnyRows:
     """Return the rows that a path names: a memory map of one .npy file, `Rows` of anything else.
 
+    Their pickle has absolute paths, from which workers with another working folder read.
+
     Parameters
     ----------
     path : str
@@ -67,11 +69,11 @@ def rows_at(path: str, in_order: bool = True) -> AnyRows:
     """
     container, name = _container(path)
     if container is not None:
-        return CONTAINERS[container.suffix](container, name)
+        return CONTAINERS[container.suffix](container.absolute(), name)
     files = files_at(path)
     if _is_npy(files):
         return (npy.row_major if in_order else npy.mapped)(str(files[0]))
-    return _stacked(tuple(files), tuple(map(_state, files)))
+    return _stacked(tuple(file.absolute() for file in files), tuple(map(_state, files)))
 
 
 def files_at(path: str) -> list[Path]:

@@ -89,6 +89,18 @@ def test_each_format_has_the_parts_that_one_file_has(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", SOURCES)
+def test_a_worker_in_another_folder_reads_the_same_files(tmp_path, monkeypatch, kind):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    path = SOURCES[kind](tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    data = pickle.dumps(built(path.rpartition("/")[2]).oracle.source)
+    monkeypatch.chdir(tmp_path / "there")
+    source = pickle.loads(data)  # noqa: S301 - made here
+    assert np.array_equal(source.block(0), X[: source.height(0)])
+
+
+@pytest.mark.parametrize("kind", SOURCES)
 def test_each_format_is_centred_and_scaled_by_all_its_rows(tmp_path, kind):
     rows = X.astype(float) - X.mean(axis=0, dtype=float)
     scaled = rows / np.sqrt(np.mean(np.sum(rows**2, axis=1)))
