@@ -157,13 +157,14 @@ class ArraySource(BlockSource):
         """Yield samples begin to end - 1, so many at a time, which are read together."""
         which = self._numbers(begin, end)
         stored = self._stored(which) if isinstance(which, range) else None
+        copy = None if isinstance(self.rows, Rows) and self.rows.fresh else True
         for at in range(0, end - begin, size):
             part = slice(at, at + size)
             with np.errstate(over="ignore", invalid="ignore"):
                 if stored is None:
                     block = self._gathered(np.asarray(which[part]), kept)
                 else:
-                    block = np.array(stored[part], dtype=kept, order="C")
+                    block = np.array(stored[part], dtype=kept, order="C", copy=copy)
                 block -= self.centre
                 block *= self.scale
             if isinstance(self.rows, np.ndarray):

@@ -38,12 +38,15 @@ class Rows(ABC):
     ----------------
     random : bool
         Whether `gather` reads single rows without what is around them.
+    fresh : bool
+        Whether `read` returns an array that nobody else has, and that may be written to.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     borders: NDArray[np.intp]
     random: ClassVar[bool] = False
+    fresh: ClassVar[bool] = False
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -177,6 +180,7 @@ class Stacked(Rows):
         self.firsts = np.cumsum([0, *map(len, parts)]).astype(np.intp)
         self.shape, self.dtype = (int(self.firsts[-1]), parts[0].shape[1]), parts[0].dtype
         self.random = all(part.random for part in parts)  # type: ignore[misc]
+        self.fresh = all(part.fresh for part in parts)  # type: ignore[misc]
         own = [first + part.borders[:-1] for first, part in zip(self.firsts, parts, strict=False)]
         self.borders = np.append(np.concatenate(own), len(self)).astype(np.intp)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ class GeneratedRows(Rows):
     key : int
         Below 2^128.
     """
+
+    fresh: ClassVar[bool] = True
 
     def __init__(self, draw: Draw, shape: tuple[int, int], block: int, key: int) -> None:
         self.draw, self.shape, self.block, self.key = draw, shape, block, key

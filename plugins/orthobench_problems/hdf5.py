@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class HDF5Rows(Rows):
     UsageError
         Where h5py is not installed.
     """
+
+    fresh: ClassVar[bool] = True
 
     def __init__(self, file: Path, name: str = "") -> None:
         self.file = file

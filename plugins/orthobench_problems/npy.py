@@ -84,6 +84,7 @@ class NpyRows(Rows):
     """
 
     random: ClassVar[bool] = True
+    fresh: ClassVar[bool] = True
 
     def __init__(self, file: Path) -> None:
         rows = row_major(str(file))
@@ -93,17 +94,18 @@ class NpyRows(Rows):
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
         """Return rows begin to end - 1, in memory of their own."""
+        rows = np.empty((end - begin, self.shape[1]), self.dtype)
         row_bytes = self.shape[1] * self.dtype.itemsize
         try:
             with opened(self.file) as stream:
                 stream.seek(self._begin + begin * row_bytes)
-                data = stream.read((end - begin) * row_bytes)
+                count = stream.readinto(rows.view(np.uint8).data)
         except OSError as error:
             raise unreadable(self.file, error) from error
-        if len(data) < (end - begin) * row_bytes:
-            ended = begin + len(data) // row_bytes
+        if count < rows.nbytes:
+            ended = begin + count // row_bytes
             raise DataError(f"{self.file} has become shorter: it ends at row {ended}")
-        return np.frombuffer(data, self.dtype).reshape(end - begin, self.shape[1])
+        return rows
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
         """Return rows by number."""

@@ -127,6 +127,16 @@ def test_the_digest_is_of_names_too(tmp_path):
     assert checksum(path) != before
 
 
+@pytest.mark.parametrize("dtype", [">f4", "<f8", "f2", "u1", "?"])
+def test_files_of_any_type_are_read_and_left_as_they_are(tmp_path, dtype):
+    Y = (X > 1).astype(dtype)
+    source = ArraySource(rows_at(write(tmp_path, np.array_split(Y, 3))), scale=2.0, centre=1.0)
+    for _ in range(2):
+        found = np.concatenate([source.block(index) for index in range(source.count)])
+        assert np.array_equal(found, (Y.astype(float) - 1) * 2)
+        assert np.array_equal(np.concatenate(list(source.one_pass())), found)
+
+
 def test_numbers_in_names_are_compared_as_numbers(tmp_path):
     for name in ("p10.npy", "p9.npy", "p1.npy", "p09.npy", "q1.npy", "p.npy"):
         np.save(tmp_path / name, X[:1])
