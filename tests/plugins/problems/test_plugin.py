@@ -38,6 +38,8 @@ def test_the_names_are_the_pinned_ones():
         "orthogonal-distribution",
         "incremental-trap",
         "spiked-covariance",
+        "generated-pca",
+        "generated-factor",
         "missing-entries",
         "digits",
         "mnist",
