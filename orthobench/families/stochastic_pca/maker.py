@@ -15,7 +15,7 @@ from orthobench.contract.sources import ArraySource, IteratorSource, Sampler, Sa
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment, SecondMoment, second_moment
 from orthobench.families.stochastic_pca.judge import RELAXED_METRICS, Judge
-from orthobench.tools.arrays import Array, is_array_like, is_whole
+from orthobench.tools.arrays import Array, is_array_like, is_whole, matrix
 from orthobench.tools.lazy_arrays import is_lazy, rows_of
 from orthobench.tools.rows import Rows
 
@@ -165,7 +165,10 @@ def _moment(data: Data, d: int, part: str) -> SecondMoment:
 
 
 def _held_out(data: Data, what: str) -> ArraySource:
-    return data if isinstance(data, ArraySource) else ArraySource(rows_of(data, what))
+    if isinstance(data, ArraySource):
+        return data
+    rows = rows_of(data, what)
+    return ArraySource(rows if isinstance(rows, Rows) else matrix(rows, what))
 
 
 def _of_width(moment: SecondMoment, d: int, what: str) -> SecondMoment:
