@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -80,14 +81,15 @@ RUNS = {
 
 @cache
 def costs(solver: str) -> Costs:
-    """Return the costs of a solver: fitted to the runs on 1 and 2 workers, and assumed."""
-    known = Costs(0.0, MERGES[solver], BYTES[solver], LATENCY, BANDWIDTH, SCHEDULER)
+    """Return the costs of a solver on this machine: fitted to the runs on 1 and 2 workers."""
+    known = Costs(0.0, MERGES[solver], BYTES[solver], LATENCY, BANDWIDTH)
     return fitted([run for run in RUNS[solver] if run.workers < 4], known)
 
 
 def pass_over(solver: str, samples: int, workers: int) -> PassTime:
-    """Return what a pass over so many samples takes."""
-    return simulated(costs(solver), -(-samples // BLOCK), workers)
+    """Return what a pass over so many samples takes on a cluster."""
+    elsewhere = replace(costs(solver), scheduler=SCHEDULER)
+    return simulated(elsewhere, -(-samples // BLOCK), workers)
 
 
 def table() -> Iterator[str]:

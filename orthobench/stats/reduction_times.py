@@ -106,10 +106,11 @@ def simulated(costs: Costs, blocks: int, workers: int, cores: int | None = None)
     blocks, workers : int
         At least 1; workers beyond the number of blocks stay idle.
     cores : int, optional
-        Processor cores that all workers share; by default one each.
+        Processor cores that all workers share with the scheduler, so that its seconds add to
+        theirs. By default each has one, and a pass takes as long as the busier of them.
     """
-    alone, _ = _walked(costs, blocks, 1)
-    wall, sent = _walked(_crowded(costs, workers, cores), blocks, min(workers, blocks))
+    alone, _ = _pass(costs, blocks, 1, cores)
+    wall, sent = _pass(costs, blocks, workers, cores)
     return PassTime(blocks, workers, wall, sent * costs.summary_bytes, alone / (workers * wall))
 
 
@@ -117,31 +118,44 @@ def fitted(runs: Sequence[MeasuredPass], known: Costs) -> Costs:
     """Return costs that explain measured passes.
 
     The seconds of a block are what workers spent in the verbs, merges apart, in the runs in which
-    they share no core; fixed is what is left of the wall time of these runs, on average.
+    they share no core. What is left of the wall time of these runs is fitted by least squares, as
+    seconds that the scheduler takes for a task and seconds of each pass, neither of them negative.
 
     Parameters
     ----------
     runs : sequence of MeasuredPass
-        At least one without shared cores.
+        At least one in which workers share no core; of several numbers of workers, to tell apart
+        what depends on tasks.
     known : Costs
         What is measured apart: `merge`, which the seconds of workers do not tell from `summarize`;
-        the size of a summary, latency, bandwidth and scheduler. The other numbers are replaced.
+        the size of a summary, latency and bandwidth. The other numbers are replaced.
 
     Raises
     ------
     ValueError
         Where workers share cores in all runs.
     """
+    from scipy.optimize import nnls
+
     own = [run for run in runs if run.workers <= run.cores]
     if not own:
         raise ValueError("there is no run without shared cores to fit the costs to")
     spent = sum(run.worker_seconds - (run.blocks - 1) * known.merge for run in own)
     summarize = max(0.0, spent) / sum(run.blocks for run in own)
-    costs = replace(known, summarize=summarize, fixed=0.0)
-    rest = [
-        run.wall_seconds - simulated(costs, run.blocks, run.workers).wall_seconds for run in own
-    ]
-    return replace(costs, fixed=max(0.0, sum(rest) / len(rest)))
+    costs = replace(known, summarize=summarize, scheduler=0.0, fixed=0.0)
+    busy = [simulated(costs, run.blocks, run.workers).wall_seconds for run in own]
+    rest = np.array([run.wall_seconds for run in own]) - busy
+    counts = np.array([[_tasks(run.blocks, run.workers), 1] for run in own], dtype=np.float64)
+    (scheduler, fixed), _ = nnls(counts, np.maximum(rest, 0.0))
+    return replace(costs, scheduler=float(scheduler), fixed=float(fixed))
+
+
+def _pass(costs: Costs, blocks: int, workers: int, cores: int | None) -> tuple[float, int]:
+    """Return the seconds of a pass, and how many summaries are sent."""
+    walked, sent = _walked(_crowded(costs, workers, cores), blocks, min(workers, blocks))
+    scheduling = _tasks(blocks, workers) * costs.scheduler
+    wall = max(walked, scheduling) if cores is None else walked + scheduling
+    return wall + costs.fixed, sent
 
 
 def _crowded(costs: Costs, workers: int, cores: int | None) -> Costs:
@@ -151,7 +165,7 @@ def _crowded(costs: Costs, workers: int, cores: int | None) -> Costs:
 
 
 def _walked(costs: Costs, blocks: int, workers: int) -> tuple[float, int]:
-    """Return the seconds of a pass, and how many summaries are sent."""
+    """Return the seconds until the last merge, and how many summaries are sent."""
     firsts = np.arange(workers, dtype=np.int64) * blocks // workers
     free = np.diff(firsts, append=blocks) * costs.summarize
     sent = 0
@@ -159,8 +173,12 @@ def _walked(costs: Costs, blocks: int, workers: int) -> tuple[float, int]:
         free += _own_merges(firsts, blocks, level) * costs.merge
     for level in range(1, (blocks - 1).bit_length() + 1):
         sent += _merge_across(costs, free, firsts, blocks, level)
-    tasks = 2 * -(-blocks // run_length(blocks, workers)) - 1
-    return max(float(free[0]), tasks * costs.scheduler) + costs.fixed, sent
+    return float(free[0]), sent
+
+
+def _tasks(blocks: int, workers: int) -> int:
+    """Return the number of runs of blocks and of their merges."""
+    return 2 * -(-blocks // run_length(blocks, workers)) - 1
 
 
 def _merges(blocks: int, level: int) -> int:

@@ -70,6 +70,12 @@ def test_workers_share_cores():
     assert simulated(costs, 64, 4).wall_seconds == pytest.approx(16)
 
 
+def test_a_scheduler_takes_its_seconds_from_workers_that_share_its_cores():
+    """16 tasks of a block each for both workers, and 31 merges."""
+    costs = Costs(1.0, 0.0, scheduler=0.1)
+    assert simulated(costs, 32, 2, cores=2).wall_seconds == pytest.approx(16 + 63 * 0.1)
+
+
 def test_a_scheduler_bounds_what_workers_gain():
     """A million blocks are tasks of 4 blocks each, of which two merge into one."""
     costs = Costs(1e-3, 0.0, scheduler=1e-3)
@@ -83,7 +89,7 @@ def test_ten_thousand_workers_merge_in_fourteen_levels():
     assert wall == pytest.approx(1 + 13 * 1.004 + 1)
 
 
-TRUE = Costs(0.5, 0.05, **LAN, fixed=0.7)
+TRUE = Costs(0.5, 0.05, **LAN, scheduler=0.01, fixed=0.7)
 
 
 def run(blocks, workers, cores=2):
@@ -93,7 +99,8 @@ def run(blocks, workers, cores=2):
 
 def test_fitted_costs_are_those_that_runs_were_made_with():
     found = fitted([run(n, w) for n in (32, 256) for w in (1, 2)], Costs(0.0, 0.05, **LAN))
-    assert (found.summarize, found.fixed) == pytest.approx((0.5, 0.7))
+    assert found.summarize == pytest.approx(0.5)
+    assert (found.scheduler, found.fixed) == pytest.approx((0.01, 0.7))
     for workers in (1, 2, 4):
         wall = run(512, workers).wall_seconds
         assert simulated(found, 512, workers, 2).wall_seconds == pytest.approx(wall)
