@@ -1,8 +1,8 @@
 """Passes over blocks: what a second worker gains, and against scikit-learn's IncrementalPCA.
 
 Run with ``pytest benchmarks/test_summaries.py`` on a machine with two idle cores: workers are
-processes, and what they gain is wall time. The blocks are those of one memory-mapped file of
-float32, so that reading them, which is not on the clock, is a copy.
+processes, and what they gain is wall time. The blocks are those of one memory-mapped file of 2 GB,
+so that reading them, which is not on the clock, is a copy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from orthobench.harness.stopping import Budget
 from orthobench.tools.geometry import random_point
 
 D, K = usually(512, smoke=30), usually(10, smoke=3)
-ROWS = usually(400_000, smoke=5000)
+ROWS = usually(1_000_000, smoke=5000)
 ROUNDS = usually(3, smoke=1)
 EFFICIENCY, FASTER = usually(0.8, smoke=0.0), usually(5.0, smoke=0.0)
 SHARPNESS = 1e-3
