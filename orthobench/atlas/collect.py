@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
+from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.identity import canonical
+from orthobench.harness.stopping import Ending
 from orthobench.report.grouping import grouped
 from orthobench.results.record import Record
 from orthobench.results.results import Results, store_at
 from orthobench.results.store import Store
-from orthobench.results.tiers import REPORTED, Tier, graded
+from orthobench.results.tiers import RECOMPUTED, REPORTED, TIMED, WITHDRAWN, Tier, graded
 from orthobench.results.tuning import Entry
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.places import DEFAULT
+
+TRUST = (WITHDRAWN, REPORTED, RECOMPUTED, TIMED)
+"""The tiers, those that are trusted more behind."""
 
 LONGEST = 300
 """The most characters of a reason."""
@@ -80,41 +85,73 @@ def _machine(session: Mapping[str, Any]) -> str:
 
 
 def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
-    """Yield the rows of one suite."""
-    results = merged(parts)
-    origins = {key: origin for part in parts for key, origin in _origins(part)}
-    for entries in grouped(results.entries, lambda entry: entry.facts.family).values():
-        runs = run_matrix(entries)
-        at = _Positions(runs)
-        for entry in entries:
-            if not entry.refused:
-                for record in entry.finished:
-                    yield _row(results.suite, entry, record, at, origins[record.key])
+    """Yield the rows of one suite: those that count, and those withdrawn beside them."""
+    known = _trusted(parts)
+    results, withdrawn = merged(parts, known), _results(parts, known, counting=False)
+    positions = {
+        (family, seed): _Positions(run_matrix(own))
+        for family, entries in _by_family(results).items()
+        for seed, own in _by_seed(entries).items()
+    }
+    for one in (results, withdrawn):
+        for entry in (entry for entry in one.entries if not entry.refused):
+            for record in entry.finished:
+                at = positions.get((entry.facts.family, record.seed))
+                yield _row(one.suite, entry, known[record.key], at)
 
 
-class _Origin(NamedTuple):
-    """Where a result comes from: the processor, and how far it can be trusted."""
+def _by_family(results: Results) -> dict[str, list[Entry]]:
+    return grouped(results.entries, lambda entry: entry.facts.family)
 
+
+def _by_seed(entries: Sequence[Entry]) -> dict[int, list[Entry]]:
+    """Return entries of one seed each: a solver that lacks a seed takes it from no other."""
+    found: dict[int, list[Entry]] = {}
+    for entry in entries:
+        for record in entry.finished:
+            one = replace(entry, records=(record,), seeds=(record.seed,))
+            found.setdefault(record.seed, []).append(one)
+    return found
+
+
+class _Known(NamedTuple):
+    """A run, its processor, and how far its result can be trusted."""
+
+    record: Record
     machine: str
     tier: Tier
 
+    @property
+    def trust(self) -> tuple[bool, int]:
+        """What sorts the results of one cell."""
+        return self.record.stop.status is not Ending.MISSING, TRUST.index(self.tier.name)
 
-def _origins(part: Results) -> Iterator[tuple[str, _Origin]]:
-    machine, tiers = _machine(part.session()), graded(part.path)
-    for record in part.records:
-        yield record.key, _Origin(machine, tiers.get(record.key, Tier(REPORTED)))
+
+def _trusted(parts: Sequence[Results]) -> dict[str, _Known]:
+    """Return each cell once: of several results of it the one that is trusted most.
+
+    So what somebody hands in takes the place of no result that came out again here.
+    """
+    found: dict[str, _Known] = {}
+    for part in parts:
+        machine, tiers = _machine(part.session()), graded(part.path)
+        for record in part.records:
+            one = _Known(record, machine, tiers.get(record.key, Tier(REPORTED)))
+            if record.key not in found or one.trust > found[record.key].trust:
+                found[record.key] = one
+    return found
 
 
-def merged(parts: Sequence[Results]) -> Results:
-    """Return the results of a suite from all stores that have some; each cell counts once."""
-    records: dict[str, Record] = {}
-    for record in (record for part in parts for record in part.records):
-        known = records.get(record.key)
-        if known is None or (known.trace == () and record.trace):
-            records[record.key] = record
-    _refuse_other_budgets(records.values())
-    first = parts[0]
-    return Results(first.suite, first.path, list(records.values()), score=first.score)
+def merged(parts: Sequence[Results], known: Mapping[str, _Known] | None = None) -> Results:
+    """Return the results of a suite from all stores that have some, without those withdrawn."""
+    results = _results(parts, known or _trusted(parts), counting=True)
+    _refuse_other_budgets(results.records)
+    return results
+
+
+def _results(parts: Sequence[Results], known: Mapping[str, _Known], counting: bool) -> Results:
+    records = [one.record for one in known.values() if (one.tier.name != WITHDRAWN) is counting]
+    return Results(parts[0].suite, parts[0].path, records, score=parts[0].score)
 
 
 def _refuse_other_budgets(records: Iterable[Record]) -> None:
@@ -150,16 +187,18 @@ class _Positions:
         """Return a cost up to each target; infinite where it was not reached."""
         s, i = self.solver.get(solver), self.instance.get((problem, seed))
         if s is None or i is None:
-            return (math.inf,) * len(SHARES)
+            return UNREACHED
         return tuple(self.costs[cost][s, i].tolist())
 
 
-def _row(suite: str, entry: Entry, record: Record, at: _Positions, origin: _Origin) -> AtlasRow:
-    problem, solver, (machine, tier) = record.problem, record.solver, origin
-    start, lowest = at.gap(entry.problem, record.seed)
+def _row(suite: str, entry: Entry, known: _Known, at: _Positions | None) -> AtlasRow:
+    record, machine, tier = known
+    problem, solver = record.problem, record.solver
+    start, lowest = at.gap(entry.problem, record.seed) if at else (math.nan, math.nan)
     spent = [READ[cost](record.trace[-1]) if record.trace else math.nan for cost in COSTS]
     value = final(record, metric_of(problem.primary))
-    to = [at.to(cost, solver.label, entry.problem, record.seed) for cost in COSTS]
+    where = solver.label, entry.problem, record.seed
+    to = [at.to(cost, *where) if at and tier.name != WITHDRAWN else UNREACHED for cost in COSTS]
     return AtlasRow(
         suite=suite, family=problem.family, problem=entry.problem, name=problem.name,
         parameters=canonical(problem.parameters), solver=solver.label,

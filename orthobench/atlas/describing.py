@@ -14,6 +14,7 @@ from orthobench.contract.problem import AnyInstance
 from orthobench.errors import OrthobenchError
 from orthobench.harness.identity import Streams
 from orthobench.registry.plugins import Registry, catalogue
+from orthobench.registry.strangers import refuse_files
 from orthobench.report.grouping import grouped
 
 
@@ -21,7 +22,8 @@ def described(atlas: Atlas) -> Atlas:
     """Return an atlas with the features of its problems and the memory of its solvers there.
 
     Each problem is built once, with seed 0, on no clock. What is not installed here, or has no data
-    here, stays without. A solver is looked up by the first word of its label.
+    here, stays without, as does what names a file: a store may be a stranger's. A solver is looked
+    up by the first word of its label.
     """
     registry = catalogue()
     groups = grouped(atlas.rows, lambda row: (row.name, row.parameters))
@@ -47,6 +49,7 @@ def _described(rows: list[AtlasRow], registry: Registry) -> Iterator[tuple[Atlas
 
 def _instance(row: AtlasRow, registry: Registry) -> AnyInstance | None:
     try:
+        refuse_files(settings(row.parameters))
         problem = registry.problem(row.name, settings(row.parameters))
         stream = Streams.of(row.parameters, "", 0).data
         return problem.build(np.random.default_rng(stream))
@@ -57,6 +60,7 @@ def _instance(row: AtlasRow, registry: Registry) -> AnyInstance | None:
 def _memory(row: AtlasRow, instance: AnyInstance, registry: Registry) -> float:
     name = row.solver.split(" ")[0]
     try:
+        refuse_files(settings(row.solver_parameters))
         solver = registry.solver(name, settings(row.solver_parameters))
     except OrthobenchError:
         return float("nan")

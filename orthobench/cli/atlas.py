@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -32,13 +33,15 @@ def atlas(
     """Write the site "Which method should I use?" from STORES.
 
     It answers for each family and situation, with the evidence and the problems on which the answer
-    loses, in static files that need no network. Results of one suite may be in several stores:
-    solvers are compared with each other there. OUT/atlas.parquet has a row for each run, and is
-    what `orthobench advise` reads.
+    loses, in static files that need no network. Results of one suite may be in several stores or
+    submissions: solvers are compared with each other there. OUT/atlas.parquet has a row for each
+    run, and is what `orthobench advise` reads.
     """
     from orthobench.atlas.building import build
+    from orthobench.results.submissions import store_of
 
-    with status_line(quiet) as tell:
+    with status_line(quiet) as tell, ExitStack() as unpacked:
         tell("reading the stores, and building each problem once")
-        page = build(stores, out, previous, reports)
+        paths = [unpacked.enter_context(store_of(store))[0] for store in stores]
+        page = build(paths, out, previous, reports)
     say(page)

@@ -1,15 +1,18 @@
 """Stores as rows of an atlas: a real run of two suites, in one store and in two."""
 
+import json
 import math
+import shutil
 from dataclasses import replace
 
+import edited_stores as edit
 import numpy as np
 import pytest
 
 import orthobench as ob
 from orthobench.atlas.collect import collect
 from orthobench.atlas.describing import described
-from orthobench.atlas.table import SHARES
+from orthobench.atlas.table import SHARES, Atlas
 from orthobench.errors import StoreError, UsageError
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
@@ -116,3 +119,58 @@ def test_problems_are_described_by_their_data(store):
     assert all(0 < row.noise < 1 for row in atlas.rows)
     unknown = replace(atlas, rows=(replace(atlas.rows[0], name="gone", d=0),))
     assert described(unknown).rows[0].d == 0
+
+
+def falsified(path, store, factor):
+    """A copy of a store in which one result was made better, and the key of its cell."""
+    shutil.copy(store, path)
+    with Store(path) as opened:
+        cell = next(c for c in opened.reported() if c.content["solver"]["name"] == "batch-pca")
+    edit.rewritten(path, cell.key, edit.metric("suboptimality", factor))
+    return cell.key
+
+
+@pytest.mark.parametrize("first", ["own", "theirs"])
+def test_of_two_results_of_a_cell_the_one_that_was_recomputed_counts(store, tmp_path, first):
+    own, theirs = tmp_path / "own.sqlite", tmp_path / "theirs.sqlite"
+    shutil.copy(store, own)
+    falsified(theirs, store, 1e-9)
+    with Store(own) as opened:
+        tiers.write(tiers.Tiers(recomputed=opened.checksums()), tiers.beside(own))
+    stores = [own, theirs] if first == "own" else [theirs, own]
+    found, alone = collect(stores), collect([own])
+    assert sorted(map(repr, found.rows)) == sorted(map(repr, alone.rows))
+    assert {row.tier for row in found.rows} == {"recomputed"}
+
+
+def test_a_withdrawn_result_changes_no_other_and_stays_with_its_reason(tmp_path):
+    path, sound = tmp_path / "results.sqlite", tmp_path / "sound.sqlite"
+    run(sound, solver=[{"name": "batch-pca"}, {"name": "oja"}, {"name": "ccipca"}])
+    key = falsified(path, sound, 1e-9)
+    tiers.write(tiers.Tiers(withdrawn={key: "it does not come out again"}), tiers.beside(path))
+    (false,) = (row for row in collect([path]).rows if row.tier == "withdrawn")
+    assert false.reason == "it does not come out again"
+    assert set(false.flops_to) == {math.inf}
+    others = [row for row in collect([path]).rows if row.tier != "withdrawn"]
+    assert len(others) == 2 * 3 * 3 - 1
+    same = [row for row in others if (row.contest, row.seed) == (false.contest, false.seed)]
+    assert [row.lowest > 10 * false.value for row in same] == [True, True]
+    tiers.write(tiers.Tiers(withdrawn={tiers.ALL: "all of it"}), tiers.beside(path))
+    assert {row.tier for row in collect([path]).rows} == {"withdrawn"}
+
+
+def test_a_solver_that_lacks_a_seed_takes_it_from_no_other(store, tmp_path):
+    run(tmp_path / "theirs.sqlite", solver=[{"name": "ccipca"}], seeds=1)
+    alone, found = collect([store]), collect([store, tmp_path / "theirs.sqlite"])
+    later = [[row for row in one.rows if row.seed > 0] for one in (alone, found)]
+    assert [(r.lowest, r.flops_to) for r in later[0]] == [(r.lowest, r.flops_to) for r in later[1]]
+    assert {row.seed for row in found.rows if row.solver == "ccipca"} == {0}
+    assert all(min(row.flops_to) < math.inf for row in found.rows if row.solver == "batch-pca")
+
+
+def test_no_file_that_a_store_names_is_read(store, tmp_path):
+    np.save(tmp_path / "X.npy", np.eye(9))
+    (row, *_) = collect([store]).rows
+    parameters = json.dumps({"path": str(tmp_path / "X.npy"), "k": 2})
+    alien = replace(row, name="npy-pca", parameters=parameters)
+    assert np.isnan(described(Atlas((alien,))).rows[0].decay)
