@@ -60,7 +60,7 @@ def references(cls: type[Any]) -> str:
 def computes(cls: type[Any]) -> str:
     """Return where a solver computes, a sentence; empty where only NumPy will do."""
     able = [words for name, words in PLACES.items() if cls.computes_on(place_of(name))]
-    if len(able) < 2:
+    if len(able) < 2 or hasattr(cls, "library"):  # a peer of one library
         return ""
     waits = "" if getattr(cls, "readings", 0) == 0 else " On a device steps wait for values."
     return f"Where it computes ([`on`](../guide/devices.md)): {', '.join(able)}.{waits}"

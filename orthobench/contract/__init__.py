@@ -51,6 +51,7 @@ from orthobench.tools.arrays import (
     like,
     matrix,
     namespace,
+    rows_of,
 )
 from orthobench.tools.geometry import (
     complete,
@@ -121,6 +122,7 @@ __all__ = [
     "random_point",
     "read_end",
     "rotate",
+    "rows_of",
     "subspace_error",
     "unit_columns",
     "unless_ended",

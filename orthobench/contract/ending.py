@@ -47,6 +47,8 @@ def ends(state: EndingState, converged: Any, failed: Any = False) -> bool:
     bool
         Whether it has ended; False where only the device knows.
     """
+    if converged is False and failed is False:
+        return False
     if not isinstance(converged, (bool, np.bool_)):
         _note(state, converged, failed)
         return False

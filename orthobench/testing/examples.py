@@ -26,7 +26,7 @@ from orthobench.families.stochastic_pca import EntryOracle, stochastic_pca
 from orthobench.families.symmetric_tensors import composed
 from orthobench.families.symmetric_tucker import MomentOracle, symmetric_tucker
 from orthobench.testing.short_runs import Runner
-from orthobench.tools.arrays import Array, namespace
+from orthobench.tools.arrays import Array, rows_of
 from orthobench.tools.geometry import random_point
 from orthobench.tools.scalars import inner
 
@@ -165,7 +165,7 @@ class _Moment(FiniteSumOracle):
         return -(self.C @ X) * self.weights
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        A = namespace(X).take(self.samples, chosen, axis=0)
+        A = rows_of(self.samples, chosen)
         return -(A.T @ (A @ X)) * self.weights / A.shape[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -14,6 +15,9 @@ from orthobench.errors import DataError
 
 Array: TypeAlias = NDArray[np.float64]
 """A NumPy array of float64."""
+
+KEPT = 64
+"""Most rows of identity matrices that are kept: making a small one takes as long as using it."""
 
 AnyArray = TypeVar("AnyArray", bound=Any)
 """An array of any library."""
@@ -38,13 +42,29 @@ def like(values: NDArray[np.generic], x: Any) -> Any:
     return namespace(x).asarray(values, dtype=kind, device=device(x))
 
 
+def rows_of(A: Any, rows: Any) -> Any:
+    """Return a copy of some rows of an array; their numbers are an array of its library."""
+    if isinstance(A, np.ndarray):
+        return A[rows]
+    return namespace(A).take(A, rows, axis=0)
+
+
 def identity(size: int, x: Any) -> Any:
-    """Return an identity matrix of the library, the device and the precision of x."""
+    """Return an identity matrix of the library, device and precision of x: do not write into it."""
     if isinstance(x, np.ndarray):
-        return np.eye(size, dtype=x.dtype)
+        return (_kept_eye if size <= KEPT else _eye)(size, x.dtype)
     from array_api_compat import device
 
     return namespace(x).eye(size, dtype=x.dtype, device=device(x))
+
+
+def _eye(size: int, kind: np.dtype[Any]) -> NDArray[Any]:
+    matrix = np.eye(size, dtype=kind)
+    matrix.flags.writeable = False
+    return matrix
+
+
+_kept_eye = lru_cache(maxsize=64)(_eye)
 
 
 def is_plain(x: Any) -> bool:

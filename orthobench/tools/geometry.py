@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from math import cos, sin
+from typing import Any
 
 import numpy as np
 
-from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, namespace
+from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, is_plain, namespace
 from orthobench.tools.scalars import length
 
 
@@ -44,12 +45,19 @@ def orthonormalize(A: AnyArray) -> AnyArray:
     -----
     4nk² - 4k³/3 flops (Householder, with Q formed).
     """
-    xp = namespace(A)
-    Q, R = xp.linalg.qr(A)
-    diagonal = xp.linalg.diagonal(R)
-    ones = xp.ones_like(diagonal)
-    signed: AnyArray = Q * xp.where(diagonal < 0, -ones, ones)
+    Q, R = namespace(A).linalg.qr(A)
+    signed: AnyArray = Q * diagonal_signs(R)
     return in_rows(signed)
+
+
+def diagonal_signs(A: Any) -> Any:
+    """Return the signs of the diagonal entries of a matrix, 1 for those that are zero."""
+    if is_plain(A):
+        return np.where(A.diagonal() < 0, -1.0, 1.0)
+    xp = namespace(A)
+    diagonal = xp.linalg.diagonal(A)
+    ones = xp.ones_like(diagonal)
+    return xp.where(diagonal < 0, -ones, ones)
 
 
 def random_point(n: int, k: int, rng: np.random.Generator) -> Array:

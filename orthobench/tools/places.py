@@ -71,7 +71,7 @@ class Place:
     @property
     def is_default(self) -> bool:
         """Whether it is NumPy in float64, in this process, on samples that stream."""
-        return self == DEFAULT
+        return self is DEFAULT or self == DEFAULT
 
     @property
     def moves(self) -> bool:

@@ -72,9 +72,15 @@ def chosen(condition: Any, yes: Any, no: Any) -> Any:
 
 def least(a: Any, b: Any) -> Any:
     """Return the smaller of two numbers."""
-    return chosen(b < a, b, a)
+    below = b < a
+    if below is True or below is False:
+        return b if below else a
+    return chosen(below, b, a)
 
 
 def greatest(a: Any, b: Any) -> Any:
     """Return the larger of two numbers."""
-    return chosen(b > a, b, a)
+    above = b > a
+    if above is True or above is False:
+        return b if above else a
+    return chosen(above, b, a)

@@ -127,10 +127,12 @@ def settle(state: Iterate, norm: Any, tolerance: float) -> bool:
     tolerance : float
         Relative to `Iterate.unit`.
     """
-    ended = ends(state, norm <= tolerance * state.unit, not_finite(norm))
+    small, lost = norm <= tolerance * state.unit, not_finite(norm)
+    if (small is False and lost is False) or not ends(state, small, lost):
+        return False
     if state.status is Status.FAILED:
         fail(state)
-    return ended
+    return True
 
 
 def measured(state: Iterate, G: Any) -> bool:
@@ -152,8 +154,7 @@ def fail(state: State) -> None:
 
 def size_of(A: Any) -> int:
     """Return how many entries a matrix has."""
-    n, p = A.shape
-    return int(n * p)
+    return A.size if isinstance(A, np.ndarray) else int(A.shape[0] * A.shape[1])
 
 
 def norm_of(A: Any, state: State) -> Any:

@@ -20,6 +20,7 @@ from orthobench.contract import (
     namespace,
     orthonormalize,
     parameter,
+    rows_of,
     unless_ended,
 )
 from orthobench.families.stiefel import StiefelOracle
@@ -137,16 +138,16 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
 
     def _rows(self, oracle: StiefelOracle, state: SubmanifoldState) -> Any:
         """Rotate random rows of X; return the norm of the gradient there."""
-        n, r, take = oracle.n, state.size, namespace(state.X).take
+        n, r = oracle.n, state.size
         drawn = np.sort(state.rng.choice(n, r, replace=False))
         rows = like(drawn, state.X)
         if self.batch:
-            G = take(estimated(oracle, state, state.X, self.batch), rows, axis=0)
+            G = rows_of(estimated(oracle, state, state.X, self.batch), rows)
         else:
             G = oracle.gradient_rows(state.X, rows)
             state.work.samples += oracle.terms
             state.work.flops += oracle.gradient_rows_flops(r)
-        some = take(state.X, rows, axis=0)
+        some = rows_of(state.X, rows)
         turn, norm = self._turn(state, G, some)
         state.X = unless_ended(state, _replaced(state.X, drawn, turn @ some), state.X)
         return norm

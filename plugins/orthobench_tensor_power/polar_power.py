@@ -28,6 +28,7 @@ from orthobench.families.orthogonal_tensor import (
     first_point_flops,
     start_parameter,
 )
+from orthobench.tools.geometry import diagonal_signs
 from orthobench.tools.scalars import chosen, greatest, length
 
 ALLOWED_FAILURES = 2
@@ -132,17 +133,17 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
     def step(self, oracle: TensorOracle, state: PolarPowerState) -> None:
         """Replace U by the polar factor, and contract."""
         del oracle
-        total, n = namespace(state.U).sum, state.U.shape[0]
-        value = total(state.weights)
+        value, n = _sum(state.weights), state.U.shape[0]
         moved = polar(state.contracted + state.shift * state.U)
         state.U = unless_ended(state, moved, state.U)
         state.work.steps += 1
         state.work.flops += flops.polar(n, n)
         gradient = self._contract(state)
-        failed = (total(state.weights) <= value) & (gradient > ROUNDING)
-        state.failures = chosen(failed, state.failures + 1, state.failures)
-        too_many = failed & (state.failures > ALLOWED_FAILURES)
-        state.shift = chosen(too_many, greatest(2 * state.shift, value / n), state.shift)
+        failed = (_sum(state.weights) <= value) & (gradient > ROUNDING)
+        if failed is not False:
+            state.failures = chosen(failed, state.failures + 1, state.failures)
+            too_many = failed & (state.failures > ALLOWED_FAILURES)
+            state.shift = chosen(too_many, greatest(2 * state.shift, value / n), state.shift)
 
     def solution(self, state: PolarPowerState) -> Solution:
         """Return the factors, and T(u, u, u) of each as its weight."""
@@ -154,15 +155,17 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
         state.contracted = _contracted(state.tensor, state.U)
         inner = state.U.T @ state.contracted
         state.work.flops += contraction_flops(inner.shape[0])
-        diagonal = xp.linalg.diagonal(inner)
-        ones = xp.ones_like(diagonal)
-        signs = xp.where(diagonal < 0, -ones, ones)
+        signs = diagonal_signs(inner)
         state.U = state.U * signs
         inner = inner * signs[:, None]
-        state.weights = copied(xp.linalg.diagonal(inner))
+        state.weights = copied(inner.diagonal() if is_plain(inner) else xp.linalg.diagonal(inner))
         gradient = length(inner - inner.T) / 2 / state.norm
         ends(state, gradient <= self.tolerance)
         return gradient
+
+
+def _sum(weights: Any) -> Any:
+    return float(weights.sum()) if is_plain(weights) else namespace(weights).sum(weights)
 
 
 def _tensor(T: Any) -> tuple[Any, Any]:

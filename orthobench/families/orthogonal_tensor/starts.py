@@ -49,7 +49,7 @@ def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> A
     if start == "random":
         return copied(oracle.start)
     if start == "identity":
-        return identity(oracle.n, oracle.T)
+        return copied(identity(oracle.n, oracle.T))
     w = rng.standard_normal(oracle.n)
     slices = oracle.T @ like(w / np.linalg.norm(w), oracle.T)
     return in_rows(namespace(slices).linalg.eigh(slices)[1])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, namespace
+from orthobench.tools.arrays import Array, namespace, rows_of
 
 Cost: TypeAlias = Callable[[Array], float]
 """Maps X (n, p) to a number."""
@@ -65,7 +65,7 @@ class StiefelOracle(Oracle, ABC):
 
     def gradient_rows(self, X: Any, rows: Any) -> Any:
         """Return some rows of the gradient at X, a fresh array; here of the whole gradient."""
-        return namespace(X).take(self.gradient(X), rows, axis=0)
+        return rows_of(self.gradient(X), rows)
 
     def gradient_rows_flops(self, count: int) -> int:
         """Return the flops of `gradient_rows` for so many rows."""

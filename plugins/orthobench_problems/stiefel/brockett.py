@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, namespace, parameter, random_point
+from orthobench.contract import Array, Instance, parameter, random_point, rows_of
 from orthobench.families.stiefel import Stiefel, StiefelOracle, instance
 from orthobench.tools.flops import gemm
 from orthobench.tools.scalars import inner
@@ -52,7 +52,7 @@ class WeightedTraceOracle(StiefelOracle):
 
     def gradient_rows(self, X: Any, rows: Any) -> Any:
         """Return rows of 2AXN, from the same rows of A."""
-        return (namespace(X).take(self.A, rows, axis=0) @ X) * (2 * self.weights)
+        return (rows_of(self.A, rows) @ X) * (2 * self.weights)
 
     def gradient_rows_flops(self, count: int) -> int:
         """Return the flops of `gradient_rows`."""

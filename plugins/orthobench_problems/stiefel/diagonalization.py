@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, DataError, Instance, namespace, parameter, random_point
+from orthobench.contract import (
+    Array,
+    DataError,
+    Instance,
+    namespace,
+    parameter,
+    random_point,
+    rows_of,
+)
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 from orthobench.tools.scalars import inner
 
@@ -56,7 +64,7 @@ class OffDiagonalOracle(FiniteSumOracle):
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
         """Return the gradient of the mean over some matrices."""
-        return self._both(X, namespace(X).take(self.C, chosen, axis=0))[1]
+        return self._both(X, rows_of(self.C, chosen))[1]
 
     def _both(self, X: Any, C: Any) -> tuple[Any, Any]:
         products = C @ X

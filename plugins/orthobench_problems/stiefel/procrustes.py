@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, UsageError, namespace, parameter, random_point
+from orthobench.contract import Array, Instance, UsageError, parameter, random_point, rows_of
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 from orthobench.tools.flops import gemm
 from orthobench.tools.scalars import inner
@@ -53,8 +53,7 @@ class LeastSquaresOracle(FiniteSumOracle):
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
         """Return the gradient of the mean over some rows."""
-        take = namespace(X).take
-        A, B = take(self.A, chosen, axis=0), take(self.B, chosen, axis=0)
+        A, B = rows_of(self.A, chosen), rows_of(self.B, chosen)
         return A.T @ (A @ X - B) * (2 / A.shape[0])
 
     def _from(self, residual: Any) -> Any:

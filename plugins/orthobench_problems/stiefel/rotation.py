@@ -12,9 +12,9 @@ from orthobench.contract import (
     Instance,
     ParameterError,
     UsageError,
-    namespace,
     parameter,
     random_point,
+    rows_of,
 )
 from orthobench.families.stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 from orthobench.tools.flops import gemm
@@ -69,7 +69,7 @@ class KurtosisOracle(FiniteSumOracle):
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
         """Return the gradient of the mean over some rows."""
-        W = namespace(X).take(self.W, chosen, axis=0)
+        W = rows_of(self.W, chosen)
         return self._from(W, W @ X, W.shape[0])
 
     def _from(self, W: Any, V: Any, rows: int) -> Any:
