@@ -29,15 +29,15 @@ def rows() -> Iterator[AtlasRow]:
     rng = np.random.default_rng(0)
     for at in np.ndindex(FAMILIES, PROBLEMS, SOLVERS, SEEDS):
         family, problem, solver, seed = at
-        costs = np.sort(10 ** rng.uniform(1, 5, len(SHARES)))
-        pace = 1e-6 * math.exp(rng.normal())
+        costs = np.round(1.3 ** np.sort(rng.integers(1, 40, len(SHARES)))) + 1  # checkpoints
+        pace, flops = 1e-6 * math.exp(rng.normal()), (50 + solver) * costs
         yield AtlasRow(
             suite=f"suite {family}", family=f"family {family}", problem=f"p{problem}",
             name=f"p{problem % 6}", parameters=f'{{"n": {problem}}}', d=10 + problem, k=4, rows=900,
             solver=f"solver {solver}", seed=seed, metric="gap", start=1.0, ending="budget",
             value=(1 + solver) * math.exp(0.1 * rng.normal()) * 1e-3, lowest=1e-3,
-            seconds=pace * costs[-1], samples=costs[-1], flops=600 * costs[-1],
-            seconds_to=tuple(pace * costs), samples_to=tuple(costs), flops_to=tuple(600 * costs),
+            seconds=pace * costs[-1], samples=costs[-1], flops=flops[-1],
+            seconds_to=tuple(pace * costs), samples_to=tuple(costs), flops_to=tuple(flops),
         )  # fmt: skip
 
 

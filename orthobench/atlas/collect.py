@@ -216,4 +216,4 @@ def _load(record: Record) -> float:
     known = [one for one in record.load or () if one.average is not None]
     if not known:
         return math.nan
-    return float(np.mean([(one.average or 0.0) / one.processors for one in known]))
+    return round(float(np.mean([(one.average or 0.0) / one.processors for one in known])), 1)

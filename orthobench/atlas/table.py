@@ -1,8 +1,8 @@
 """The table of an atlas: one row a run, in a small Parquet file.
 
 A row has what answers are made of, and no curve: the end of the run, and what it cost until only a
-share of the gap to the lowest value was left. Numbers have the 7 digits of float32, and seconds the
-`BITS_OF_TIME` bits that a clock repeats.
+share of the gap to the lowest value was left. Numbers have the 7 digits of float32, and seconds and
+flops `BITS_OF_COSTS` bits, about as many as a clock repeats.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ COSTS = ("seconds", "samples", "flops")
 FORMAT = "orthobench atlas 1"
 """What the file says that it is."""
 
-BITS_OF_TIME = 10
-"""The bits of a number of seconds: at most one part in 1000 is lost."""
+BITS_OF_COSTS = 10
+"""The bits of seconds and of flops: at most one part in 2000 is lost."""
+
+ROUNDED = ("seconds", "flops")
+"""How the columns begin that have so few bits."""
 
 MOST_ROWS = 2_000_000
 """A file with more rows, or with `MOST_BYTES` once it is unpacked, is not read."""
@@ -169,7 +172,7 @@ def write(atlas: Atlas, path: Path) -> None:
     from pyarrow import parquet
 
     plain = [name for name in table.column_names if str(table.schema.field(name).type) == "float"]
-    clocked = [name for name in plain if name.startswith(("seconds", "value"))]
+    clocked = [name for name in plain if name.startswith((*ROUNDED, "value"))]
     with replacing(path) as file:
         parquet.write_table(
             table,
@@ -242,16 +245,16 @@ def _table(atlas: Atlas) -> Any:
             arrays.append(pa.array(values, type=kinds[kind]))
         else:
             columns = np.array(values, float).reshape(len(values), len(_columns_of(attribute))).T
-            columns = _rounded(columns) if attribute.startswith("seconds") else columns
+            columns = _rounded(columns) if attribute.startswith(ROUNDED) else columns
             arrays += [pa.array(column) for column in columns.astype(np.float32)]
     about = json.dumps({**atlas.about, "format": FORMAT}, sort_keys=True)
     return pa.table(arrays, names=_names(), metadata={"orthobench": about})
 
 
-def _rounded(seconds: Array) -> Array:
-    """Return numbers with as many bits as clocks repeat."""
-    mantissa, exponent = np.frexp(seconds)
-    kept: Array = np.ldexp(np.round(np.ldexp(mantissa, BITS_OF_TIME)), exponent - BITS_OF_TIME)
+def _rounded(costs: Array) -> Array:
+    """Return numbers with `BITS_OF_COSTS` bits."""
+    mantissa, exponent = np.frexp(costs)
+    kept: Array = np.ldexp(np.round(np.ldexp(mantissa, BITS_OF_COSTS)), exponent - BITS_OF_COSTS)
     return kept
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from orthobench.atlas.table import BITS_OF_TIME, KINDS, Atlas, AtlasRow, read, write
+from orthobench.atlas.table import BITS_OF_COSTS, KINDS, Atlas, AtlasRow, read, write
 from orthobench.errors import DataError
 
 ABOUT = {"date": "2026-01-02", "suites": ["atlas-x"], "versions": {"orthobench": "1"}}
@@ -34,7 +34,9 @@ def test_what_is_written_is_read(rows, tmp_path):
             if kind in ("str", "int", "bool"):
                 assert a == b, attribute
             else:
-                digits = 2.0**-BITS_OF_TIME if attribute.startswith("seconds") else 2.0**-23
+                digits = (
+                    2.0**-BITS_OF_COSTS if attribute.startswith(("seconds", "flops")) else 2.0**-23
+                )
                 np.testing.assert_allclose(a, b, rtol=digits, err_msg=attribute)
 
 
