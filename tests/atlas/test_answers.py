@@ -93,3 +93,11 @@ def test_situations_that_nothing_is_known_of_are_left_out(rows):
 def test_withdrawn_results_are_compared_with_nothing(rows):
     own = [replace(r, tier="withdrawn") if r.solver == "solver-0" else r for r in rows(seeds=10)]
     assert {one.answer.solver for one in answers(Atlas(tuple(own)))} == {"solver-1"}
+
+
+def test_times_of_another_machine_do_not_count(rows):
+    slow = [replace(r, solver="elsewhere", machine="another") for r in rows(solvers=1)]
+    found = {one.name: one for one in situations([*rows(), *slow])}
+    for name, one in found.items():
+        there = "elsewhere" in {row.solver for row in one.rows}
+        assert there == (name not in ("little time", "high accuracy"))
