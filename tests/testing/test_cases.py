@@ -53,7 +53,7 @@ def test_a_package_that_passes(command):
     assert result.exit_code == 0, result.output
     assert "tensor-power (solver): 14 of 15 checks pass" in result.output
     assert "    flops: not checkable: its arithmetic is done in kernels" in result.output
-    assert result.output.splitlines()[-1] == "60 checks: 58 pass, 0 fail, 2 not checkable"
+    assert result.output.splitlines()[-1] == "61 checks: 59 pass, 0 fail, 2 not checkable"
 
 
 def test_a_solver_of_its_own_family_is_checked_on_a_problem_of_its_plugin(toys, command):
@@ -114,7 +114,7 @@ def test_pytest_has_a_test_for_each_check(pytester):
     result = pytester.runpytest_inprocess(
         "-v", "-p", "orthobench.testing.pytest_plugin", "-p", "no:cacheprovider"
     )
-    result.assert_outcomes(passed=14, skipped=1)
+    result.assert_outcomes(passed=15, skipped=1)
     result.stdout.fnmatch_lines(
         ["*::test_conformance?polar-power start=identity-chunking? PASSED*"]
     )
