@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import shlex
 import shutil
 import tempfile
@@ -264,7 +265,7 @@ class _Pages:
         rows = self.site.problems[contest]
         first, found = rows[0], tables.rows_of(self.site, rows)
         compared = self.site.compared.get(contest)
-        own = first.problem.partition(" at ")[0] if " at " in first.problem else first.problem
+        own = re.sub(r", [\w ]+ <= \S+$", "", first.problem)  # runs are the same at each level
         return self.render(
             "problem.html", self.site.label(contest), trail="problem", contest=contest,
             family=first.family, name=first.name, settings=parameters_text(first.parameters),

@@ -72,6 +72,13 @@ def test_the_index_has_each_answer_with_its_losses(site):
     assert "Few samples: the fewest until 1 % of the gap is left" in text
 
 
+def test_a_problem_says_how_to_run_it_again(rows, tmp_path):
+    own = [replace(row, problem=f"{row.problem}, density <= 0.1") for row in rows(problems=1)]
+    folder = write_site(Atlas(tuple(own)), tmp_path / "site").parent
+    (page,) = folder.glob("problem-*.html")
+    assert "orthobench run atlas-PCA --only &#39;p0 k=2 *&#39;" in page.read_text()
+
+
 def test_the_history_says_what_changed(site):
     assert "New: solver-0." in (site / "history.html").read_text()
 
