@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,10 +149,17 @@ def _row(site: Site, own: Sequence[AtlasRow], median: float, ends: tuple[float, 
         _text(own, lambda row: row.seconds_to[REACHED], duration),
         _text(own, lambda row: row.flops_to[REACHED], si),
         _text(ok, lambda row: row.seconds, duration), _text(ok, lambda row: row.flops, si),
-        f"{len(ok)}/{len(own)}", ", ".join(f"{tier} {n}" for tier, n in tiers.items()),
+        f"{len(ok)}/{len(own)}", _tiers(tiers),
         tuple(dict.fromkeys(row.solver_parameters for row in own)),
         "; ".join([*([reasons] if reasons else []), *withdrawn]),
     )  # fmt: skip
+
+
+def _tiers(counts: Mapping[str, int]) -> str:
+    """Return the tiers of runs, with their numbers where there are several."""
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{tier} {count}" for tier, count in counts.items())
 
 
 def _text(
