@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -167,11 +167,21 @@ def refuse_clusters(table: Mapping[str, Any]) -> None:
     entries = table.get("solver")
     named: list[tuple[KeyPath, Any]] = [(("on",), table.get("on"))]
     if isinstance(entries, list):
-        named += [(("solver", i, "on"), e.get("on")) for i, e in enumerate(entries) if "on" in e]
+        tables = ((i, entry) for i, entry in enumerate(entries) if isinstance(entry, Mapping))
+        named += [(("solver", i, "on"), entry.get("on")) for i, entry in tables]
     for path, value in named:
-        for on in value if isinstance(value, list) else [value]:
-            if isinstance(on, str) and "://" in on:
+        for on in _texts(value):
+            if "://" in on:
                 raise SuiteError(
                     path, "a file names no cluster, whose owner could run code here: leave it out, "
                     f"and say --on {on} if you trust it",
                 )  # fmt: skip
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a value, however deep in lists and tables."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, Mapping)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
