@@ -18,7 +18,7 @@ import numpy as np
 
 from orthobench.atlas.features import Features
 from orthobench.atlas.regimes import Compared, Regime
-from orthobench.atlas.table import AtlasRow
+from orthobench.atlas.table import SHARES, AtlasRow
 
 NEAR = 8.0
 """The largest factor between features of data and those of a problem that is near them."""
@@ -27,7 +27,11 @@ NEIGHBOURS = 3
 """The most problems that are asked."""
 
 TOLERANCE = 1.2
-"""A solver within this factor of the best is as good as that one."""
+"""A solver within this factor of the best is as good as that one, if it leaves at most `LEFT`."""
+
+LEFT = SHARES[1]
+"""The largest share of the gap that it may leave: a loss that never comes near zero is small in no
+factor."""
 
 EQUAL = 1.001
 """Median factors that differ by less are equal: the fastest is named."""
@@ -179,7 +183,7 @@ def hits(problems: Sequence[Compared], regime: Regime) -> tuple[int, int, int]:
     Returns
     -------
     good, named, problems : int
-        How often a solver was named that is within `TOLERANCE` of the best, how often one was
+        How often a solver was named that is `close` to the best, how often one was
         named, and how many problems there are.
     """
     good = named = 0
@@ -192,10 +196,14 @@ def hits(problems: Sequence[Compared], regime: Regime) -> tuple[int, int, int]:
 
 
 def close(one: Compared) -> set[str]:
-    """Return the solvers within `TOLERANCE` of the best in the median, without a failed run."""
+    """Return the solvers that are as good as the best: in the median, without a failed run.
+
+    They are within `TOLERANCE` of it, and leave at most `LEFT` of the gap.
+    """
     if one.contest.best is None and not one.contest.equal:
         return set()
-    return {n for n, factor in one.factors.items() if factor <= TOLERANCE} - one.failing
+    as_good = {n for n, factor in one.factors.items() if factor <= TOLERANCE}
+    return {n for n in as_good if not one.left[n] > LEFT} - one.failing
 
 
 def favourites(problems: Sequence[Compared]) -> list[tuple[str, int]]:
@@ -235,7 +243,7 @@ def _decided(near: Sequence[tuple[float, Compared]], regime: Regime, usable: Usa
         return Advice(regime.name, "", why, (), problems)
     staying = [name for name in set.intersection(*map(close, asked)) if usable(name)]
     if not staying:
-        why = f"no method is within {TOLERANCE} times of the best on all problems near, unfailingly"
+        why = "no method is as good as the best on all problems near, unfailingly"
         return Advice(regime.name, "", why, (), problems)
     candidates = [_candidate(name, asked) for name in staying]
     least = min(one.factor for one in candidates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -97,6 +98,19 @@ class Compared:
     def failing(self) -> set[str]:
         """The solvers that failed on some seed."""
         return {name for name, row in self.values.items() if not np.isfinite(row).all()}
+
+    @cached_property
+    def left(self) -> dict[str, float]:
+        """The share of the gap from the start to the lowest value that each solver leaves.
+
+        The median over the seeds, of the value at the end of the run; NaN where there is no gap.
+        """
+        found: dict[str, list[float]] = {}
+        for row in self.rows:
+            gap = row.start - row.lowest
+            share = (row.value - row.lowest) / gap if gap > 0 else math.nan
+            found.setdefault(row.solver, []).append(share)
+        return {name: float(np.median(own)) for name, own in found.items()}
 
     @property
     def factors(self) -> dict[str, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from orthobench.atlas.advice import TOLERANCE, Advice, Candidate, favourites
+from orthobench.atlas.advice import LEFT, TOLERANCE, Advice, Candidate, favourites
 from orthobench.atlas.answers import AtlasAnswer, situations
 from orthobench.atlas.consult import Consultation, name_of
 from orthobench.atlas.features import Features
@@ -109,7 +109,7 @@ def _evidence(advice: Advice) -> str:
     text = f"{_closeness(first)} on {plural(len(advice.near), 'problem')} with {span} seeds"
     text += f", shown on {shown}" if shown else ""
     equal = [clean(one.solver) for one in others]
-    return f"{text}." + (f" As good, within {TOLERANCE} times: {listed(equal)}." if equal else "")
+    return f"{text}." + (f" As good: {listed(equal)}." if equal else "")
 
 
 def _closeness(one: Candidate) -> str:
@@ -142,7 +142,7 @@ def _doubt(found: Consultation) -> Iterator[str]:
     asked = f"asked about each of its own {plural(found.hits[0][2], 'problem')} without those of"
     told = "cannot tell either"
     if counts:
-        told = f"named a method within {TOLERANCE} times of the best on {listed(counts)}"
+        told = f"named a method as good as the best on {listed(counts)}"
         told += " that it could tell"
     yield f"  Doubt: {asked} that name, the atlas {told}"
 
@@ -161,6 +161,10 @@ def markdown(atlas: Atlas) -> str:
     """Return the table of README: for each family, which method to use when."""
     found = _headlines(atlas)
     heads = {k: v for k, v in COLUMNS.items() if any(k in own for own in found.values())}
+    legend = (
+        f"In brackets: problems on which it is within {TOLERANCE:g} times of the best, leaves at "
+        f"most {100 * LEFT:g} % of the gap to the lowest value, and never fails."
+    )
     lines = [
         f"| | {' | '.join(heads.values())} |",
         f"|---|{'---|' * len(heads)}",
@@ -169,7 +173,7 @@ def markdown(atlas: Atlas) -> str:
             for family, own in found.items()
         ),
         "",
-        f"{origin(atlas)} In brackets: problems within {TOLERANCE} times of the best, unfailingly.",
+        f"{origin(atlas)} {legend}",
     ]
     return "\n".join(lines)
 
@@ -180,7 +184,7 @@ def _page(solver: str) -> str:
 
 
 def _named(problems: Sequence[Compared], told: Callable[[str], str] = str) -> str:
-    """Return who is within `TOLERANCE` of the best on the most problems, and on how many."""
+    """Return who is as good as the best on the most problems, and on how many."""
     total = f" of {len(problems)}"
     parts = [f"{told(clean(name))} ({count}{total})" for name, count in favourites(problems)]
     return ", else ".join(parts).replace(total, "", len(parts) - 1) or "-"

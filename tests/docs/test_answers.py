@@ -35,7 +35,7 @@ def atlas():
         replace(row, family=f"family {i}", solver=solver, seed=seed, value=value, seconds=seconds,
                 seconds_to=(seconds,) * 5, samples_to=(9.0,) * 5, flops_to=(9.0,) * 5)
         for i in range(9)
-        for solver, value, seconds in (("oja", 0.1, 0.5), ("msg step=2", 0.2, 0.25))
+        for solver, value, seconds in (("oja", 0.1, 0.5), ("msg step=2", 0.15, 0.25))
         for seed in range(8)
     ]  # fmt: skip
     return Atlas(tuple(rows), {"date": "2026-01-02", "machines": ["A CPU"]})
