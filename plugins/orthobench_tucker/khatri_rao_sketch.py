@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,6 @@ from orthobench.contract import (
     Status,
     SummarySolver,
     UsageError,
-    Work,
     complete,
     flops,
     orthonormalize,
@@ -180,27 +179,3 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
             n, columns = state.sums.shape
             state.work.flops += power_flops(len(oracle.X), n, columns, oracle.order)
         state.powered, state.status = True, Status.CONVERGED
-
-
-def merged(first: SketchState, second: SketchState) -> SketchState:
-    """Return the sketch of the samples of two sketches, which are left as they are.
-
-    Parameters
-    ----------
-    first, second : SketchState
-        From `KhatriRaoSketch.init` with generators of equal state, so that their Gaussian vectors
-        are equal; before any power step.
-
-    Raises
-    ------
-    UsageError
-        Where the vectors differ, or power steps have been done.
-    """
-    if first.powered or second.powered or not np.array_equal(first.factors, second.factors):
-        raise UsageError(
-            "only sketches with the same Gaussian vectors, before power steps, add up: begin both "
-            "with np.random.default_rng(SEED)"
-        )
-    a, b = first.work, second.work
-    work = Work(a.steps + b.steps, a.samples + b.samples, a.flops + b.flops + first.sums.size)
-    return replace(first, work=work, sums=first.sums + second.sums)

@@ -1,11 +1,11 @@
-"""The Khatri-Rao sketch against mat(M) times a Khatri-Rao product, merged, and as a start."""
+"""The Khatri-Rao sketch against mat(M) times a Khatri-Rao product, and as a start."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_tucker import HOEVD, PGD
-from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch, merged
+from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.sketch import gaussian_factors, power_step, sketch_of, sketched_basis
 from orthobench_tucker.starts import MANY, chosen
 
@@ -67,27 +67,6 @@ def test_samples_in_a_subspace_give_it_exactly(order, n, rank, seed):
     assert subspace_error(Q, basis) < 1e-7
     assert drift(Q) < 1e-12
     assert subspace_error(sketched_basis(X, order, rank, np.random.default_rng(seed)), basis) < 1e-7
-
-
-@given(cut=st.integers(1, 11), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
-def test_sketches_of_parts_merge_to_that_of_the_whole(cut, seed):
-    X = np.random.default_rng(seed).exponential(size=(120, 7))
-    solver = KhatriRaoSketch(batch=10)
-    parts = [sketched(solver, oracle_of(part, 3, 2)) for part in (X[: 10 * cut], X[10 * cut :])]
-    whole = sketched(solver, oracle_of(X, 3, 2))
-    both = merged(*parts)
-    np.testing.assert_allclose(both.sums, whole.sums, rtol=1e-12)
-    assert (both.work.steps, both.work.samples) == (12, 120)
-    assert subspace_error(solver.solution(both).point, solver.solution(whole).point) < 1e-9
-    assert not np.array_equal(parts[0].sums, both.sums)
-
-
-def test_sketches_with_other_vectors_do_not_merge():
-    X, _ = within(6, 40, 2)
-    states = [sketched(KhatriRaoSketch(batch=10), oracle_of(X, 3, 2), seed) for seed in (0, 1)]
-    with pytest.raises(UsageError, match="the same Gaussian vectors"):
-        merged(*states)
 
 
 @pytest.mark.parametrize("order", [3, 4])
