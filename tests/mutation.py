@@ -47,6 +47,9 @@ ROOMS = {
 }  # fmt: skip
 """The tests of each room."""
 
+EVERYWHERE = ("tests/test_boundary.py",)
+"""Tests of every room."""
+
 ONE_EACH = "Add_Sub|Sub_Add|Mul_Div|Div_Mul|Pow_Mul|FloorDiv_Div|Mod_Mul|BitAnd_BitOr|LShift_Add"
 """What becomes of an arithmetic operator: one of eleven others, or they were most of a sample.
 Those of ``|`` are annotations."""
@@ -157,7 +160,7 @@ def run_tests(module):
     nearest = [str(path) for at in near for path in Path(at).rglob(f"test_{module.stem}.py")]
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded before
-    sys.exit(pytest.main([*options, *nearest, *tests]))
+    sys.exit(pytest.main([*options, *nearest, *tests, *EVERYWHERE]))
 
 
 def score(noticed):

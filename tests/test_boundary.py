@@ -1,9 +1,14 @@
-"""The core knows no plugin, and the command line stays light."""
+"""The core knows no plugin, the command line stays light, and what is handed on is frozen."""
 
 import ast
 import subprocess
 import sys
+from dataclasses import is_dataclass
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+
+import pytest
 
 import orthobench
 
@@ -35,3 +40,23 @@ def test_the_command_line_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert [line for line in done.stdout.splitlines() if "HEAVY" in line] == 4 * ["HEAVY []"]
+
+
+@pytest.mark.parametrize(
+    ("room", "mutable"),
+    [("harness", {"Guard", "Recording", "Worker"}), ("results", set()), ("stats", set())],
+)
+def test_dataclasses_are_frozen_but_for_what_holds_a_process_or_grows(room, mutable):
+    package = import_module(f"orthobench.{room}")
+    modules = [
+        import_module(found.name)
+        for found in walk_packages(package.__path__, f"{package.__name__}.")
+    ]
+    classes = {
+        item
+        for module in modules
+        for item in vars(module).values()
+        if isinstance(item, type) and is_dataclass(item) and item.__module__ == module.__name__
+    }
+    assert {item.__name__ for item in classes if not item.__dataclass_params__.frozen} == mutable
+    assert len(classes) >= 5
