@@ -242,9 +242,7 @@ def _grid(xs: Sequence[Array]) -> Array:
     grid = grid[(grid >= begin) & (grid > 0)]
     if len(grid) <= LONGEST:
         return grid
-    thinned = np.geomspace(grid[0], grid[-1], LONGEST)
-    thinned[[0, -1]] = grid[[0, -1]]
-    return thinned
+    return np.geomspace(grid[0], grid[-1], LONGEST)
 
 
 def _neighbours(at: Array, grid: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:

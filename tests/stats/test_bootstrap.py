@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from orthobench.stats import bootstrap
 from orthobench.stats.bootstrap import (
     RESAMPLES,
     ROWS,
@@ -68,6 +69,21 @@ def lognormal(rng, size):
     return rng.lognormal(size=size)
 
 
+def mirrored_medians(x):
+    """Medians of resamples by scipy, and of their mirror images."""
+
+    def medians(values):
+        return scipy.stats.bootstrap(
+            (np.sort(values),),
+            np.median,
+            n_resamples=RESAMPLES // 2,
+            method="percentile",
+            random_state=np.random.default_rng(0),
+        ).bootstrap_distribution
+
+    return np.append(medians(x), -medians(-x))
+
+
 class TestInterval:
     @pytest.mark.parametrize("n", [5, 7, 9, 15, 25])
     def test_is_that_of_all_resamples(self, n):
@@ -80,19 +96,20 @@ class TestInterval:
 
     @pytest.mark.parametrize("n", [2, 5, 10])
     def test_is_scipys_with_the_level_expanded_and_the_resamples_mirrored(self, n):
-        def medians(values):
-            return scipy.stats.bootstrap(
-                (np.sort(values),),
-                np.median,
-                n_resamples=RESAMPLES // 2,
-                method="percentile",
-                random_state=np.random.default_rng(0),
-            ).bootstrap_distribution
-
         x = np.random.default_rng(n).normal(size=n)
         tail = (1 - expanded_level(0.95, n)) / 2
-        both = np.append(medians(x), -medians(-x))
-        assert interval(x) == pytest.approx(tuple(np.quantile(both, [tail, 1 - tail])), rel=1e-14)
+        expected = np.quantile(mirrored_medians(x), [tail, 1 - tail])
+        assert interval(x) == pytest.approx(tuple(expected), rel=1e-14)
+
+    def test_interpolates_between_different_medians_as_numpy_does(self, monkeypatch):
+        monkeypatch.setattr(bootstrap, "expanded_level", lambda level, n: level)
+        x = np.random.default_rng(6).normal(size=6)
+        medians = np.sort(mirrored_medians(x))
+        below = np.flatnonzero(np.diff(medians[: RESAMPLES // 2]))
+        assert len(below) >= 5
+        for tail in np.add.outer(below, [0.3, 0.7]).ravel() / (RESAMPLES - 1):
+            expected = np.quantile(medians, [tail, 1 - tail])
+            assert interval(x, 1 - 2 * tail) == pytest.approx(tuple(expected), rel=1e-9)
 
     @given(
         hnp.arrays(np.float64, st.integers(1, 9), elements=finite | st.sampled_from([-INF, INF]))

@@ -98,6 +98,12 @@ class TestCurve:
         assert c.low[-1] == 2
         np.testing.assert_array_equal(curve([slow], "samples", "gap").x, [9])
 
+    def test_of_many_checkpoints_is_thinned_to_a_geometric_grid_with_both_ends(self):
+        c = curve([record([(x, 1 / x) for x in range(3, 2 * LONGEST)])], "samples", "gap")
+        assert (c.x[0], c.x[-1], len(c.x)) == (3, 2 * LONGEST - 1, LONGEST)
+        np.testing.assert_allclose(np.diff(np.log(c.x)), np.log(c.x[-1] / 3) / (LONGEST - 1))
+        np.testing.assert_allclose(c.median, 1 / c.x)
+
     def test_adds_the_reading_to_the_seconds(self):
         c = curve([record([(1, 4.0), (2, 1.0)], reading=0.5)], "seconds", "gap")
         np.testing.assert_array_equal(c.x, [1.5, 2.5])
