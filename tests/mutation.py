@@ -3,8 +3,8 @@
     python tests/mutation.py [--sample 30] [--seed 0] [MODULE...]
 
 Draws a random sample of the changes that Cosmic Ray can make in each room, and has each tested in a
-copy of the project by the tests of its room, those of its name first. Prints as a diff what
-survives, which needs a test or is equivalent, and the scores. Needs the extra: mutation.
+copy of the project: by the tests of the module, then by the others of its room. Prints as a diff
+what survives, which needs a test or is equivalent, and the scores. Needs the extra: mutation.
 """
 
 from __future__ import annotations
@@ -38,10 +38,12 @@ ROOMS = {
     "orthobench/stats": ("tests/stats",),
     "plugins/orthobench_gpower": ("tests/plugins/gpower",),
     "orthobench/harness/executors": (
-        "tests/harness", "tests/faults/test_exploits.py", "tests/faults/test_local.py",
-        "tests/test_api.py",
+        "tests/test_api.py", "tests/faults/test_local.py", "tests/faults/test_exploits.py",
+        "tests/harness",
     ),
-    "orthobench/harness": ("tests/harness", "tests/test_api.py"),
+    "orthobench/harness": (
+        "tests/harness", "tests/registry/test_preflight.py", "tests/test_api.py",
+    ),
     "orthobench/results": ("tests/results",),
     "plugins/orthobench_givens": ("tests/plugins/givens",),
 }  # fmt: skip
@@ -60,6 +62,9 @@ EQUAL = "Is_Eq|IsNot_NotEq|Eq_Is|NotEq_IsNot"
 LEFT_OUT = re.compile(
     rf"core/ReplaceBinaryOperator_(?!({ONE_EACH})$)|core/ReplaceComparisonOperator_({EQUAL})$"
 )
+
+NO_TESTS = 5
+"""The exit code of pytest where all that was asked for is slow."""
 
 LOADED = ("click.testing", "hypothesis", "numba", "numpy", "pytest", "rich.table", "scipy.linalg")
 """What tests import and no mutant changes, loaded once."""
@@ -117,7 +122,7 @@ def room_of(module):
 def outcomes(room, found, count, seed):
     """Return for each mutant of a sample whether the tests notice it; print the others."""
     begin = time.monotonic()
-    if code := exit_code(Path(room)):
+    if code := exit_code_of([*ROOMS[room], *EVERYWHERE]):
         sys.exit(f"the tests of {room} fail without a mutant, with exit code {code}")
     timeout = 30 + 4 * (time.monotonic() - begin)
     drawn = random.Random(seed).sample(found, min(count, len(found)))  # noqa: S311
@@ -136,31 +141,45 @@ def is_noticed(mutation, timeout):
     return not survived
 
 
-def exit_code(module, timeout=None):
-    """Return the exit code of a module's tests; one that hangs is killed, with what it started."""
-    process = get_context("fork").Process(target=run_tests, args=(module,))
+def exit_code(module, timeout):
+    """Return the exit code of a module's tests: the nearest, then the others of its room."""
+    near = nearest(module)
+    room = [*ROOMS[room_of(module)], *EVERYWHERE, *(f"--ignore={path}" for path in near)]
+    return (near and exit_code_of(near, timeout)) or exit_code_of(room, timeout)
+
+
+def nearest(module):
+    """Return the files of a room with a module's tests: of its name, then those that import it."""
+    name = ".".join(module.with_suffix("").parts).removeprefix("plugins.")
+    homes = [Path(home) for home in (*ROOMS[room_of(module)], "tests/faults")]
+    named = [path for home in homes for path in home.rglob(f"test_{module.stem}.py")]
+    files = sorted(path for home in homes[:-1] for path in home.rglob("test_*.py"))
+    importing = [path for path in files if f"from {name} import" in path.read_text()]
+    return [*dict.fromkeys(map(str, [*named, *importing]))]
+
+
+def exit_code_of(tests, timeout=None):
+    """Return the exit code of some tests; what hangs is killed, with what it started."""
+    process = get_context("fork").Process(target=run_tests, args=(tests,))
     process.start()
     process.join(timeout)
     if process.is_alive():
         os.killpg(process.pid, signal.SIGKILL)
         process.join()
-    return process.exitcode
+    return 0 if process.exitcode == NO_TESTS else process.exitcode
 
 
-def run_tests(module):
-    """Run the tests of a module's room, those of its name first, up to the first that fails."""
+def run_tests(tests):
+    """Run tests up to the first that fails."""
     import pytest
 
     os.setsid()
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    tests = ROOMS[room_of(module)]
-    near = (*tests, "tests/faults")
-    nearest = [str(path) for at in near for path in Path(at).rglob(f"test_{module.stem}.py")]
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded before
-    sys.exit(pytest.main([*options, *nearest, *tests, *EVERYWHERE]))
+    sys.exit(pytest.main([*options, *tests]))
 
 
 def score(noticed):
