@@ -1,4 +1,4 @@
-"""Answers of an atlas: for each family, which solver to use in which situation, and how sure.
+"""Answers of an atlas: for each kind of problems, which solver to use when, and how sure.
 
 A situation is a share of the problems, or of the solvers, and what counts on them. Each is decided
 by the rule of inference of reports: `orthobench.report.answers`.
@@ -15,15 +15,15 @@ from orthobench.atlas.regimes import LOWEST, Compared, Regime, compared, cost
 from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
 from orthobench.report.answers import FAILED, MISSED, Answer, summarize
 from orthobench.report.formatting import clean
-from orthobench.report.grouping import grouped
 from orthobench.report.sentences import effect_text, factor_text, interval_text
+from orthobench.results.tiers import WITHDRAWN
 from orthobench.stats.paired import Comparison, Decision
 
 HALF = 0.5
 """From this share of noise, or of zeros and missing entries, on, data are noisy or sparse."""
 
 LARGE = 3
-"""A dimension is large where it is in the upper one of so many parts of those of the family."""
+"""A dimension is large where it is in the upper one of so many parts of those of its kind."""
 
 SLIM = 4
 """A state is small up to so many times the numbers of the solution,"""
@@ -42,7 +42,7 @@ class Situation:
     Attributes
     ----------
     name : str
-        ``"few samples"``: unique in its family, and part of addresses.
+        ``"few samples"``: unique in its kind, and part of addresses.
     question : str
         What counts, for people: ``"Few samples: the fewest until 1 % of the gap is left"``.
     regime : Regime
@@ -81,6 +81,7 @@ class AtlasAnswer:
     Attributes
     ----------
     family : str
+        The kind of problems, as `orthobench.atlas.table.kinds` calls it.
     situation : Situation
     answer : Answer
     losses : tuple of Loss
@@ -101,20 +102,29 @@ class AtlasAnswer:
         return tuple(one.rows[0].contest for one in self.compared)
 
 
-def answers(atlas: Atlas) -> list[AtlasAnswer]:
-    """Return the answers of each family, in every situation that its results speak about."""
-    families = grouped((row for row in atlas.rows if row.tier != "withdrawn"), lambda r: r.family)
+def answers(atlas: Atlas, about: str = "") -> list[AtlasAnswer]:
+    """Return the answers for each kind of problems, in every situation that results speak about.
+
+    Parameters
+    ----------
+    atlas : Atlas
+    about : str
+        A family, or one of the kinds; all are meant where it is empty.
+    """
     return [
-        _answer(family, situation)
-        for family in sorted(families)
-        for situation in situations(families[family])
+        _answer(kind, situation)
+        for kind, rows in atlas.kinds.items()
+        if about in ("", kind, rows[0].family)
+        for situation in situations([row for row in rows if row.tier != WITHDRAWN])
     ]
 
 
 def situations(rows: Sequence[AtlasRow]) -> Iterator[Situation]:
-    """Yield the situations that the results of one family speak about."""
+    """Yield the situations that the results of one kind of problems speak about."""
     everything = tuple(rows)
-    lowest = f"the lowest {_metric(rows)} within the budget"
+    if not everything:
+        return
+    lowest = f"the lowest {clean(everything[0].metric.replace('_', ' '))} within the budget"
     yield Situation("best in the end", f"In the end: {lowest}", LOWEST, everything)
     texts = {
         "samples": ("few samples", "Few samples: the fewest"),
@@ -166,11 +176,6 @@ def _of_some(rows: tuple[AtlasRow, ...], lowest: str) -> Iterator[Situation]:
     for name, (question, own) in some.items():
         if own:
             yield Situation(name, question, LOWEST, own)
-
-
-def _metric(rows: Sequence[AtlasRow]) -> str:
-    names = dict.fromkeys(clean(row.metric.replace("_", " ")) for row in rows)
-    return " or ".join(names)
 
 
 def costs(rows: Sequence[AtlasRow]) -> list[str]:

@@ -38,6 +38,7 @@ class Consultation:
     about : str
         The problem.
     family : str
+        The kind of problems that answers, as `orthobench.atlas.table.kinds` calls it.
     features : Features, optional
         Those of the data, where they were measured.
     advice : tuple of Advice
@@ -47,6 +48,8 @@ class Consultation:
         `orthobench.atlas.advice.hits`.
     check : str
         The command that checks it on the data at hand.
+    instead : str
+        The metric that was compared where the atlas has no problem with that of the data.
     """
 
     about: str
@@ -55,6 +58,7 @@ class Consultation:
     advice: tuple[Advice, ...]
     hits: tuple[tuple[int, int, int], ...]
     check: str
+    instead: str = ""
 
 
 def opened(path: Path | None) -> Atlas:
@@ -76,7 +80,9 @@ def opened(path: Path | None) -> Atlas:
 
 
 def find(atlas: Atlas, text: str) -> tuple[str, str]:
-    """Return which family and problem a text names; the problem is empty where it is a family.
+    """Return which kind of problems and problem a text names.
+
+    The problem is empty where it names a family, or one of its kinds.
 
     Raises
     ------
@@ -84,13 +90,14 @@ def find(atlas: Atlas, text: str) -> tuple[str, str]:
         Where it names neither; suggests the nearest.
     """
     wanted = _folded(text)
-    for name in atlas.families:
+    names = {name for kind, rows in atlas.kinds.items() for name in (kind, rows[0].family)}
+    for name in names:
         if _folded(name) == wanted:
             return name, ""
-    for row in atlas.rows:
-        if wanted in (_folded(row.name), _folded(row.problem)):
-            return row.family, text
-    known = {*atlas.families, *(row.name for row in atlas.rows)}
+    for kind, rows in atlas.kinds.items():
+        if any(wanted in (_folded(row.name), _folded(row.problem)) for row in rows):
+            return kind, text
+    known = {*names, *(row.name for row in atlas.rows)}
     raise unknown("family or problem of the atlas", text, known)
 
 
@@ -98,7 +105,7 @@ def on_problem(atlas: Atlas, text: str, budget: str | None = None) -> Consultati
     """Return what the atlas says of one of its own problems, by its name or label."""
     name, _ = find(atlas, text)
     wanted = _folded(text)
-    rows = [r for r in _rows(atlas, name) if wanted in (_folded(r.name), _folded(r.problem))]
+    rows = [r for r in atlas.kinds[name] if wanted in (_folded(r.name), _folded(r.problem))]
     found = tuple(about(compared(rows, one), one) for one in _asked(rows, budget))
     check = _check(_specified(rows[0]), found, rows, budget)
     return Consultation(text, name, None, found, (), check)
@@ -126,20 +133,24 @@ def on_data(
     DataError
         Where the data cannot be read.
     """
-    if problem.family not in atlas.families:
-        known = ", ".join(atlas.families) or "none"
+    kinds = [name for name, own in atlas.kinds.items() if own[0].family == problem.family]
+    if not kinds:
+        known = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
         raise UsageError(
             f"the atlas has no problem of the family {problem.family!r}, so it cannot tell; "
             f"its families: {known}"
         )
-    rows = _rows(atlas, problem.family)
+    by_metric = {atlas.kinds[name][0].metric: name for name in kinds}
+    kind = by_metric.get(problem.primary, problem.family)
+    rows = atlas.kinds[kind]
     features = features_of(instance_of(problem, 0))
     usable = _usable(problem, rows)
     asked = [(compared(rows, regime), regime) for regime in _asked(rows, budget)]
     found = tuple(advise(problems, features, regime, usable) for problems, regime in asked)
     good = tuple(hits(problems, regime) for problems, regime in asked)
     check = _check(specification, found, rows, budget)
-    return Consultation(specification, problem.family, features, found, good, check)
+    instead = "" if problem.primary in by_metric else rows[0].metric
+    return Consultation(specification, kind, features, found, good, check, instead)
 
 
 def limit_of(budget: str) -> tuple[str, float]:
@@ -160,10 +171,6 @@ def limit_of(budget: str) -> tuple[str, float]:
             "such as samples=1000"
         )
     return name, most
-
-
-def _rows(atlas: Atlas, name: str) -> list[AtlasRow]:
-    return [row for row in atlas.rows if row.family == name]
 
 
 def _folded(text: str) -> str:

@@ -11,12 +11,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from orthobench.errors import DataError, UsageError
+from orthobench.report.grouping import grouped
 from orthobench.results.tiers import REPORTED
 from orthobench.tools.arrays import Array
 from orthobench.tools.files import opened, replacing
@@ -141,10 +143,27 @@ class Atlas:
     rows: tuple[AtlasRow, ...]
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def families(self) -> list[str]:
-        """The families, in alphabetical order."""
-        return sorted({row.family for row in self.rows})
+    @cached_property
+    def kinds(self) -> dict[str, list[AtlasRow]]:
+        """The rows of each kind of problems, a family and a metric, in the order of their names."""
+        return kinds(self.rows)
+
+
+def kinds(rows: Sequence[AtlasRow]) -> dict[str, list[AtlasRow]]:
+    """Return the rows of each kind of problems: a family, and the metric that is compared.
+
+    A kind is called as its family. Where a family has several metrics, only the one with the most
+    problems is; the others are called ``"stochastic PCA by subspace error"``.
+    """
+    found: dict[str, list[AtlasRow]] = {}
+    for family, own in grouped(rows, lambda row: row.family).items():
+        metrics = grouped(own, lambda row: row.metric)
+        problems = {name: len({row.contest for row in some}) for name, some in metrics.items()}
+        first = min(metrics, key=lambda name: (-problems[name], name))
+        for metric, some in metrics.items():
+            name = family if metric == first else f"{family} by {metric.replace('_', ' ')}"
+            found.setdefault(name, []).extend(some)
+    return {name: found[name] for name in sorted(found)}
 
 
 def settings(text: str) -> dict[str, Any]:

@@ -28,32 +28,33 @@ LOSSES = 2
 
 
 def overview(atlas: Atlas) -> Iterator[str]:
-    """Yield a line for each family, and where the answers come from."""
-    found = _headlines(atlas)
-    width = max(map(len, found), default=0)
-    for family, own in found.items():
+    """Yield a line for each kind of problems, and where the answers come from."""
+    for kind, own in _headlines(atlas).items():
         said = (f"{COLUMNS[name].lower()}: {_named(one)}" for name, one in own.items())
-        yield f"{clean(family):<{width}}  {'; '.join(said)}"
+        yield f"{clean(kind)}: {'; '.join(said)}"
     yield ""
     yield origin(atlas)
 
 
 def _headlines(atlas: Atlas) -> dict[str, dict[str, list[Compared]]]:
-    """Return the problems of each family, compared in the situations of README's table."""
+    """Return the problems of each kind, compared in the situations of README's table."""
     return {
-        family: {
+        kind: {
             one.name: compared(one.rows, one.regime)
-            for one in situations([row for row in atlas.rows if row.family == family])
+            for one in situations(rows)
             if one.name in COLUMNS
         }
-        for family in atlas.families
+        for kind, rows in atlas.kinds.items()
     }
 
 
-def of_family(family: str, answers: Sequence[AtlasAnswer]) -> Iterator[str]:
+def of_family(answers: Sequence[AtlasAnswer]) -> Iterator[str]:
     """Yield the answers of one family, with how sure they are and where they lose."""
-    yield clean(family)
+    kind = ""
     for one in answers:
+        if one.family != kind:
+            kind = one.family
+            yield clean(kind)
         yield f"  {one.situation.question}:"
         yield f"    {one.answer.answer}. {one.answer.sure}"
         lost = [loss for loss in one.losses if loss.shown]
@@ -66,6 +67,9 @@ def of_family(family: str, answers: Sequence[AtlasAnswer]) -> Iterator[str]:
 def of_problem(found: Consultation) -> Iterator[str]:
     """Yield the advice for a problem: evidence, doubt, and the command that checks it."""
     yield f"{clean(found.about)} ({clean(found.family)}){_features(found.features)}"
+    if found.instead:
+        told = clean(found.instead.replace("_", " "))
+        yield f"  No problem of the atlas has its metric: those compared by {told} answer"
     for regime, one in _together(found.advice):
         yield f"  {regime}: {clean(one.solver) or f'cannot tell, since {one.why}'}"
         if one.candidates:
@@ -158,7 +162,7 @@ def origin(atlas: Atlas) -> str:
 
 
 def markdown(atlas: Atlas) -> str:
-    """Return the table of README: for each family, which method to use when."""
+    """Return the table of README: for each kind of problems, which method to use when."""
     found = _headlines(atlas)
     heads = {k: v for k, v in COLUMNS.items() if any(k in own for own in found.values())}
     legend = (
@@ -169,13 +173,21 @@ def markdown(atlas: Atlas) -> str:
         f"| | {' | '.join(heads.values())} |",
         f"|---|{'---|' * len(heads)}",
         *(
-            f"| {clean(family)} | {' | '.join(_named(own.get(n, []), _page) for n in heads)} |"
-            for family, own in found.items()
+            f"| {_titled(atlas, kind)} | "
+            f"{' | '.join(_named(own.get(n, []), _page) for n in heads)} |"
+            for kind, own in found.items()
         ),
         "",
         f"{origin(atlas)} {legend}",
     ]
     return "\n".join(lines)
+
+
+def _titled(atlas: Atlas, kind: str) -> str:
+    """Return a kind of problems; with their names where its family has others, too."""
+    rows = atlas.kinds[kind]
+    names = dict.fromkeys(clean(row.name) for row in rows)
+    return clean(kind) + ("" if kind == rows[0].family else f" ({listed([*names])})")
 
 
 def _page(solver: str) -> str:

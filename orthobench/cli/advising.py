@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,15 +93,14 @@ def _tell(found: Consultation, as_json: bool) -> None:
 
 
 def _answers(atlas: Atlas, family: str, as_json: bool) -> None:
-    """Print the answers of one family, or a line for each."""
+    """Print the answers of one family, or a line for each kind of problems."""
     from orthobench.atlas.answers import answers
     from orthobench.atlas.wording import facts, of_family, overview
 
-    own = replace(atlas, rows=tuple(row for row in atlas.rows if family in ("", row.family)))
     if as_json:
-        print_json(facts(answers(own)))
+        print_json(facts(answers(atlas, family)))
     elif family:
-        _print(of_family(family, answers(own)))
+        _print(of_family(answers(atlas, family)))
     else:
         _print(overview(atlas))
         say(NEXT)

@@ -56,6 +56,17 @@ def test_what_loses_is_listed_with_its_factor(rows):
     assert f"solver-1 is ahead, solver-0 ends {factor_text(factor)} times as high" in loss.text
 
 
+def test_problems_with_another_metric_have_answers_of_their_own(rows):
+    own = [replace(r, metric="lag") if r.problem.startswith("p2") else r for r in rows(seeds=8)]
+    found = {one.family: one for one in reversed(answers(Atlas(tuple(own))))}
+    assert [*found] == ["PCA by lag", "PCA"]
+    assert found["PCA by lag"].problems == (("atlas-PCA", "p2 k=4"),)
+    assert len(found["PCA"].problems) == 2
+    assert "lowest lag within" in found["PCA by lag"].situation.question
+    assert {one.family for one in answers(Atlas(tuple(own)), "PCA by lag")} == {"PCA by lag"}
+    assert {one.family for one in answers(Atlas(tuple(own)), "PCA")} == {"PCA", "PCA by lag"}
+
+
 def test_of_equal_ones_the_fastest_is_best(rows):
     own = [
         replace(r, value=1e-17 * (1 + r.seed) if r.solver in ("solver-0", "solver-3") else r.value,

@@ -72,6 +72,23 @@ def test_the_command_that_checks_it_is_one(atlas, matrix, budget):
     assert done.exit_code == 0, done.output
 
 
+def test_problems_with_another_metric_do_not_answer(atlas, matrix):
+    rows = [replace(row, metric="suboptimality") for row in atlas.rows]
+    other = [replace(row, suite="s", metric="error", solver="oja", d=20) for row in rows[:64]]
+    found = on_data(Atlas((*rows, *other)), problem(matrix), matrix)
+    assert (found.family, found.instead) == ("stochastic PCA", "")
+    assert {one.solver for one in found.advice} == {"batch-pca"}
+    of_other = on_data(Atlas(tuple(other)), problem(matrix), matrix)
+    assert of_other.instead == "error"
+
+
+def test_a_kind_of_problems_is_found_by_its_name(atlas):
+    other = [replace(row, suite="s", metric="time_lost", name="late") for row in atlas.rows[:8]]
+    both = Atlas((*atlas.rows, *other))
+    assert find(both, "stochastic-pca-by-time-lost") == ("stochastic PCA by time lost", "")
+    assert find(both, "late") == ("stochastic PCA by time lost", "late")
+
+
 def test_a_budget_asks_one_question(atlas, matrix):
     found = on_data(atlas, problem(matrix), matrix, "samples=200")
     assert [one.regime for one in found.advice] == ["Lowest value within 200 samples"]

@@ -44,7 +44,7 @@ def call(tmp_path, monkeypatch):
 
 def test_a_line_for_each_family(call):
     printed = call().stdout
-    assert printed.startswith("stochastic PCA  lowest value: batch-pca (2 of 2)")
+    assert printed.startswith("stochastic PCA: lowest value: batch-pca (2 of 2)")
     assert "From the atlas of 2026-01-02: 32 runs, timed on A CPU." in printed
 
 

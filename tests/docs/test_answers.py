@@ -62,6 +62,16 @@ def test_readme_stays_short_with_it_and_is_written_once(script, atlas):
     )
 
 
+def test_problems_with_another_metric_have_a_row_that_names_them(script, atlas):
+    own = tuple(row for row in atlas.rows if row.family == "family 0")
+    lag = tuple(replace(row, suite="t", name="late", metric="lag") for row in own)
+    more = tuple(replace(row, suite="u") for row in own)
+    written = script.with_answers(README, replace(atlas, rows=own + lag + more))
+    _, _, first, second, *_ = written.split(script.BEGIN)[1].splitlines()
+    assert first.startswith("| family 0 | [oja](docs/methods/oja.md) (2 of 2) |")
+    assert second.startswith("| family 0 by lag (late) | [oja](docs/methods/oja.md) (1 of 1) |")
+
+
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
 def test_the_answers_are_those_of_the_atlas_that_comes_with_the_package(script):
     assert script.with_answers(README, read(SHIPPED)) == README, "run: python docs/answers.py"

@@ -40,11 +40,15 @@ class Site:
     history: tuple[Change, ...] = ()
     reports: Mapping[str, str] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def families(self) -> dict[str, list[AtlasRow]]:
-        """The rows of each family."""
-        found = grouped(self.atlas.rows, lambda row: row.family)
-        return {name: found[name] for name in sorted(found)}
+        """The rows of each family; of each kind of problems where it has several."""
+        return self.atlas.kinds
+
+    @cached_property
+    def family(self) -> dict[Contest, str]:
+        """The family of each problem."""
+        return {row.contest: name for name, rows in self.families.items() for row in rows}
 
     @cached_property
     def solvers(self) -> dict[str, list[AtlasRow]]:

@@ -24,11 +24,12 @@ ACCURACIES: Mapping[str, int] = {
 """The targets of profiles, with their places among `SHARES`."""
 
 
-def plots(rows: Sequence[AtlasRow], costs: Sequence[str]) -> list[Plot]:
+def plots(family: str, rows: Sequence[AtlasRow], costs: Sequence[str]) -> list[Plot]:
     """Return the plots of one family; none where no cost is known of all runs.
 
     Parameters
     ----------
+    family : str
     rows : sequence of AtlasRow
     costs : sequence of str
         Those of `COSTS` that all solvers can be compared by.
@@ -36,7 +37,7 @@ def plots(rows: Sequence[AtlasRow], costs: Sequence[str]) -> list[Plot]:
     if not costs:
         return []
     runs = run_matrix(rows)
-    return [_pareto(rows, runs, costs), _profiles(rows, runs, costs)]
+    return [_pareto(family, rows, runs, costs), _profiles(family, runs, costs)]
 
 
 def run_matrix(rows: Sequence[AtlasRow]) -> RunMatrix:
@@ -73,14 +74,14 @@ def _problem(row: AtlasRow) -> str:
     return f"{row.suite} {row.problem}"
 
 
-def _pareto(rows: Sequence[AtlasRow], runs: RunMatrix, costs: Sequence[str]) -> Plot:
+def _pareto(family: str, rows: Sequence[AtlasRow], runs: RunMatrix, costs: Sequence[str]) -> Plot:
     found, blocks = ends(runs), {_problem(row): row.name for row in rows}
 
     def draw(key: Key) -> Panel:
         return pareto_panel(runs.solvers, found, key[0], [blocks[p] for p in found.problems])
 
     return Plot(
-        name=pareto_name(rows[0].family), kind="pareto", choices={"cost": tuple(costs)}, draw=draw,
+        name=pareto_name(family), kind="pareto", choices={"cost": tuple(costs)}, draw=draw,
         about=(
             f"better to the left and below; dashed: {FRONT}",
             "geometric means over the problems; costs as multiples of that of the cheapest solver",
@@ -89,7 +90,7 @@ def _pareto(rows: Sequence[AtlasRow], runs: RunMatrix, costs: Sequence[str]) -> 
     )  # fmt: skip
 
 
-def _profiles(rows: Sequence[AtlasRow], runs: RunMatrix, costs: Sequence[str]) -> Plot:
+def _profiles(family: str, runs: RunMatrix, costs: Sequence[str]) -> Plot:
     def draw(key: Key) -> Panel:
         cost, accuracy = key
         to = runs.spent[cost][..., ACCURACIES[accuracy]]
@@ -99,7 +100,7 @@ def _profiles(rows: Sequence[AtlasRow], runs: RunMatrix, costs: Sequence[str]) -
 
     first = f"{100 * SHARES[REACHED]:g} %"
     return Plot(
-        name=f"{clean(rows[0].family)}: performance profiles", kind="profile",
+        name=f"{clean(family)}: performance profiles", kind="profile",
         choices={"cost": tuple(costs), "accuracy": tuple(sorted(ACCURACIES, key=first.__ne__))},
         draw=draw,
         about=(

@@ -37,6 +37,7 @@ from orthobench.atlas.site.plots import plots
 from orthobench.atlas.table import Atlas, AtlasRow
 from orthobench.errors import UsageError
 from orthobench.report.formatting import clean
+from orthobench.report.grouping import grouped
 from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.styles import REFERENCES
 from orthobench.report.page.write import environment
@@ -228,7 +229,7 @@ class _Pages:
         site, rows = self.site, self.site.families[family]
         standings, problems = tables.standings(site, family), _contests(rows)
         counted = [row for row in rows if row.tier != WITHDRAWN]
-        drawn = plots(counted, site.costs(family)) if counted else []
+        drawn = plots(family, counted, site.costs(family)) if counted else []
         styles = {s: one for s, one in site.styles.items() if s in {r.solver for r in rows}}
         return self.render(
             "family.html", family, trail="family", own=site.of_family(family),
@@ -246,10 +247,8 @@ class _Pages:
         rows = self.site.solvers[solver]
         found = tables.rows_of(self.site, rows)
         kinds = {row.contest: row.cell.kind for row in found}
-        families = dict.fromkeys(row.family for row in rows)
-        models = [
-            (name, tables.cost_model([r for r in rows if r.family == name])) for name in families
-        ]
+        families = grouped(rows, lambda row: self.site.family[row.contest])
+        models = [(name, tables.cost_model(own)) for name, own in families.items()]
         return self.render(
             "solver.html", solver, trail="solver", rows=found, contests=list(kinds),
             failed=sum(row.failed for row in rows),
@@ -268,8 +267,9 @@ class _Pages:
         own = re.sub(r", [\w ]+ <= \S+$", "", first.problem)  # runs are the same at each level
         return self.render(
             "problem.html", self.site.label(contest), trail="problem", contest=contest,
-            family=first.family, name=first.name, settings=parameters_text(first.parameters),
-            features=features_text(first), metric=clean(first.metric.replace("_", " ")),
+            family=self.site.family[contest], name=first.name, features=features_text(first),
+            settings=parameters_text(first.parameters),
+            metric=clean(first.metric.replace("_", " ")),
             sentence=tables.factor_sentence(compared) if compared else "All of it is withdrawn.",
             rows=found, keys=list(dict.fromkeys(row.solver for row in found)),
             reasons=[(row.solver, row.reasons) for row in found if row.reasons],
