@@ -23,6 +23,9 @@ COLUMNS = {
 }
 """The situations of README's table, with the heads of its columns."""
 
+NOBODY = "-"
+"""Stands where no solver can be named."""
+
 LOSSES = 2
 """The most losing cases of an answer that the terminal shows."""
 
@@ -162,20 +165,24 @@ def origin(atlas: Atlas) -> str:
 
 
 def markdown(atlas: Atlas) -> str:
-    """Return the table of README: for each kind of problems, which method to use when."""
+    """Return the table of README: for each kind of problems, which method to use when.
+
+    Kinds on which nobody can be named have no row.
+    """
     found = _headlines(atlas)
     heads = {k: v for k, v in COLUMNS.items() if any(k in own for own in found.values())}
     legend = (
         f"In brackets: problems on which it is within {TOLERANCE:g} times of the best, leaves at "
         f"most {100 * LEFT:g} % of the gap to the lowest value, and never fails."
     )
+    named = {kind: [_named(own.get(n, []), _page) for n in heads] for kind, own in found.items()}
     lines = [
         f"| | {' | '.join(heads.values())} |",
         f"|---|{'---|' * len(heads)}",
         *(
-            f"| {_titled(atlas, kind)} | "
-            f"{' | '.join(_named(own.get(n, []), _page) for n in heads)} |"
-            for kind, own in found.items()
+            f"| {_titled(atlas, kind)} | {' | '.join(own)} |"
+            for kind, own in named.items()
+            if set(own) != {NOBODY}
         ),
         "",
         f"{origin(atlas)} {legend}",
@@ -199,7 +206,7 @@ def _named(problems: Sequence[Compared], told: Callable[[str], str] = str) -> st
     """Return who is as good as the best on the most problems, and on how many."""
     total = f" of {len(problems)}"
     parts = [f"{told(clean(name))} ({count}{total})" for name, count in favourites(problems)]
-    return ", else ".join(parts).replace(total, "", len(parts) - 1) or "-"
+    return ", else ".join(parts).replace(total, "", len(parts) - 1) or NOBODY
 
 
 def facts(answers: Sequence[AtlasAnswer]) -> list[dict[str, Any]]:
