@@ -25,12 +25,12 @@ from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from cosmic_ray.commands.init import init
+from cosmic_ray.ast import ast_nodes, get_ast_from_path
 from cosmic_ray.modules import find_modules
 from cosmic_ray.mutating import use_mutation
-from cosmic_ray.plugins import get_operator
-from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.plugins import get_operator, operator_names
 
 ROOT = Path(__file__).parents[1]
 
@@ -103,15 +103,30 @@ def copy_project(folder):
             shutil.copy2(ROOT / name, folder / name)
 
 
+class Mutation(NamedTuple):
+    """The change that an operator makes to its i-th place in a module."""
+
+    module: Path
+    operator: str
+    i: int
+    line: int
+
+
 def mutations(modules):
     """Return by room the changes that Cosmic Ray can make to some modules, in a fixed order."""
-    paths = sorted(set(find_modules([Path(module) for module in modules])))
-    with use_db("mutation.sqlite", WorkDB.Mode.create) as session:
-        init(paths, session, {})
-        found = [mutation for item in session.work_items for mutation in item.mutations]
-    kept = [mutation for mutation in found if not LEFT_OUT.match(mutation.operator_name)]
-    kept.sort(key=lambda m: (str(m.module_path), m.operator_name, m.occurrence))
-    of_room = {room: [m for m in kept if room_of(m.module_path) == room] for room in ROOMS}
+    operators = {name: get_operator(name) for name in sorted(operator_names())}
+    kept = {
+        name: operator()
+        for name, operator in operators.items()
+        if not LEFT_OUT.match(name) and not operator.arguments()
+    }
+    of_room = {room: [] for room in ROOMS}
+    for path in sorted(set(find_modules([Path(module) for module in modules]))):
+        nodes = [*ast_nodes(get_ast_from_path(path))]
+        for name, operator in kept.items():
+            places = chain.from_iterable(map(operator.mutation_positions, nodes))
+            found = (Mutation(path, name, i, place[0][0]) for i, place in enumerate(places))
+            of_room[room_of(path)].extend(found)
     return {room: found for room, found in of_room.items() if found}
 
 
@@ -131,11 +146,10 @@ def outcomes(room, found, count, seed):
 
 
 def is_noticed(mutation, timeout):
-    operator = get_operator(mutation.operator_name)(**mutation.operator_args)
-    module = mutation.module_path
-    with use_mutation(module, operator, mutation.occurrence) as (before, after):
+    module, operator, i, line = mutation
+    with use_mutation(module, get_operator(operator)(), i) as (before, after):
         survived = exit_code(module, timeout) == 0
-    say(f"{module}:{mutation.start_pos[0]} {'survived' if survived else 'noticed'}")
+    say(f"{module}:{line} {'survived' if survived else 'noticed'}")
     if survived:
         say("\n".join(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)))
     return not survived
