@@ -134,18 +134,18 @@ def situations(rows: Sequence[AtlasRow]) -> Iterator[Situation]:
     offered = costs(rows)
     for name in offered:
         short, text = texts[name]
-        own = _of_one_machine(everything) if name == "seconds" else everything
+        own = of_one_machine(everything) if name == "seconds" else everything
         yield Situation(short, f"{text} until 1 % of the gap is left", cost(name), own)
     if "seconds" in offered:
         yield Situation(
             "high accuracy", "High accuracy: the least time until a millionth of the gap is left",
             Regime("High accuracy", "takes {} times as long", lambda row: row.seconds_to[PRECISE]),
-            _of_one_machine(everything),
+            of_one_machine(everything),
         )  # fmt: skip
     yield from _of_some(everything, lowest)
 
 
-def _of_one_machine(rows: tuple[AtlasRow, ...]) -> tuple[AtlasRow, ...]:
+def of_one_machine(rows: Sequence[AtlasRow]) -> tuple[AtlasRow, ...]:
     """Return the rows of the machine that has the most: times of two do not compare."""
     (most, _), *_ = Counter(row.machine for row in rows).most_common(1)
     return tuple(row for row in rows if row.machine == most)

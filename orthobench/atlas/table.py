@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -127,6 +128,12 @@ class AtlasRow:
     def contest(self) -> tuple[str, str]:
         """The suite and the problem: rows that share it are compared."""
         return self.suite, self.problem
+
+    @property
+    def level(self) -> str:
+        """The level of another metric that it is compared at: ``", density <= 0.1"``."""
+        found = re.search(r", [\w ]+ <= \S+$", self.problem)
+        return found.group() if found else ""
 
 
 @dataclass(frozen=True)

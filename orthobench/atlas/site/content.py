@@ -10,6 +10,7 @@ from functools import cached_property
 from orthobench.atlas.answers import AtlasAnswer, answers, costs
 from orthobench.atlas.history import Change
 from orthobench.atlas.regimes import LOWEST, Compared, compared
+from orthobench.atlas.scaling import conditions
 from orthobench.atlas.site.names import page, slug
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.report.formatting import assignments, clean, number, plural
@@ -60,6 +61,11 @@ class Site:
     def problems(self) -> dict[Contest, list[AtlasRow]]:
         """The rows of each problem, those withdrawn too."""
         return grouped(self.atlas.rows, lambda row: row.contest)
+
+    @cached_property
+    def conditions(self) -> dict[Contest, str]:
+        """What each problem has in common with those that differ in their sizes only."""
+        return conditions(self.atlas.rows)
 
     @cached_property
     def compared(self) -> dict[Contest, Compared]:

@@ -1,16 +1,15 @@
-"""Tables of the pages: solvers on a problem, problems of a solver, standings and scaling."""
+"""Tables of the pages: solvers on a problem, problems of a solver, and standings."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from orthobench.atlas.regimes import REACHED, Compared
-from orthobench.atlas.scaling import Power, Sweep, power, sweeps
 from orthobench.atlas.site.content import Contest, Site
 from orthobench.atlas.table import AtlasRow
 from orthobench.report.formatting import clean, duration, number, plural, si
@@ -196,76 +195,6 @@ def standings(site: Site, family: str) -> list[Standing]:
         near = kinds["close"] + kinds["equal"]
         found.append(Standing(solver, kinds["best"], near, taking_part, failed, len(own)))
     return sorted(found, key=lambda s: (-s.best, -s.close, s.failed, s.solver))
-
-
-@dataclass(frozen=True)
-class Growth:
-    """How the costs of a solver grow with a size of a problem."""
-
-    solver: str
-    name: str
-    size: str
-    values: str
-    seconds: str
-    flops: str
-
-
-def growths(rows: Sequence[AtlasRow]) -> list[Growth]:
-    """Return how time and flops to 1 % of the gap grow, for each sweep and solver."""
-    return [growth for sweep in sweeps(rows) for growth in _growths(sweep)]
-
-
-def _growths(sweep: Sweep) -> Iterator[Growth]:
-    values = ", ".join(map(str, sweep.values))
-    for solver in dict.fromkeys(row.solver for row in sweep.rows):
-        time, flops = sweep.power(solver, _seconds), sweep.power(solver, _flops)
-        if time or flops:
-            texts = power_text(time), power_text(flops)
-            yield Growth(solver, clean(sweep.name), sweep.size, values, *texts)
-
-
-def _seconds(row: AtlasRow) -> float:
-    return math.nan if row.failed else row.seconds_to[REACHED]
-
-
-def _flops(row: AtlasRow) -> float:
-    return math.nan if row.failed else row.flops_to[REACHED]
-
-
-def power_text(found: Power | None) -> str:
-    """Return an exponent with its interval: ``0.98 (0.95 to 1.01)``."""
-    if found is None:
-        return "-"
-    return f"{found.exponent:.2f} ({found.interval[0]:.2f} to {found.interval[1]:.2f})"
-
-
-@dataclass(frozen=True)
-class CostModel:
-    """The declared flops of a solver against the time that its runs took.
-
-    Attributes
-    ----------
-    rate : str
-        Flops a second, the median over its runs, with the quartiles.
-    power : str
-        The exponent of time as a power of flops, with its interval; 1 where the model holds.
-    runs : int
-    """
-
-    rate: str
-    power: str
-    runs: int
-
-
-def cost_model(rows: Sequence[AtlasRow]) -> CostModel | None:
-    """Return the flops of a solver against its time; None where no run has both."""
-    known = [row for row in rows if row.flops > 0 and 0 < row.seconds < math.inf]
-    if not known:
-        return None
-    flops, seconds = (np.array([getattr(r, name) for r in known]) for name in ("flops", "seconds"))
-    low, middle, high = quantiles(flops / seconds, (0.25, 0.5, 0.75))
-    rate = f"{si(middle)}flop/s ({si(low)} to {si(high)})"
-    return CostModel(rate, power_text(power(flops, seconds)), len(known))
 
 
 def factor_sentence(one: Compared) -> str:

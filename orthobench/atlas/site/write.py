@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 import shlex
 import shutil
 import tempfile
@@ -20,7 +19,7 @@ from orthobench._version import __version__
 from orthobench.atlas import table
 from orthobench.atlas.answers import answers
 from orthobench.atlas.history import as_values, history
-from orthobench.atlas.site import tables
+from orthobench.atlas.site import growth, tables
 from orthobench.atlas.site.content import (
     Contest,
     Site,
@@ -234,7 +233,9 @@ class _Pages:
         return self.render(
             "family.html", family, trail="family", own=site.of_family(family),
             standings=standings, problems=problems, plots=drawn,
-            growths=tables.growths(counted), keys=list(styles),
+            growths=growth.growths(counted), keys=list(styles),
+            fits=list(growth.fits(counted, site.conditions)),
+            hidden=growth.hidden(counted, site.conditions),
             matrix=[
                 (c, [tables.cell(site.compared.get(c), one.solver) for one in standings])
                 for c in problems
@@ -247,8 +248,12 @@ class _Pages:
         rows = self.site.solvers[solver]
         found = tables.rows_of(self.site, rows)
         kinds = {row.contest: row.cell.kind for row in found}
-        families = grouped(rows, lambda row: self.site.family[row.contest])
-        models = [(name, tables.cost_model(own)) for name, own in families.items()]
+        counted = [row for row in rows if row.tier != WITHDRAWN]
+        families = grouped(counted, lambda row: self.site.family[row.contest])
+        models = [(name, growth.cost_model(own)) for name, own in families.items()]
+        fits = [
+            (name, list(growth.fits(own, self.site.conditions))) for name, own in families.items()
+        ]
         return self.render(
             "solver.html", solver, trail="solver", rows=found, contests=list(kinds),
             failed=sum(row.failed for row in rows),
@@ -256,7 +261,8 @@ class _Pages:
             best=[contest for contest, kind in kinds.items() if kind == "best"],
             close=[contest for contest, kind in kinds.items() if kind in ("close", "equal")],
             reasons=[(row.contest, row.reasons) for row in found if row.reasons],
-            costs=[(name, one) for name, one in models if one], growths=tables.growths(rows),
+            costs=[(name, one) for name, one in models if one],
+            growths=growth.growths(counted), fits=[(name, found) for name, found in fits if found],
             parameters=[(r.contest, list(map(parameters_text, r.parameters))) for r in found],
         )  # fmt: skip
 
@@ -264,7 +270,7 @@ class _Pages:
         rows = self.site.problems[contest]
         first, found = rows[0], tables.rows_of(self.site, rows)
         compared = self.site.compared.get(contest)
-        own = re.sub(r", [\w ]+ <= \S+$", "", first.problem)  # runs are the same at each level
+        own = first.problem.removesuffix(first.level)  # runs are the same at each level
         return self.render(
             "problem.html", self.site.label(contest), trail="problem", contest=contest,
             family=self.site.family[contest], name=first.name, features=features_text(first),
