@@ -6,6 +6,7 @@ Plugins of papers make them for their figures.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -41,6 +42,10 @@ class Axis:
     categories: tuple[str, ...] = ()
     ticks: tuple[float, ...] = ()
 
+    def named(self, place: float) -> float | str:
+        """Return a position as it is read: the name of a category, or the number."""
+        return self.categories[int(place)] if self.categories else place
+
 
 @dataclass(frozen=True)
 class Series:
@@ -51,7 +56,8 @@ class Series:
     label : str
         Its name in the legend.
     x, y : ndarray, shape (m,)
-        The points. Those whose y is not finite are not drawn; failed runs count as infinite.
+        The points. Those whose y is not finite are not drawn, and the line has a gap there; failed
+        runs count as infinite.
     low, high : ndarray, shape (m,), optional
         The band around y; drawn as error bars where the x axis has categories.
     solver : str
@@ -108,11 +114,13 @@ class Panel:
     title: str = ""
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row of the CSV file for each point."""
+        """Yield a row of the CSV file for each point that has an x."""
         for one in self.series:
             for i, (x, y) in enumerate(zip(one.x.tolist(), one.y.tolist(), strict=True)):
-                named = self.x.categories[int(x)] if self.x.categories else x
-                row = {"solver": one.solver, "label": one.label, self.x.key: named, self.y.key: y}
+                if math.isnan(x):
+                    continue
+                places = {self.x.key: self.x.named(x), self.y.key: self.y.named(y)}
+                row = {"solver": one.solver, "label": one.label, **places}
                 if one.low is not None and one.high is not None:
                     row |= {"low": float(one.low[i]), "high": float(one.high[i])}
                 if one.notes:

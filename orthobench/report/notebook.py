@@ -212,5 +212,5 @@ expected = _drawing_function(
     "expected", _of_family, "Draw what a solver takes to reach a target, with restarts."
 )
 ranks = _drawing_function(
-    "ranks", _of_family, "Draw the mean rank of each solver, with a bar of the critical difference."
+    "ranks", _of_family, "Draw mean ranks; lines join solvers that are not shown to differ."
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +43,9 @@ class Ranks:
         Nemenyi's: mean ranks that are further apart differ at the 5 % level.
     statistic : float
         Friedman's, corrected for ties.
+    alike : tuple of tuple of str
+        Groups of solvers, best first, that are not shown to differ among each other: as large as
+        they can be, so they may overlap. Two solvers that no group has both of are shown to differ.
     """
 
     mean: Mapping[str, float]
@@ -49,6 +53,7 @@ class Ranks:
     p: float
     critical_difference: float
     statistic: float
+    alike: tuple[tuple[str, ...], ...]
 
 
 def enough(solvers: int, problems: int) -> bool:
@@ -77,7 +82,9 @@ def mean_ranks(values: Mapping[str, Sequence[float]], blocks: Sequence[str] | No
     Notes
     -----
     Source: Demšar 2006, "Statistical comparisons of classifiers over multiple data sets", *JMLR*
-    7, section 3.2.2. There Friedman's statistic is not corrected for ties; here it is.
+    7, section 3.2.2. There Friedman's statistic is not corrected for ties; here it is. Two solvers
+    are shown to differ where Friedman's test rejects and their mean ranks are further apart than
+    the critical difference.
     """
     if len({len(row) for row in values.values()}) > 1:
         raise ValueError("mean ranks need the same problems of all solvers")
@@ -90,15 +97,20 @@ def mean_ranks(values: Mapping[str, Sequence[float]], blocks: Sequence[str] | No
             f"they need {SOLVERS} solvers and {PROBLEMS} problems"
         )
     ranks = block_means(problem_ranks(np.array(list(values.values()))), blocks)
-    mean = dict(zip(values, ranks.mean(axis=1).tolist(), strict=True))
+    means = zip(values, ranks.mean(axis=1).tolist(), strict=True)
+    mean = dict(sorted(means, key=lambda item: item[1]))
     statistic, p = friedman(ranks)
-    return Ranks(
-        dict(sorted(mean.items(), key=lambda item: item[1])),
-        problems,
-        p,
-        critical_difference(solvers, problems),
-        statistic,
-    )
+    limit = critical_difference(solvers, problems)
+    alike = _alike(mean, limit if p < LEVEL else math.inf)
+    return Ranks(mean, problems, p, limit, statistic, alike)
+
+
+def _alike(mean: Mapping[str, float], limit: float) -> tuple[tuple[str, ...], ...]:
+    """Return the largest groups of solvers whose mean ranks are no further apart than a limit."""
+    names, means = list(mean), np.array(list(mean.values()))
+    ends = np.searchsorted(means, means + limit, side="right").tolist()
+    begins = [i for i, end in enumerate(ends) if end > max([i + 1, *ends[:i]])]
+    return tuple(tuple(names[i : ends[i]]) for i in begins)
 
 
 def problem_ranks(values: ArrayLike) -> Array:
@@ -147,6 +159,7 @@ def friedman(ranks: Array) -> tuple[float, float]:
     return statistic, float(chdtrc(k - 1, statistic))
 
 
+@cache
 def critical_difference(solvers: int, problems: int) -> float:
     """Return Nemenyi's critical difference of mean ranks at the 5 % level.
 

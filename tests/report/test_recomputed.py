@@ -1,5 +1,6 @@
 """The numbers behind decisions, recomputed with numpy alone: nothing is from orthobench.stats."""
 
+import itertools
 import math
 
 import numpy as np
@@ -102,3 +103,7 @@ def test_mean_ranks_of_blocks_are_what_numpy_finds(tables, records):
         n * ((ranks.mean(axis=0) - 3) ** 2).sum() / scatter
     )
     assert family.ranks.problems == 6
+    limit = 2.728 * math.sqrt(k * (k + 1) / (6 * n)) if family.ranks.p < 0.05 else math.inf
+    for a, b in itertools.combinations(mean, 2):  # 2.728: Demšar 2006, table 5a
+        joined = any({a, b} <= set(group) for group in family.ranks.alike)
+        assert joined == (abs(mean[a] - mean[b]) <= limit)

@@ -3,6 +3,7 @@
 The guide shows the rates of the slow tests: docs/guide/tuning-and-fairness.md.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import pytest
 
 from orthobench.stats.bootstrap import intervals
 from orthobench.stats.paired import LEVEL, Decision, compare_to_best
-from orthobench.stats.ranks import block_means, critical_difference, friedman, problem_ranks
+from orthobench.stats.ranks import friedman, mean_ranks, problem_ranks
 
 INF, NAN = math.inf, math.nan
 
@@ -135,19 +136,71 @@ def test_intervals_of_medians_cover(n):
     assert np.mean((low > 0) | (high < 0)) <= at_most(LEVEL, 1500)
 
 
+def uneven(rng, shape):
+    """Draw values that every other solver has eight times as widely; mean ranks are equal."""
+    return normal(rng, shape) * np.where(np.arange(shape[0]) % 2, 8.0, 1.0)[:, None]
+
+
+def joined_wrongly(draw, levels, blocks, samples, variants=1, seed=0):
+    """Return how often mean ranks show some two solvers to differ whose levels are equal.
+
+    The variants of a problem rank alike.
+    """
+    rng, levels = np.random.default_rng(seed), np.asarray(levels, dtype=np.float64)
+    shape = (len(levels), blocks)
+    equal = [{i, j} for i, j in itertools.combinations(range(len(levels)), 2)
+             if levels[i] == levels[j]]  # fmt: skip
+    names, wrong = np.repeat(np.arange(blocks), variants).astype(str).tolist(), 0
+    for _ in range(samples):
+        values = np.repeat(draw(rng, shape), variants, axis=1) + levels[:, None]
+        values += 0.3 * rng.standard_normal(values.shape) * (variants > 1)
+        alike = mean_ranks(dict(enumerate(values.tolist())), names).alike
+        groups = [set(group) for group in alike]
+        wrong += not all(any(pair <= group for group in groups) for pair in equal)
+    return wrong / samples
+
+
+RANKED = (normal, heavy, tied, failing)
+LEVELS = ((0,) * 3, (0,) * 12, (0,) * 6 + (1,) * 6)
+
+
+@pytest.mark.parametrize("variants", [1, 3])
+@pytest.mark.parametrize("levels", LEVELS)
+def test_equal_solvers_are_joined(levels, variants):
+    assert joined_wrongly(normal, levels, 6, 200, variants) <= at_most(LEVEL, 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [5, 6, 12, 20])
+@pytest.mark.parametrize("draw", RANKED)
+@pytest.mark.parametrize("levels", LEVELS)
+def test_equal_solvers_are_joined_in_many_samples(levels, draw, blocks):
+    for variants in (1, 3):
+        assert joined_wrongly(draw, levels, blocks, 1000, variants) <= at_most(LEVEL, 1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [5, 6, 12, 20])
+@pytest.mark.parametrize("solvers", [3, 12])
+def test_solvers_of_equal_mean_ranks_and_other_spreads_are_nearly_as_often_joined(solvers, blocks):
+    assert joined_wrongly(uneven, (0,) * solvers, blocks, 1000) <= at_most(0.07, 1000)
+
+
+def test_far_solvers_are_not_joined():
+    """The lines have power: of two groups of six that are far apart no line joins both."""
+    rng = np.random.default_rng(2)
+    values = normal(rng, (12, 40)) + np.repeat([0, 9], 6)[:, None]
+    groups = mean_ranks(dict(enumerate(values.tolist()))).alike
+    assert [set(group) for group in groups] == [set(range(6)), set(range(6, 12))]
+
+
 @pytest.mark.parametrize("variants", [1, 3])
 @pytest.mark.parametrize("solvers", [3, 8])
-def test_ranks_of_blocks_keep_their_level_and_those_of_variants_do_not(solvers, variants):
-    """Variants of one problem rank alike; taken for independent, they show what is not there."""
-    rng, blocks, samples = np.random.default_rng(0), 6, 400
-    names = [str(i // variants) for i in range(blocks * variants)]
-    shown, naive, limit = 0, 0, critical_difference(solvers, blocks)
+def test_variants_taken_for_independent_show_what_is_not_there(solvers, variants):
+    rng, samples = np.random.default_rng(0), 400
+    naive = 0
     for _ in range(samples):
-        common = np.repeat(rng.standard_normal((solvers, blocks)), variants, axis=1)
+        common = np.repeat(rng.standard_normal((solvers, 6)), variants, axis=1)
         ranks = problem_ranks(common + 0.3 * rng.standard_normal(common.shape))
-        means = block_means(ranks, names)
-        beyond = np.ptp(means.mean(axis=1)) > limit
-        shown += friedman(means)[1] < LEVEL and beyond
         naive += friedman(ranks)[1] < LEVEL
-    assert shown / samples <= at_most(LEVEL, samples)
     assert (naive / samples > 0.2) == (variants > 1)

@@ -162,10 +162,12 @@ def _set_title(ax: Axes, text: str, layout: Layout) -> None:
 def _legend(
     fig: Figure, panels: Sequence[Panel], styles: Mapping[str, Style], layout: Layout
 ) -> Legend | None:
-    """Draw the legend with as many columns as fit; none where the x axis names all its entries."""
+    """Draw the legend of what no axis names, with as many columns as fit."""
+    axes = [axis for panel in panels for axis in (panel.x, panel.y)]
+    named = {legend_text(name) for axis in axes for name in axis.categories}
     handles = _handles(panels, styles, fig.get_figwidth() - 2 * layout.margin, layout)
-    named = {legend_text(name) for panel in panels for name in panel.x.categories}
-    if not handles or named >= {str(handle.get_label()) for handle in handles}:
+    handles = [handle for handle in handles if handle.get_label() not in named]
+    if not handles:
         return None
     legend = fig.legend(
         handles=handles, loc="lower center", ncols=_columns(handles, fig.get_figwidth(), layout),

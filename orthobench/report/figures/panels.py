@@ -71,6 +71,9 @@ def draw_panel(
     _set_x_axis(ax, panel)
     heights = [_raised(part, floor) for other in same_y for part in _heights(other)]
     scale(ax, "y", heights, log=floor is not None)
+    if names := panel.y.categories:
+        ax.set_ylim(-0.5, len(names) - 0.5)
+        ax.set_yticks(range(len(names)), names, parse_math=False)
     for at in panel.rules:
         ax.axvline(at, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
     dashes = reference_dashes(panels)

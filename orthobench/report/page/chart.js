@@ -60,7 +60,7 @@ function rangesOf({ panel, lines, view }) {
 function drawTogether(chart) {
   const { panel, view, lines } = chart;
   const single = singlePoints(chart);
-  const names = view.labels && !panel.x.categories && !single ? lines.filter(({ line }) => line.there.length) : [];
+  const names = view.labels && !hasNames(panel) && !single ? lines.filter(({ line }) => line.there.length) : [];
   const room = names.length ? Math.min(0.3 * view.width, greatest(names.map(({ style }) => textWidth(style.name, BOLD)), 0)) + 26 : 14;
   const box = boxOf(chart, { right: room });
   const [x, y] = [new Scale(view.logX, chart.rangeX, box.left, box.right), new Scale(view.logY, chart.rangeY, box.bottom, box.top)];
@@ -76,7 +76,8 @@ function drawTogether(chart) {
     inside.append(group);
   });
   chart.parts.push({ box, x, y, lines });
-  if (single) pointLabels(chart, box, x, y);
+  if (panel.y.categories) rowLabels(chart, box, y);
+  else if (single) pointLabels(chart, box, x, y);
   else if (names.length) endLabels(chart, names, box, x, y);
   noteEnds(chart, box, x);
 }
@@ -88,10 +89,15 @@ function sharedCategories({ panel, lines }) {
   return new Set(used).size < used.length;
 }
 
+/** Whether an axis has names instead of numbers. */
+function hasNames({ x, y }) {
+  return Boolean(x.categories || y.categories);
+}
+
 /** Whether each solver is a single point of a plane. */
 function singlePoints({ panel, lines }) {
   const solvers = lines.filter(({ one }) => one.solver >= 0);
-  return !panel.x.categories && solvers.length > 0 && solvers.every(({ line }) => line.x.length <= 1);
+  return !hasNames(panel) && solvers.length > 0 && solvers.every(({ line }) => line.x.length <= 1);
 }
 
 /** Small multiples: each series in front of all others, in axes of the same scales. */
@@ -126,9 +132,14 @@ function drawApart(chart) {
 function boxOf(chart, { right }) {
   const { panel, view } = chart;
   const rough = new Scale(view.logY, chart.rangeY, view.height - 50, 10);
-  const texts = ticksOf(panel.y, rough, Math.floor((view.height - 56) / 40)).texts.map(([, text]) => textWidth(text));
+  const texts = ticksOf(panel.y, rough, Math.floor((view.height - 56) / 40)).texts.map(([, text]) => Math.min(textWidth(text, BOLD), rowRoom(view)));
   const names = panel.x.categories ? categoryRoom(panel, view) : 0;
   return { left: greatest(texts, 10) + 34, right: view.width - right, top: 12, bottom: view.height - 44 - names };
+}
+
+/** The most room for a name beside its row. */
+function rowRoom(view) {
+  return 0.45 * view.width;
 }
 
 /** The room below an axis for names that do not fit side by side. */
@@ -141,7 +152,7 @@ function drawFrame(chart, box, x, y, parts = { left: true, below: true, titleX: 
   const { panel, view } = chart;
   const height = parts.height ?? view.height;
   const tilted = panel.x.categories && categoryRoom(panel, view) > 0;
-  const across = ticksOf(panel.x, x, Math.max(2, Math.floor((box.right - box.left) / 75)));
+  const across = ticksOf(panel.x, x, Math.max(2, Math.floor((box.right - box.left) / (panel.y.categories ? 40 : 75))));
   const up = ticksOf(panel.y, y, Math.max(2, Math.floor((box.bottom - box.top) / 40)));
   const frame = drawn("g", { class: "frame-of-axes", "aria-hidden": "true" });
   const line = (name, x1, y1, x2, y2) => frame.append(drawn("path", { class: name, d: `M${round(x1)},${round(y1)}L${round(x2)},${round(y2)}` }));
@@ -156,7 +167,7 @@ function drawFrame(chart, box, x, y, parts = { left: true, below: true, titleX: 
   for (const [value, text] of up.texts) {
     const at = y.at(value);
     line("grid", box.left, at, box.right, at);
-    if (parts.left) frame.append(drawn("text", { class: "tick y-tick", x: box.left - 7, y: at + 4, "text-anchor": "end" }, text));
+    if (parts.left && !panel.y.categories) frame.append(drawn("text", { class: "tick y-tick", x: box.left - 7, y: at + 4, "text-anchor": "end" }, text));
   }
   for (const value of across.between) line("axis", x.at(value), box.bottom, x.at(value), box.bottom + 2);
   for (const value of up.between) line("axis", box.left - 2, y.at(value), box.left, y.at(value));
@@ -182,7 +193,7 @@ function seriesGroup(chart, entry, x, y) {
   const { panel } = chart;
   const { one, line, style, runs } = entry;
   const group = drawn("g", { class: `series ${colourClass(one.solver)}`, "data-place": entry.place });
-  const categories = panel.x.categories || panel.y.categories;
+  const { categories } = panel.x;
   if (line.low && !runs.length) group.append(categories ? bars(line, x, y) : drawn("path", { class: "band", d: bandOf(line, panel.stepped, x, y) }));
   if (runs.length) for (const run of runs) group.append(...pathsOf(run, false, x, y, false).map((d, low) => drawn("path", { class: low ? "line run floored" : "line run", d, "stroke-dasharray": low ? undefined : style.dash || undefined })));
   else if (!categories) {

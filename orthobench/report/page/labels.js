@@ -21,6 +21,14 @@ function endLabels(chart, lines, box, x, y) {
   });
 }
 
+/** Names beside the rows of their points. */
+function rowLabels(chart, box, y) {
+  for (const entry of chart.lines.filter(({ one, line }) => one.solver >= 0 && line.there.length)) {
+    const name = fitted(entry.style.name, rowRoom(chart.view), BOLD);
+    chart.svg.append(labelOf(chart, entry, box.left - 9 - textWidth(name, BOLD), y.at(entry.line.atY[0]) + 4, name));
+  }
+}
+
 /** Ascending heights as near as possible to the wanted ones, at least so far apart: isotonic regression. */
 function apart(wanted, step, top, bottom) {
   const pools = [];
@@ -69,7 +77,9 @@ function overlap(a, b) {
 function labelOf({ panel }, entry, x, y, text) {
   const { one, line } = entry;
   const end = line.there.at(-1);
-  const ends = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(line.y[end], 3)} at ${formatted(line.x[end], 3)}${one.ended ? `, ${one.ended}` : ""}`;
+  const at = formatted(line.x[end], 3);
+  const there = panel.y.categories ? `${panel.x.label} ${at}` : `${panel.y.label} ${formatted(line.y[end], 3)} at ${at}`;
+  const ends = end === undefined ? "no finite value" : `${there}${one.ended ? `, ${one.ended}` : ""}`;
   const failed = entry.crosses.length ? `, ${entry.crosses.length} failed` : "";
   const label = drawn("g", { class: `label ${colourClass(one.solver)}`, "data-place": entry.place }, drawn("text", { x, y }, text));
   if (one.solver < 0) return label;

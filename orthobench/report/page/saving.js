@@ -13,14 +13,15 @@ function rowsShown(view) {
 function rowsOf(view, one, x, y) {
   const { pool, solvers } = plots.data;
   const solver = solvers[one.solver]?.name ?? "";
-  const named = (at) => (x.categories ? x.categories[at] : at);
+  const named = ({ categories }, at) => (categories ? categories[at] : at);
   if (view.chart.view.mode === "runs" && one.runs?.length) {
     return one.runs.flatMap(([xs, ys], run) =>
-      pool[xs].map((at, i) => ({ solver, label: one.label, run: runName(view, one.solver, run), [x.key]: named(at), [y.key]: pool[ys][i] })),
+      pool[xs].map((at, i) => ({ solver, label: one.label, run: runName(view, one.solver, run), [x.key]: named(x, at), [y.key]: pool[ys][i] })),
     );
   }
-  return pool[one.x].map((at, i) => {
-    const row = { solver, label: one.label, [x.key]: named(at), [y.key]: pool[one.y][i] };
+  return pool[one.x].flatMap((at, i) => {
+    if (at === null) return [];
+    const row = { solver, label: one.label, [x.key]: named(x, at), [y.key]: named(y, pool[one.y][i]) };
     if (one.low !== undefined) Object.assign(row, { low: pool[one.low][i], high: pool[one.high][i] });
     if (one.notes) row.note = one.notes[i];
     if (one.chosen !== undefined) row.chosen = i === one.chosen ? "True" : "False";

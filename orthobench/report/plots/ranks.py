@@ -1,8 +1,9 @@
-"""Plots of mean ranks: each solver over the problems of a family, with the critical difference."""
+"""Critical-difference diagrams: mean ranks over the problems of a family, and what they show."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from orthobench.stats.ranks import Ranks
 
 
 def ranks(family: Family) -> Plot:
-    """Return the mean ranks of one family's solvers, best first.
+    """Return the critical-difference diagram of one family's solvers.
 
     Parameters
     ----------
@@ -40,51 +41,44 @@ def ranks(family: Family) -> Plot:
 
 
 def ranks_panel(ranks: Ranks) -> Panel:
-    """Return the mean ranks, each with a bar as long as the critical difference.
+    """Return a row for each solver, best on top, with a point at its mean rank.
 
-    Two solvers differ if their bars do not overlap, since their mean ranks are then further apart
-    than the critical difference.
+    A line joins the first and the last of each group whose solvers are not shown to differ: the
+    bars of a critical-difference diagram (Demšar 2006, figure 1).
 
     Parameters
     ----------
     ranks : Ranks
     """
-    half = ranks.critical_difference / 2
-    series = []
-    for at, (solver, mean) in enumerate(ranks.mean.items()):
-        x, y = np.array([float(at)]), np.array([mean])
-        series.append(Series(clean(solver), x, y, y - half, y + half, solver=solver))
-    x_axis = Axis("solver", "", log=False, categories=tuple(map(clean, ranks.mean)))
-    y_axis = Axis("rank", "mean rank (1 is best)", log=False)
-    return Panel(x_axis, y_axis, tuple(series), band="critical difference")
+    rows = {name: float(at) for at, name in enumerate(reversed(list(ranks.mean)))}
+    series = [
+        Series(clean(name), np.array([mean]), np.array([rows[name]]), solver=name)
+        for name, mean in ranks.mean.items()
+    ]
+    series += [_lines(ranks, rows)] if ranks.alike else []
+    x_axis = Axis("rank", "mean rank (1 is best)", log=False)
+    y_axis = Axis("solver", "", log=False, categories=tuple(map(clean, rows)))
+    return Panel(x_axis, y_axis, tuple(series), stepped=True)
+
+
+def _lines(ranks: Ranks, rows: Mapping[str, float]) -> Series:
+    """Return the lines of all groups as one series, with a gap after each."""
+    ends = [(group[0], group[-1]) for group in ranks.alike]
+    x, y = (
+        np.array([place for a, b in ends for place in (of[a], of[b], math.nan)])
+        for of in (ranks.mean, rows)
+    )
+    notes = tuple(f"{clean(a)} to {clean(b)}" for a, b in ends for _ in range(3))
+    return Series("not shown to differ", x, y, notes=notes)
 
 
 def _about(ranks: Ranks) -> tuple[str, ...]:
     p = "no p value" if math.isnan(ranks.p) else f"p = {number(ranks.p)}"
     if not ranks.p < LEVEL:
         return (f"no difference shown between any of them (Friedman's test, {p})",)
-    difference = number(ranks.critical_difference)
-    groups = "; ".join(f"{clean(a)} to {clean(b)}" for a, b in alike(ranks))
+    lines = "a line joins the first and the last of those not shown to differ at the 5 % level"
     return (
         f"they are not all equal (Friedman's test, {p})",
-        "two differ at the 5 % level where their bars do not overlap",
-        f"Nemenyi's critical difference {difference}",
-        f"not shown to differ among each other: {groups}" if groups else "each differs from each",
+        lines if ranks.alike else "each differs from each at the 5 % level",
+        f"Nemenyi's critical difference {number(ranks.critical_difference)}",
     )
-
-
-def alike(ranks: Ranks) -> list[tuple[str, str]]:
-    """Return the first and the last, by rank, of each group whose solvers are not shown to differ.
-
-    Groups are as large as they can be and may overlap: the bars of a critical-difference diagram
-    (Demšar 2006, figure 1).
-    """
-    names, means = list(ranks.mean), list(ranks.mean.values())
-    found: list[tuple[str, str]] = []
-    reached = 0
-    for i, mean in enumerate(means):
-        last = max(j for j, other in enumerate(means) if other - mean <= ranks.critical_difference)
-        if last > max(i, reached):
-            found.append((names[i], names[last]))
-            reached = last
-    return found

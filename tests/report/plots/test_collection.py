@@ -9,8 +9,9 @@ from orthobench.harness.stopping import Ending
 from orthobench.report.plots import collection
 from orthobench.report.plots.collection import comparison_plots, problem_plots
 from orthobench.results.tuning import choose
+from orthobench.stats.ranks import Ranks
 
-RANKS = SimpleNamespace(mean={"a": 1.0, "b": 2.0}, problems=9, p=0.01, critical_difference=0.5)
+RANKS = Ranks({"a": 1.0, "b": 2.0}, 9, 0.01, 0.5, 9.0, ())
 PCA = SimpleNamespace(name="PCA", ranks=RANKS)
 TUCKER = SimpleNamespace(name="Tucker", ranks=None)
 

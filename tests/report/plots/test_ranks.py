@@ -1,39 +1,40 @@
-"""Mean ranks as a plot: two solvers differ where their bars do not overlap."""
+"""Critical-difference diagrams: a row for each solver, a line for each group not told apart."""
 
-import itertools
 import math
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from orthobench.report.families import Family
-from orthobench.report.plots.ranks import alike, ranks
+from orthobench.report.plots.ranks import ranks
+from orthobench.stats.ranks import Ranks
+
+GROUPS = (("x", "y"), ("y", "z"))
 
 
-def family(p=0.01, cd=1.2):
-    mean = {"x": 1.2, "y": 2.0, "z": 2.8}
-    found = SimpleNamespace(mean=mean, problems=12, p=p, critical_difference=cd)
+def family(p=0.01, alike=GROUPS):
+    found = Ranks({"x": 1.2, "y": 2.0, "z": 2.8}, 12, p, 1.2, 9.0, alike)
     return Family("PCA", ("a", "b"), (), found, (), {}, {})
 
 
-def test_each_solver_has_a_bar_of_one_critical_difference():
+def test_solvers_have_rows_and_groups_have_lines():
     plot = ranks(family())
     panel = plot.panel()
     assert (plot.kind, plot.name, list(plot.keys())) == ("ranks", "PCA: mean ranks", [()])
-    assert panel.x.categories == ("x", "y", "z")
-    bars = {s.solver: (s.x[0], s.y[0], s.low[0], s.high[0]) for s in panel.series}
-    assert bars["x"] == pytest.approx((0, 1.2, 0.6, 1.8))
-    assert bars["z"] == pytest.approx((2, 2.8, 2.2, 3.4))
-    differ = bars["x"][3] < bars["z"][2]
-    assert differ == (2.8 - 1.2 > 1.2)
-    assert not bars["x"][3] < bars["y"][2]
+    assert panel.y.categories == ("z", "y", "x")  # the first is the lowest
+    *solvers, lines = panel.series
+    assert {s.solver: (*s.x, *s.y) for s in solvers} == {"x": (1.2, 2), "y": (2, 1), "z": (2.8, 0)}
+    assert lines.x == pytest.approx([1.2, 2.0, math.nan, 2.0, 2.8, math.nan], nan_ok=True)
+    assert lines.y == pytest.approx([2, 1, math.nan, 1, 0, math.nan], nan_ok=True)
+    assert panel.stepped  # so that what is between the ends of a line is inside its corner
 
 
-def test_rows_name_the_solvers():
-    row = next(ranks(family()).panel().rows())
-    assert row == {"solver": "x", "label": "x", "rank": 1.2,
-                   "low": pytest.approx(0.6), "high": pytest.approx(1.8)}  # fmt: skip
+def test_rows_name_solvers_and_groups():
+    rows = list(ranks(family()).panel().rows())
+    assert rows[0] == {"solver": "x", "label": "x", "rank": 1.2}
+    ends = [row for row in rows if row["label"] == "not shown to differ"]
+    assert [(row["solver"], row["rank"], row["note"]) for row in ends] == [
+        ("x", 1.2, "x to y"), ("y", 2.0, "x to y"), ("y", 2.0, "y to z"), ("z", 2.8, "y to z"),
+    ]  # fmt: skip
 
 
 def test_says_what_was_tested():
@@ -41,26 +42,17 @@ def test_says_what_was_tested():
     assert "12 problems" in about
     assert "they are not all equal (Friedman's test, p = 0.0100)" in about
     assert "Nemenyi's critical difference 1.20" in about
-    assert "not shown to differ among each other: x to y; y to z" in about
-    assert "each differs from each" in " · ".join(ranks(family(cd=0.1)).about)
-
-
-@pytest.mark.parametrize("difference", [0.0, 0.4, 1.0, 2.5, 20.0])
-def test_two_are_in_one_group_where_their_ranks_are_no_further_apart(difference):
-    means = np.sort(np.random.default_rng(3).uniform(1, 12, 12))
-    found = SimpleNamespace(mean=dict(enumerate(means)), critical_difference=difference)
-    groups = alike(found)
-    for i, j in itertools.combinations(range(12), 2):
-        together = any(first <= i and j <= last for first, last in groups)
-        assert together == (means[j] - means[i] <= difference)
-    assert not any(a[0] <= b[0] and b[1] <= a[1] for a, b in itertools.permutations(groups, 2))
+    assert "a line joins the first and the last of those not shown to differ" in about
+    apart = ranks(family(alike=()))
+    assert "each differs from each" in " · ".join(apart.about)
+    assert [s.solver for s in apart.panel().series] == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize("p", [0.05, 0.6, math.nan])
 def test_says_that_no_difference_is_shown(p):
-    about = " · ".join(ranks(family(p)).about)
+    about = " · ".join(ranks(family(p, (("x", "y", "z"),))).about)
     assert "no difference shown between any of them" in about
-    assert "not overlap" not in about
+    assert "a line joins" not in about
 
 
 def test_refuses_a_family_without_ranks():
