@@ -77,37 +77,6 @@ def try_pairs(
 
 
 @kernel
-def stationary(
-    T: Array, first: Indices, second: Indices, slope_tolerance: float, gain_tolerance: float
-) -> bool:
-    """Return whether no pair of indices needs a rotation.
-
-    Parameters
-    ----------
-    T : ndarray, shape (m(m + 1)(m + 2)/6,)
-        A packed tensor.
-    first, second : ndarray of int, shape (m,)
-        Offsets of its entries.
-    slope_tolerance, gain_tolerance : float
-        As for `best_rotation`.
-
-    Returns
-    -------
-    bool
-
-    Notes
-    -----
-    About 225 flops a pair.
-    """
-    for i in range(len(first)):
-        for j in range(i + 1, len(first)):
-            c, s = _best(T, first, second, i, j, slope_tolerance, gain_tolerance)
-            if s != 0.0 or c != 1.0:
-                return False
-    return True
-
-
-@kernel
 def _best(
     T: Array,
     first: Indices,

@@ -6,7 +6,8 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from orthobench_givens import packed_tensor, tensor
+from orthobench_givens import packed_tensor, random_order, tensor_rounds, tensor_slabs
+from orthobench_givens.random_order import RandomState
 from orthobench_givens.tensor import (
     ANGLE_FLOPS,
     GivensTensor,
@@ -21,6 +22,7 @@ from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.families.orthogonal_tensor.judge import recovery_error
 from orthobench.families.symmetric_tensors import contracted, symmetrized
 from orthobench.tools.geometry import drift, random_point, rotate
+from orthobench.tools.simd import COUNT
 
 ORDERS = ["cyclic", "random"]
 SPECTRA = {
@@ -90,19 +92,17 @@ def gradients(T):
     return 3 * (twice - twice.T)
 
 
-def sweep_of(solver, state):
-    return (cyclic_sweep if solver.order == "cyclic" else whole_sweep)(len(state.basis))
-
-
-def maintained(solver, state):
-    """Return T~ in full, by ending the round."""
-    sweep = sweep_of(solver, state)
+def maintained(state):
+    """Return T~ in full, by ending the round, or from the slabs."""
+    if isinstance(state, RandomState):
+        return from_slabs(state)
+    sweep = state.sweep
     full = np.full((sweep.blocks * sweep.size,) * 3, np.nan)
     if sweep.blocks == 1:
         packed_tensor.unpack(state.tensors[0], *offsets(sweep.width), full)
         return full
     state = pickle.loads(pickle.dumps(state))  # noqa: S301 - its own
-    tensor._next_round(sweep, state)
+    tensor_rounds.next_round(sweep, state)
     first, second = offsets(sweep.blocks)
     for block in combinations_with_replacement(range(sweep.blocks), 3):
         p, q, r = (slice(b * sweep.size, (b + 1) * sweep.size) for b in block)
@@ -114,6 +114,26 @@ def maintained(solver, state):
         full[r, q, p] = cube.transpose(2, 1, 0)
     d = len(state.basis)
     return full[:d, :d, :d]
+
+
+def unpacked(slabs):
+    """Return slabs as symmetric matrices."""
+    d = len(slabs)
+    matrices, positions = np.empty((d, d, d)), tensor_slabs.row_positions(d)
+    for row in range(d):
+        first = row - row % COUNT
+        matrices[:, row, first:] = slabs[:, positions[row] :][:, : d - first]
+        matrices[:, first:, row] = matrices[:, row, first:]
+    return matrices
+
+
+def from_slabs(state):
+    """Return T~, after a look at the entries that are kept of it."""
+    full = unpacked(state.slabs) @ state.basis.T
+    full = np.matmul(state.basis, full)
+    size = np.linalg.norm(full)
+    np.testing.assert_allclose(state.twice, np.einsum("iij->ij", full), atol=1e-13 * size)
+    return full
 
 
 def assert_recovered(oracle, solution, V, w):
@@ -273,19 +293,20 @@ def test_the_maintained_tensor_is_that_of_u(d, order):
     state = begun(solver, oracle)
     for steps in (1, 5, d, d * d, 3 * d * d):
         solver.advance(oracle, state, steps)
-        U = flipped_back(solver, state)
+        U = flipped_back(state)
         exact = rotated(oracle.T, U)
-        assert np.abs(maintained(solver, state) - exact).max() < 1e-10 * state.norm
+        assert np.abs(maintained(state) - exact).max() < 1e-10 * state.norm
         np.testing.assert_allclose(
             solver.solution(state).weights, np.abs(np.einsum("iii->i", exact)), atol=1e-12
         )
 
 
-def flipped_back(solver, state):
+def flipped_back(state):
     """Return U before `decomposition` flips columns."""
-    rows = state.basis.copy()
-    sweep = sweep_of(solver, state)
-    for rotation, members in zip(state.rotations, sweep.rounds[state.round].members, strict=True):
+    if isinstance(state, RandomState):
+        return state.basis.T
+    rows, members_of = state.basis.copy(), state.sweep.rounds[state.round].members
+    for rotation, members in zip(state.rotations, members_of, strict=True):
         rows[members] = rotation[: len(members), : len(members)] @ state.basis[members]
     return rows.T
 
@@ -307,9 +328,36 @@ def test_rounds_are_the_sequence_of_their_pairs():
     packed_tensor.try_pairs(T, rotations, np.array(pairs), *offsets(d), limits, 0)
     state = begun(solver, oracle)
     solver.advance(oracle, state, len(pairs))
-    np.testing.assert_allclose(
-        flipped_back(solver, state), (rotations[0] @ oracle.start.T).T, atol=1e-11
-    )
+    np.testing.assert_allclose(flipped_back(state), (rotations[0] @ oracle.start.T).T, atol=1e-11)
+
+
+@pytest.mark.parametrize("d", [2, 3, 16, 17, 31, 40])
+def test_random_order_is_the_sequence_of_its_pairs(d):
+    """Slabs give what plain rotations of all of T~ give, pair after pair."""
+    oracle, solver = noisy(d, size=3.0), GivensTensor(order="random")
+    T = np.empty((1, packed_size(d)))
+    packed_tensor.pack(rotated(oracle.T, oracle.start), *offsets(d), T[0])
+    rotations, state = np.eye(d)[None].copy(), begun(solver, oracle)
+    solver.advance(oracle, state, 3 * d)
+    pairs = np.column_stack([np.zeros(3 * d, np.intp), state.drawn[: 3 * d]])
+    limits = (1e-13 * state.norm, 1e-14 * state.norm, 10**9)
+    packed_tensor.try_pairs(T, rotations, pairs, *offsets(d), limits, 0)
+    np.testing.assert_allclose(state.basis, rotations[0] @ oracle.start.T, atol=1e-12)
+    full = np.empty((d, d, d))
+    packed_tensor.unpack(T[0], *offsets(d), full)
+    np.testing.assert_allclose(maintained(state), full, atol=1e-12 * state.norm)
+
+
+def test_pairs_are_drawn_uniformly():
+    state = begun(GivensTensor(order="random"), noisy(5))
+    counts = np.zeros((5, 5))
+    for _ in range(20):
+        state.done = len(state.drawn)
+        state.try_next(1, (np.inf, np.inf, 10**9))
+        np.add.at(counts, tuple(state.drawn.T), 1)
+    assert (counts[np.tril_indices(5)] == 0).all()
+    each = 20 * random_order.DRAWN / 10
+    assert np.abs(counts[np.triu_indices(5, 1)] - each).max() < 5 * each**0.5
 
 
 def test_a_million_rotations_leave_u_orthonormal():
@@ -354,7 +402,7 @@ def test_chunks_leave_the_same_bits(d, order):
     one, other = solver.solution(parts), solver.solution(whole_run)
     np.testing.assert_array_equal(one.point, other.point)
     np.testing.assert_array_equal(one.weights, other.weights)
-    np.testing.assert_array_equal(parts.tensors, whole_run.tensors)
+    np.testing.assert_array_equal(maintained(parts), maintained(whole_run))
 
 
 @pytest.mark.parametrize("order", ORDERS)

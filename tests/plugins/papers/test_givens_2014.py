@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_givens import coordinate_descent, packed_tensor, sparse_rotations
+from orthobench_givens import coordinate_descent, packed_tensor, sparse_rotations, tensor_slabs
 from orthobench_givens.tensor_angles import best_rotation
 from orthobench_papers.givens_2014 import GIVENS_2014, figure_1, section_2, section_3, section_5
 from orthobench_papers.givens_2014.section_2 import Counted, counted
@@ -159,16 +159,14 @@ def wrong_sign_of_the_rotation(patch):
 
 
 def wrong_signs_in_equation_11(patch):
-    def best(T, first, second, i, j, slope_tolerance, gain_tolerance):
-        iix, ijx = first[i] + second[i], first[i] + second[j]
-        jjj = T[first[j] + second[j] + j]
-        entries = T[iix + i], T[iix + j], T[ijx + j], jjj
-        c, s = best_rotation(*entries, slope_tolerance, gain_tolerance)
+    def best(*given):
+        c, s = best_rotation(*given)
         return c, -s
 
-    patch.setattr(packed_tensor, "_best", best)
-    patch.setattr(packed_tensor, "rotate_rows", packed_tensor.rotate_rows.py_func)
-    patch.setattr(packed_tensor, "try_pairs", packed_tensor.try_pairs.py_func)
+    for module in (packed_tensor, tensor_slabs):
+        patch.setattr(module, "best_rotation", best)
+        for name in ("_best", "try_pairs"):
+            patch.setattr(module, name, getattr(module, name).py_func)
 
 
 def penalty_halved_in_the_angle(patch):
