@@ -5,9 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from math import inf
-from operator import iadd
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,7 +30,13 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench_stochastic_pca.mini_batches import fail_unless_finite
-from orthobench_stochastic_pca.product_sums import ProductSum, merged, panel_width, product_sum
+from orthobench_stochastic_pca.product_sums import (
+    ProductSum,
+    add_product,
+    merged,
+    panel_width,
+    product_sum,
+)
 from orthobench_stochastic_pca.rayleigh_ritz import (
     Pairs,
     Space,
@@ -182,7 +186,7 @@ class Randomized(
         s, t = A.shape
         columns = min(k + self.oversampling, s)
         G = like(np.random.default_rng(seed).standard_normal((t, columns)), A)
-        Y = reduce(iadd, (A[:, panel] @ G[panel, :] for panel in _panels(A, s * columns)))
+        Y = _summed((A[:, panel], G[panel, :]) for panel in _panels(A, s * columns))
         found = self.ritz(A, orthonormalize(Y), min(k, s))
         rank = int(namespace(A).count_nonzero(found.values > null(A) * found.values[0]))
         U = in_rows(found.vectors[:, :rank])
@@ -337,7 +341,16 @@ class SubspaceIteration(Randomized):
 def _product(A: Any, Q: Any) -> Any:
     """Return AA'Q; NumPy reads A once, in panels that stay in the cache."""
     panels = _panels(A, Q.shape[0] * Q.shape[1])
-    return reduce(iadd, (A[:, panel] @ (A[:, panel].T @ Q) for panel in panels))
+    return _summed((A[:, panel], A[:, panel].T @ Q) for panel in panels)
+
+
+def _summed(pairs: Iterator[tuple[Any, Any]]) -> Any:
+    """Return the sum of the products of pairs of matrices."""
+    A, B = next(pairs)
+    total = A @ B
+    for A, B in pairs:
+        add_product(total, A, B)
+    return total
 
 
 def _panels(A: Any, size: int) -> Iterator[slice]:

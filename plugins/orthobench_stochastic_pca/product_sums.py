@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, Summary, flops
+from orthobench.contract import Array, Summary, flops, is_plain
 
 SMALL_PRODUCT = 1_000_000
 """Multiplications up to which OpenBLAS uses its small-matrix kernel, which is twice as fast."""
 
-NARROWEST = 8
-"""Samples below which a product is not split."""
+AT_ONCE = 8
+"""Samples that this kernel takes at once, and below which a product is not split."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +45,18 @@ def product_sum(block: NDArray[np.floating[Any]], Q: Array) -> ProductSum:
     height = panel_width(d * b, rows)
     for begin in range(0, rows, height):
         panel = block[begin : begin + height]
-        total += panel.T @ (panel @ vectors)
+        add_product(total, panel.T, panel @ vectors)
     return ProductSum(rows=rows, product=total, flops=2 * flops.gemm(rows, b, d))
+
+
+def add_product(total: Array, A: NDArray[np.floating[Any]], B: NDArray[np.floating[Any]]) -> None:
+    """Add AB to a matrix in rows; no matrix is made for AB where A is of float64 and in columns."""
+    if not (is_plain(A) and A.flags.f_contiguous):
+        total += A @ B
+        return
+    from scipy.linalg.blas import dgemm
+
+    dgemm(1.0, B.T, A, trans_b=True, beta=1.0, c=total.T, overwrite_c=True)
 
 
 def merged(a: ProductSum, b: ProductSum) -> ProductSum:
@@ -58,5 +68,4 @@ def merged(a: ProductSum, b: ProductSum) -> ProductSum:
 
 def panel_width(entries: int, samples: int) -> int:
     """Return how many samples have a small product with a matrix of so many entries, or all."""
-    width = SMALL_PRODUCT // entries
-    return width if width >= NARROWEST else samples
+    return SMALL_PRODUCT // (AT_ONCE * entries) * AT_ONCE or samples

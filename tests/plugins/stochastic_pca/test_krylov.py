@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 from orthobench_stochastic_pca.krylov import BlockKrylov, SubspaceIteration
+from orthobench_stochastic_pca.product_sums import add_product, panel_width
 
 import orthobench as ob
 from orthobench.tools.geometry import drift, subspace_error
 
 METHODS = (BlockKrylov, SubspaceIteration)
+ORDERS = {
+    "rows": lambda A: A,
+    "columns": np.asfortranarray,
+    "a part of the columns": lambda A: np.hstack([A, A])[:, : A.shape[1]],
+    "single": lambda A: np.asfortranarray(A.astype(np.float32)),
+}
 
 
 def matrix(n, d, values, seed=0):
@@ -55,6 +62,20 @@ def test_blocks_of_small_directions_stay_orthogonal_to_those_before():
     found, _ = BlockKrylov(tolerance=0.0, iterations=30).fit(X, 4, seed=0)
     assert drift(found) < 1e-13
     assert subspace_error(right[:, :4], found) < 1e-12
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_product_is_added_in_place(order):
+    rng = np.random.default_rng(0)
+    A = ORDERS[order](rng.integers(-9, 9, (30, 7)).astype(float))
+    B, total = rng.integers(-9, 9, (7, 4)).astype(A.dtype), np.ones((30, 4))
+    add_product(total, A, B)
+    assert (total == 1 + A @ B).all()
+
+
+@pytest.mark.parametrize(("entries", "width"), [(32_000, 24), (100_000, 8), (200_000, 500)])
+def test_panels_have_multiples_of_eight_samples_or_all(entries, width):
+    assert panel_width(entries, 500) == width
 
 
 @pytest.mark.parametrize("q", [0, 2, 4])
