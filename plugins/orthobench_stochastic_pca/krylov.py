@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar, NamedTuple
@@ -23,7 +23,6 @@ from orthobench.contract import (
     copied,
     flops,
     in_rows,
-    is_plain,
     like,
     namespace,
     orthonormalize,
@@ -32,9 +31,9 @@ from orthobench.contract import (
 from orthobench_stochastic_pca.mini_batches import fail_unless_finite
 from orthobench_stochastic_pca.product_sums import (
     ProductSum,
-    add_product,
     merged,
-    panel_width,
+    moment_product,
+    product,
     product_sum,
 )
 from orthobench_stochastic_pca.rayleigh_ritz import (
@@ -186,8 +185,7 @@ class Randomized(
         s, t = A.shape
         columns = min(k + self.oversampling, s)
         G = like(np.random.default_rng(seed).standard_normal((t, columns)), A)
-        Y = _summed((A[:, panel], G[panel, :]) for panel in _panels(A, s * columns))
-        found = self.ritz(A, orthonormalize(Y), min(k, s))
+        found = self.ritz(A, orthonormalize(product(A, G)), min(k, s))
         rank = int(namespace(A).count_nonzero(found.values > null(A) * found.values[0]))
         U = in_rows(found.vectors[:, :rank])
         count = found.flops + flops.gemm(s, columns, t) + flops.qr(s, columns)
@@ -202,7 +200,7 @@ class Randomized(
         space, count = beginning(Q), 0
         for products in range(1, self.iterations + 1):
             m, width = space.basis.shape[1], space.last.shape[1]
-            found = self.pairs(space, _product(A, space.last), k)
+            found = self.pairs(space, moment_product(A, space.last), k)
             count += 2 * flops.gemm(s, width, t) + self.pairs_flops(s, m, width, k)
             if products == self.iterations or found.done(self.tolerance):
                 break
@@ -336,26 +334,3 @@ class SubspaceIteration(Randomized):
         """Return the flops of `following`."""
         del width
         return flops.qr(s, m)
-
-
-def _product(A: Any, Q: Any) -> Any:
-    """Return AA'Q; NumPy reads A once, in panels that stay in the cache."""
-    panels = _panels(A, Q.shape[0] * Q.shape[1])
-    return _summed((A[:, panel], A[:, panel].T @ Q) for panel in panels)
-
-
-def _summed(pairs: Iterator[tuple[Any, Any]]) -> Any:
-    """Return the sum of the products of pairs of matrices."""
-    A, B = next(pairs)
-    total = A @ B
-    for A, B in pairs:
-        add_product(total, A, B)
-    return total
-
-
-def _panels(A: Any, size: int) -> Iterator[slice]:
-    """Yield ranges of columns of A whose products with a matrix of so many entries are small."""
-    columns: int = A.shape[1]
-    width = panel_width(size, columns) if is_plain(A) else columns
-    for first in range(0, columns, width):
-        yield slice(first, min(first + width, columns))

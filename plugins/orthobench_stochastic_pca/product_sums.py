@@ -1,7 +1,8 @@
-"""Products of the second moment of samples with a few vectors, summed over blocks."""
+"""Products with samples, by panels that stay in the cache, and their sums over blocks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,34 @@ def product_sum(block: NDArray[np.floating[Any]], Q: Array) -> ProductSum:
         panel = block[begin : begin + height]
         add_product(total, panel.T, panel @ vectors)
     return ProductSum(rows=rows, product=total, flops=2 * flops.gemm(rows, b, d))
+
+
+def product(A: Any, B: Any) -> Any:
+    """Return AB, with NumPy the sum over panels of columns of A that stay in the cache."""
+    return _summed((A[:, panel], B[panel, :]) for panel in _panels(A, A.shape[0] * B.shape[1]))
+
+
+def moment_product(A: Any, Q: Any) -> Any:
+    """Return AA'Q; NumPy reads A once."""
+    panels = _panels(A, Q.shape[0] * Q.shape[1])
+    return _summed((A[:, panel], A[:, panel].T @ Q) for panel in panels)
+
+
+def _panels(A: Any, size: int) -> Iterator[slice]:
+    """Yield ranges of columns of A whose products with a matrix of so many entries are small."""
+    columns: int = A.shape[1]
+    width = panel_width(size, columns) if is_plain(A) else columns
+    for first in range(0, columns, width):
+        yield slice(first, min(first + width, columns))
+
+
+def _summed(pairs: Iterator[tuple[Any, Any]]) -> Any:
+    """Return the sum of the products of pairs of matrices."""
+    A, B = next(pairs)
+    total = A @ B
+    for A, B in pairs:
+        add_product(total, A, B)
+    return total
 
 
 def add_product(total: Array, A: NDArray[np.floating[Any]], B: NDArray[np.floating[Any]]) -> None:
