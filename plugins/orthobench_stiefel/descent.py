@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from orthobench.contract import (
     ArraySolver,
     EndingState,
+    OracleT_contra,
     Solution,
     Solver,
     State,
@@ -17,14 +19,20 @@ from orthobench.contract import (
     Status,
     UsageError,
     copied,
-    drift,
     ends,
     flops,
     identity,
-    orthonormalize,
     parameter,
 )
-from orthobench.families.stiefel import FiniteSumOracle, StiefelOracle
+from orthobench.families.stiefel import FiniteSumOracle, ProductOracle
+from orthobench.families.stiefel.stacks import (
+    defects,
+    most,
+    q_factor,
+    sizes,
+    stacked,
+    transposed,
+)
 from orthobench.tools.scalars import length, not_finite
 
 DRIFT = 1e-13
@@ -37,29 +45,32 @@ class Iterate(EndingState):
 
     Attributes
     ----------
-    X : array, shape (n, p)
+    X : array, shape (n, p) or (m, n, p)
     unit : number
-        The norm of the matrix of partial derivatives at the start.
+        The norm of the partial derivatives at the start.
     """
 
     X: Any
     unit: Any = 0.0
 
 
-class Descent(Solver[StiefelOracle, StateT]):
+class Descent(Solver[OracleT_contra, StateT]):
     """Base of the methods, which begin at the common start and return the iterate as it is."""
 
-    needs: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
-
     def solution(self, state: Any) -> Solution:
-        """Return X, shape (n, p)."""
-        return Solution(copied(state.X))
+        """Return X, the matrices of a stack one below another."""
+        return Solution(stacked(copied(state.X)))
 
 
-class ArrayDescent(Descent[StateT], ArraySolver[StiefelOracle, StateT]):
-    """Base of the methods that take arrays of any library."""
+class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, StateT]):
+    """Base of the methods that take arrays of any library, and stacks of matrices.
 
-    def advance(self, oracle: StiefelOracle, state: Any, count: int) -> None:
+    A stack is one point: its matrices have the same step, and the run ends for all of them at once.
+    """
+
+    needs: ClassVar[type[ProductOracle]] = ProductOracle  # type: ignore[type-abstract]
+
+    def advance(self, oracle: ProductOracle, state: Any, count: int) -> None:
         """Do `count` steps, or fewer where the run ends."""
         super().advance(oracle, state, count)
         if state.status is Status.FAILED and not state.reason:
@@ -92,20 +103,20 @@ def momentum_parameter(which: str = "") -> Any:
     )
 
 
-def check_batch(oracle: StiefelOracle, batch: int) -> None:
+def check_batch(oracle: ProductOracle, batch: int) -> None:
     """Refuse batches of a function that is no finite sum."""
     if batch and not isinstance(oracle, FiniteSumOracle):
         raise UsageError(f"batch = {batch} needs a cost that is a finite sum; take batch = 0")
 
 
-def evaluated(oracle: StiefelOracle, state: State, X: Any) -> tuple[Any, Any]:
+def evaluated(oracle: ProductOracle, state: State, X: Any) -> tuple[Any, Any]:
     """Return value and gradient at X, and count them."""
     state.work.samples += oracle.terms
     state.work.flops += oracle.both_flops
     return oracle.value_and_gradient(X)
 
 
-def estimated(oracle: StiefelOracle, state: State, X: Any, batch: int) -> Any:
+def estimated(oracle: ProductOracle, state: State, X: Any, batch: int) -> Any:
     """Return the gradient at X, or its estimate by a batch, and count it."""
     if batch and isinstance(oracle, FiniteSumOracle):
         state.work.samples += batch
@@ -153,8 +164,8 @@ def fail(state: State) -> None:
 
 
 def size_of(A: Any) -> int:
-    """Return how many entries a matrix has."""
-    return A.size if isinstance(A, np.ndarray) else int(A.shape[0] * A.shape[1])
+    """Return how many entries an array has."""
+    return A.size if isinstance(A, np.ndarray) else prod(A.shape)
 
 
 def norm_of(A: Any, state: State) -> Any:
@@ -168,11 +179,11 @@ def cleaned(X: Any, state: State) -> Any:
 
     Elsewhere than in NumPy it is X (3I - X'X)/2 in any case, since nothing has to be known first.
     """
-    n, p = X.shape
-    state.work.flops += flops.gemm(p, p, n) + 3 * p * p
+    m, n, p = sizes(X)
+    state.work.flops += m * (flops.gemm(p, p, n) + 3 * p * p)
     if not isinstance(X, np.ndarray):
-        return X @ (1.5 * identity(p, X) - 0.5 * (X.T @ X))
-    if drift(X) <= DRIFT:
+        return X @ (1.5 * identity(p, X) - 0.5 * (transposed(X) @ X))
+    if most(defects(X)) <= DRIFT:
         return X
-    state.work.flops += flops.qr(n, p)
-    return orthonormalize(X)
+    state.work.flops += m * flops.qr(n, p)
+    return q_factor(X)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import copied, parameter
-from orthobench.families.stiefel import StiefelOracle
+from orthobench.families.stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
@@ -36,7 +36,7 @@ class Landing(FieldDescent[Iterate]):
     attraction : float
         The weight of the pull towards the manifold.
     eps : float
-        The largest defect that the safe step allows.
+        The largest defect that the safe step allows, of each matrix of a stack.
     safe_step : bool
         Without it there is no bound on the defect, and X may diverge.
     batch : int
@@ -66,14 +66,14 @@ class Landing(FieldDescent[Iterate]):
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
 
-    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
+    def init(self, oracle: ProductOracle, rng: np.random.Generator) -> Iterate:
         """Begin at the start."""
         del rng
         check_batch(oracle, self.batch)
         return Iterate(X=copied(oracle.start))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
-    def step(self, oracle: StiefelOracle, state: Iterate) -> None:
+    def step(self, oracle: ProductOracle, state: Iterate) -> None:
         """Do one step along the field."""
         state.work.steps += 1
         self.move(oracle, state, self.attraction, self.eps)

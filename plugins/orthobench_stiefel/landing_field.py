@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orthobench.contract import StateT, flops, identity, unless_ended
-from orthobench.families.stiefel import StiefelOracle
-from orthobench.tools.scalars import greatest, least, length, root
+from orthobench.contract import StateT, flops, identity, namespace, unless_ended
+from orthobench.families.stiefel import ProductOracle
+from orthobench.families.stiefel.stacks import lengths, plural, sizes, transposed
+from orthobench.tools.scalars import greatest, least, ratio, root
 from orthobench_stiefel.descent import (
     ArrayDescent,
     Iterate,
@@ -21,31 +22,32 @@ from orthobench_stiefel.descent import (
 def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
     """Return skew(GX')X + attraction X(X'X - I), the defect |X'X - I|, and the flops.
 
-    The two terms are orthogonal to each other. 8np² flops.
+    The two terms are orthogonal to each other. 8np² flops. Of a stack there is a defect for each
+    matrix.
 
     Parameters
     ----------
-    X, G : array, shape (n, p)
+    X, G : array, shape (n, p) or (m, n, p)
     attraction : float
     """
-    n, p = X.shape
-    S = X.T @ X
+    m, n, p = sizes(X)
+    S = transposed(X) @ X
     D = S - identity(p, X)
-    field = G @ (S / 2) + X @ (attraction * D - (G.T @ X) / 2)
-    done = 4 * flops.gemm(n, p, p) + n * p + 7 * p * p
-    return field, length(D), done
+    field = G @ (S / 2) + X @ (attraction * D - (transposed(G) @ X) / 2)
+    done = m * (4 * flops.gemm(n, p, p) + n * p + 7 * p * p)
+    return field, lengths(D), done
 
 
 def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
-    """Return the longest step that keeps |X'X - I| <= eps.
+    """Return the longest step that keeps |X'X - I| <= eps, of each matrix of a stack.
 
     The skew part leaves X'X as it is to first order, so that a step t along the field F changes the
     defect d to at most d - 2t a d(1 - d) + t²|F|² for t <= 1/(2a), a the attraction.
 
     Parameters
     ----------
-    defect, norm : number
-        d and |F|.
+    defect, norm : number, or array of shape (m,)
+        d and |F|, or those of each matrix.
     attraction, eps : float
     """
     longest = 1 / (2 * attraction) if attraction > 0 else float("inf")
@@ -53,6 +55,9 @@ def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
         return longest
     pull = attraction * defect * (1 - defect)
     room = root(greatest(pull**2 + norm**2 * (eps - defect), 0.0))
+    if plural(norm):
+        each = least(ratio(pull + room, norm**2, longest), longest)
+        return namespace(each).min(each)
     return least((pull + room) / norm**2, longest)
 
 
@@ -69,12 +74,12 @@ class FieldDescent(ArrayDescent[StateT]):
         del state
         return G
 
-    def move(self, oracle: StiefelOracle, state: Iterate, attraction: float, eps: float) -> bool:
+    def move(self, oracle: ProductOracle, state: Iterate, attraction: float, eps: float) -> bool:
         """Take a step along the field; return False where the run is known to end instead.
 
         Parameters
         ----------
-        oracle : StiefelOracle
+        oracle : ProductOracle
         state : Iterate
         attraction : float
             That of the field.
@@ -93,6 +98,7 @@ class FieldDescent(ArrayDescent[StateT]):
             return False
         step: Any = self.step_size
         if self.safe_step:
-            step = least(step, safe_step(defect, norm, attraction, eps))
+            own = lengths(field) if plural(defect) else norm
+            step = least(step, safe_step(defect, own, attraction, eps))
         state.X = unless_ended(state, state.X - step * field, state.X)
         return True

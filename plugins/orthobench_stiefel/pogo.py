@@ -17,14 +17,14 @@ from orthobench.contract import (
     parameter,
     unless_ended,
 )
-from orthobench.families.stiefel import StiefelOracle
+from orthobench.families.stiefel import ProductOracle
+from orthobench.families.stiefel.stacks import each, lengths, sizes, transposed
 from orthobench.tools.scalars import root
 from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
     check_batch,
     momentum_parameter,
-    norm_of,
     size_of,
     tolerance_parameter,
 )
@@ -49,10 +49,10 @@ class PogoState(Iterate):
 
     Attributes
     ----------
-    mean : array, shape (n, p)
+    mean : array, of the shape of X
         The sum of gradients with momentum, or their mean of Adam.
-    square : number
-        The mean of |G|² of Adam.
+    square : number, or array of shape (m,)
+        The mean of |G|² of Adam, for each matrix.
     """
 
     mean: Any
@@ -130,7 +130,7 @@ class POGO(FieldDescent[PogoState]):
             message = f"on={self.on} has no roots of polynomials; leave best_normal, or on"
             raise ParameterError("on", message)
 
-    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> PogoState:
+    def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
         """Begin at the start."""
         del rng
         check_batch(oracle, self.batch)
@@ -138,18 +138,18 @@ class POGO(FieldDescent[PogoState]):
         return PogoState(X=X, mean=namespace(X).zeros_like(X))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
-    def step(self, oracle: StiefelOracle, state: PogoState) -> None:
+    def step(self, oracle: ProductOracle, state: PogoState) -> None:
         """Do one step and its correction."""
         state.work.steps += 1
         before = state.X
         if self.move(oracle, state, 0.0, SAFE_DEFECT):
             M = state.X
-            n, p = M.shape
-            S = M.T @ M
+            m, n, p = sizes(M)
+            S = transposed(M) @ M
             normal = best_normal(S, state) if self.best_normal else self.normal
             corrected = M @ ((1 + normal) * identity(p, M) - normal * S)
             state.X = unless_ended(state, corrected, before)
-            state.work.flops += 2 * flops.gemm(n, p, p) + 3 * p * p
+            state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * p * p)
 
     def followed(self, state: PogoState, G: Any) -> Any:
         """Return what the base optimizer makes of the gradient."""
@@ -166,10 +166,10 @@ def _adam(state: PogoState, G: Any) -> Any:
     """Update the means of Adam; return the first over the root of the second, both corrected."""
     (first, second), count = BETAS, state.work.steps
     state.mean = first * state.mean + (1 - first) * G
-    state.square = second * state.square + (1 - second) * norm_of(G, state) ** 2
+    state.square = second * state.square + (1 - second) * lengths(G) ** 2
     scale = root(state.square / (1 - second**count)) + EPS
-    state.work.flops += 4 * size_of(G)
-    return state.mean / ((1 - first**count) * scale)
+    state.work.flops += 6 * size_of(G)
+    return state.mean / ((1 - first**count) * each(scale))
 
 
 def best_normal(S: Array, state: PogoState) -> float:
@@ -179,13 +179,13 @@ def best_normal(S: Array, state: PogoState) -> float:
 
     Parameters
     ----------
-    S : ndarray, shape (p, p)
+    S : ndarray, shape (p, p) or (m, p, p)
     state : PogoState
         Its flops are counted.
     """
-    p = len(S)
+    m, p, _ = sizes(S)
     D = np.eye(p) - S
-    state.work.flops += 2 * flops.gemm(p, p, p) + 13 * p * p
+    state.work.flops += m * (2 * flops.gemm(p, p, p) + 13 * p * p)
     if not np.linalg.norm(D) > SMALL:
         return 0.5
     E = 2 * (S @ D)

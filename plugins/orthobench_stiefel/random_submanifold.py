@@ -20,10 +20,10 @@ from orthobench.contract import (
     namespace,
     orthonormalize,
     parameter,
-    rows_of,
     unless_ended,
 )
-from orthobench.families.stiefel import StiefelOracle
+from orthobench.families.stiefel import ProductOracle
+from orthobench.families.stiefel.stacks import matrix_rows, q_factor, sizes, transposed
 from orthobench.tools.scalars import chosen, not_finite
 from orthobench_stiefel.descent import (
     ArrayDescent,
@@ -68,6 +68,8 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     is Riemannian gradient descent on the orthogonal group that acts from the left. Rotated rows
     alone need only those rows of G, where the oracle has them for less.
 
+    The matrices of a stack have the same P.
+
     Rounding adds up: ``orthonormalize`` says after how many steps X is orthonormalized; the authors
     never do.
 
@@ -111,7 +113,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
 
-    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> SubmanifoldState:
+    def init(self, oracle: ProductOracle, rng: np.random.Generator) -> SubmanifoldState:
         """Begin at the start.
 
         Raises
@@ -120,62 +122,63 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
             Where the size is more than n.
         """
         check_batch(oracle, self.batch)
-        size = max(2, oracle.n // 2) if self.size is None else self.size
-        if size > oracle.n and self.size is not None:
-            raise UsageError(f"size = {size} coordinates are more than the {oracle.n} rows of X")
-        size = min(size, oracle.n)
-        return SubmanifoldState(X=copied(oracle.start), rng=rng, size=size)
+        X = copied(oracle.start)
+        _, n, _ = sizes(X)
+        size = max(2, n // 2) if self.size is None else self.size
+        if size > n and self.size is not None:
+            raise UsageError(f"size = {size} coordinates are more than the {n} rows of X")
+        return SubmanifoldState(X=X, rng=rng, size=min(size, n))
 
-    def step(self, oracle: StiefelOracle, state: SubmanifoldState) -> None:
+    def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
         """Rotate the coordinates of one draw."""
         state.work.steps += 1
         norm = (self._rows if self.sampling == "permutation" else self._mixed)(oracle, state)
-        self._settle(state, norm, oracle.n)
-        n, p = state.X.shape
+        m, n, p = sizes(state.X)
+        self._settle(state, norm, n)
         if self.orthonormalize and state.work.steps % self.orthonormalize == 0:
-            state.X = unless_ended(state, orthonormalize(state.X), state.X)
-            state.work.flops += flops.qr(n, p)
+            state.X = unless_ended(state, q_factor(state.X), state.X)
+            state.work.flops += m * flops.qr(n, p)
 
-    def _rows(self, oracle: StiefelOracle, state: SubmanifoldState) -> Any:
+    def _rows(self, oracle: ProductOracle, state: SubmanifoldState) -> Any:
         """Rotate random rows of X; return the norm of the gradient there."""
-        n, r = oracle.n, state.size
+        (_, n, _), r = sizes(state.X), state.size
         drawn = np.sort(state.rng.choice(n, r, replace=False))
         rows = like(drawn, state.X)
         if self.batch:
-            G = rows_of(estimated(oracle, state, state.X, self.batch), rows)
+            G = matrix_rows(estimated(oracle, state, state.X, self.batch), rows)
         else:
             G = oracle.gradient_rows(state.X, rows)
             state.work.samples += oracle.terms
             state.work.flops += oracle.gradient_rows_flops(r)
-        some = rows_of(state.X, rows)
+        some = matrix_rows(state.X, rows)
         turn, norm = self._turn(state, G, some)
         state.X = unless_ended(state, _replaced(state.X, drawn, turn @ some), state.X)
         return norm
 
-    def _mixed(self, oracle: StiefelOracle, state: SubmanifoldState) -> Any:
+    def _mixed(self, oracle: ProductOracle, state: SubmanifoldState) -> Any:
         """Rotate random directions; return the norm of the gradient there."""
-        (n, p), r = state.X.shape, state.size
+        (m, n, p), r = sizes(state.X), state.size
         P = identity(n, state.X)
         if r < n:
             P = orthonormalize(like(state.rng.standard_normal((n, r)), state.X))
         G = estimated(oracle, state, state.X, self.batch)
-        state.work.flops += flops.qr(n, r) + 3 * flops.gemm(n, p, r)
+        state.work.flops += flops.qr(n, r) + 3 * m * flops.gemm(n, p, r)
         PX = P.T @ state.X
         turn, norm = self._turn(state, P.T @ G, PX)
         moved = state.X + P @ (turn @ PX - PX)
         state.X = unless_ended(state, moved, state.X)
-        state.work.flops += size_of(PX) + n * p
+        state.work.flops += size_of(PX) + size_of(state.X)
         return norm
 
     def _turn(self, state: SubmanifoldState, G: Any, X: Any) -> tuple[Any, Any]:
         """Return qr(I - t skew(GX')), and the norm of skew(GX')."""
-        r, p = X.shape
+        m, r, p = sizes(X)
         if isinstance(state.unit, float):  # zero before the first step
             state.unit = state.unit or norm_of(G, state)
-        K = G @ X.T
-        skew = (K - K.T) / 2
-        turn = orthonormalize(identity(r, X) - self.step_size * skew)
-        state.work.flops += 2 * flops.gemm(r, r, p) + flops.qr(r, r) + 5 * r * r
+        K = G @ transposed(X)
+        skew = (K - transposed(K)) / 2
+        turn = q_factor(identity(r, X) - self.step_size * skew)
+        state.work.flops += m * (2 * flops.gemm(r, r, p) + flops.qr(r, r) + 5 * r * r)
         return turn, norm_of(skew, state)
 
     def _settle(self, state: SubmanifoldState, norm: Any, n: int) -> None:
@@ -190,9 +193,9 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
 def _replaced(X: Any, rows: NDArray[np.intp], some: Any) -> Any:
     """Return X with other rows at some places; NumPy writes into X."""
     if isinstance(X, np.ndarray):
-        X[rows] = some
+        X[..., rows, :] = some
         return X
-    order = np.arange(X.shape[0])
-    order[rows] = X.shape[0] + np.arange(len(rows))
+    order = np.arange(X.shape[-2])
+    order[rows] = len(order) + np.arange(len(rows))
     xp = namespace(X)
-    return xp.take(xp.concat([X, some]), like(order, X), axis=0)
+    return xp.take(xp.concat([X, some], axis=-2), like(order, X), axis=-2)

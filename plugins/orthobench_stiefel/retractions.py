@@ -1,8 +1,9 @@
 """Retractions: maps from a tangent step D at X to a point near X + D with orthonormal columns.
 
-Each takes X (n, p) with orthonormal columns and a tangent D, and returns a fresh array and its
-flops. The polar factor agrees with the geodesic of the Euclidean metric to second order in D, the
-Cayley transform with that of the canonical metric, Q factors with either to first order.
+Each takes X (n, p) with orthonormal columns, or a stack of such, and a tangent D, and returns a
+fresh array and its flops. The polar factor agrees with the geodesic of the Euclidean metric to
+second order in D, the Cayley transform with that of the canonical metric, Q factors with either to
+first order.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from orthobench.contract import Array, flops, identity, is_plain, namespace, orthonormalize
+from orthobench.contract import Array, flops, identity, is_plain, namespace
+from orthobench.families.stiefel.stacks import lengths, most, q_factor, sizes, transposed
 from orthobench.tools.scalars import inner, length
 from orthobench_stiefel.cayley import CayleyCurve
 from orthobench_stiefel.descent import size_of
@@ -35,8 +37,9 @@ QUADRATIC = 7
 
 def qr(X: Any, D: Any) -> tuple[Any, int]:
     """Return the Q factor of X + D, with a positive diagonal of R; 4np² - 4p³/3 flops."""
-    factor = _compact_q if X.shape[1] >= WIDE and is_plain(X) else orthonormalize
-    return factor(X + D), flops.qr(*X.shape) + 2 * size_of(X)
+    m, n, p = sizes(X)
+    factor = _compact_q if p >= WIDE and X.ndim == 2 and is_plain(X) else q_factor
+    return factor(X + D), m * flops.qr(n, p) + 2 * size_of(X)
 
 
 def _compact_q(Y: Array) -> Array:
@@ -61,12 +64,12 @@ def polar(X: Any, D: Any) -> tuple[Any, int]:
 
     Y'Y = I + D'D is well conditioned, since D is tangent.
     """
-    xp, (n, p) = namespace(X), X.shape
+    xp, (m, n, p) = namespace(X), sizes(X)
     Y = X + D
-    values, V = xp.linalg.eigh(Y.T @ Y)
-    factor = (V / xp.sqrt(values)) @ V.T
+    values, V = xp.linalg.eigh(transposed(Y) @ Y)
+    factor = (V / xp.expand_dims(xp.sqrt(values), axis=-2)) @ transposed(V)
     done = 2 * flops.gemm(n, p, p) + flops.eigh(p) + flops.gemm(p, p, p) + p * p + p + n * p
-    return Y @ factor, done
+    return Y @ factor, m * done
 
 
 def cayley(X: Any, D: Any) -> tuple[Any, int]:
@@ -75,30 +78,32 @@ def cayley(X: Any, D: Any) -> tuple[Any, int]:
     14np² + 40p³/3 flops (`orthobench_stiefel.cayley`). It does not orthonormalize: rounding adds
     up over steps.
     """
-    n, p = X.shape
-    curve = CayleyCurve(X, X @ ((X.T @ D) / 2) - D)
+    m, n, p = sizes(X)
+    curve = CayleyCurve(X, X @ ((transposed(X) @ D) / 2) - D)
     done = curve.flops + curve.point_flops + 2 * flops.gemm(n, p, p) + n * p + p * p
-    return curve(1.0), done
+    return curve(1.0), m * done
 
 
 def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
     """Return the polar factor of X + D by Y <- Y (3I - Y'Y)/2; 4np² flops an iteration.
 
     It converges for singular values below sqrt(3). Those of Y are from 1 to sqrt(1 + |D|²), since D
-    is tangent, so that Y is divided by this bound where it is above sqrt(2).
+    is tangent, so that Y is divided by this bound where it is above sqrt(2); a stack by the
+    largest.
 
     NumPy ends where Y'Y is close to I. Elsewhere this would wait for the device at each iteration:
     only the bound is read, and the iterations that it may take are done.
     """
-    n, p = X.shape
-    Y, bound = X + D, float(np.sqrt(1 + float(inner(D, D))))
+    m, n, p = sizes(X)
+    squared = most(lengths(D)) ** 2 if D.ndim > 2 else inner(D, D)
+    Y, bound = X + D, float(np.sqrt(1 + float(squared)))
     if bound > np.sqrt(2):
         Y = Y / bound
-    done, unit = 4 * n * p, identity(p, X)
+    done, unit = 4 * m * n * p, identity(p, X)
     for _ in range(iterations(bound, X)):
-        S = Y.T @ Y
+        S = transposed(Y) @ Y
         Y = Y @ (1.5 * unit - 0.5 * S)
-        done += 2 * flops.gemm(n, p, p) + 5 * p * p
+        done += m * (2 * flops.gemm(n, p, p) + 5 * p * p)
         if isinstance(Y, np.ndarray) and length(S - unit) <= CLOSE:
             break
     return Y, done
@@ -116,11 +121,12 @@ def cholesky_qr(X: Any, D: Any) -> tuple[Any, int]:
 
     The defect is about eps cond(Y)², which is small for tangent steps.
     """
-    (n, p), linalg = X.shape, namespace(X).linalg
+    (m, n, p), linalg = sizes(X), namespace(X).linalg
     Y = X + D
-    L = linalg.cholesky(Y.T @ Y)
-    Q = _divided(Y, L) if is_plain(Y) else linalg.solve(L, Y.T).T
-    return Q, flops.gemm(n, p, p) + n * p * p + p**3 // 3 + n * p
+    L = linalg.cholesky(transposed(Y) @ Y)
+    by_blas = Y.ndim == 2 and is_plain(Y)
+    Q = _divided(Y, L) if by_blas else transposed(linalg.solve(L, transposed(Y)))
+    return Q, m * (flops.gemm(n, p, p) + n * p * p + p**3 // 3 + n * p)
 
 
 def _divided(Y: Array, L: Array) -> Array:

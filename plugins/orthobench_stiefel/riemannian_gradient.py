@@ -18,7 +18,8 @@ from orthobench.contract import (
     read_end,
     unless_ended,
 )
-from orthobench.families.stiefel import StiefelOracle, projected
+from orthobench.families.stiefel import ProductOracle, projected
+from orthobench.families.stiefel.stacks import sizes, transposed
 from orthobench.tools.scalars import chosen, inner, least
 from orthobench_stiefel.descent import (
     ArrayDescent,
@@ -56,9 +57,9 @@ class GradientState(Iterate):
 
     Attributes
     ----------
-    R : array, shape (n, p)
+    R : array, of the shape of X
         The Riemannian gradient at X.
-    D : array, shape (n, p)
+    D : array, of the shape of X
         The direction of the next step: R, or with momentum more.
     slope : number
         <G, R>, with the matrix G of partial derivatives.
@@ -166,7 +167,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         trials = 1 if self.steps == "constant" else TRIALS
         return trials * ((self.steps != "constant") + (self.retraction == "newton-schulz"))
 
-    def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> GradientState:
+    def init(self, oracle: ProductOracle, rng: np.random.Generator) -> GradientState:
         """Evaluate the start."""
         del rng
         check_batch(oracle, self.batch)
@@ -188,7 +189,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         read_end(oracle, state)
         return state
 
-    def step(self, oracle: StiefelOracle, state: GradientState) -> None:
+    def step(self, oracle: ProductOracle, state: GradientState) -> None:
         """Do one step along the retraction."""
         state.work.steps += 1
         if self.steps == "constant":
@@ -201,7 +202,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
             self._search(oracle, state)
         settle(state, norm_of(state.R, state), 0.0 if self.batch else self.tolerance)
 
-    def _search(self, oracle: StiefelOracle, state: GradientState) -> None:
+    def _search(self, oracle: ProductOracle, state: GradientState) -> None:
         """Try steps until one is accepted; without one the method has converged."""
         length, cut = state.length, 0.5 if self.steps == "armijo" else CUT
         for _ in range(TRIALS):
@@ -237,23 +238,23 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     def _gradient(self, state: GradientState, X: Any, G: Any) -> tuple[Any, Any]:
         """Return the Riemannian gradient in the metric, and <G, R>."""
-        n, p = X.shape
-        R = G - X @ self._inner(X.T @ G)
-        state.work.flops += 2 * flops.gemm(n, p, p) + 3 * n * p
-        state.work.flops += {"euclidean": 2, "canonical": 0, "turning": 3}[self.metric] * p * p
+        m, n, p = sizes(X)
+        R = G - X @ self._inner(transposed(X) @ G)
+        state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * n * p)
+        state.work.flops += m * {"euclidean": 2, "canonical": 0, "turning": 3}[self.metric] * p * p
         return R, inner(G, R)
 
     def _inner(self, XG: Any) -> Any:
         """Return X'G - w skew(X'G), the coordinates in X of what R lacks of G."""
         if self.metric == "canonical":
-            return XG.T
-        turned = XG - TURNING / 2 * (XG - XG.T)
-        return turned if self.metric == "turning" else (XG + XG.T) / 2
+            return transposed(XG)
+        turned = XG - TURNING / 2 * (XG - transposed(XG))
+        return turned if self.metric == "turning" else (XG + transposed(XG)) / 2
 
     def _carried(self, state: GradientState) -> Any:
         """Return the last direction, projected to the tangent space at X, times the momentum."""
-        n, p = state.X.shape
-        state.work.flops += 2 * flops.gemm(n, p, p) + 3 * n * p + 2 * p * p
+        m, n, p = sizes(state.X)
+        state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * n * p + 2 * p * p)
         return self.momentum * projected(state.X, state.D)
 
     def _retracted(self, state: GradientState, length: Any) -> Any:

@@ -49,7 +49,7 @@ class WenYinState(Iterate):
 
 
 @dataclass(frozen=True)
-class WenYin(Descent[WenYinState]):
+class WenYin(Descent[StiefelOracle, WenYinState]):
     """Descent along the Cayley curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X, A = GX' - XG'.
 
     The curve keeps X'X = I; where 2p < n a point of it takes a system of size 2p
@@ -87,6 +87,7 @@ class WenYin(Descent[WenYinState]):
     """
 
     name: ClassVar[str] = "wen-yin"
+    needs: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
     converges: ClassVar[bool] = True
     source: ClassVar[str] = "Wen and Yin 2013, Algorithm 2"
 

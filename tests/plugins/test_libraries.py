@@ -60,6 +60,7 @@ SOLVERS = [
 PROBLEMS = {
     "stiefel-brockett": {"n": 12, "p": 3},
     "stiefel-procrustes": {"n": 10, "p": 3, "rows": 30},
+    "stiefel-procrustes-batch": {"matrices": 4, "n": 10, "p": 3, "rows": 30},
     "quadratic-assignment": {"n": 6},
     "joint-diagonalization": {"n": 5, "matrices": 4},
     "nonlinear-eigenvalue": {"n": 20, "p": 3},
@@ -104,6 +105,7 @@ def test_oracles_compute_there_what_they_compute_in_numpy(name, on):
     oracle = catalogue().problem(name, PROBLEMS[name]).build(np.random.default_rng(0)).oracle
     moved, place = oracle.to(place_of(on)), place_of(on)
     X = np.random.default_rng(1).standard_normal((oracle.n, oracle.k))
+    X = X.reshape(*oracle.stack, -1, oracle.k)
     there, rows = place.array(X), np.array([0, 2])
     both, both_there = oracle.value_and_gradient(X), moved.value_and_gradient(there)
     pairs = [

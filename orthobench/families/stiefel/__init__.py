@@ -3,6 +3,9 @@
 p = n is the orthogonal group, which has two components, det X = 1 and det X = -1: small steps
 stay on the one that they start on. Methods may leave the manifold on their way; they are judged
 at the nearest feasible point (`orthobench.families.stiefel.feasible`).
+
+X may be a stack (m, n, p) of matrices, a point of a product of Stiefel manifolds: a `ProductOracle`
+is a smooth function of one, and `orthobench.families.stiefel.stacks` is for arrays with such axes.
 """
 
 from orthobench.families.stiefel.feasible import defect, feasible, violation
@@ -13,6 +16,7 @@ from orthobench.families.stiefel.oracle import (
     FiniteSumOracle,
     FunctionOracle,
     Gradient,
+    ProductOracle,
     StiefelOracle,
 )
 from orthobench.families.stiefel.problem import Stiefel, instance
@@ -23,6 +27,7 @@ __all__ = [
     "FunctionOracle",
     "Gradient",
     "Judge",
+    "ProductOracle",
     "Stiefel",
     "StiefelOracle",
     "defect",

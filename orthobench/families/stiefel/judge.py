@@ -9,6 +9,7 @@ import numpy as np
 from orthobench.contract.solution import Solution
 from orthobench.families.stiefel.feasible import defect, feasible
 from orthobench.families.stiefel.oracle import Cost, Gradient
+from orthobench.families.stiefel.stacks import transposed
 from orthobench.tools.arrays import Array
 
 
@@ -27,6 +28,8 @@ class Judge:
         The norm of the matrix of partial derivatives that gradients are relative to.
     further : callable, optional
         Maps X to metrics that only this problem has, by name.
+    stack : tuple of int
+        The leading axes of X, `ProductOracle.stack`.
 
     Notes
     -----
@@ -41,9 +44,10 @@ class Judge:
         gradient: Gradient | None = None,
         unit: float = 1.0,
         further: Callable[[Array], Mapping[str, float]] | None = None,
+        stack: tuple[int, ...] = (),
     ) -> None:
         self.cost, self.gap, self.gradient, self.further = cost, gap, gradient, further
-        self.unit = unit or 1.0
+        self.unit, self.stack = unit or 1.0, stack
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics.
@@ -51,14 +55,15 @@ class Judge:
         ``objective_gap``, the cost minus the least one, comes first where that is known; then
         ``objective``, the cost; ``relative_gradient_norm``, the norm of the Riemannian gradient
         (`projected`) divided by `unit`, where there is a gradient; ``orthogonality_defect``,
-        |X'X - I|_F of the point as the solver gave it; and the further ones.
+        |X'X - I|_F of the point as the solver gave it, of a stack the largest; and the further
+        ones.
         """
-        X = feasible(solution).point
+        X = feasible(solution, self.stack).point
         metrics = {} if self.gap is None else {"objective_gap": float(self.gap(X))}
         metrics["objective"] = float(self.cost(X))
         if self.gradient is not None:
             metrics |= self.stationarity(X, self.gradient(X))
-        metrics["orthogonality_defect"] = defect(solution)
+        metrics["orthogonality_defect"] = defect(solution, self.stack)
         if self.further is not None:
             metrics |= self.further(X)
         return metrics
@@ -79,15 +84,15 @@ def projected(X: Array, G: Array) -> Array:
 
     Parameters
     ----------
-    X : ndarray, shape (n, p)
+    X : ndarray, shape (n, p) or (m, n, p)
         Orthonormal columns.
-    G : ndarray, shape (n, p)
-        The matrix of partial derivatives at X.
+    G : ndarray, of the shape of X
+        The partial derivatives at X.
 
     Notes
     -----
-    4np² flops.
+    4np² flops for each matrix.
     """
-    S = X.T @ G
-    gradient: Array = G - X @ ((S + S.T) / 2)
+    S = transposed(X) @ G
+    gradient: Array = G - X @ ((S + transposed(S)) / 2)
     return gradient

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, namespace, rows_of
+from orthobench.families.stiefel.stacks import matrix_rows, unstacked
+from orthobench.tools.arrays import Array, namespace
+from orthobench.tools.geometry import polar
 
 Cost: TypeAlias = Callable[[Array], float]
 """Maps X (n, p) to a number."""
@@ -24,8 +26,12 @@ WINDOW = 2**20
 """Most terms of a finite sum that are drawn ahead."""
 
 
-class StiefelOracle(Oracle, ABC):
-    """A smooth function of X (n, p), p <= n, to be minimized over orthonormal columns.
+class ProductOracle(Oracle, ABC):
+    """A smooth function of one matrix or of a stack of them, each with orthonormal columns.
+
+    Solvers that need no more take a stack X (m, n, p), a point of a product of Stiefel manifolds,
+    as they take a single X (n, p): it is the block diagonal matrix (mn, mp). A `Solution` has the
+    matrices one below another, (mn, p).
 
     Subclasses write `value` and `gradient`, and override `value_and_gradient` where both share
     work and `gradient_rows` where some rows cost less than all. X may be off the manifold. Those
@@ -35,16 +41,31 @@ class StiefelOracle(Oracle, ABC):
     Attributes
     ----------
     n, k : int
-        Rows and columns of X; k is p.
+        Rows of all matrices, and columns of each, p.
+    stack : tuple of int
+        The leading axes of X: (m,), or none for a single matrix.
+    start : array, of the shape of X
+        The point to begin at. The nearest matrices to the blocks of what the harness draws.
     cost_flops, gradient_flops : int
         Flops of one `value` and of one `gradient`; zero where they are not known.
     terms : int
         The samples that an evaluation counts: 1, or the terms of a finite sum.
     """
 
+    stack: tuple[int, ...] = ()
     terms: int = 1
     cost_flops: int = 0
     gradient_flops: int = 0
+
+    @property
+    def start(self) -> Any:
+        """The point to begin at."""
+        return vars(self)["start"]
+
+    @start.setter
+    def start(self, drawn: Any) -> None:
+        stacked = self.stack and drawn.ndim == 2
+        vars(self)["start"] = polar(unstacked(drawn, self.stack)) if stacked else drawn
 
     @property
     def both_flops(self) -> int:
@@ -57,20 +78,24 @@ class StiefelOracle(Oracle, ABC):
 
     @abstractmethod
     def gradient(self, X: Any) -> Any:
-        """Return the matrix (n, p) of partial derivatives at X, a fresh array, not projected."""
+        """Return the partial derivatives at X, a fresh array of its shape, not projected."""
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
         """Return both at X."""
         return self.value(X), self.gradient(X)
 
     def gradient_rows(self, X: Any, rows: Any) -> Any:
-        """Return some rows of the gradient at X, a fresh array; here of the whole gradient."""
-        return rows_of(self.gradient(X), rows)
+        """Return some rows of the gradient of each matrix, a fresh array; here of the whole."""
+        return matrix_rows(self.gradient(X), rows)
 
     def gradient_rows_flops(self, count: int) -> int:
-        """Return the flops of `gradient_rows` for so many rows."""
+        """Return the flops of `gradient_rows` for so many rows of each matrix."""
         del count
         return self.gradient_flops
+
+
+class StiefelOracle(ProductOracle, ABC):
+    """A smooth function of one X (n, p), p <= n, to be minimized over orthonormal columns."""
 
 
 class FiniteSumOracle(StiefelOracle):
@@ -183,13 +208,12 @@ class FunctionOracle(StiefelOracle):
         self._given, self._both = start, both
 
     @property
-    def start(self) -> Array:
+    def start(self) -> Any:
         """The point to begin at: your own, or the one that the harness drew."""
-        start: Array = vars(self)["start"]
-        return start
+        return vars(self)["start"]
 
     @start.setter
-    def start(self, drawn: Array) -> None:
+    def start(self, drawn: Any) -> None:
         vars(self)["start"] = drawn if self._given is None else self._given.copy()
 
     def value(self, X: Array) -> float:

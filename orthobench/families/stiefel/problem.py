@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from orthobench.contract.problem import Instance, Problem, unchanged
+from orthobench.contract.solution import Solution
 from orthobench.families.stiefel.feasible import feasible, violation
 from orthobench.families.stiefel.judge import Judge
-from orthobench.families.stiefel.oracle import Cost, StiefelOracle
+from orthobench.families.stiefel.oracle import Cost, ProductOracle, StiefelOracle
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 
+OracleT = TypeVar("OracleT", bound=ProductOracle)
 
-class Stiefel(Problem[StiefelOracle]):
+
+class Stiefel(Problem[ProductOracle]):
     """Base of the problems of this family: its oracle, and the metrics that rank and tune.
 
     Attributes
@@ -25,7 +29,7 @@ class Stiefel(Problem[StiefelOracle]):
     """
 
     family: ClassVar[str] = "Stiefel manifold"
-    offers: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
+    offers: ClassVar[type[ProductOracle]] = StiefelOracle  # type: ignore[type-abstract]
     primary: ClassVar[str] = "objective_gap"
     tuned_by: ClassVar[str] = "objective"
 
@@ -38,16 +42,16 @@ class Stiefel(Problem[StiefelOracle]):
 
 
 def instance(
-    oracle: StiefelOracle,
+    oracle: OracleT,
     least: float,
     gap: Cost | None = None,
     further: Callable[[Array], Mapping[str, float]] | None = None,
-) -> Instance[StiefelOracle]:
+) -> Instance[OracleT]:
     """Return an instance whose least cost is known.
 
     Parameters
     ----------
-    oracle : StiefelOracle
+    oracle : ProductOracle
     least : float
         The least cost.
     gap : callable, optional
@@ -60,12 +64,14 @@ def instance(
     def difference(X: Array) -> float:
         return float(oracle.value(X)) - least
 
-    judge = Judge(oracle.value, gap or difference, oracle.gradient, unit(oracle), further)
+    stack = oracle.stack
+    judge = Judge(oracle.value, gap or difference, oracle.gradient, unit(oracle), further, stack)
     best = {"objective_gap": 0.0, "objective": float(least)}
-    return Instance(oracle, judge, best, violation, unchanged, finish=feasible)
+    leaves, nearest = partial(violation, stack=stack), partial(feasible, stack=stack)
+    return Instance(oracle, judge, best, leaves, unchanged, finish=nearest)
 
 
-def unit(oracle: StiefelOracle) -> float:
-    """Return the norm of the matrix of partial derivatives at a random point, for the judge."""
-    X = random_point(oracle.n, oracle.k, np.random.default_rng(0))
-    return float(np.linalg.norm(oracle.gradient(X)))
+def unit(oracle: ProductOracle) -> float:
+    """Return the norm of the partial derivatives at a random point, for the judge."""
+    X = Solution(random_point(oracle.n, oracle.k, np.random.default_rng(0)))
+    return float(np.linalg.norm(oracle.gradient(feasible(X, oracle.stack).point)))

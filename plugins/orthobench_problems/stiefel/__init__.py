@@ -4,12 +4,13 @@ from orthobench_problems.stiefel.assignment import QuadraticAssignment
 from orthobench_problems.stiefel.brockett import StiefelBrockett
 from orthobench_problems.stiefel.diagonalization import JointDiagonalization
 from orthobench_problems.stiefel.eigenvalue import NonlinearEigenvalue
-from orthobench_problems.stiefel.procrustes import StiefelProcrustes
+from orthobench_problems.stiefel.procrustes import StiefelProcrustes, StiefelProcrustesBatch
 from orthobench_problems.stiefel.rotation import WeightRotation
 
 PROBLEMS = (
     StiefelBrockett,
     StiefelProcrustes,
+    StiefelProcrustesBatch,
     QuadraticAssignment,
     JointDiagonalization,
     NonlinearEigenvalue,

@@ -9,6 +9,7 @@ from orthobench_problems.stiefel import (
     QuadraticAssignment,
     StiefelBrockett,
     StiefelProcrustes,
+    StiefelProcrustesBatch,
     WeightRotation,
 )
 from orthobench_problems.stiefel.diagonalization import least_off_diagonal
@@ -27,6 +28,7 @@ SMALL = [
     StiefelBrockett(n=6, p=6),
     StiefelProcrustes(n=10, p=3, rows=25, noise=0.5),
     StiefelProcrustes(n=6, p=6, rows=9, noise=0.0),
+    StiefelProcrustesBatch(matrices=3, n=7, p=2, rows=9, noise=0.5),
     QuadraticAssignment(n=6),
     JointDiagonalization(n=6, matrices=4),
     JointDiagonalization(n=5, matrices=3, noise=0.0),
@@ -42,7 +44,9 @@ def built(problem, seed=0):
 
 def points(oracle, seed=0):
     rng = np.random.default_rng(100 + seed)
-    return random_point(oracle.n, oracle.k, rng), rng.standard_normal((oracle.n, oracle.k))
+    shape = (*oracle.stack, -1, oracle.k)
+    oracle.start = random_point(oracle.n, oracle.k, rng)
+    return oracle.start, rng.standard_normal((oracle.n, oracle.k)).reshape(shape)
 
 
 @pytest.mark.parametrize("problem", [*SMALL, OUTLYING], ids=repr)
@@ -68,7 +72,7 @@ def test_rows_and_terms_are_those_of_the_gradient(problem):
     X, _ = points(oracle)
     G = oracle.gradient(X)
     rows = np.array([3, 0])
-    assert np.abs(oracle.gradient_rows(X, rows) - G[rows]).max() < 1e-13
+    assert np.abs(oracle.gradient_rows(X, rows) - G[..., rows, :]).max() < 1e-13
     if isinstance(oracle, FiniteSumOracle):
         oracle.rewind(np.random.default_rng(0))
         single = [oracle.stochastic_gradient(X, 1) for _ in range(oracle.terms)]
@@ -94,6 +98,8 @@ def optimum(problem):
     if isinstance(problem, StiefelProcrustes):
         rng.standard_normal((problem.rows, problem.n))
         return random_point(problem.n, problem.p, rng)
+    if isinstance(problem, StiefelProcrustesBatch):
+        return np.stack([problem.single.planted(rng)[1] for _ in range(problem.matrices)])
     if isinstance(problem, QuadraticAssignment):
         rng.standard_normal((problem.n, problem.n))
         return np.eye(problem.n)[rng.permutation(problem.n)]

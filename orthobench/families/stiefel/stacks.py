@@ -1,0 +1,77 @@
+"""Stacks of matrices: arrays with leading axes, whose last two are those of a matrix.
+
+A single matrix is a stack without leading axes. With NumPy it keeps the bits of the plain formula.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from orthobench.tools.arrays import identity, namespace, rows_of
+from orthobench.tools.geometry import orthonormalize
+from orthobench.tools.scalars import length
+
+
+def sizes(X: Any) -> tuple[int, int, int]:
+    """Return how many matrices there are, and the rows and columns of each."""
+    *stack, n, p = X.shape
+    return prod(stack), n, p
+
+
+def stacked(X: Any) -> Any:
+    """Return the matrices one below another, (mn, p)."""
+    return X if X.ndim == 2 else namespace(X).reshape(X, (-1, X.shape[-1]))
+
+
+def unstacked(X: Any, stack: tuple[int, ...]) -> Any:
+    """Return a stack with these leading axes of matrices that are one below another."""
+    return X if not stack else namespace(X).reshape(X, (*stack, -1, X.shape[-1]))
+
+
+def transposed(X: Any) -> Any:
+    """Return the transpose of each matrix."""
+    return X.T if X.ndim == 2 else namespace(X).matrix_transpose(X)
+
+
+def lengths(X: Any) -> Any:
+    """Return the Frobenius norm of each matrix: a number of a single one, else an array."""
+    if X.ndim == 2:
+        return length(X)
+    return namespace(X).linalg.vector_norm(X, axis=(-2, -1))
+
+
+def plural(values: Any) -> bool:
+    """Return whether there is a number for each matrix of a stack, and not a single one."""
+    return getattr(values, "ndim", 0) > 0
+
+
+def each(values: Any) -> Any:
+    """Return the numbers of `lengths` in a form to multiply their matrices by."""
+    return values[..., None, None] if plural(values) else values
+
+
+def most(values: Any) -> Any:
+    """Return the largest of the numbers of `lengths`."""
+    return namespace(values).max(values) if plural(values) else values
+
+
+def defects(X: Any) -> Any:
+    """Return |X'X - I|_F of each matrix; 2np² flops for each."""
+    return lengths(transposed(X) @ X - identity(X.shape[-1], X))
+
+
+def matrix_rows(X: Any, rows: Any) -> Any:
+    """Return a copy of some rows of each matrix; their numbers are an array of its library."""
+    return rows_of(X, rows) if X.ndim == 2 else namespace(X).take(X, rows, axis=-2)
+
+
+def q_factor(X: Any) -> Any:
+    """Return the Q factor of each matrix, with a positive diagonal of R, as `orthonormalize`."""
+    if X.ndim == 2:
+        return orthonormalize(X)
+    xp = namespace(X)
+    Q, R = xp.linalg.qr(X)
+    diagonal = xp.linalg.diagonal(R)
+    ones = xp.ones_like(diagonal)
+    return Q * xp.expand_dims(xp.where(diagonal < 0, -ones, ones), axis=-2)

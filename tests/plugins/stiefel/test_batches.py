@@ -1,0 +1,161 @@
+"""Batches of matrices: a method treats each as if it were alone, but for what they share."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from orthobench_givens.coordinate_descent import Givens
+from orthobench_peers.torch_optimizers import GeooptAdam
+from orthobench_problems.stiefel import StiefelProcrustesBatch
+from orthobench_problems.stiefel.procrustes import LeastSquaresOracle
+from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient, WenYin
+from orthobench_stiefel.landing_field import landing_field, safe_step
+from orthobench_stiefel.retractions import RETRACTIONS
+
+import orthobench as ob
+from orthobench.contract import drift
+from orthobench.families.stiefel import projected
+from orthobench.harness.identity import Streams
+from orthobench.harness.preparation import ready_oracle
+from orthobench.testing.check_of_libraries import check_libraries
+from orthobench.tools.geometry import orthonormalize, random_point
+from orthobench.tools.places import place_of
+
+PROBLEM = StiefelProcrustesBatch(matrices=5, n=8, p=3, rows=12)
+STREAMS = Streams.of("batches", "any", 0)
+
+SEPARABLE = [
+    Landing(),
+    Landing(step_size=0.02, safe_step=False, batch=0),
+    POGO(),
+    POGO(momentum=0.5),
+    POGO(base="vector-adam"),
+    RandomSubmanifold(),
+    RandomSubmanifold(sampling="rotation", size=5, orthonormalize=3),
+    *(RiemannianGradient(steps="constant", retraction=r, step_size=0.05) for r in RETRACTIONS),
+    RiemannianGradient(steps="constant", metric="canonical", momentum=0.5),
+]
+"""Solvers whose step length does not depend on the point."""
+
+SHARING = [
+    Landing(step_size=3.0),
+    POGO(step_size=0.3, safe_step=True),
+    RiemannianGradient(),
+    RiemannianGradient(retraction="polar", steps="armijo"),
+    RiemannianGradient(retraction="newton-schulz", steps="adaptive", metric="turning"),
+    RiemannianGradient(retraction="cayley", steps="bb"),
+]
+"""Solvers whose matrices share a step length that depends on all of them."""
+
+
+def built(problem=PROBLEM):
+    return problem.build(np.random.default_rng(0))
+
+
+def advanced(solver, oracle, steps=30):
+    state = solver.init(oracle, np.random.default_rng(STREAMS.solver))
+    solver.advance(oracle, state, steps)
+    return state
+
+
+def singles(batch):
+    """The oracles of the matrices of a batch, each alone, with its start."""
+    for A, B, start in zip(batch.A, batch.B, batch.start, strict=True):
+        single = LeastSquaresOracle(A, B)
+        single.start = start
+        yield single
+
+
+@pytest.mark.parametrize("solver", SEPARABLE, ids=repr)
+def test_a_batch_is_as_many_runs_of_a_single_matrix(solver):
+    batch = ready_oracle(built().oracle, solver, STREAMS)
+    state = advanced(solver, batch)
+    alone = [advanced(solver, single) for single in singles(batch)]
+    assert np.abs(state.X - [each.X for each in alone]).max() < 1e-12
+    assert np.abs(state.X - batch.start).max() > 1e-3
+    assert solver.solution(state).point.shape == (batch.n, batch.k)
+    # iterations end by themselves, and what is drawn is orthonormalized once for all matrices
+    if "newton-schulz" not in repr(solver) and "rotation" not in repr(solver):
+        assert state.work.flops == pytest.approx(sum(each.work.flops for each in alone), rel=1e-3)
+
+
+@pytest.mark.parametrize("solver", [*SEPARABLE, *SHARING], ids=repr)
+def test_a_batch_of_one_matrix_is_that_matrix(solver):
+    batch = ready_oracle(built(replace(PROBLEM, matrices=1)).oracle, solver, STREAMS)
+    (single,) = singles(batch)
+    state, alone = advanced(solver, batch, 10), advanced(solver, single, 10)
+    assert np.abs(state.X[0] - alone.X).max() < 1e-10
+
+
+def test_value_and_gradient_are_the_sum_over_the_batch():
+    batch = built().oracle
+    batch.start = random_point(batch.n, batch.k, np.random.default_rng(1))
+    value, G = batch.value_and_gradient(batch.start)
+    parts = [single.value_and_gradient(single.start) for single in singles(batch)]
+    assert value == pytest.approx(sum(part for part, _ in parts), rel=1e-13)
+    np.testing.assert_allclose(G, [each for _, each in parts], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("solver", SHARING, ids=repr)
+def test_methods_with_a_step_for_all_matrices_reach_the_optimum(solver):
+    outcome = ob.solve(solver, built(), ob.Budget(steps=2000))
+    assert outcome.trace[-1].metrics["objective_gap"] < 1e-6
+    assert outcome.solution.shape == (5, 8, 3)
+    assert max(map(drift, outcome.solution)) < 1e-12
+
+
+def test_the_safe_step_is_that_of_the_matrix_with_the_shortest():
+    rng = np.random.default_rng(0)
+    X = np.stack([random_point(8, 3, rng) @ np.diag([1, 1.1, 1]) for _ in range(4)])
+    G = rng.standard_normal(X.shape) * np.array([1.0, 10.0, 0.1, 0.0])[:, None, None]
+    X[3] = random_point(8, 3, rng)  # no field at all: any step is safe
+    field, defect, _ = landing_field(X, G, 1.0)
+    norms = np.linalg.norm(field, axis=(1, 2))
+    alone = [safe_step(float(d), float(f), 1.0, 0.5) for d, f in zip(defect, norms, strict=True)]
+    norms[3] = 0.0
+    with np.errstate(all="raise"):
+        assert safe_step(defect, norms, 1.0, 0.5) == pytest.approx(min(alone), rel=1e-14)
+    assert max(map(drift, X - min(alone) * field)) <= 0.5
+
+
+@pytest.mark.parametrize("name", RETRACTIONS)
+@pytest.mark.parametrize("shape", [(5, 40, 6), (3, 8, 8), (2, 33, 33)])
+def test_retractions_of_a_stack_are_those_of_its_matrices(name, shape):
+    rng = np.random.default_rng(0)
+    X = np.stack([orthonormalize(x) for x in rng.standard_normal(shape)])
+    D = projected(X, rng.standard_normal(shape))
+    D = (
+        D
+        / np.linalg.norm(D, axis=(1, 2))[:, None, None]
+        * np.arange(1, shape[0] + 1)[:, None, None]
+    )
+    alone = [RETRACTIONS[name](x, d)[0] for x, d in zip(X, D, strict=True)]
+    assert np.abs(RETRACTIONS[name](X, D)[0] - alone).max() < 1e-12
+
+
+@pytest.mark.parametrize("solver", [WenYin(), Givens(), GeooptAdam()], ids=lambda s: s.name)
+def test_solvers_of_one_matrix_refuse_a_batch_in_a_sentence(solver):
+    assert solver.refuses(replace(PROBLEM, p=8)) == (
+        "needs a StiefelOracle, stiefel-procrustes-batch offers StackedLeastSquaresOracle"
+    )
+
+
+def test_a_batch_of_matrices_has_no_terms_to_draw():
+    with pytest.raises(ob.UsageError, match="needs a cost that is a finite sum"):
+        ob.solve(Landing(batch=5), built(), ob.Budget(steps=5))
+
+
+@pytest.mark.parametrize("on", ["array-api-strict", "torch:cpu", "torch:cuda", "numpy/float32"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        SEPARABLE[0], SEPARABLE[4], SEPARABLE[6],
+        RiemannianGradient(steps="constant", retraction="newton-schulz"), *SHARING,
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_runs_on_other_libraries_are_those_of_numpy(solver, on):
+    if why := place_of(on).missing():
+        pytest.skip(why)
+    rounded = 0.1 if getattr(solver, "steps", "") in ("bb", "adaptive") else 2e-3
+    check_libraries(solver, built(), on, rounded if "float32" in on else 1e-10)
