@@ -1,4 +1,4 @@
-"""How Sphinx makes the documentation: ``sphinx-build -W -b html docs docs/_build``."""
+"""How Sphinx makes the documentation: ``sphinx-build -j auto -W -b html docs docs/_build``."""
 
 import sys
 from pathlib import Path

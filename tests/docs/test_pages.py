@@ -48,6 +48,7 @@ def test_python_runs(page, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 @pytest.mark.parametrize("page", TYPED, ids=named)
+@pytest.mark.usefixtures("own_core")
 def test_what_is_typed_works_and_prints_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "orthobench").symlink_to(ROOT)

@@ -69,6 +69,7 @@ def processor_seconds():
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.usefixtures("own_core")
 def test_every_command_works_in_a_fresh_environment(tmp_path):
     """Its times: pytest -m slow tests/docs --log-cli-level=INFO."""
     (tmp_path / "orthobench").symlink_to(ROOT)
