@@ -169,18 +169,23 @@ def _class(plugin: str) -> str:
 
 
 def _refuse_package(name: str, package: str) -> None:
-    # only where the package exists, since listing all distributions is slow
-    owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
-    others = [owner for owner in owners if _normal(owner) != package or not _is_plugin(owner)]
-    if package in sys.stdlib_module_names or keyword.iskeyword(package):
-        others = ["Python"]
-    if package in ("src", "tests", GROUP):
-        others = ["every project"]
+    others = _others(package)
     if others:
         raise UsageError(
             f"{name!r} cannot be the name of a plugin: its package {package!r} would hide that "
             f"of {others[0]}; another name is orthobench-{name}"
         )
+
+
+def _others(package: str) -> list[str]:
+    """Return those that have a package of this name."""
+    if package in ("src", "tests", GROUP):
+        return ["every project"]
+    if package in sys.stdlib_module_names or keyword.iskeyword(package):
+        return ["Python"]
+    # only where the package exists, since listing all distributions is slow
+    owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
+    return [owner for owner in owners if _normal(owner) != package or not _is_plugin(owner)]
 
 
 def _is_plugin(distribution: str) -> bool:
