@@ -72,7 +72,9 @@ class TensorCores:
         from orthobench_tucker.slab_products import slab_products
 
         slabs, lasts = _slabs(self.n, self.order)
-        return slab_products(self.T.reshape(-1), self.n, slabs, lasts, np.ascontiguousarray(Q))
+        entries = self.T.reshape(-1)
+        entries.flags.writeable = False  # as those of an oracle: one kernel, not two
+        return slab_products(entries, self.n, slabs, lasts, np.ascontiguousarray(Q))
 
 
 def _contracted(Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int) -> Array:
