@@ -27,7 +27,7 @@ def test_the_report_extra_is_named_with_its_versions():
     assert f"[report]    jinja2 {versions['jinja2']}" in shown(report)
 
 
-def test_an_extra_that_is_missing_is_said_and_no_problem(monkeypatch):
+def test_an_extra_that_is_missing_is_said_and_no_problem(registry, monkeypatch):
     known = distributions.version
     monkeypatch.setattr(distributions, "version", lambda n: None if n == "jinja2" else known(n))
     report = doctor.examine()
@@ -108,7 +108,7 @@ def test_an_import_is_measured_without_what_orthobench_imports(tmp_path, monkeyp
     assert set(measured.shares) == {"pausing", "colorsys"}
 
 
-def test_a_data_cache_that_cannot_be_read_is_a_problem(tmp_path, monkeypatch):
+def test_a_data_cache_that_cannot_be_read_is_a_problem(registry, tmp_path, monkeypatch):
     def refused(folder):
         raise PermissionError(folder)
 
@@ -121,13 +121,13 @@ def test_a_data_cache_that_cannot_be_read_is_a_problem(tmp_path, monkeypatch):
     assert report["data_files"] == []
 
 
-def test_a_data_cache_that_is_a_file_is_a_problem(tmp_path, monkeypatch):
+def test_a_data_cache_that_is_a_file_is_a_problem(registry, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path / "file"))
     assert doctor.examine()["problems"] == [f"the data cache {tmp_path / 'file'} is not a folder"]
 
 
-def test_the_environments_of_comparisons_are_said_with_their_size(tmp_path, monkeypatch):
+def test_the_environments_of_comparisons_are_said_with_their_size(registry, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "folder_by_default", lambda: tmp_path)
     for name in ("base-1", "head-2"):
         (tmp_path / name).mkdir()

@@ -99,7 +99,7 @@ def test_runs_that_are_killed_as_they_write(tmp_path, faults):
             assert process.poll() is None
             time.sleep(0.01)
         killed(process)
-    ended(started(tmp_path, faults, *words, "local"))
+    ended(started(tmp_path, faults, *words, "inline"))
     assert written(store) == 40
     assert rows(store) == undisturbed(faults, 40, nap=0.002)
 
@@ -124,7 +124,7 @@ def test_a_hundred_kills_at_random_instants(tmp_path, faults, words, longest):
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, faults):
     (tmp_path / "suite.toml").write_text(suite(100) + "nap = 0.05\n")
     store = tmp_path / "stopped.sqlite"
-    process = started(tmp_path, faults, "--store", str(store))
+    process = started(tmp_path, faults, "--store", str(store), "-w", "1")
     while written(store) < 2:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)

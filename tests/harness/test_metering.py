@@ -95,7 +95,7 @@ def suite(**tables):
     return {
         "seeds": 1,
         "budget": {"samples": 50},
-        "problem": [{"name": "digits", "k": 2}],
+        "problem": [{"name": "spiked-covariance", "n": 20, "k": 2}],
         "solver": [{"name": "oja"}],
         **tables,
     }
