@@ -173,7 +173,8 @@ def conditions(rows: Sequence[AtlasRow]) -> dict[tuple[str, str], str]:
         names = dict.fromkeys(name for one in values for name in one)
         sizes = [name for name in names if _is_size([one.get(name) for one in values], own)]
         for row, one in zip(own, values, strict=True):
-            found[row.contest] = canonical([row.suite, row.name, row.level, _without(one, sizes)])
+            fixed = {"parameters": _without(one, sizes), "level": row.level}
+            found[row.contest] = canonical({"suite": row.suite, "name": row.name, **fixed})
     return found
 
 
