@@ -168,7 +168,9 @@ def nearest(module):
     homes = [Path(home) for home in (*ROOMS[room_of(module)], "tests/faults")]
     named = [path for home in homes for path in home.rglob(f"test_{module.stem}.py")]
     files = sorted(path for home in homes[:-1] for path in home.rglob("test_*.py"))
-    importing = [path for path in files if f"from {name} import" in path.read_text()]
+    room, _, stem = name.rpartition(".")
+    imports = re.compile(rf"from ({re.escape(name)} import|{re.escape(room)} import .*\b{stem}\b)")
+    importing = [path for path in files if imports.search(path.read_text())]
     return [*dict.fromkeys(map(str, [*named, *importing]))]
 
 

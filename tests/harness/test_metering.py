@@ -11,10 +11,11 @@ import orthobench as ob
 from orthobench.contract import SampleOracle, Solution, Solver, State
 from orthobench.contract.solver import Work
 from orthobench.harness import run as harness
-from orthobench.harness.metering import HOST_BYTES, HOST_JOULES
+from orthobench.harness.metering import DEVICE_JOULES, HOST_BYTES, HOST_JOULES, gauges, refusal
 from orthobench.harness.trace import Mark
 from orthobench.tools import energy
 from orthobench.tools.memory_peaks import HostPeak
+from orthobench.tools.places import DEFAULT, Place
 
 needs_linux = pytest.mark.skipif(HostPeak.missing() is not None, reason=str(HostPeak.missing()))
 
@@ -125,6 +126,20 @@ def test_what_cannot_be_measured_is_refused_before_anything_runs(tmp_path, monke
     with pytest.raises(ob.UsageError, match="measure: unknown measure 'memry'; did you mean"):
         ob.run(suite(measure="memry"), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_energy_of_a_device_is_measured_beside_that_of_the_processor(monkeypatch):
+    device = Place("torch", "cuda")
+    for counter, why in ((energy.HostJoules, None), (energy.DeviceJoules, "no such device")):
+        monkeypatch.setattr(counter, "missing", staticmethod(lambda why=why: why))
+    assert (refusal("energy", DEFAULT), refusal("energy", device)) == (None, "no such device")
+    monkeypatch.setattr(energy.DeviceJoules, "missing", staticmethod(lambda: None))
+    assert gauges("energy", DEFAULT).keys() == {HOST_JOULES}
+    assert gauges("energy", device).keys() == {HOST_JOULES, DEVICE_JOULES}
+    monkeypatch.setattr(energy.HostJoules, "missing", staticmethod(lambda: "no counter"))
+    assert gauges("energy", device).keys() == {DEVICE_JOULES}
+    with pytest.raises(ob.UsageError, match="energy of what runs on numpy cannot be measured: no"):
+        gauges("energy", DEFAULT)
 
 
 def test_what_was_measured_goes_from_process_to_process():

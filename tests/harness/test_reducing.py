@@ -141,6 +141,21 @@ def test_blocks_that_are_unfit_are_named():
         solved(wrong="raises")
 
 
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("narrow", r"has shape \(64, 5\), not \(rows, 6\)"),
+        ("wide", r"has shape \(64, 7\), not \(rows, 6\)"),
+        ("flat", r"has shape \(64,\), not \(rows, 6\)"),
+        ("short", "has 63 rows, not 64"),
+        ("long", "has 65 rows, not 64"),
+    ],
+)
+def test_blocks_of_another_shape_are_refused(how, said):
+    with pytest.raises(DataError, match=rf"block 5 \(rows 320 to 383\) {said}"):
+        solved(source=Blocks(bad=5, how=how))
+
+
 def test_a_summary_that_forgets_rows_is_refused():
     with pytest.raises(SolverError, match=r"counts 64 rows, and it had 3000"):
         solved(wrong="forgets")

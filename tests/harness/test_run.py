@@ -105,6 +105,7 @@ def test_a_violation_of_1e_8_is_the_largest_of_a_feasible_point(toys, violation,
     instance = replace(toys.Problem().build(None), violation=lambda _: violation)
     outcome = harness.run(instance, toys.Solver(), Budget(steps=3), STREAMS)
     assert outcome.stop.status.value == ending
+    assert "more than rounding" not in outcome.stop.reason
 
 
 @pytest.mark.parametrize(("scale", "ending"), [(1.0, "budget"), (1.001, "infeasible")])

@@ -88,6 +88,16 @@ def test_each_chosen_run_is_there_with_its_dimension(results, runs):
     }  # fmt: skip
 
 
+def test_functions_are_numbered_from_1_and_names_of_folders_are_short(results, tmp_path):
+    long = [altered(r, solver=f"{r.solver.label} {'x' * 99}") for r in results.records]
+    FORMATS["ioh"](replace(results, records=long), tmp_path)
+    for folder in tmp_path.iterdir():
+        assert len(folder.name) == len("1-") + 60
+        assert sorted(path.name for path in folder.glob("*.json")) == [
+            "IOHprofiler_f1.json", "IOHprofiler_f2.json"
+        ]  # fmt: skip
+
+
 def test_values_are_the_smallest_so_far_at_their_costs(results, runs):
     entry = results.entries[0]
     record = entry.records[1]

@@ -2,12 +2,13 @@
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.contract.solver import Work
 from orthobench.harness.trace import Mark
-from orthobench.results.traces import Trace, packed
+from orthobench.results.traces import RATIO, SMALL, Trace, packed, unpacked
 
 GOLDEN = bytes.fromhex(
     "6380c52fa5e63041000ba5e6d8404005a5e6bc80800b0ccc10c04e91312f5e30c3003d23e7c3830b07362c98"
@@ -52,3 +53,16 @@ def test_whether_all_is_finite_does_not_count_what_was_not_reported():
 def test_a_block_of_the_first_stores_is_read():
     made = trace()
     assert Trace(len(made), ("gap",), made[-1], GOLDEN) == made
+
+
+def test_a_block_unpacks_to_64_kib_even_where_it_is_denser_than_a_run_could_be():
+    def repeated(points):
+        return packed([Mark(0.0, 0.0, Work(0, 0, 0), dict.fromkeys("abc", 0.0))] * (points + 1))
+
+    most = SMALL // (8 * 8)
+    _, block = repeated(most)
+    assert RATIO * len(block) < SMALL
+    assert unpacked(block, most, 3)[2].shape == (3, most)
+    _, block = repeated(most + 1)
+    with pytest.raises(ValueError, match="a trace cannot have 1025 checkpoints of 3 metrics"):
+        unpacked(block, most + 1, 3)

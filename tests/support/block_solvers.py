@@ -23,9 +23,11 @@ from orthobench.contract import (
 
 SAMPLES = np.random.default_rng(0).standard_normal((3000, 6)) * np.linspace(2, 1, 6)
 
+SHAPES = {"narrow": (64, 5), "wide": (64, 7), "flat": 64, "short": (63, 6), "long": (65, 6)}
+
 
 class Blocks(ArraySource):
-    """Rows in blocks of 64; block `bad` cannot be read, or has a NaN."""
+    """Rows in blocks of 64; block `bad` cannot be read, has a NaN, or another shape."""
 
     def __init__(self, rows=None, bad=None, how="unreadable"):
         super().__init__(SAMPLES if rows is None else rows)
@@ -38,8 +40,10 @@ class Blocks(ArraySource):
         block = super().block(index)
         if index == self.bad and self.how == "unreadable":
             raise OSError(5, "Input/output error")
-        if index == self.bad:
+        if index == self.bad and self.how == "nan":
             block[3, 2] = np.nan
+        if index == self.bad and self.how in SHAPES:
+            return np.ones(SHAPES[self.how])
         return block
 
 

@@ -1,0 +1,33 @@
+"""How busy the machine was, as bytes: what is packed comes back, rounded and cut off."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthobench.results.checks import MisfitError
+from orthobench.results.loads import UNKNOWN, packed, unpacked
+from orthobench.tools.load import Load
+
+averages = st.none() | st.integers(0, UNKNOWN - 1).map(lambda hundredths: hundredths / 100)
+frequencies = st.none() | st.integers(0, UNKNOWN - 1)
+
+
+@given(st.integers(1, UNKNOWN - 1), averages, averages, frequencies, frequencies)
+def test_what_is_packed_comes_back(count, before, after, mhz, mhz_after):
+    loads = Load(count, before, mhz), Load(count, after, mhz_after)
+    assert unpacked(packed(loads)) == loads
+
+
+def test_the_largest_stands_for_all_beyond_it():
+    largest = Load(UNKNOWN - 1, (UNKNOWN - 1) / 100, UNKNOWN - 1)
+    assert unpacked(packed((Load(10**6, 1e9, 1e6), largest))) == (largest, largest)
+
+
+def test_what_was_not_measured_stays_unknown():
+    assert packed(None) is None
+    assert unpacked(None) is None
+
+
+def test_bytes_of_another_length_are_refused():
+    with pytest.raises(MisfitError, match="its load has 9 bytes"):
+        unpacked(bytes(9))
