@@ -13,7 +13,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark
 from orthobench.results.tuning import Entry, Trial
-from orthobench.stats.expected import expected_costs
+from orthobench.stats.expected import _interval, expected_costs
 from orthobench.stats.targets import run_matrix
 
 HIT, MISS = 0.0, 4.0
@@ -69,6 +69,13 @@ class TestExpectedCosts:
         assert low <= cost <= high or math.isinf(cost)
         hits = [taken for taken, hit in drawn if hit]
         assert cost >= min(hits, default=math.inf)
+
+    def test_have_an_interval_that_cuts_as_much_from_either_side(self):
+        spent, all_of_them = np.random.default_rng(2).normal(size=20), np.ones(20, dtype=bool)
+        low, high = _interval(spent, all_of_them)
+        assert _interval(-spent, all_of_them) == (-high, -low)
+        means = np.random.default_rng(0).choice(spent, (100_000, 20)).mean(axis=1)
+        assert [np.mean(means < low), np.mean(means > high)] == pytest.approx([0.025] * 2, abs=0.01)
 
     def test_are_what_restarts_take_on_average(self):
         runs = [(3, True), (10, False), (5, True), (20, False)]

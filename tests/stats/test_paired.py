@@ -1,6 +1,7 @@
 """Comparisons of the best solver with the rest: what is counted, corrected, shown and hidden."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -187,6 +188,12 @@ class TestComparisons:
         assert c.adjusted < LEVEL
         assert c.statistic > 0 > c.effect
         assert c.decision is Decision.OPEN
+
+    def test_show_what_is_below_the_level_and_not_what_is_at_it(self):
+        c = one([0] * 9, [1] * 9)
+        assert replace(c, adjusted=np.nextafter(LEVEL, 0)).decision is Decision.BEHIND
+        assert replace(c, adjusted=LEVEL).decision is Decision.OPEN
+        assert replace(c, adjusted=LEVEL, attainable=LEVEL).decision is Decision.UNDECIDABLE
 
 
 class TestUndecidable:

@@ -103,6 +103,7 @@ def test_bounds_are_where_the_evidence_is_enough():
 def test_nothing_is_excluded_without_observations():
     assert bounds([]) == (-np.inf, np.inf)
     assert bounds([0.3]) == (-np.inf, np.inf)
+    assert log_evidence([], 0.0) == log_evidence([2.0, 2.0], 2.0) == 0
 
 
 def test_discoveries_are_those_of_the_e_bh_procedure():
