@@ -39,10 +39,11 @@ ROOMS = {
     "plugins/orthobench_gpower": ("tests/plugins/gpower",),
     "orthobench/harness/executors": (
         "tests/test_api.py", "tests/faults/test_local.py", "tests/faults/test_exploits.py",
-        "tests/harness",
+        "tests/faults/test_dask.py", "tests/harness",
     ),
     "orthobench/harness": (
         "tests/harness", "tests/registry/test_preflight.py", "tests/test_api.py",
+        "tests/faults/test_blocks_on_dask.py",
     ),
     "orthobench/results": ("tests/results",),
     "plugins/orthobench_givens": ("tests/plugins/givens",),
@@ -165,9 +166,10 @@ def exit_code(module, timeout):
 def nearest(module):
     """Return the files of a room with a module's tests: of its name, then those that import it."""
     name = ".".join(module.with_suffix("").parts).removeprefix("plugins.")
-    homes = [Path(home) for home in (*ROOMS[room_of(module)], "tests/faults")]
-    named = [path for home in homes for path in home.rglob(f"test_{module.stem}.py")]
-    files = sorted(path for home in homes[:-1] for path in home.rglob("test_*.py"))
+    homes = [Path(home) for home in ROOMS[room_of(module)]]
+    files = [home for home in homes if home.is_file()]
+    files += sorted(path for home in homes for path in home.rglob("test_*.py"))
+    named = [path for path in files if path.stem == f"test_{module.stem}"]
     room, _, stem = name.rpartition(".")
     imports = re.compile(rf"from ({re.escape(name)} import|{re.escape(room)} import .*\b{stem}\b)")
     importing = [path for path in files if imports.search(path.read_text())]
