@@ -129,6 +129,14 @@ def test_points_in_single_precision_may_leave_the_constraint_by_rounding(toys, s
         assert 0 < last[VIOLATION] < allowed
 
 
+def test_what_rounding_explains_grows_with_the_unit_roundoff_and_the_size():
+    shape = (9, 2)
+    assert feasible_up_to(np.zeros(shape, np.float32)) == 20 * 2.0**-24 * 2 * 3
+    assert feasible_up_to(np.zeros(shape, np.float16)) == 20 * 2.0**-11 * 2 * 3
+    assert feasible_up_to(np.zeros(shape)) == feasible_up_to(np.zeros(shape, int)) == 1e-8
+    assert feasible_up_to(np.broadcast_to(0.0, (10**8, 1000))) == 1e-8
+
+
 def test_a_solver_that_does_not_count_its_steps_fails(toys):
     outcome = run(toys, fault="stall")
     assert outcome.stop.status is Ending.ERROR

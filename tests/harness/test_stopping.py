@@ -47,6 +47,12 @@ def test_flops_of_init_are_spent_but_say_nothing_about_the_rate():
     assert Budget(flops=1500).left(now, start, batch=0) == 40
 
 
+def test_steps_before_the_start_say_nothing_about_the_rate():
+    start, now = mark(2.0, steps=1, flops=300), mark(6.0, steps=5, flops=700)
+    assert Budget(flops=1000).left(now, start, batch=0) == 3
+    assert Budget(seconds=16).left(now, start, batch=0) == 10
+
+
 def test_nothing_left_after_the_limit():
     assert Budget(seconds=1).left(mark(2.0, steps=3), mark(0.5), batch=0) == 0
 

@@ -37,7 +37,10 @@ def trace():
 @given(st.lists(marks, min_size=1, max_size=40))
 def test_what_is_packed_comes_back(made):
     names, block = packed(made)
-    assert Trace(len(made), names, made[-1], block) == made
+    found = Trace(len(made), names, made[-1], block)
+    assert (found[-1], found[-1:]) == (made[-1], (made[-1],))
+    assert found == made
+    assert (found[0], found[-len(made)], found[:2]) == (made[0], made[0], tuple(made[:2]))
 
 
 def test_whether_all_is_finite_does_not_count_what_was_not_reported():

@@ -53,7 +53,7 @@ class TestQuantiles:
         assert spread([5.0, 1.0, 2.0]) == (2, 1, 5)
         assert spread_name(3) == "min to max"
         assert spread([4.0, 1.0, 2.0, 3.0]) == (2.5, 1.75, 3.25)
-        assert spread_name(4) == "25 to 75 %"
+        assert spread_name(4) == spread_name(5) == "25 to 75 %"
 
 
 def coverage(n, draw, median, samples, level=0.95):

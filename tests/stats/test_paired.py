@@ -189,6 +189,12 @@ class TestComparisons:
         assert c.statistic > 0 > c.effect
         assert c.decision is Decision.OPEN
 
+    def test_of_what_may_be_the_best_have_an_interval_that_begins_there(self):
+        noise = np.random.default_rng(3).normal(size=(2, 12)) / 100
+        c = one(*np.exp(noise).tolist())
+        assert c.decision is Decision.OPEN
+        assert 1 == c.interval[0] <= c.effect <= c.interval[1] < 1.05
+
     def test_show_what_is_below_the_level_and_not_what_is_at_it(self):
         c = one([0] * 9, [1] * 9)
         assert replace(c, adjusted=np.nextafter(LEVEL, 0)).decision is Decision.BEHIND
