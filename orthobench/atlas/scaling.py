@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ import numpy as np
 
 from orthobench.atlas.answers import of_one_machine
 from orthobench.atlas.table import AtlasRow, settings
-from orthobench.harness.identity import canonical
 from orthobench.report.grouping import grouped
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.student import quantile
@@ -173,8 +173,7 @@ def conditions(rows: Sequence[AtlasRow]) -> dict[tuple[str, str], str]:
         names = dict.fromkeys(name for one in values for name in one)
         sizes = [name for name in names if _is_size([one.get(name) for one in values], own)]
         for row, one in zip(own, values, strict=True):
-            fixed = {"parameters": _without(one, sizes), "level": row.level}
-            found[row.contest] = canonical({"suite": row.suite, "name": row.name, **fixed})
+            found[row.contest] = json.dumps([row.suite, row.name, row.level, _without(one, sizes)])
     return found
 
 

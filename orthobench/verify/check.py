@@ -31,6 +31,7 @@ from orthobench.verify.comparing import (
     mismatches,
 )
 from orthobench.verify.computing import Drawn, computed, kernels_for, other_kernels
+from orthobench.verify.pictures import comparable, digests, otherwise
 from orthobench.verify.platforms import differences, machine
 from orthobench.verify.rebuilding import NotHereError, Rebuilder
 
@@ -60,6 +61,8 @@ class Verification:
         How many of these were compared bit for bit.
     platforms : dict
         In what platforms differ, with the number of drawn cells that it concerns.
+    unseen : int
+        Cells that came out again, but for exhibits, which were not compared.
     unchecked : dict
         Why cells were not checked, with the cells.
     mismatches : list of Mismatch
@@ -77,6 +80,7 @@ class Verification:
     recomputed: dict[str, str] = field(default_factory=dict)
     exact: int = 0
     platforms: dict[str, int] = field(default_factory=dict)
+    unseen: int = 0
     unchecked: dict[str, list[str]] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
     renamed: dict[str, str] = field(default_factory=dict)
@@ -149,14 +153,15 @@ def verify(
         reported = opened.reported()
         found = Verification(len(reported), share, seed)
         _read_plans(opened, reported, registry.solvers, found)
-    able = _checkable(reported, Rebuilder(registry, folders), found)
-    found.checkable = len(able)
-    drawn = order(able, seed)[: math.ceil(share * len(able))]
+        able = _checkable(reported, Rebuilder(registry, folders), found)
+        found.checkable = len(able)
+        keys = order(able, seed)[: math.ceil(share * len(able))]
+        drawn = [replace(able[key], exhibits=_exhibits(opened, key)) for key in keys]
     found.drawn = len(drawn)
     compute = partial(computed, workers=workers, limits=limits, quiet=quiet)
     doubtful = [
         (one, outcome, differ)
-        for one, outcome in compute([able[key] for key in drawn])
+        for one, outcome in compute(drawn)
         if (differ := _judge(one, outcome, found))
     ]
     if doubtful:
@@ -172,6 +177,11 @@ def order(keys: Iterable[str], seed: int) -> list[str]:
     of a smaller one; and what else a store has does not matter.
     """
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
+
+
+def _exhibits(store: Store, key: str) -> dict[str, str]:
+    """Return the digests of what a store shows of a cell, one cell at a time: they may be large."""
+    return digests(store.exhibits([key])[key])
 
 
 def _read_plans(
@@ -233,6 +243,9 @@ def _false_metrics(reported: Reported, cell: Cell) -> Iterator[Mismatch]:
 def _judge(one: Drawn, outcome: Outcome, found: Verification) -> list[Mismatch]:
     """Compare a cell, and count it unless something differs that other rounding may explain."""
     differ = mismatches(one.reported, outcome, one.cell.solver.place, one.exact)
+    seen = one.exact and comparable(one.reported, outcome)
+    if seen:
+        differ += otherwise(one.reported, one.exhibits, outcome)
     for text in one.differences:
         found.platforms[text] = found.platforms.get(text, 0) + 1
     why = _unfinished(one.reported, outcome)
@@ -242,6 +255,7 @@ def _judge(one: Drawn, outcome: Outcome, found: Verification) -> list[Mismatch]:
     if not differ:
         found.recomputed[one.reported.key] = one.reported.checksum
         found.exact += one.exact
+        found.unseen += not seen and bool(one.exhibits)
     elif one.exact:
         found.mismatches += differ
         return []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from orthobench.harness.cell import Cell
@@ -30,11 +30,14 @@ class Drawn:
         As it was run, and as it is `bounded` here.
     differences : tuple of str
         In what its platform differs from this one.
+    exhibits : mapping
+        Digests of what the store shows of it: `orthobench.verify.pictures.digests`.
     """
 
     reported: Reported
     cell: Cell
     differences: tuple[str, ...]
+    exhibits: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exact(self) -> bool:

@@ -41,6 +41,9 @@ def lines(found: Verification) -> Iterator[str]:
     yield f"{_cells(again)} came out again: {found.exact:,} bit for bit, {near:,} within tolerance"
     for text, count in found.platforms.items():
         yield f"  {_cells(count)} of another platform: {text}"
+    if found.unseen:
+        unseen = _cells(found.unseen)
+        yield f"  exhibits of {unseen} not compared: they need the same platform, and no clock"
     if found.mismatches:
         yield f"{len(found.mismatches):,} values did not:"
         yield from (f"  {_told(one)}" for one in found.mismatches[:MOST])

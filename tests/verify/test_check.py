@@ -258,6 +258,43 @@ def test_on_another_platform_values_may_differ_a_little_and_it_is_named(store, t
     assert count == 24
 
 
+@pytest.fixture
+def pictured(toys, tmp_path):
+    table = {**SUITE, "problem": [{"name": "pictured"}], "solver": [{"name": "power"}]}
+    return ran(table, tmp_path / "pictured.sqlite", toys.registry)
+
+
+PICTURES = {
+    "UPDATE exhibit SET data = (SELECT data FROM exhibit WHERE name = 'truth')"
+    " WHERE name = 'point' AND cell = 1": ["exhibit 'point'"],
+    "UPDATE exhibit SET meta = '{\"reference\": true, \"signed\": true}'"
+    " WHERE name = 'point' AND cell = 1": ["exhibit 'point'"],
+    "UPDATE exhibit SET name = 'line' WHERE name = 'curve' AND cell = 1": [
+        "exhibit 'curve'", "exhibit 'line'",
+    ],
+    "DELETE FROM exhibit WHERE name = 'diagonal' AND cell = 1": ["exhibit 'diagonal'"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", PICTURES)
+def test_an_exhibit_that_was_edited_is_found_on_the_same_platform(pictured, toys, change):
+    sound = checked(pictured, toys.registry)
+    assert (sound.exact, sound.mismatches, sound.unseen) == (2, [], 0)
+    with Store(pictured, write=True) as opened:
+        opened._connection.execute(change)
+    found = checked(pictured, toys.registry)
+    assert sorted(one.metric for one in found.mismatches) == PICTURES[change]
+    assert len({one.key for one in found.mismatches}) == 1
+    assert found.exact == 1
+
+
+def test_exhibits_are_named_as_not_compared_on_another_platform(pictured, toys):
+    edit.described(pictured, "settings", lambda value: value.update(blas=["openblas 0.1 Z80"]))
+    found = checked(pictured, toys.registry)
+    assert (len(found.recomputed), found.mismatches, found.unseen) == (2, [], 2)
+    assert any("exhibits of 2 cells not compared" in line for line in lines(found))
+
+
 def test_what_depends_on_rounding_is_no_mismatch_on_another_platform(toys, tmp_path):
     """Of two cells that were edited alike, one comes out otherwise with other kernels, too."""
 
