@@ -19,6 +19,8 @@ from orthobench.results.store import Store
 
 CELLS = usually(30_000, smoke=12)
 TARGET = 1500
+GROUP = 16
+ENDED = usually(800, smoke=32)
 SUITE = usually(
     "quickstart",
     smoke={
@@ -58,3 +60,22 @@ def test_bytes_and_seconds_of_a_cell(report, tmp_path):
         report(name, size, "", "", f"{seconds / len(every) * 1e6:.0f} µs", "", "", "")
     assert len(records) == len(every)
     assert smoke.ON or bytes_of_a_cell <= TARGET
+
+
+def test_cells_a_second_by_how_many_end_at_one_time(report, tmp_path):
+    """The disk is waited for once a transaction, and cells that end at one time share one."""
+    suite = replace(find_suite(SUITE), seeds=(0,))
+    first = suite.plan()[0]
+    outcome = execute(first.cell)
+    for group in (1, GROUP):
+        with Store(tmp_path / f"{group}.sqlite", write=True) as store:
+            session = store.begin(suite, [], "fill", {})
+            begin = time.perf_counter()
+            for start in range(0, ENDED, group):
+                seeds = range(start, start + group)
+                cells = ((replace(first.cell, seed=seed), outcome) for seed in seeds)
+                store.add_all(session, cells)
+            seconds = time.perf_counter() - begin
+        report(
+            "cells a second", f"{group} at one time", "", "", f"{ENDED / seconds:.0f}", "", "", ""
+        )

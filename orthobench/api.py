@@ -17,7 +17,7 @@ from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import instance_of
-from orthobench.harness.executors import Limits
+from orthobench.harness.executors import Limits, together
 from orthobench.harness.executors.choice import Execute, chosen
 from orthobench.harness.executors.waiting import Waiting
 from orthobench.harness.identity import Streams, canonical, describe
@@ -321,15 +321,17 @@ def _execute(
     waiting = Waiting(course.cells)
     with Progress(len(course), quiet, skipped=course.stored) as progress:
         _tell_finished(course, progress, tell)
-        for event in run_cells(waiting):
-            label = _label(course[event.cell])
-            if event.outcome is None:
-                progress.begin(label, event.worker)
-                continue
-            store.add(session, event.cell, event.outcome)
-            progress.advance(label, event.outcome.stop.status.failed, event.worker)
-            if new := course.finish(event.cell):
-                waiting.add(new)
+        for events in together(run_cells(waiting)):
+            if finished := [(e.cell, e.outcome) for e in events if e.outcome]:
+                store.add_all(session, finished)
+            for event in events:
+                label = _label(course[event.cell])
+                if event.outcome is None:
+                    progress.begin(label, event.worker)
+                    continue
+                progress.advance(label, event.outcome.stop.status.failed, event.worker)
+                if new := course.finish(event.cell):
+                    waiting.add(new)
             progress.expect(len(course))
             _tell_finished(course, progress, tell)
 

@@ -26,14 +26,35 @@ class Event:
         The worker that has it: ``"1"`` for the first.
     outcome : Outcome, optional
         The result, at the end.
+    more : bool
+        Whether another cell has ended already, whose event comes next and at once.
     """
 
     cell: Cell
     worker: str
     outcome: Outcome | None = None
+    more: bool = False
 
 
 Events: TypeAlias = Iterator[Event]
+
+
+def together(events: Events) -> Iterator[list[Event]]:
+    """Yield events in groups: those of cells that have ended when the first of them is taken.
+
+    Those that came before an error are yielded before it is raised.
+    """
+    group: list[Event] = []
+    try:
+        for event in events:
+            group.append(event)
+            if not event.more:
+                yield group
+                group = []
+    except Exception:
+        if group:
+            yield group
+        raise
 
 
 @dataclass(frozen=True)

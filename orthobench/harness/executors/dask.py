@@ -80,9 +80,11 @@ def _events(client: Client, waiting: Waiting, threads: int, limits: Limits) -> E
                 futures.update(client.map(_alone, list(new.values()), key=list(new), **how))
             if futures.is_empty():
                 return
-            future = next(futures)
-            yield Event(names[future.key], "dask", _result(future, client))
-            future.release()
+            ended = futures.next_batch()
+            for future in ended:
+                more = future is not ended[-1]
+                yield Event(names[future.key], "dask", _result(future, client), more)
+                future.release()
 
 
 def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from queue import Empty, SimpleQueue
 
@@ -188,13 +188,15 @@ def _assign(crew: Iterable[Worker], waiting: Waiting) -> Iterator[Event]:
 
 
 def _next_events(crew: Sequence[Worker], replies: Replies) -> Iterator[Event]:
-    """Wait for a reply or a deadline, and yield the events of cells that it finishes."""
+    """Wait for a reply or a deadline, and yield the events of cells that are finished then."""
     left = min(worker.deadline for worker in crew) - time.monotonic()
     try:
-        process, reply = replies.get(timeout=None if left == inf else max(0.0, left))
+        ready = [replies.get(timeout=None if left == inf else max(0.0, left))]
     except Empty:
         found = [worker.check_deadline() for worker in crew]
     else:
+        ready += [replies.get() for _ in range(replies.qsize())]
         # a reply may still come from a process that was replaced
-        found = [worker.take(reply) for worker in crew if worker.process is process]
-    yield from (event for event in found if event is not None)
+        found = [w.take(reply) for process, reply in ready for w in crew if w.process is process]
+    events = [event for event in found if event is not None]
+    yield from (replace(event, more=event is not events[-1]) for event in events)
