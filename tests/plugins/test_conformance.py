@@ -106,6 +106,7 @@ SIZES = {
     },
     "nonlinear-eigenvalue": {"n": 12, "p": 3},
     "joint-diagonalization": {"n": 6, "matrices": 3},
+    "stiefel-procrustes-batch": {"matrices": 3, "n": 8, "p": 3, "rows": 16},
     "random-symmetric": {"n": 6, "rank": 2, "true_rank": 2},
 }  # fmt: skip
 

@@ -36,6 +36,8 @@ class OrthogonalGroupOracle(FunctionOracle):
         zero, zero and 6n: the flops of a function of your own are not known, and not counted.
     """
 
+    portable = False
+
     def __init__(self, cost: Cost, n: int, gradient: Gradient | None = None) -> None:
         super().__init__(cost, n, n, gradient)
         self.carry_flops, self.restriction_flops, self.rotation_flops = 0, 0, givens(n)

@@ -9,12 +9,12 @@ is a smooth function of one, and `orthobench.families.stiefel.stacks` is for arr
 """
 
 from orthobench.families.stiefel.feasible import defect, feasible, violation
+from orthobench.families.stiefel.functions import FunctionOracle
 from orthobench.families.stiefel.judge import Judge, projected
 from orthobench.families.stiefel.maker import stiefel
 from orthobench.families.stiefel.oracle import (
     Cost,
     FiniteSumOracle,
-    FunctionOracle,
     Gradient,
     ProductOracle,
     StiefelOracle,

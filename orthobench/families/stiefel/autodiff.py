@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,66 +23,124 @@ class Differentiated(ABC):
     ----------
     cost : callable
         Maps an array (n, p) of the library, of 64-bit floats, to an array of shape ().
+    partials : callable, optional
+        Maps such an array to the partial derivatives, an array (n, p); by default the library
+        differentiates.
     """
 
     cost: Callable[[Any], Any]
+    partials: Callable[[Any], Any] | None = None
 
-    @abstractmethod
     def __call__(self, X: Array) -> Any:
         """Return the cost at X, as an array of NumPy."""
+        with self.exact():
+            return self.to_numpy(self.value_there(self.from_numpy(X)))
 
-    @abstractmethod
     def both(self, X: Array) -> tuple[Any, NDArray[Any]]:
         """Return the cost at X and its gradient, as arrays of NumPy."""
+        with self.exact():
+            value, gradient = self.both_there(self.from_numpy(X))
+        return self.to_numpy(value), self.to_numpy(gradient)
 
     def gradient(self, X: Array) -> NDArray[Any]:
         """Return the gradient at X."""
         return self.both(X)[1]
+
+    def value_there(self, X: Any) -> Any:
+        """Return the cost at an array of the library, as one."""
+        return self.cost(X)
+
+    def gradient_there(self, X: Any) -> Any:
+        """Return the gradient at an array of the library, as one."""
+        return self.both_there(X)[1] if self.partials is None else self.partials(X)
+
+    def both_there(self, X: Any) -> tuple[Any, Any]:
+        """Return cost and gradient at an array of the library, as such."""
+        if self.partials is None:
+            return self.differentiate(X)
+        return self.value_there(X), self.partials(X)
+
+    @abstractmethod
+    def differentiate(self, X: Any) -> tuple[Any, Any]:
+        """Return the cost, and its gradient by the library."""
+
+    @abstractmethod
+    def from_numpy(self, X: Array) -> Any:
+        """Return an array of the library, on the processor."""
+
+    @abstractmethod
+    def to_numpy(self, values: Any) -> Any:
+        """Return an array of NumPy."""
+
+    def exact(self) -> AbstractContextManager[Any]:
+        """Return a context in which the library computes in 64 bits."""
+        return nullcontext()
 
 
 @dataclass(frozen=True)
 class TorchCost(Differentiated):
     """A cost that is written for torch."""
 
-    def __call__(self, X: Array) -> Any:
-        """Return the cost at X."""
+    def value_there(self, X: Any) -> Any:
+        """Return the cost, without what derivatives would need."""
         import torch
 
         with torch.no_grad():
-            return self.cost(torch.tensor(X)).numpy(force=True)
+            return self.cost(X)
 
-    def both(self, X: Array) -> tuple[Any, NDArray[Any]]:
-        """Return the cost at X and its gradient."""
+    def differentiate(self, X: Any) -> tuple[Any, Any]:
+        """Return the cost, and its gradient by the library."""
         import torch
 
-        at = torch.tensor(X, requires_grad=True)
+        at = X.detach().requires_grad_()
         with torch.enable_grad():
             value = self.cost(at)
         (gradient,) = torch.autograd.grad(value, at)
-        return value.numpy(force=True), gradient.numpy(force=True)
+        return value.detach(), gradient
+
+    def from_numpy(self, X: Array) -> Any:
+        """Return a tensor."""
+        import torch
+
+        return torch.tensor(X)
+
+    def to_numpy(self, values: Any) -> Any:
+        """Return an array of NumPy."""
+        return values.numpy(force=True) if hasattr(values, "numpy") else values
 
 
 @dataclass(frozen=True)
 class JaxCost(Differentiated):
     """A cost that is written for jax, in 64 bits."""
 
-    def __call__(self, X: Array) -> Any:
-        """Return the cost at X."""
+    def differentiate(self, X: Any) -> tuple[Any, Any]:
+        """Return the cost, and its gradient by the library."""
         import jax
 
-        with jax.enable_x64(True):
-            return np.asarray(self.cost(jax.numpy.asarray(X)))
+        value, gradient = jax.value_and_grad(self.cost)(X)
+        return value, gradient
 
-    def both(self, X: Array) -> tuple[Any, NDArray[Any]]:
-        """Return the cost at X and its gradient."""
+    def from_numpy(self, X: Array) -> Any:
+        """Return an array of jax."""
         import jax
 
-        with jax.enable_x64(True):
-            value, gradient = jax.value_and_grad(self.cost)(jax.numpy.asarray(X))
-            return np.asarray(value), np.asarray(gradient)
+        return jax.numpy.asarray(X)
+
+    def to_numpy(self, values: Any) -> Any:
+        """Return an array of NumPy."""
+        return np.asarray(values)
+
+    def exact(self) -> AbstractContextManager[Any]:
+        """Return a context of 64 bits."""
+        import jax
+
+        context: AbstractContextManager[Any] = jax.enable_x64(True)
+        return context
 
 
-def differentiated(cost: Callable[[Any], Any], X: Array) -> Differentiated | None:
+def differentiated(
+    cost: Callable[[Any], Any], X: Array, gradient: Callable[[Any], Any] | None = None
+) -> Differentiated | None:
     """Return a cost with its gradient where it is written for torch or jax; otherwise None.
 
     That is seen from what the cost returns, for X or, where it refuses that, for a tensor. Neither
@@ -92,6 +151,8 @@ def differentiated(cost: Callable[[Any], Any], X: Array) -> Differentiated | Non
     cost : callable
     X : ndarray, shape (n, p)
         Where the cost is called.
+    gradient : callable, optional
+        Of the same library.
     """
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if torch is None and jax is None:
@@ -103,8 +164,8 @@ def differentiated(cost: Callable[[Any], Any], X: Array) -> Differentiated | Non
             return None
         value = _tried(cost, torch.tensor(X))
     if torch is not None and isinstance(value, torch.Tensor):
-        return TorchCost(cost)
-    return JaxCost(cost) if jax is not None and isinstance(value, jax.Array) else None
+        return TorchCost(cost, gradient)
+    return JaxCost(cost, gradient) if jax is not None and isinstance(value, jax.Array) else None
 
 
 def _tried(cost: Callable[[Any], Any], X: Any) -> Any:

@@ -9,8 +9,9 @@ from orthobench.errors import DataError, UsageError
 from orthobench.families.stiefel.autodiff import differentiated
 from orthobench.families.stiefel.checks import check_functions
 from orthobench.families.stiefel.feasible import feasible, violation
+from orthobench.families.stiefel.functions import FunctionOracle
 from orthobench.families.stiefel.judge import Judge
-from orthobench.families.stiefel.oracle import Cost, FunctionOracle, Gradient, StiefelOracle
+from orthobench.families.stiefel.oracle import Cost, Gradient, StiefelOracle
 from orthobench.families.stiefel.problem import unit
 from orthobench.tools.arrays import Array, array_of, is_whole, real
 from orthobench.tools.geometry import drift, random_point
@@ -35,11 +36,12 @@ def stiefel(
     cost : callable
         Maps X (n, p) with X'X = I to a finite number. It must not write into X. Methods that leave
         the manifold, such as `landing`, also evaluate it nearby. It may be written for torch or
-        jax: then X is an array of that library, of 64-bit floats on the CPU.
+        jax: then X is an array of that library, for a solver `on` it where that computes, and for
+        others and the judge of 64-bit floats on the CPU.
     gradient : callable, optional
         Maps X to the matrix (n, p) of partial derivatives of the cost, not projected. All solvers
-        but `givens` need it. Without it, a cost that is written for torch or jax is differentiated
-        by that library.
+        but `givens` need it. Written for torch or jax where the cost is; without it, such a cost is
+        differentiated by that library.
     n, p : int
         Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group.
     start : ndarray, shape (n, p), optional
@@ -83,7 +85,7 @@ def stiefel(
     shape = rows, columns
     first = None if start is None else _start(start, shape)
     X = random_point(*shape, np.random.default_rng(0)) if first is None else first
-    automatic = differentiated(cost, X) if gradient is None and callable(cost) else None
+    automatic = differentiated(cost, X, gradient)
     if automatic is not None:
         cost, gradient = automatic, automatic.gradient
     where = f"a random orthonormal {shape} matrix" if first is None else "the start"

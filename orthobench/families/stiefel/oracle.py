@@ -1,4 +1,4 @@
-"""The oracles of the Stiefel manifold: a cost and its gradient, of your own or of a finite sum."""
+"""The oracles of the Stiefel manifold: a cost and its gradient, or estimates of a finite sum's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle
-from orthobench.errors import DataError, UsageError
 from orthobench.families.stiefel.stacks import matrix_rows, unstacked
 from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.geometry import polar
@@ -176,119 +175,3 @@ class FiniteSumOracle(StiefelOracle):
             self._order = self._rng.permutation(self.terms)
         self._drawn += size
         return self._order[at : at + size]
-
-
-class FunctionOracle(StiefelOracle):
-    """A function of your own, checked at each call.
-
-    Parameters
-    ----------
-    cost : callable
-        Maps X (n, p) to a float.
-    n, p : int
-        Rows and columns of X.
-    gradient : callable, optional
-        Maps X to the matrix of partial derivatives (n, p), not projected.
-    start : ndarray, shape (n, p), optional
-        Orthonormal columns to begin at, in place of the random point that the harness draws.
-    both : callable, optional
-        Maps X to cost and gradient, where both share work.
-    """
-
-    def __init__(
-        self,
-        cost: Cost,
-        n: int,
-        p: int,
-        gradient: Gradient | None = None,
-        start: Array | None = None,
-        both: Callable[[Array], tuple[float, Array]] | None = None,
-    ) -> None:
-        self.cost, self.partials, self.n, self.k = cost, gradient, n, p
-        self._given, self._both = start, both
-
-    @property
-    def start(self) -> Any:
-        """The point to begin at: your own, or the one that the harness drew."""
-        return vars(self)["start"]
-
-    @start.setter
-    def start(self, drawn: Any) -> None:
-        vars(self)["start"] = drawn if self._given is None else self._given.copy()
-
-    def value(self, X: Array) -> float:
-        """Return the cost.
-
-        Raises
-        ------
-        DataError
-            Where it is not a finite real number.
-        """
-        return checked_value(self.cost(X))
-
-    def gradient(self, X: Array) -> Array:
-        """Return the gradient.
-
-        Raises
-        ------
-        UsageError
-            Where there is none.
-        DataError
-            Where it is not a real matrix (n, p).
-        """
-        return checked_gradient(_present(self.partials)(X), (self.n, self.k))
-
-    def value_and_gradient(self, X: Array) -> tuple[float, Array]:
-        """Return both at X, checked as each of them is."""
-        if self._both is None:
-            return super().value_and_gradient(X)
-        value, gradient = self._both(X)
-        return checked_value(value), checked_gradient(gradient, (self.n, self.k))
-
-
-def checked_value(value: object) -> float:
-    """Return the value of a cost as a float.
-
-    Raises
-    ------
-    DataError
-        Where it is not a finite real number.
-    """
-    if type(value) is not float:
-        given = np.asarray(value)
-        if given.ndim or given.dtype.kind not in "fiub":
-            raise DataError(
-                f"the cost must return a real number, not {given.dtype} of shape {given.shape}"
-            )
-        value = float(given)
-    if not np.isfinite(value):
-        raise DataError(
-            f"the cost is {value!r} where a solver evaluated it; it must be finite at every matrix "
-            "with orthonormal columns"
-        )
-    return value
-
-
-def checked_gradient(gradient: object, shape: tuple[int, ...]) -> Array:
-    """Return a gradient as float64.
-
-    Raises
-    ------
-    DataError
-        Where it is not a real matrix of the shape.
-    """
-    G = np.asarray(gradient)
-    if G.shape != shape or G.dtype.kind not in "fiu":
-        raise DataError(
-            f"the gradient must return a real matrix of shape {shape}, not {G.dtype} of {G.shape}"
-        )
-    return G.astype(np.float64, copy=False)
-
-
-def _present(gradient: Gradient | None) -> Gradient:
-    if gradient is None:
-        raise UsageError(
-            "this solver needs the gradient of the cost: pass it to ob.stiefel or "
-            "ob.orthogonal_group"
-        )
-    return gradient

@@ -149,7 +149,7 @@ class StiefelProcrustesBatch(Stiefel):
     matrices: int = parameter(10, help="matrices in the batch", low=1)
     n: int = parameter(64, help="rows of a matrix", low=1)
     p: int = parameter(16, help="columns of a matrix", low=1)
-    rows: int = parameter(64, help="rows of each A and B, N", low=1)
+    rows: int = parameter(128, help="rows of each A and B, N", low=1)
     noise: float = parameter(0.1, help="size of the noise; entries of A have 1", low=0.0, high=1e3)
 
     def __post_init__(self) -> None:

@@ -26,6 +26,10 @@ TINY = {
     20: 4,
     100: 3,
     300: 4,
+    10_000: 10,
+    64: 6,
+    16: 3,
+    128: 12,
 }
 """What stands for the numbers of the suite; smaller ones stay."""
 
@@ -36,7 +40,7 @@ def tiny(*places):
     """The suite with small problems, at some places."""
     table = tomllib.loads(SUITE.read_text(encoding="utf-8"))
     for problem in table["problem"]:
-        for name in ("n", "k", "p", "rows"):
+        for name in ("n", "k", "p", "rows", "matrices"):
             if name in problem:
                 values = problem[name] if isinstance(problem[name], list) else [problem[name]]
                 problem[name] = sorted({TINY.get(value, value) for value in values})
@@ -66,6 +70,7 @@ def test_it_runs_at_tiny_sizes_and_says_where_places_break_even(tmp_path):
         "spiked-covariance n=10 against k: places",
         "stiefel-procrustes against p: places",
         "quadratic-assignment against n: places",
+        "stiefel-procrustes-batch against matrices: places",
         "nig-factor order=3 against n: places",
     }
 
@@ -91,4 +96,5 @@ def test_every_size_of_it_is_one_that_problems_take():
     assert sizes >= {
         ("spiked-covariance", 1500), ("spiked-covariance", 5000), ("stiefel-procrustes", 2000),
         ("quadratic-assignment", 1000), ("nig-factor", 5000), ("nig-factor", 50_000),
+        ("stiefel-procrustes-batch", 64),
     }  # fmt: skip

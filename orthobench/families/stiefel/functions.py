@@ -1,0 +1,199 @@
+"""Functions of your own: their oracle, and the checks of what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from orthobench.errors import DataError, UsageError
+from orthobench.families.stiefel.autodiff import Differentiated
+from orthobench.families.stiefel.oracle import Cost, Gradient, StiefelOracle
+from orthobench.tools.arrays import Array, copied
+from orthobench.tools.geometry import random_point
+from orthobench.tools.places import Place
+
+
+class FunctionOracle(StiefelOracle):
+    """A function of your own, checked at each call; elsewhere than in NumPy once, before the run.
+
+    Solvers that compute elsewhere hand it their own arrays, so that nothing is moved on a call.
+
+    Parameters
+    ----------
+    cost : callable
+        Maps X (n, p) to a float.
+    n, p : int
+        Rows and columns of X.
+    gradient : callable, optional
+        Maps X to the matrix of partial derivatives (n, p), not projected.
+    start : ndarray, shape (n, p), optional
+        Orthonormal columns to begin at, in place of the random point that the harness draws.
+    both : callable, optional
+        Maps X to cost and gradient, where both share work.
+    """
+
+    portable = True
+
+    def __init__(
+        self,
+        cost: Cost,
+        n: int,
+        p: int,
+        gradient: Gradient | None = None,
+        start: Array | None = None,
+        both: Callable[[Array], tuple[float, Array]] | None = None,
+    ) -> None:
+        self.cost, self.partials, self.n, self.k = cost, gradient, n, p
+        self._given, self.both = start, both
+
+    @property
+    def start(self) -> Any:
+        """The point to begin at: your own, or the one that the harness drew."""
+        return vars(self)["start"]
+
+    @start.setter
+    def start(self, drawn: Any) -> None:
+        vars(self)["start"] = drawn if self._given is None else copied(self._given)
+
+    def to(self, place: Place) -> Self:
+        """Return a copy whose functions are called with arrays at a place.
+
+        Raises
+        ------
+        UsageError
+            Where they do not take them, or do not return such.
+        """
+        moved = super().to(place)
+        if isinstance(own := self.cost, Differentiated):
+            moved.cost, moved.partials, moved.both = (
+                own.value_there, own.gradient_there, own.both_there,
+            )  # fmt: skip
+        if place.library != "numpy":
+            X = random_point(self.n, self.k, np.random.default_rng(0))
+            check_there(moved, place.array(X))
+        return moved
+
+    def value(self, X: Any) -> Any:
+        """Return the cost.
+
+        Raises
+        ------
+        DataError
+            Where it is not a finite real number.
+        """
+        value = self.cost(X)
+        return checked_value(value) if isinstance(X, np.ndarray) else value
+
+    def gradient(self, X: Any) -> Any:
+        """Return the gradient.
+
+        Raises
+        ------
+        UsageError
+            Where there is none.
+        DataError
+            Where it is not a real matrix (n, p).
+        """
+        return self._checked(_present(self.partials)(X), X)
+
+    def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
+        """Return both at X, checked as each of them is."""
+        if self.both is None:
+            return super().value_and_gradient(X)
+        value, gradient = self.both(X)
+        if isinstance(X, np.ndarray):
+            value = checked_value(value)
+        return value, self._checked(gradient, X)
+
+    def _checked(self, gradient: Any, X: Any) -> Any:
+        if not isinstance(X, np.ndarray):
+            return gradient
+        return checked_gradient(gradient, (self.n, self.k)).astype(X.dtype, copy=False)
+
+
+def check_there(oracle: FunctionOracle, X: Any) -> None:
+    """Refuse functions that do not map an array of another library to such.
+
+    Parameters
+    ----------
+    oracle : FunctionOracle
+    X : array, shape (n, p)
+        In the library, on the device and in the precision that solvers compute in.
+
+    Raises
+    ------
+    UsageError
+        Says what they do instead.
+    """
+    calls = {"cost": oracle.value, "gradient": oracle.gradient}
+    for what, shape in {"cost": (), "gradient": X.shape}.items():
+        if what == "cost" or oracle.partials is not None:
+            _check_call(calls[what], X, shape, what, oracle.place)
+
+
+def _check_call(
+    function: Callable[[Any], Any], X: Any, shape: tuple[int, ...], what: str, place: Place
+) -> None:
+    asked = f"on={place} calls the {what} with arrays of {place.library}, {X.dtype}"
+    remedy = f"write it for {place.library}, or leave out on"
+    try:
+        found = function(X)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise UsageError(f"{asked}, and it raised {said}; {remedy}") from error
+    kind, form = getattr(found, "dtype", type(found).__name__), getattr(found, "shape", ())
+    if type(found) is not type(X) or kind != X.dtype or tuple(form) != tuple(shape):
+        raise UsageError(
+            f"{asked}, and must get such an array of shape {tuple(shape)}, not {kind} of shape "
+            f"{tuple(form)}; {remedy}"
+        )
+
+
+def checked_value(value: object) -> float:
+    """Return the value of a cost as a float.
+
+    Raises
+    ------
+    DataError
+        Where it is not a finite real number.
+    """
+    if type(value) is not float:
+        given = np.asarray(value)
+        if given.ndim or given.dtype.kind not in "fiub":
+            raise DataError(
+                f"the cost must return a real number, not {given.dtype} of shape {given.shape}"
+            )
+        value = float(given)
+    if not np.isfinite(value):
+        raise DataError(
+            f"the cost is {value!r} where a solver evaluated it; it must be finite at every matrix "
+            "with orthonormal columns"
+        )
+    return value
+
+
+def checked_gradient(gradient: object, shape: tuple[int, ...]) -> Array:
+    """Return a gradient as float64.
+
+    Raises
+    ------
+    DataError
+        Where it is not a real matrix of the shape.
+    """
+    G = np.asarray(gradient)
+    if G.shape != shape or G.dtype.kind not in "fiu":
+        raise DataError(
+            f"the gradient must return a real matrix of shape {shape}, not {G.dtype} of {G.shape}"
+        )
+    return G.astype(np.float64, copy=False)
+
+
+def _present(gradient: Gradient | None) -> Gradient:
+    if gradient is None:
+        raise UsageError(
+            "this solver needs the gradient of the cost: pass it to ob.stiefel or "
+            "ob.orthogonal_group"
+        )
+    return gradient
