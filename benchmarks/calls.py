@@ -21,12 +21,13 @@ seeds = 1
 [budget]
 samples = 20
 [[problem]]
-name = "digits"
+name = "spiked-covariance"
+n = 10
 k = 1
 [[solver]]
 name = "batch-pca"
 """
-"""The suite of a smoke run: nothing is compiled for it."""
+"""The suite of a smoke run: for it nothing is compiled, and scikit-learn is not imported."""
 
 
 @dataclass(frozen=True)

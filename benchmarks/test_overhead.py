@@ -38,7 +38,7 @@ def between(events):
 @pytest.mark.parametrize(("name", "way", "target"), [("inline", inline, 3), ("local", local, 5)])
 def test_a_cell(report, name, way, target):
     cells = [Cell(Nowhere(), Still(number=i), 0, Budget(steps=100)) for i in range(CELLS)]
-    best = min(between(way.run(cells)) for _ in range(3))
+    best = min(between(way.run(cells)) for _ in range(usually(3, smoke=1)))
     report(f"a cell of 19 points, {name}", "", "", "", f"{best * 1e3:.2f} ms", "", target, "")
 
 
@@ -56,7 +56,7 @@ def recorded(solver, count, steps, monkeypatch):
 
 def test_a_recorded_point(report, monkeypatch):
     few, many = (
-        min(recorded(Still(), count, 2000, monkeypatch)[0] for _ in range(20))
+        min(recorded(Still(), count, 2000, monkeypatch)[0] for _ in range(ROUNDS))
         for count in (10, 1010)
     )
     each = (many - few) / 1000
