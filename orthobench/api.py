@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -21,7 +20,7 @@ from orthobench.harness.executors import Limits, together
 from orthobench.harness.executors.choice import Execute, chosen
 from orthobench.harness.executors.waiting import Waiting
 from orthobench.harness.identity import Streams, canonical, describe
-from orthobench.harness.stopping import Budget, Rule, ends
+from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
@@ -103,11 +102,9 @@ def solve(
         instance, text = instance_of(recipe, seed), canonical(describe(recipe))
     else:
         instance, text = recipe, "instance"
-        _refuse_oracle(chosen, instance)
-        if why := chosen.place.missing():
-            raise UsageError(f"solver {chosen.name} cannot compute on {chosen.place}: {why}")
+        preflight.check_instance(chosen, instance)
     limits = budget or Budget()
-    _refuse_endless(chosen, instance, limits, until)
+    preflight.check_ending(chosen, instance, limits, until)
     with limited(threads):
         chosen.place.limit(threads)
         outcome = harness.run(instance, chosen, limits, Streams.of(text, chosen.name, seed), until)
@@ -180,10 +177,7 @@ def run(
     asked = matching(planned, only)
     workers = _workers(workers, executor, known.threads)
     run_cells = chosen(executor, workers, known.threads, limits, scheduler)
-    preflight.refuse_missing_places(asked)
-    preflight.refuse_unmeasurable(asked)
-    preflight.refuse_idle(asked)
-    preflight.refuse_endless(asked)
+    preflight.check_cells(asked)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.cell.key for p in planned) if opened else set()
@@ -216,10 +210,7 @@ def explained(
     ``cell``, ``action`` and ``reason``.
     """
     planned, waiting = matching(suite.plan(), only), []
-    preflight.refuse_missing_places(planned)
-    preflight.refuse_unmeasurable(planned)
-    preflight.refuse_idle(planned)
-    preflight.refuse_endless(planned)
+    preflight.check_cells(planned)
     contents: Mapping[str, Any] = {}
     failed: dict[str, str] = {}
     with Store(store) if exists(store) else nullcontext() as opened:
@@ -353,20 +344,3 @@ def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver
             raise UsageError("parameters go with a solver's name; this solver has its own already")
         return solver
     return catalogue().solver(solver, parameters)
-
-
-def _refuse_oracle(solver: AnySolver, instance: AnyInstance) -> None:
-    if not isinstance(instance.oracle, solver.needs):
-        offered = type(instance.oracle).__name__
-        needed = solver.needs.__name__
-        raise UsageError(f"solver {solver.name} needs a {needed}, the instance offers {offered}")
-
-
-def _refuse_endless(
-    solver: AnySolver, instance: AnyInstance, budget: Budget, until: Rule | None
-) -> None:
-    finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
-    if finite or until is not None or ends(solver, budget):
-        return
-    example = "samples=10_000" if solver.batch else "steps=1000"
-    raise UsageError(f"nothing limits this run; give a budget such as ob.Budget({example})")

@@ -1,11 +1,12 @@
-"""Checks of a suite before anything runs, so that its faults are not found hours later.
+"""Checks before anything runs, so that the faults of a suite are not found hours later.
 
-Refused are suites none of whose solvers can take any problem, unfit data, and metrics that a suite
-names and no judge reports.
+Refused are suites none of whose solvers can take any problem, unfit data, metrics that a suite
+names and no judge reports, and a run that nothing would end.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
@@ -18,19 +19,58 @@ from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import built
 from orthobench.harness.judging import VIOLATION
 from orthobench.harness.metering import refusal
-from orthobench.harness.stopping import ends
+from orthobench.harness.stopping import Budget, Rule, ends
 from orthobench.harness.suite import Planned
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
 
 
-def refuse_idle(planned: Iterable[Planned]) -> None:
-    """Refuse a suite in which no solver can take any problem, with the reasons.
+def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
+    """Refuse a solver that cannot take an instance, or cannot compute here.
 
     Raises
     ------
     UsageError
     """
+    if not isinstance(instance.oracle, solver.needs):
+        offered = type(instance.oracle).__name__
+        needed = solver.needs.__name__
+        raise UsageError(f"solver {solver.name} needs a {needed}, the instance offers {offered}")
+    if why := solver.place.missing():
+        raise UsageError(f"solver {solver.name} cannot compute on {solver.place}: {why}")
+
+
+def check_ending(
+    solver: AnySolver, instance: AnyInstance, budget: Budget, until: Rule | None
+) -> None:
+    """Refuse a run that nothing ends: neither budget nor target, the solver, or finite data.
+
+    Raises
+    ------
+    UsageError
+    """
+    finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
+    if finite or until is not None or ends(solver, budget):
+        return
+    example = "samples=10_000" if solver.batch else "steps=1000"
+    raise UsageError(f"nothing limits this run; give a budget such as ob.Budget({example})")
+
+
+def check_cells(planned: Collection[Planned]) -> None:
+    """Refuse cells that cannot run as they stand, whatever their data.
+
+    Raises
+    ------
+    UsageError
+    """
+    _refuse_missing_places(planned)
+    _refuse_unmeasurable(planned)
+    _refuse_idle(planned)
+    _refuse_endless(planned)
+
+
+def _refuse_idle(planned: Iterable[Planned]) -> None:
+    """Refuse a suite in which no solver can take any problem, with the reasons."""
     reasons: dict[str, None] = {}
     for cell in (p.cell for p in planned):
         reason = cell.solver.refuses(cell.problem)
@@ -40,13 +80,8 @@ def refuse_idle(planned: Iterable[Planned]) -> None:
     raise UsageError(f"no solver can take these problems ({'; '.join(reasons)})")
 
 
-def refuse_endless(planned: Iterable[Planned]) -> None:
-    """Refuse cells that nothing ends: a budget in samples binds no solver that takes none.
-
-    Raises
-    ------
-    UsageError
-    """
+def _refuse_endless(planned: Iterable[Planned]) -> None:
+    """Refuse cells that nothing ends: a budget in samples binds no solver that takes none."""
     for plan in planned:
         cell, solver = plan.cell, plan.cell.solver
         if cell.until is not None or ends(solver, cell.budget):
@@ -58,15 +93,11 @@ def refuse_endless(planned: Iterable[Planned]) -> None:
             )
 
 
-def refuse_missing_places(planned: Iterable[Planned]) -> None:
+def _refuse_missing_places(planned: Iterable[Planned]) -> None:
     """Refuse array libraries and devices that are not there; a suite that names them needs them.
 
     Where a solver computes by default names nothing: it refuses its problems alone, like one whose
     packages are missing.
-
-    Raises
-    ------
-    UsageError
     """
     for place in dict.fromkeys(s.place for s in (p.cell.solver for p in planned) if _is_named(s)):
         if why := place.missing():
@@ -79,13 +110,8 @@ def _is_named(solver: AnySolver) -> bool:
     return bool(str(solver.place) != default)
 
 
-def refuse_unmeasurable(planned: Iterable[Planned]) -> None:
-    """Refuse to measure what cannot be measured here, with the reason.
-
-    Raises
-    ------
-    UsageError
-    """
+def _refuse_unmeasurable(planned: Iterable[Planned]) -> None:
+    """Refuse to measure what cannot be measured here, with the reason."""
     for measure, place in dict.fromkeys((p.cell.measure, p.cell.solver.place) for p in planned):
         if measure and (why := refusal(measure, place)):
             raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
