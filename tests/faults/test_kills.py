@@ -89,6 +89,7 @@ def ended(process):
     assert process.returncode == 0, said
 
 
+@pytest.mark.slow
 def test_runs_that_are_killed_as_they_write(tmp_path, faults):
     (tmp_path / "suite.toml").write_text(suite(40) + "nap = 0.002\n")
     store = tmp_path / "killed.sqlite"

@@ -93,6 +93,7 @@ def test_it_can_be_left_out(call, monkeypatch):
     call("show", "minibatch-oja", code=2)
 
 
+@pytest.mark.slow  # `.ci/run` does it too, with the wheel
 def test_it_passes_its_own_tests(installed):
     paths = f"import sys; sys.path.insert(0, {str(installed)!r}); import pytest; "
     run = "sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider']))"
