@@ -13,6 +13,7 @@ import numpy as np
 
 from orthobench.atlas.answers import of_one_machine
 from orthobench.atlas.table import AtlasRow, settings
+from orthobench.harness.identity import canonical
 from orthobench.report.grouping import grouped
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.student import quantile
