@@ -133,7 +133,7 @@ def _changes(store: Path, other: Path, out: Path | None, suite: str | None, anon
         a, b = (private(Results.read(path, suite), anonymous) for path in (store, other))
         status("comparing the stores")
         found = compare_stores(a, b)
-        page = write_changes(found, out or below(b.path.parent, "changes"))
+        page = write_changes(found, a, b, out or below(b.path.parent, "changes"))
     if as_json:
         print_json({**plain(found), "files": [str(page)]})
     else:

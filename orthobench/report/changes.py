@@ -70,6 +70,11 @@ class SolverChange:
     parameters: str
     quantities: Mapping[str, Quantity]
 
+    @property
+    def changed(self) -> bool:
+        """Whether a change of any quantity is shown."""
+        return any(one.change.direction in CHANGED for one in self.quantities.values())
+
 
 @dataclass(frozen=True)
 class ProblemChange:
@@ -135,7 +140,7 @@ def compare_stores(a: Results, b: Results) -> Changes:
     """
     if a.path.resolve() == b.path.resolve():
         raise UsageError(f"{a.path} is given twice: name two stores")
-    pairs, only = _paired(a.entries, b.entries)
+    pairs, only = paired(a.entries, b.entries)
     if not pairs:
         why = f": {only[0]}" if only else ""
         raise UsageError(
@@ -154,7 +159,7 @@ def compare_stores(a: Results, b: Results) -> Changes:
     )  # fmt: skip
 
 
-def _paired(a: Sequence[Entry], b: Sequence[Entry]) -> tuple[list[Pair], list[str]]:
+def paired(a: Sequence[Entry], b: Sequence[Entry]) -> tuple[list[Pair], list[str]]:
     """Return the entries of both that can be compared, and why others cannot."""
     first, second = ({(e.problem, e.solver): e for e in side} for side in (a, b))
     pairs: list[Pair] = []

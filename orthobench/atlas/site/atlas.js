@@ -1,9 +1,5 @@
 // Pages of an atlas: search, contents that fold on narrow screens, and plots where there are any.
 
-/** The state of plots has no address here. */
-function readLink() {}
-function writeLink() {}
-
 const MOST_FOUND = 15;
 
 /** List the pages whose titles have all words of the query. */

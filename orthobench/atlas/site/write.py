@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import shlex
 import shutil
@@ -39,7 +37,7 @@ from orthobench.report.formatting import clean
 from orthobench.report.grouping import grouped
 from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.styles import REFERENCES
-from orthobench.report.page.write import environment
+from orthobench.report.page.write import SCRIPTS, environment, scripted
 from orthobench.report.page.write import resource as of_report
 from orthobench.results.tiers import WITHDRAWN
 from orthobench.tools.files import make_folder, refuse_link
@@ -52,15 +50,6 @@ TABLE = "atlas.parquet"
 
 MANIFEST = ".orthobench-atlas.json"
 """The file that names all others of a site: what is not in it is not replaced."""
-
-SCRIPTS = ("elements.js",)
-"""The parts of the report's script that every page has."""
-
-PLOT_SCRIPTS = (
-    "formatting.js", "load.js", "scales.js", "lines.js", "chart.js", "labels.js", "plots.js",
-    "reading.js", "runs.js", "saving.js",
-)  # fmt: skip
-"""Those that pages with plots have, too."""
 
 TIER_TEXTS = {
     "reported": "as it was handed in",
@@ -200,12 +189,12 @@ class _Pages:
         )  # fmt: skip
 
     def render(self, template: str, title: str, **values: Any) -> str:
-        own = ("plots.js",) if values.get("data") else ()
-        shared = (*SCRIPTS, *(PLOT_SCRIPTS if own else ()))
-        script = "\n".join([*map(of_report, shared), *map(_resource, (*own, "atlas.js"))])
+        shared = SCRIPTS if values.get("data") else ("elements.js",)
         values = {"trail": "", "keys": (), "data": "", **values}
         return self.environment.get_template(template).render(
-            title=clean(title), script=script, allowed=_hash(f"\n{script}\n"), **values
+            title=clean(title),
+            **scripted([*map(of_report, shared), _resource("atlas.js")]),
+            **values,
         )
 
     def style(self) -> str:
@@ -307,8 +296,3 @@ def _environment() -> Environment:
 
 def _resource(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,20 +1,27 @@
-"""Page about what changed between two stores: tables and drawings, without any script."""
+"""Page about what changed between two stores: tables, drawings, and curves of both."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from orthobench._version import __version__
+from orthobench.contract.panel import Plot
 from orthobench.report.change_texts import SYMBOLS, about, effect_text, legend, medians
-from orthobench.report.changes import Changes, ProblemChange
+from orthobench.report.changes import Changes, Pair, ProblemChange, paired
 from orthobench.report.formatting import number
-from orthobench.report.page.write import environment, resource
+from orthobench.report.grouping import grouped
+from orthobench.report.page.plot_data import plot_data
+from orthobench.report.page.runs import EntryRuns, entry_runs
+from orthobench.report.page.styles import REFERENCES, browser_styles
+from orthobench.report.page.write import SCRIPTS, environment, resource, scripted
+from orthobench.report.plots.changed_curves import changed_curves, sided, sided_styles
 from orthobench.report.sentences import factor_text
+from orthobench.results.results import Results
 from orthobench.stats.changes import Change
 from orthobench.tools.arrays import Array
 from orthobench.tools.files import make_folder, replacing
@@ -69,8 +76,16 @@ class Row:
     others: tuple[Text, ...]
 
 
-def write_changes(changes: Changes, folder: Path) -> Path:
+def write_changes(changes: Changes, a: Results, b: Results, folder: Path) -> Path:
     """Write the page about what changed between two stores.
+
+    Parameters
+    ----------
+    changes : Changes
+        `compare_stores` of them.
+    a, b : Results
+    folder : Path
+        Created if it does not exist.
 
     Returns
     -------
@@ -82,14 +97,44 @@ def write_changes(changes: Changes, folder: Path) -> Path:
     UsageError
         If jinja2 is missing, or the file cannot be written.
     """
+    pairs, _ = paired(a.entries, b.entries)
+    styles = browser_styles(sided_styles({pair[0].solver for pair in pairs}))
+    plots = _plots(changes, pairs)
+    suites = [str(side.session()["text"]) for side in (a, b)]
+    runs = {at: _runs(own, suites) for at, (own, _) in enumerate(plots.values())}
+    data = plot_data([plot for _, plot in plots.values()], styles, runs)
     text = environment().get_template("changes.html").render(
-        changes=changes, style=resource("plain.css"), version=__version__, about=about,
-        legend=tuple(legend(SYMBOLS)), rows=_rows, axis=_axis, titles=_titles,
+        changes=changes, style=resource("page.css") + resource("changes.css"), version=__version__,
+        about=about, legend=tuple(legend(SYMBOLS)), rows=_rows, axis=_axis, titles=_titles,
+        plots={name: (at, plot) for at, (name, (_, plot)) in enumerate(plots.items())},
+        styles=styles, references=REFERENCES, data=data.data,
+        **scripted(map(resource, (*SCRIPTS, "changes.js"))),
     )  # fmt: skip
     path = make_folder(folder, "the page") / "index.html"
     with replacing(path) as file:
         file.write(text.encode())
     return path
+
+
+def _plots(changes: Changes, pairs: Sequence[Pair]) -> dict[str, tuple[Sequence[Pair], Plot]]:
+    """Return the curves of each problem on which a solver changed, those that did first."""
+    by_problem = grouped(pairs, lambda pair: pair[0].problem).values()
+    found: dict[str, tuple[Sequence[Pair], Plot]] = {}
+    for problem, own in zip(changes.problems, by_problem, strict=True):
+        same = [not solver.changed for solver in problem.solvers]
+        if not all(same):
+            ordered = [own[i] for i in np.argsort(same, kind="stable")]
+            found[problem.problem] = ordered, changed_curves(ordered)
+    return found
+
+
+def _runs(pairs: Sequence[Pair], suites: Sequence[str]) -> dict[str, EntryRuns]:
+    """Return the runs behind the curves of a problem."""
+    return {
+        entry.solver: entry_runs(entry, suite)
+        for pair in pairs
+        for entry, suite in zip(sided(pair), suites, strict=True)
+    }
 
 
 def _rows(problem: ProblemChange) -> Iterator[Row]:

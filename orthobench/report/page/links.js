@@ -67,6 +67,7 @@ function readPlot(view, state) {
 /** Filters and order of the table of all entries. */
 function tableState() {
   const found = {};
+  if (!TABLE.text()) return found;
   if (TABLE.text().value) found.text = TABLE.text().value;
   for (const select of TABLE.selects()) if (select.value) found[`column${select.dataset.column}`] = select.value;
   const sorted = document.querySelector("#entries [aria-sort]");
@@ -75,6 +76,7 @@ function tableState() {
 }
 
 function readTable(state) {
+  if (!TABLE.text()) return;
   TABLE.text().value = state.get("text") ?? "";
   for (const select of TABLE.selects()) {
     const wanted = state.get(`column${select.dataset.column}`) ?? "";

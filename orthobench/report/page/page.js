@@ -38,23 +38,17 @@ function contents() {
   });
 }
 
-/** Before printing, everything is open and drawn, as wide as paper. */
+/** Before printing, everything is open. */
 function printable() {
-  const PAPER = [680, 380];
   let opened = [];
   window.addEventListener("beforeprint", () => {
     document.body.classList.add("printing");
     opened = [...document.querySelectorAll("details.problem:not([open])")];
     for (const one of opened) one.open = true;
-    for (const one of plots.all) {
-      if (one.dirty) one.update();
-      if (one.panel) one.draw(PAPER);
-    }
   });
   window.addEventListener("afterprint", () => {
     document.body.classList.remove("printing");
     for (const one of opened) one.open = false;
-    for (const one of plots.all) if (one.panel) one.draw();
   });
 }
 
@@ -63,12 +57,8 @@ async function start() {
   contents();
   followLinks();
   sortableTable();
-  if (!("DecompressionStream" in window)) {
-    showError("This browser cannot unpack the plots; a newer one can. All text and tables are here.");
-    return;
-  }
-  watchPlots(JSON.parse(await inflated("data")));
   printable();
+  await startPlots();
 }
 
 start().catch((error) => showError(`The plots cannot be drawn: ${error.message}. All text and tables are here.`));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "formatting.js", "elements.js", "load.js", "scales.js", "lines.js", "chart.js", "labels.js",
-    "plots.js", "reading.js", "runs.js", "saving.js", "links.js", "tables.js", "page.js",
+    "plots.js", "reading.js", "runs.js", "saving.js", "links.js", "start.js",
 )  # fmt: skip
-"""The parts of the page's script, each after those that it uses."""
+"""The parts of the script of every page with plots, each after those that it uses."""
+
+OWN = ("tables.js", "page.js")
+"""Those of this page alone."""
 
 
 def write_page(
@@ -67,16 +70,20 @@ def write_page(
 
 def rendered(content: Page) -> str:
     """Return the page as HTML."""
-    script = "\n".join(map(resource, SCRIPTS))
     template = environment().get_template("page.html")
     return template.render(
         page=content,
         references=REFERENCES,
         style=resource("page.css"),
-        script=script,
-        # the content security policy: only this script may run, whatever the data contain
-        allowed=_hash(f"\n{script}\n"),
+        **scripted(map(resource, (*SCRIPTS, *OWN))),
     )
+
+
+def scripted(parts: Iterable[str]) -> dict[str, str]:
+    """Return the script of a page, and its digest: whatever the data contain, nothing else runs."""
+    script = "\n".join(parts)
+    digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
+    return {"script": script, "allowed": f"'sha256-{base64.b64encode(digest).decode()}'"}
 
 
 def environment() -> Environment:
@@ -109,8 +116,3 @@ def _missing(error: ImportError) -> UsageError:
 def resource(name: str) -> str:
     """Return a file of this folder."""
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"

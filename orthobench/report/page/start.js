@@ -1,3 +1,5 @@
+// The start of a page with plots, and its printing.
+
 /** Draw the plots of the page, and draw them again as wide as paper before printing. */
 async function startPlots() {
   const PAPER = [680, 380];
