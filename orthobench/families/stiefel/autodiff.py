@@ -66,7 +66,7 @@ class Differentiated(ABC):
 
     @abstractmethod
     def from_numpy(self, X: Array) -> Any:
-        """Return an array of the library, on the processor."""
+        """Return an array of the library, of 64-bit floats on the processor."""
 
     @abstractmethod
     def to_numpy(self, values: Any) -> Any:
@@ -102,7 +102,7 @@ class TorchCost(Differentiated):
         """Return a tensor."""
         import torch
 
-        return torch.tensor(X)
+        return torch.tensor(X, dtype=torch.float64)
 
     def to_numpy(self, values: Any) -> Any:
         """Return an array of NumPy."""
@@ -124,7 +124,7 @@ class JaxCost(Differentiated):
         """Return an array of jax."""
         import jax
 
-        return jax.numpy.asarray(X)
+        return jax.numpy.asarray(X, dtype="float64")
 
     def to_numpy(self, values: Any) -> Any:
         """Return an array of NumPy."""

@@ -66,13 +66,13 @@ class FunctionOracle(StiefelOracle):
             Where they do not take them, or do not return such.
         """
         moved = super().to(place)
+        if place.library == "numpy":
+            return moved
         if isinstance(own := self.cost, Differentiated):
-            moved.cost, moved.partials, moved.both = (
-                own.value_there, own.gradient_there, own.both_there,
-            )  # fmt: skip
-        if place.library != "numpy":
-            X = random_point(self.n, self.k, np.random.default_rng(0))
-            check_there(moved, place.array(X))
+            moved.cost, moved.partials = own.value_there, own.gradient_there
+            moved.both = own.both_there
+        X = random_point(self.n, self.k, np.random.default_rng(0))
+        check_there(moved, place.array(X))
         return moved
 
     def value(self, X: Any) -> Any:

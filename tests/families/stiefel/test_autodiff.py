@@ -52,6 +52,15 @@ def test_the_gradient_is_that_of_the_library(written):
 
 
 @WRITTEN
+def test_a_solver_in_single_precision_of_numpy_has_it_in_double(written):
+    oracle = ob.stiefel(written(), n=N, p=P).oracle.to(place_of("numpy/float32"))
+    X = random_point(N, P, np.random.default_rng(1)).astype(np.float32)
+    value, G = oracle.value_and_gradient(X)
+    assert value == pytest.approx(plain(X.astype(float)), rel=1e-14)
+    assert G.dtype == np.float32
+
+
+@WRITTEN
 def test_the_optimum_is_found(written):
     instance = ob.stiefel(written(), n=N, p=P, best=LEAST)
     outcome = ob.solve("riemannian-gradient", instance)
