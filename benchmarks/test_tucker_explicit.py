@@ -38,7 +38,7 @@ ROUNDS = usually(15, smoke=1)
 PEER_ROUNDS = usually(5, smoke=1)
 SIZES = usually([(30, 3), (60, 3), (100, 3), (30, 4)], smoke=[(10, 3), (6, 4)])
 SOLVERS = {"hooi": HOOI(tolerance=GRADIENT), "jacobi-tucker": JacobiTucker(tolerance=GRADIENT)}
-TARGETS = {("hooi", 100, 3): 5.0}
+TARGETS = {("hooi", 100, 3): 5.0, ("jacobi-tucker", 100, 3): 1.0}
 
 
 @cache

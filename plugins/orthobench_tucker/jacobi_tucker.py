@@ -71,9 +71,9 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
 
     The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J: the
     planes of a block need only X ·(V, ..., V) with V = [Q, U_J], a small tensor, which is rotated;
-    then one product gives Q and U_J. Planes are ordered by j, and by i for equal j, so that the
-    result is the same up to rounding; no second tensor is needed, in which errors would
-    accumulate.
+    then one product gives Q and U_J, and another X ·(I, ..., I, Q) for the next block. Planes are
+    ordered by j, and by i for equal j, so that the result is the same up to rounding, of which no
+    more than that of one sweep adds up.
 
     It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where
     X ·(I, Q, ..., Q) vanishes at the first basis.
@@ -90,8 +90,9 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     -----
     Counted as in the paper, where the tensor is rotated: 6d n^(d - 1) + 6n flops for a rotation and
     `plane_flops` for each plane that is tried; and 4n²N + 9n³ for the principal axes. In fact a
-    sweep takes (n - r)/b times the 2n^d (r + b)/(d - 1)! flops of X ·(V, ..., V) for blocks of b,
-    and 6d (r + b)^(d - 1) for a rotation. Memory: that of `TensorCores.at` with r + b columns.
+    sweep takes the 2n^(d + 1)/(d - 1)! flops of X ·(I, ..., I, U), for each of (n - r)/b blocks
+    about 2n^(d - 1) (r + b)² for X ·(V, ..., V), and 6d (r + b)^(d - 1) for a rotation. Memory:
+    that of `TensorCores.at` with r + b columns.
 
     References
     ----------
@@ -126,8 +127,9 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         """Do one sweep."""
         cores, n = TensorCores(oracle.T), oracle.n
         least = self.threshold * 2 / n * state.slope if state.objective > 0 else 0.0
+        Y = cores.first(state.U[:, : state.rank])
         for columns in blocks(n, state.rank, oracle.order):
-            _rotate_block(cores, state, columns, least)
+            Y = _rotate_block(cores, state, columns, Y, least)
         # one Newton-Schulz step restores the orthogonality that rounding has cost
         state.U = state.U @ (1.5 * np.eye(n) - 0.5 * (state.U.T @ state.U))
         state.work.steps += 1
@@ -162,18 +164,23 @@ def _rotate_to_axes(state: JacobiState, W: Array) -> None:
 
 
 def _rotate_block(
-    cores: TensorCores, state: JacobiState, columns: NDArray[np.intp], least: float
-) -> None:
-    """Rotate the planes of the first r columns of U with the others of `columns`."""
+    cores: TensorCores, state: JacobiState, columns: NDArray[np.intp], Y: Array, least: float
+) -> Array:
+    """Rotate the planes of the first r columns of U with the others of `columns`.
+
+    Y is X ·(I, ..., I, Q) (`TensorCores.first`) before, and what is returned after.
+    """
     from orthobench_tucker.plane_rotations import plane, rotate_planes
 
     rank, order, V = state.rank, cores.order, state.U[:, columns]
-    small = full_core(V.T @ cores.at(V), order).reshape(-1)
+    Y = np.concatenate([Y, cores.first(V[:, rank:])])
+    small = full_core(cores.core(Y, V), order).reshape(-1)
     turned = np.eye(len(columns))
     tried, rotated = rotate_planes(small, turned, rank, order, plane(rank, order), least)
     if rotated:
         state.U[:, columns] = V @ turned.T
     state.work.flops += tried * plane_flops(rank, order) + rotated * rotation_flops(cores.n, order)
+    return np.asarray(turned[:rank] @ Y)
 
 
 @lru_cache(maxsize=16)

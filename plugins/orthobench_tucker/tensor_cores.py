@@ -39,7 +39,32 @@ class TensorCores:
 
     def at(self, Q: Array) -> Array:
         """Return W, shape (n, N), in Fortran order."""
-        return _contracted(self._first(Q), tuple(range(Q.shape[1])), Q, self.n, self.order - 1)
+        columns = tuple(range(Q.shape[1]))
+        return _contracted(self.first(Q), columns, Q, self.n, self.order - 1)[0].T
+
+    def first(self, Q: Array) -> Array:
+        """Return T ·(I, ..., I, Q), shape (r, C(n + d - 2, d - 1)), at ascending tuples."""
+        if self.order == 2 or self.n < COMPILED:
+            tuples = _positions(self.n, self.order - 1)
+            return np.asarray(Q.T @ self.T.reshape(-1, self.n)[tuples].T)
+        from orthobench_tucker.slab_products import slab_products
+
+        slabs, lasts = _slabs(self.n, self.order)
+        entries = self.T.reshape(-1)
+        entries.flags.writeable = False  # as those of an oracle: one kernel, not two
+        return slab_products(entries, self.n, slabs, lasts, np.ascontiguousarray(Q))
+
+    def core(self, Y: Array, V: Array) -> Array:
+        """Return V'W = T ·(V, ..., V) with W as of `at`, shape (m, N), given Y = `first` of V."""
+        columns = tuple(range(V.shape[1]))
+        if self.order == 2:
+            return np.asarray(V.T @ Y.T)
+        from orthobench_tucker.matrix_cores import matrix_cores
+
+        Y, firsts = _contracted(Y, columns, V, self.n, self.order - 1, last=2)
+        S = np.empty((len(columns), sum(len(columns) - first for first in firsts)))
+        matrix_cores(Y, np.ascontiguousarray(V.T), np.array(firsts), S)
+        return S
 
     def along(self, Q: Array, V: Array) -> Array:
         """Return the derivative of W in the direction V, shape (n, N).
@@ -48,7 +73,7 @@ class TensorCores:
         the place of one factor are summed, over its d - 1 factors.
         """
         r, degree = Q.shape[1], self.order - 1
-        mixed = _contracted(self._first(V), (0,) * r, Q, self.n, degree)
+        mixed = _contracted(self.first(V), (0,) * r, Q, self.n, degree)[0].T
         others = _others(r, degree)
         total = mixed[:, others[:, 0]]
         for place in range(1, degree):
@@ -64,21 +89,11 @@ class TensorCores:
         """Return the flops of `along`: those of `at`, and the sum over factors."""
         return self.at_flops(rank) + (self.order - 2) * self.n * int(rank ** (self.order - 1))
 
-    def _first(self, Q: Array) -> Array:
-        """Return T ·(I, ..., I, Q), shape (r, C(n + d - 2, d - 1)), at ascending tuples."""
-        if self.order == 2 or self.n < COMPILED:
-            tuples = _positions(self.n, self.order - 1)
-            return np.asarray(Q.T @ self.T.reshape(-1, self.n)[tuples].T)
-        from orthobench_tucker.slab_products import slab_products
 
-        slabs, lasts = _slabs(self.n, self.order)
-        entries = self.T.reshape(-1)
-        entries.flags.writeable = False  # as those of an oracle: one kernel, not two
-        return slab_products(entries, self.n, slabs, lasts, np.ascontiguousarray(Q))
-
-
-def _contracted(Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int) -> Array:
-    """Contract all but one index of symmetric tensors with ascending columns of Q.
+def _contracted(
+    Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int, last: int = 1
+) -> tuple[Array, tuple[int, ...]]:
+    """Contract all but the last indices of symmetric tensors with ascending columns of Q.
 
     Parameters
     ----------
@@ -90,19 +105,21 @@ def _contracted(Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int)
     Q : ndarray, shape (n, r)
     n, order : int
         Dimension and order of the tensors.
+    last : int
+        Number of indices that are left.
 
     Returns
     -------
-    ndarray, shape (n, count')
-        A column for each monomial, in lexical order.
+    Y, firsts
+        Of the contracted tensors: a row for each monomial, in lexical order.
     """
-    for degree in range(order, 1, -1):
+    for degree in range(order, last, -1):
         positions = unpacking(n, degree).ravel()
         whole = Y.take(positions, axis=1, mode="clip").reshape(len(Y), -1, n)
         parents, factors = _multiples(firsts, Q.shape[1])
         Y = np.matmul(Q.T, whole.transpose(0, 2, 1))[parents, factors]
         firsts = tuple(factors.tolist())
-    return Y.T
+    return Y, firsts
 
 
 @lru_cache(maxsize=32)
