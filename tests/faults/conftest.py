@@ -1,5 +1,6 @@
 """The plugin whose solvers fail, installed as far as entry points and processes can see."""
 
+import gc
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,3 +20,10 @@ def faults():
         yield SimpleNamespace(**vars(orthobench_faults), folder=PLUGIN)
     finally:
         sys.path.remove(str(PLUGIN))
+
+
+@pytest.fixture
+def swept():
+    """Have what a library leaves open found in the test that may leave it, not in a later one."""
+    yield
+    gc.collect()

@@ -25,6 +25,7 @@ pytestmark = [
     # what distributed leaves open when its peers are killed is not ours
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.usefixtures("swept"),
 ]
 
 
