@@ -44,6 +44,26 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 gc.set_threshold(100_000, 20, 20)
 
 
+class FromTheEnd(pytest.Dir):
+    """A folder whose tests are collected in reverse order."""
+
+    def collect(self):
+        return reversed(list(super().collect()))
+
+
+def pytest_collect_directory(path, parent):
+    """Have each second worker begin at the end: no two rewrite the assertions of the same file."""
+    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2:
+        return FromTheEnd.from_parent(parent, path=path)
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Put the tests into the order of their files, wherever a worker began."""
+    items.sort(key=lambda item: item.path.parts)
+
+
 def pytest_collection_finish():
     """Keep what was collected out of the garbage collector: it is large, and stays to the end."""
     gc.collect()
