@@ -61,7 +61,8 @@ def test_both_forms_make_the_same_steps(second_order, kind, order, start):
         one, other = states
         np.testing.assert_allclose(one.point.Q, other.point.Q, atol=1e-10)
         assert one.radius == other.radius
-        assert one.products == other.products
+        # rounding may decide whether the last of the inner iterations is taken
+        assert abs(one.products - other.products) <= 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
