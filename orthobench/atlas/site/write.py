@@ -190,7 +190,9 @@ class _Pages:
 
     def render(self, template: str, title: str, **values: Any) -> str:
         shared = SCRIPTS if values.get("data") else ("elements.js",)
-        values = {"trail": "", "keys": (), "data": "", **values}
+        values = {"trail": "", "data": "", **values}
+        known = self.site.styles
+        values["styles"] = {name: known[name] for name in values.pop("keys", ()) if name in known}
         return self.environment.get_template(template).render(
             title=clean(title),
             **scripted([*map(of_report, shared), _resource("atlas.js")]),
@@ -199,12 +201,9 @@ class _Pages:
 
     def style(self) -> str:
         """Return the style sheet: that of reports, the atlas's own, and colours of solvers."""
-        styles = self.site.styles.values()
-        light = "\n".join(f".c-{one.number} {{ --c: {one.colour}; }}" for one in styles)
-        dark = "\n".join(f".c-{one.number} {{ --c: {one.dark}; }}" for one in styles)
-        scheme = "@media screen and (prefers-color-scheme: dark)"
-        parts = (of_report("page.css"), _resource("atlas.css"), light, f"{scheme} {{\n{dark}\n}}")
-        return "\n".join(parts)
+        shared: Any = self.environment.get_template("plots.html").module
+        colours = shared.colours(self.site.styles)
+        return "\n".join((of_report("page.css"), _resource("atlas.css"), colours))
 
     def index(self) -> str:
         return self.render(
@@ -289,9 +288,13 @@ def _environment() -> Environment:
     known = environment()
     from jinja2 import FunctionLoader
 
-    found = known.overlay(loader=FunctionLoader(_resource))
+    found = known.overlay(loader=FunctionLoader(_template))
     found.globals = dict(known.globals)
     return found
+
+
+def _template(name: str) -> str:
+    return of_report(name) if name == "plots.html" else _resource(name)
 
 
 def _resource(name: str) -> str:
