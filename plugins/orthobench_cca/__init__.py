@@ -1,7 +1,8 @@
-"""Canonical correlation analysis: a family of its own, outside the core.
+"""Canonical correlation analysis and generalized eigenvectors: families outside the core.
 
-Oracle, judge, maker, problems and solvers need `orthobench.contract` alone, as those of any other
-package would; ``ob.cca`` is found by the entry point in the group ``orthobench.makers``.
+Oracles, judges, makers, problems and solvers need `orthobench.contract` alone, as those of any
+other package would; ``ob.cca`` and ``ob.generalized_eigenvectors`` are found by entry points in the
+group ``orthobench.makers``.
 """
 
 from __future__ import annotations
@@ -12,23 +13,37 @@ from orthobench.contract import AnyProblem, AnySolver, hookimpl
 from orthobench_cca.alternating import AlternatingLeastSquares
 from orthobench_cca.app_grad import AppGrad
 from orthobench_cca.exact import Exact
+from orthobench_cca.generalized import GenELinK, GeneralizedExact
 from orthobench_cca.maker import cca
 from orthobench_cca.oracle import PairsOracle
+from orthobench_cca.pencil import PencilOracle, generalized_eigenvectors
+from orthobench_cca.pencil_problems import (
+    DigitDiscriminants,
+    GeneralizedEigenvectors,
+    PlantedPencil,
+)
 from orthobench_cca.problems import CCA, DigitHalves, PlantedCorrelations
 
-__all__ = ["CCA", "PairsOracle", "cca"]
+__all__ = [
+    "CCA",
+    "GeneralizedEigenvectors",
+    "PairsOracle",
+    "PencilOracle",
+    "cca",
+    "generalized_eigenvectors",
+]
 
 
 @hookimpl
 def orthobench_solvers() -> list[type[AnySolver]]:
     """Return the solvers of the plugin."""
-    return [Exact, AlternatingLeastSquares, AppGrad]
+    return [Exact, AlternatingLeastSquares, AppGrad, GeneralizedExact, GenELinK]
 
 
 @hookimpl
 def orthobench_problems() -> list[type[AnyProblem]]:
     """Return the problems of the plugin."""
-    return [PlantedCorrelations, DigitHalves]
+    return [PlantedCorrelations, DigitHalves, PlantedPencil, DigitDiscriminants]
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from orthobench_cca.covariances import Covariances, normalized, whitening
 from orthobench_cca.oracle import halves
 
 DEPENDENT = 1e-10
-"""Singular value of A or B, relative to the largest, below which columns are dependent."""
+"""Singular value of a point, relative to the largest, below which columns are dependent."""
 
 
 def canonical(S: Covariances, k: int) -> tuple[Array, Array, Array]:
@@ -48,20 +48,22 @@ class Judge:
         return {
             "suboptimality": 1 - float(found.sum() / self.correlations.sum()),
             "correlation": float(found[0]),
-            "x_error": _distance(A, self.A, self.S.xx),
-            "y_error": _distance(B, self.B, self.S.yy),
+            "x_error": distance(A, self.A, self.S.xx),
+            "y_error": distance(B, self.B, self.S.yy),
         }
 
     def violation(self, solution: Solution) -> float:
         """Return 0 where A and B have independent columns, and otherwise 1."""
-        for half in halves(solution.point, self.p):
-            values = np.linalg.svd(half, compute_uv=False)
-            if not values[-1] > DEPENDENT * values[0]:
-                return 1.0
-        return 0.0
+        return float(any(map(dependent, halves(solution.point, self.p))))
 
 
-def _distance(A: Array, best: Array, S: Array) -> float:
+def dependent(M: Array) -> bool:
+    """Return whether the columns of a matrix are linearly dependent, or nearly."""
+    values = np.linalg.svd(M, compute_uv=False)
+    return not values[-1] > DEPENDENT * values[0]
+
+
+def distance(A: Array, best: Array, S: Array) -> float:
     """Return |(I - AA'S) best| in the metric S, from the residual."""
     missed = best - A @ (A.T @ (S @ best))
     return float(np.sqrt(max(float(np.vdot(missed, S @ missed)), 0.0)))

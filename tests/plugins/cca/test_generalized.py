@@ -1,0 +1,92 @@
+"""Generalized eigenvectors: closed forms, scipy, canonical correlations, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from orthobench_cca.generalized import GenELinK, GeneralizedExact, conjugate_gradients
+from orthobench_cca.pencil import generalized_eigenvectors
+from orthobench_cca.pencil_problems import DigitDiscriminants, PlantedPencil
+from orthobench_cca.problems import PlantedCorrelations
+from scipy.linalg import eigh, subspace_angles
+
+from orthobench.contract.solver import Status
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.geometry import random_point
+
+SOLVERS = (GeneralizedExact(), GenELinK(inner=20))
+
+
+def ended(solver, instance, most=3000):
+    oracle = instance.oracle
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(0))
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.advance(oracle, state, most)
+    return state
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+@pytest.mark.parametrize("problem", [PlantedPencil(n=20), DigitDiscriminants()])
+def test_solvers_find_the_eigenvectors_of_scipy(solver, problem):
+    instance = problem.build(np.random.default_rng(0))
+    A, B, k = instance.oracle.A, instance.oracle.B, instance.oracle.k
+    state = ended(solver, instance)
+    assert state.status is Status.CONVERGED
+    assert np.abs(state.X.T @ B @ state.X - np.eye(k)).max() < 1e-10
+    assert abs(instance.measure(solver.solution(state))["suboptimality"]) < 1e-10
+    values, vectors = eigh(A, B)
+    np.testing.assert_allclose(instance.measure.values, values[: -k - 1 : -1], rtol=1e-10)
+    assert subspace_angles(state.X, vectors[:, -k:]).max() < 1e-6
+
+
+def test_planted_values_are_the_generalized_eigenvalues():
+    problem = PlantedPencil(n=12, k=5, ratio=0.5, condition=1000.0)
+    instance = problem.build(np.random.default_rng(1))
+    np.testing.assert_allclose(instance.measure.values, 0.5 ** np.arange(5), rtol=1e-10)
+
+
+def test_canonical_correlations_are_the_positive_eigenvalues():
+    pairs = PlantedCorrelations(p=4, q=3).build(np.random.default_rng(0))
+    S = pairs.oracle.pairs.T @ pairs.oracle.pairs / len(pairs.oracle.pairs)
+    within = S.copy()
+    within[:4, 4:] = within[4:, :4] = 0
+    instance = generalized_eigenvectors(S - within, within, k=3)
+    np.testing.assert_allclose(instance.measure.values, pairs.measure.correlations, rtol=1e-10)
+    with pytest.raises(DataError, match="only 3 eigenvalues are positive"):
+        generalized_eigenvectors(S - within, within, k=4)
+
+
+def test_iterations_converge_at_the_ratio_of_the_eigenvalues():
+    instance = PlantedPencil(n=20, ratio=0.5).build(np.random.default_rng(0))
+    solver = GenELinK(inner=40, tolerance=0.0)
+    errors = [
+        instance.measure(solver.solution(ended(solver, instance, steps)))["error"]
+        for steps in (9, 10)
+    ]
+    assert errors[1] / errors[0] == pytest.approx(0.5, rel=0.05)
+
+
+def test_conjugate_gradients_are_exact_after_as_many_steps_as_there_are_rows():
+    rng = np.random.default_rng(0)
+    M, right = rng.standard_normal((6, 6)), rng.standard_normal((6, 2))
+    B, right[:, 1] = M @ M.T + np.eye(6), 0
+    found = conjugate_gradients(B, right, np.zeros((6, 2)), 6)
+    np.testing.assert_allclose(found, np.linalg.solve(B, right), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"k": 0}, UsageError, "between 1 and 3, not 0"),
+        ({"k": 4}, UsageError, "between 1 and 3, not 4"),
+        ({"B": np.eye(2)}, DataError, "must be the same"),
+        ({"B": np.diag([1.0, 1.0, 0.0])}, DataError, "not positive definite"),
+        ({"B": -np.eye(3)}, DataError, "not positive definite"),
+        ({"A": np.triu(np.ones((3, 3)))}, DataError, "A must be a symmetric matrix"),
+        ({"A": np.full((3, 3), np.nan)}, DataError, "row of A 0 .* is not finite"),
+        ({"A": -np.eye(3)}, DataError, "only 0 eigenvalues are positive"),
+    ],
+)
+def test_what_the_maker_refuses(arguments, error, message):
+    with pytest.raises(error, match=message):
+        generalized_eigenvectors(**{"A": np.eye(3), "B": np.eye(3), "k": 1, **arguments})
