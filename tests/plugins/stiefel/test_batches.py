@@ -145,7 +145,13 @@ def test_a_batch_of_matrices_has_no_terms_to_draw():
         ob.solve(Landing(batch=5), built(), ob.Budget(steps=5))
 
 
-@pytest.mark.parametrize("on", ["array-api-strict", "torch:cpu", "torch:cuda", "numpy/float32"])
+@pytest.mark.parametrize(
+    "on",
+    [
+        "array-api-strict", "torch:cpu", "torch:cuda", "cupy", "numpy/float32",
+        pytest.param("jax:cpu", marks=pytest.mark.slow),  # it compiles for each length of a chunk
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize(
     "solver",
     [
