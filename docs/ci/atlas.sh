@@ -20,8 +20,9 @@
 #   PYTHON      interpreter of the virtual environment            [python3]
 #   OUT         folder for what this writes                       [atlas]
 #
-# A submission is data. It is read by a process that has no network, no other process to see and, if
-# root calls this, no rights: it is nobody's. Without root it keeps your rights to read files.
+# A submission is data. It is read by a process that has no network, no other process to see, nothing
+# to write to but a folder of its own and, if root calls this, no rights: it is nobody's. Without root
+# it keeps your rights to read files. Room on the disk is limited a file, and not in all.
 #
 # A plugin is code, and runs as soon as it is installed: whoever wrote it decides what is "recomputed"
 # with it. A solver that is not installed is "not checked". Add a stranger's plugin to ORTHOBENCH only
@@ -45,28 +46,55 @@ if [ -z "${CONTAINER:-}" ]; then
     chmod -R go+rX "$work/environment"
 fi
 
+# Run by a process that may mount, in a namespace of its own: nothing but the box can be written, and
+# no service has a socket there that could be asked, say to look up a name elsewhere.
+shut='
+    set -eu
+    trap "exit 125" EXIT # until the command is in the place of this
+    box=$1
+    shift
+    mount --make-rprivate /
+    mount --bind "$box" "$box"
+    while read -r _ _ _ _ point options _; do
+        point=$(printf %b "$point")
+        case $point,$options in
+            "$box",* | *,ro | *,ro,*) ;;
+            *) mount -o "remount,bind,ro${options#rw}" "$point" ;;
+        esac
+    done < /proc/self/mountinfo
+    mount -t tmpfs -o nosuid,nodev,noexec,mode=755,size=1m tmpfs /run
+    mount -t tmpfs -o nosuid,nodev,noexec,mode=1777,size=256m tmpfs /dev/shm
+    cd "$box"
+    exec prlimit --core=0 --fsize=4294967296 --nproc=512 "$@"'
+
 # isolated BOX COMMAND...: run a command in a folder, which is all that it can write to.
 isolated() {
     box=$1
     shift
     if [ -n "${CONTAINER:-}" ]; then
-        timeout -k 10 "${HOURS:-2}h" docker run --rm --network none --read-only --cap-drop ALL \
-            --security-opt no-new-privileges --pids-limit 512 --user "$nobody:$nobody" \
-            --tmpfs /tmp:exec --env HOME=/tmp --volume "$box:/box" --workdir /box "$CONTAINER" "$@"
-        return
+        called=$(basename "$work")
+        ended=0
+        # the client ends in time, and then the container, which outlives it
+        timeout -k 10 "${HOURS:-2}h" docker run --rm --name "$called" --network none --read-only \
+            --cap-drop ALL --security-opt no-new-privileges --user "$nobody:$nobody" \
+            --pids-limit 512 --memory 8g --memory-swap 8g --ulimit core=0 \
+            --ulimit fsize=4294967296 --tmpfs /tmp:exec --env HOME=/tmp --volume "$box:/box" \
+            --workdir /box "$CONTAINER" "$@" || ended=$?
+        docker rm --force "$called" > /dev/null 2>&1 || :
+        return "$ended"
     fi
     if [ "$(id -u)" = 0 ]; then
-        set -- setpriv --reuid "$nobody" --regid "$nobody" --clear-groups --no-new-privs "$@"
-        set -- unshare --net --ipc --pid --fork --kill-child --mount-proc "$@"
+        set -- --reuid "$nobody" --regid "$nobody" --clear-groups -- "$@"
+        root=
     else
-        set -- unshare --user --map-current-user --net --ipc --pid --fork --kill-child \
-            --mount-proc "$@"
+        set -- -- "$@" # your own rights, and none of those over its namespaces
+        root="--user --map-root-user"
     fi
-    (
-        cd "$box"
-        timeout -k 10 "${HOURS:-2}h" env -i HOME="$box" TMPDIR="$box" LC_ALL=C.UTF-8 \
-            PATH="$work/environment/bin:/usr/local/bin:/usr/bin:/bin" "$@"
-    )
+    # shellcheck disable=SC2086 # several words
+    timeout -k 10 "${HOURS:-2}h" env -i HOME="$box" TMPDIR="$box" LC_ALL=C.UTF-8 \
+        PATH="$work/environment/bin:/usr/local/bin:/usr/bin:/bin" \
+        unshare $root --mount --net --ipc --pid --fork --kill-child --mount-proc \
+        sh -c "$shut" sh "$box" setpriv --no-new-privs --bounding-set=-all --inh-caps=-all "$@"
 }
 
 # taken FROM TO: move a file out of a box, unless it is something else by now.

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import uuid
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,11 @@ RECORD = 'echo "{}" > tiers.json'
 def isolates():
     """Whether this system lets a process leave its network."""
     words = ["unshare", "--net", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    words += [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
-    if not all(map(shutil.which, ("unshare", "setpriv", "timeout"))):
+    words += ["--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
+    if not all(map(shutil.which, ("unshare", "setpriv", "timeout", "prlimit"))):
         return False
-    return subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
+    mounts = ["mount", "-t", "tmpfs", "tmpfs", "/run"]
+    return subprocess.run([*words, *mounts], capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture
@@ -111,10 +113,11 @@ def test_the_call_has_options_that_there_are_and_a_seed_that_nobody_knows(recipe
 
 
 @isolated
-def test_nothing_is_within_reach_of_a_submission(recipe, tmp_path, monkeypatch):
+def test_nothing_is_within_reach_of_a_submission(recipe, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("hidden")
     secret.chmod(0o600)
+    shared = uuid.uuid4().hex
     look = f"""
         {RECORD}
         echo links $(tail -n +3 /proc/net/dev | cut -d: -f1)
@@ -122,19 +125,29 @@ def test_nothing_is_within_reach_of_a_submission(recipe, tmp_path, monkeypatch):
         echo processes $(ls -d /proc/[0-9]* | wc -l)
         echo token "$TOKEN"
         cat {secret} 2> errors
-        touch {tmp_path}/made 2> errors && echo wrote
+        for folder in {tmp_path} /tmp /var/tmp /dev /run $(dirname "$PWD"); do
+            touch $folder/{tmp_path.name} 2> errors && echo "wrote to $folder"
+        done
+        echo shared > /dev/shm/{shared} && cat /dev/shm/{shared}
+        echo sockets $(find /run -type s | wc -l)
+        mount -o remount,bind,rw / 2> errors && echo remounted
+        echo core $(ulimit -c)
         (sleep 300 &)
     """
     done = recipe(mine=look, settings={"TOKEN": "x"}.items())
     assert done.returncode == 0, done.stdout + done.stderr
     said = done.stdout.splitlines()
+    assert not [line for line in said if line.startswith("wrote to")]
+    assert "remounted" not in said
+    assert {"shared", "sockets 0", "core 0"} <= set(said)
+    assert not Path("/dev/shm", shared).exists()  # noqa: S108
     assert "links lo" in said
     assert "token" in [line.strip() for line in said]
     (processes,) = (int(line.split()[1]) for line in said if line.startswith("processes"))
     assert processes < 10
     if os.geteuid() == 0:
         assert "user 65534" in said
-        assert not {"hidden", "wrote"} & set(said)
+        assert "hidden" not in said
 
 
 @isolated
@@ -190,28 +203,95 @@ def test_a_container_has_no_network_no_rights_and_can_write_nowhere_else(recipe,
     words = shlex.split(done.stdout.splitlines()[1])
     for option in (
         "--network none", "--read-only", "--cap-drop ALL", "--security-opt no-new-privileges",
-        "--user 65534:65534", "--rm",
+        "--user 65534:65534", "--rm", "--pids-limit 512", "--memory 8g", "--ulimit core=0",
     ):  # fmt: skip
         assert option in " ".join(words)
+    mounted = [words[i + 1] for i, word in enumerate(words) if word in ("--volume", "--mount")]
+    assert [one.split(":")[1:] for one in mounted] == [["/box"]]
     assert words[words.index("atlas@sha256:1") + 1 :][:3] == ["orthobench", "verify", "./mine.zip"]
     assert not (tmp_path / "log" / "pip").exists()
 
 
-def test_the_workflow_may_only_read_and_runs_nothing_of_a_pull_request():
-    yaml = pytest.importorskip("yaml")
+def test_a_container_does_not_outlive_its_time(recipe, tmp_path):
+    docker = tmp_path / "bin"
+    docker.mkdir()
+    (docker / "docker").write_text(
+        f'#!/bin/sh\necho "$1 $2 $3 $4" >> {tmp_path}/said\n[ "$1" = rm ] || sleep 60\n'
+    )
+    (docker / "docker").chmod(0o755)
+    path = f"{docker}:{os.environ['PATH']}"
+    settings = {"PATH": path, "CONTAINER": "atlas@sha256:1", "HOURS": "0.0001"}.items()
+    assert recipe(mine="", settings=settings).returncode == 2
+    begun, removed = (line.split() for line in (tmp_path / "said").read_text().splitlines())
+    assert begun[:3] == ["run", "--rm", "--name"]
+    assert removed == ["rm", "--force", begun[3]]
+
+
+@pytest.fixture(scope="module")
+def workflow():
+    """Return the workflow as data; "on" is a truth value in YAML 1.1."""
+    return pytest.importorskip("yaml").safe_load(WORKFLOW.read_text(encoding="utf-8"))
+
+
+def steps_of(workflow):
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def test_the_workflow_may_only_read_and_has_no_secrets(workflow):
+    assert workflow["permissions"] == {}
+    rights = [job["permissions"] for job in workflow["jobs"].values()]
+    assert rights == [{"contents": "read"}]
+    assert set(workflow[True]) == {"pull_request", "push", "workflow_dispatch"}
     text = WORKFLOW.read_text(encoding="utf-8")
-    jobs = yaml.safe_load(text)
-    assert jobs["permissions"] == {"contents": "read"}
-    assert set(jobs[True]) == {"pull_request", "push", "workflow_dispatch"}  # "on" is a truth value
-    assert not any("permissions" in job for job in jobs["jobs"].values())
-    assert "secrets." not in text
-    steps = [step for job in jobs["jobs"].values() for step in job["steps"]]
-    checkouts = [step["with"] for step in steps if "actions/checkout" in step.get("uses", "")]
-    assert all(one["persist-credentials"] is False for one in checkouts)
-    scripts = [step["run"] for step in steps if "run" in step]
+    assert not re.search(r"secrets\.|github\.token|GITHUB_TOKEN", text)
+    checkouts = [s["with"] for s in steps_of(workflow) if "actions/checkout" in s.get("uses", "")]
+    assert [one["persist-credentials"] for one in checkouts] == [False, False]
+    assert all("submodules" not in one and "lfs" not in one for one in checkouts)
+
+
+def test_the_workflow_runs_on_a_machine_that_is_thrown_away_and_ends(workflow):
+    for job in workflow["jobs"].values():
+        assert job["runs-on"].startswith("ubuntu-")
+        assert 0 < job["timeout-minutes"] <= 360
+        assert not {"container", "services", "continue-on-error"} & set(job)
+
+
+def test_the_workflow_runs_nothing_of_a_pull_request(workflow):
+    scripts = [step["run"] for step in steps_of(workflow) if "run" in step]
     # what a pull request's author writes is never pasted into a script, nor run
     assert not any("${{" in script for script in scripts)
-    assert not re.search(r"(sh|python|\.)\s+theirs/", "\n".join(scripts))
+    assert not re.search(r"(sh|python|\.|-r)\s+theirs/", "\n".join(scripts))
+    (ours, theirs) = (s["with"] for s in steps_of(workflow) if "checkout" in s.get("uses", ""))
+    assert ours["ref"] == "${{ github.event.pull_request.base.sha || github.sha }}"
+    assert theirs["path"] == "theirs"
+
+
+def test_what_the_workflow_uses_is_pinned_by_digest(workflow):
+    used = [step["uses"] for step in steps_of(workflow) if "uses" in step]
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", one) for one in used)
+    (job,) = workflow["jobs"].values()
+    installed = job["env"]["ORTHOBENCH"].split()
+    assert "--require-hashes" in installed
+    assert installed[-2:] == ["-r", "ours/requirements.txt"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_what_a_submission_says_is_no_command_of_the_runner(workflow, tmp_path, code):
+    (script,) = (step["run"] for step in steps_of(workflow) if step.get("name") == "Verify")
+    sudo = tmp_path / "sudo"
+    sudo.write_text(f"#!/bin/sh\necho '::error::mine'\nexit {code}\n")
+    sudo.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ORTHOBENCH": "orthobench"}
+    done = subprocess.run(
+        ["bash", "-e", "-c", script],  # noqa: S607
+        cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    begun, said, ended = done.stdout.splitlines()
+    assert begun.startswith("::stop-commands::")
+    assert len(word := begun.removeprefix("::stop-commands::")) == 32
+    assert (said, ended) == ("::error::mine", f"::{word}::")
+    assert done.returncode == code
 
 
 def git(folder, *words):
@@ -266,10 +346,8 @@ def repository(tmp_path_factory):
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_a_pull_request_adds_submissions_and_nothing_else(repository, tmp_path, name):
-    yaml = pytest.importorskip("yaml")
-    steps = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]["verify"]["steps"]
-    (script,) = (step["run"] for step in steps if step.get("name") == "Which submissions")
+def test_a_pull_request_adds_submissions_and_nothing_else(repository, workflow, tmp_path, name):
+    (script,) = (s["run"] for s in steps_of(workflow) if s.get("name") == "Which submissions")
     theirs = shutil.copytree(repository, tmp_path / "theirs")
     target = git(theirs, "rev-parse", "HEAD")
     change, code = CHANGES[name]
