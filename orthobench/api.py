@@ -31,7 +31,8 @@ from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import Course, complete, matching, pair_of, rest_of, undecided
 from orthobench.results.explain import RUNS, explain
 from orthobench.results.results import Results
-from orthobench.results.store import FILE, Store, exists
+from orthobench.results.schema import exists
+from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.files import below
 from orthobench.tools.paths import homeless

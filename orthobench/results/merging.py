@@ -12,11 +12,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from orthobench.contract import exhibits
-from orthobench.errors import StoreError
-from orthobench.results import checks, rows
+from orthobench.results import checks, rows, shown
 from orthobench.results.rows import Reader, Row, Stored, Texts
 
 FINISHED = """
@@ -33,7 +31,22 @@ PLANS = """
 """
 
 SESSION = "suite, text, command, environment, started, ended"
-EXHIBIT = "name, position, kind, meta, data"
+
+
+class Merged(NamedTuple):
+    """What was added to a store.
+
+    Attributes
+    ----------
+    added : int
+        Finished cells.
+    unchecked : int
+        How many of the other's finished cells had no checksum, as before version 3, so that their
+        numbers may have been changed.
+    """
+
+    added: int
+    unchecked: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +65,7 @@ class Finished:
         What the row of the table ``result`` holds besides, its texts as they are.
     block : bytes
     exhibits : list of tuple
-        Rows of the table ``exhibit``, without the cell.
+        Rows of the table ``exhibit``, as `shown.COLUMNS`.
     """
 
     key: str
@@ -115,10 +128,10 @@ def finished(
             list(reader.outcome(key, row[6:], what, primary)[1])
             if session not in sessions:
                 raise ValueError(f"its session {session} is missing")
-            shown = _exhibits(theirs, cell)
+            exhibits = shown.checked(theirs, cell)
             status, reason, traceback, *rest, names, finals, check, load = result
             told = (status, read[reason], read[traceback], *rest, read[names], finals, check, load)
-        yield Finished(key.hex(), parts, read[metrics], session, told, block, shown)
+        yield Finished(key.hex(), parts, read[metrics], session, told, block, exhibits)
 
 
 def plans(theirs: sqlite3.Connection, where: str) -> Iterator[Plan]:
@@ -166,12 +179,7 @@ def copy(cells: Iterable[Finished], sessions: Mapping[int, int], mine: sqlite3.C
             number, sessions[one.session], status, texts.number(reason), texts.number(traceback),
             *rest, texts.number(names), finals, check, load,
         )  # fmt: skip
-        if add_result(mine, told, one.block):
-            count += 1
-            mine.executemany(
-                f"INSERT INTO exhibit (cell, {EXHIBIT}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
-                ((number, *row) for row in one.exhibits),
-            )
+        count += add_result(mine, told, one.block, one.exhibits)
     return count
 
 
@@ -200,12 +208,21 @@ def cell_number(
     return int(found[0])
 
 
-def add_result(connection: sqlite3.Connection, result: Row, block: bytes) -> bool:
-    """Add a row of the table ``result`` and its trace; return whether the cell had none yet."""
+def add_result(
+    connection: sqlite3.Connection, result: Row, block: bytes, exhibits: Iterable[Row]
+) -> bool:
+    """Add a row of the table ``result``, its trace and what it exhibits, where there is none yet.
+
+    Returns
+    -------
+    bool
+        Whether it was added.
+    """
     places = ", ".join("?" * len(result))
     added = connection.execute(f"INSERT OR IGNORE INTO result VALUES ({places})", result).rowcount  # noqa: S608
     if added:
         connection.execute("INSERT INTO trace (cell, block) VALUES (?, ?)", (result[0], block))
+        shown.add(connection, int(result[0]), exhibits)
     return bool(added)
 
 
@@ -228,17 +245,6 @@ def contents(connection: sqlite3.Connection) -> Iterator[tuple[bytes, dict[str, 
 def _refuse_forged(key: bytes, parts: tuple[str, str, int, str]) -> None:
     if rows.key_of(rows.joined(*parts)) != key.hex():
         raise ValueError("its key is not the digest of its content")
-
-
-def _exhibits(theirs: sqlite3.Connection, cell: int) -> list[Row]:
-    """Return the rows of a cell's exhibits, checked."""
-    query = f"SELECT {EXHIBIT} FROM exhibit WHERE cell = ? LIMIT ?"  # noqa: S608
-    shown = theirs.execute(query, (cell, exhibits.MOST + 1)).fetchall()
-    try:
-        exhibits.check_all(exhibits.unpacked(*one[2:]) for one in shown)
-    except StoreError as error:
-        raise ValueError(f"an exhibit {error}") from error
-    return shown
 
 
 def copy_sessions(theirs: Iterable[Row], mine: sqlite3.Connection) -> dict[int, int]:

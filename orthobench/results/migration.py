@@ -14,7 +14,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import Ending, Stop
 from orthobench.harness.trace import Mark, Outcome
-from orthobench.results import checks, merging, rows, schema
+from orthobench.results import checks, merging, rows, schema, shown
 
 OLD = ("cell", "plan", "exhibit", "mark", "metric")
 """Tables of version 3 that are not as they were, or no more."""
@@ -110,12 +110,9 @@ def _copy_cell(
     told, block = rows.result_row(
         texts, bytes.fromhex(key), Outcome(stop, trace), metrics[1], _seconds(when)
     )
-    merging.add_result(connection, (number, session, *told), block)
-    connection.execute(
-        "INSERT INTO exhibit SELECT ?, name, position, kind, meta, data FROM old_exhibit"
-        " WHERE cell = ?",
-        (number, old),
-    )
+    query = f"SELECT {shown.COLUMNS} FROM old_exhibit WHERE cell = ?"  # noqa: S608
+    exhibits = connection.execute(query, (old,)).fetchall()
+    merging.add_result(connection, (number, session, *told), block, exhibits)
 
 
 def _number(

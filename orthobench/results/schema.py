@@ -121,6 +121,19 @@ MIGRATIONS = {
 """What makes a store of a version one of the next; `orthobench.results.migration` has 3."""
 
 
+def exists(path: Path) -> bool:
+    """Return whether there is a file that is not empty, and so a store or a mistake.
+
+    Raises
+    ------
+    StoreError
+        Where there is something else: a folder, a pipe or a device.
+    """
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is not a regular file; name another file with --store")
+    return path.exists() and path.stat().st_size > 0
+
+
 def recognise(path: Path) -> int:
     """Return the version of a store; refuse a file that is none; it is read, never changed.
 

@@ -17,14 +17,14 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from orthobench.contract.exhibits import MOST, Exhibit, check_all, packed, unpacked
+from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
 from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
-from orthobench.results import checks, merging, migration, rows, schema
+from orthobench.results import checks, merging, migration, rows, schema, shown
 from orthobench.results.record import Record
 from orthobench.results.reported import Reported, reported
 from orthobench.tools.files import alone, refuse_link
@@ -32,42 +32,10 @@ from orthobench.tools.files import alone, refuse_link
 FILE = "results.sqlite"
 """The default file name of a store."""
 
-TOGETHER = 2**27
-"""Most entries of all exhibits that are read at once: half a gigabyte."""
-
 T = TypeVar("T")
 
 PARTS = ("exhibit", "trace", "result")
 """The tables of what a cell gave."""
-
-
-def exists(path: Path) -> bool:
-    """Return whether there is a file that is not empty, and so a store or a mistake.
-
-    Raises
-    ------
-    StoreError
-        Where there is something else: a folder, a pipe or a device.
-    """
-    if path.exists() and not path.is_file():
-        raise StoreError(f"{path} is not a regular file; name another file with --store")
-    return path.exists() and path.stat().st_size > 0
-
-
-class Merged(NamedTuple):
-    """What was added to a store.
-
-    Attributes
-    ----------
-    added : int
-        Finished cells.
-    unchecked : int
-        How many of the other's finished cells had no checksum, as before version 3, so that their
-        numbers may have been changed.
-    """
-
-    added: int
-    unchecked: int
 
 
 class Store:
@@ -90,7 +58,7 @@ class Store:
 
     def __init__(self, path: Path, *, write: bool = False) -> None:
         self.path, self._unchecked = path, 0
-        fresh = not exists(path)
+        fresh = not schema.exists(path)
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
         if write:
@@ -215,7 +183,7 @@ class Store:
         with self._reported():
             self._connection.backup(other)
 
-    def merge(self, other: Path) -> Merged:
+    def merge(self, other: Path) -> merging.Merged:
         """Add the cells of another store that are not here, with its plans and sessions.
 
         In one transaction; where a suite is planned in both, what only the other plans is added.
@@ -231,7 +199,7 @@ class Store:
             finished = theirs._told(merging.finished(source, where, sessions))
             count = merging.copy(finished, sessions, mine, self._texts)
             merging.copy_plans(theirs._told(merging.plans(source, where)), mine, self._texts)
-        return Merged(count, theirs._unchecked)
+        return merging.Merged(count, theirs._unchecked)
 
     def _told(self, rows: Iterator[T]) -> Iterator[T]:
         """Yield what is read of this store, with errors that name it."""
@@ -251,15 +219,8 @@ class Store:
     def _add(self, session: int, cell: Cell, outcome: Outcome) -> None:
         number, key, now = self._number(cell), bytes.fromhex(cell.key), round(time.time())
         result, block = rows.result_row(self._texts, key, outcome, cell.problem.primary, now)
-        if merging.add_result(self._connection, (number, session, *result), block):
-            self._connection.executemany(
-                "INSERT INTO exhibit (cell, name, position, kind, meta, data)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    (number, name, i, *packed(exhibit))
-                    for i, (name, exhibit) in enumerate(outcome.exhibits.items())
-                ),
-            )
+        exhibits = shown.rows_of(outcome.exhibits)
+        merging.add_result(self._connection, (number, session, *result), block, exhibits)
 
     def _number(self, cell: Cell) -> int:
         return merging.cell_number(
@@ -319,33 +280,8 @@ class Store:
         StoreError
             Where an exhibit is damaged; names its cell.
         """
-        query = (
-            "SELECT name, kind, meta, data FROM exhibit"
-            " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY position LIMIT ?"
-        )
-        found: dict[str, dict[str, Exhibit]] = {}
-        left = TOGETHER
-        for key in keys:
-            shown = found[key] = {}
-            for name, kind, meta, data in self._read(query, (bytes.fromhex(key), MOST + 1)):
-                shown[name] = exhibit = self._exhibit(name, key, kind, meta, data)
-                left -= exhibit.size
-                with self._reported(), checks.named(key):
-                    check_all(shown.values())
-                    if left < 0:
-                        raise ValueError(f"exhibits have more than {TOGETHER} entries together")
-        return found
-
-    def _exhibit(self, name: str, key: str, kind: str, meta: str, data: bytes) -> Exhibit:
-        try:
-            return unpacked(kind, meta, data)
-        except StoreError as error:
-            content = self.contents()[key]
-            cell = f"{content['solver']['name']} on {content['problem']['name']}"
-            raise StoreError(
-                f"the store {self.path}: exhibit {name!r} of {cell}, seed {content['seed']} "
-                f"(cell {key[:12]}) {error}; remove the cell, or restore a copy"
-            ) from error
+        with self._reported():
+            return shown.read(self._connection, keys, f"the store {self.path}")
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         # all at once: a cursor that is left open outlives the connection

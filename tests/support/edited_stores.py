@@ -26,7 +26,7 @@ def rewritten(path, key, change):
             row, block = rows.result_row(store._texts, name, outcome, cell.metrics["primary"], 0)
             for table in ("trace", "result"):
                 connection.execute(f"DELETE FROM {table} WHERE cell = ?", (number,))  # noqa: S608
-            merging.add_result(connection, (number, session, *row), block)
+            merging.add_result(connection, (number, session, *row), block, ())
 
 
 def metric(name, factor, at=-1):
