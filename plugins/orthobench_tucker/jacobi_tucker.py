@@ -24,6 +24,9 @@ from orthobench_tucker.whole_tensor import WholeTensorSolver
 PRODUCT_RATE = 4
 """Flops of a matrix product that take about as long as one flop of a rotation."""
 
+READING, CALLS = 12, 1_000_000
+"""Those that take about as long as reading an entry of the tensor, and as the calls of a block."""
+
 
 @dataclass(slots=True, kw_only=True)
 class JacobiState(State):
@@ -189,9 +192,9 @@ def block_size(n: int, rank: int, order: int) -> int:
 
     def sweep(b: int) -> float:
         m = rank + b
-        products: float = 2 * n**order * m / factorial(order - 1) + 2 * n ** (order - 1) * m * m
+        products: float = 2 * n ** (order - 1) * m * m + READING * n**order / factorial(order - 1)
         rotations = 6 * order * rank * b * int(m ** (order - 1))
-        return (products / PRODUCT_RATE + rotations) / b
+        return ((products + CALLS) / PRODUCT_RATE + rotations) / b
 
     return min(range(1, n - rank + 1), key=sweep)
 

@@ -53,6 +53,8 @@ def test_at_and_along_are_einsum(tucker, order, size):
     scale = np.abs(T).sum() / n
     np.testing.assert_allclose(cores.at(Q), at(T, Q), rtol=0, atol=1e-14 * scale)
     np.testing.assert_allclose(cores.along(Q, V), along(T, Q, V), rtol=0, atol=1e-13 * scale)
+    core = cores.core(np.ascontiguousarray(cores.first(Q)), Q)
+    np.testing.assert_allclose(core, Q.T @ at(T, Q), rtol=0, atol=1e-14 * scale)
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])
