@@ -93,6 +93,18 @@ def test_no_step_raises_the_objective(A, ridge):
     assert np.diff(values).max() <= 1e-12
 
 
+@pytest.mark.parametrize("ridge", [0.05, 1.0])
+def test_a_step_that_would_raise_the_objective_is_halved(A, ridge):
+    solver = AManPG(gamma=0.2, ridge=ridge, tolerance=0.0)
+    oracle = ob.sparse_pca(A, m=M).oracle
+    state = solver.init(oracle, np.random.default_rng(0))
+    before, state.t = state.value, 64 * state.t
+    longest = state.t
+    solver.step(oracle, state)
+    assert state.value < before
+    assert state.t <= longest / 4
+
+
 def test_it_ends_where_exact_alternating_minimization_does(A):
     S, mu = scaled(A, 0.1)
     X = np.linalg.eigh(S)[1][:, ::-1][:, :M]
