@@ -195,6 +195,16 @@ class TestComparisons:
         assert c.decision is Decision.OPEN
         assert 1 == c.interval[0] <= c.effect <= c.interval[1] < 1.05
 
+    def test_do_not_depend_on_the_order_of_solvers(self):
+        rows = np.exp(np.random.default_rng(2).normal(size=(3, 12)) / 100)
+        values = dict(zip("abc", (rows.T * [1, 1.004, 0.996]).T.tolist(), strict=True))
+        found = {
+            order: {c.other: c for c in compare_to_best({k: values[k] for k in order}, "a")}
+            for order in ("abc", "acb")
+        }
+        assert found["abc"] == found["acb"]
+        assert {c.decision for c in found["abc"].values()} == {Decision.OPEN}
+
     def test_show_what_is_below_the_level_and_not_what_is_at_it(self):
         c = one([0] * 9, [1] * 9)
         assert replace(c, adjusted=np.nextafter(LEVEL, 0)).decision is Decision.BEHIND
