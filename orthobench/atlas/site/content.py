@@ -81,6 +81,12 @@ class Site:
         """Return the answers of a family."""
         return [one for one in self.answers if one.family == family]
 
+    def silent(self, family: str) -> list[str]:
+        """Return the situations that other families have answers in and this one has not."""
+        own = {one.situation.name for one in self.of_family(family)}
+        names = dict.fromkeys(one.situation.name for one in self.answers)
+        return [name for name in names if name not in own]
+
     def costs(self, family: str) -> list[str]:
         """Return the costs that the solvers of a family can be compared by."""
         return costs([row for row in self.families[family] if row.tier != WITHDRAWN])

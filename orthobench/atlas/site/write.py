@@ -220,6 +220,7 @@ class _Pages:
         styles = {s: one for s, one in site.styles.items() if s in {r.solver for r in rows}}
         return self.render(
             "family.html", family, trail="family", own=site.of_family(family),
+            silent=site.silent(family),
             standings=standings, problems=problems, plots=drawn,
             growths=growth.growths(counted), keys=list(styles),
             fits=list(growth.fits(counted, site.conditions)),

@@ -72,6 +72,15 @@ def test_the_index_has_each_answer_with_its_losses(site):
     assert "Few samples: the fewest until 1 % of the gap is left" in text
 
 
+def test_situations_without_a_result_are_named(rows, tmp_path):
+    noisy = [replace(row, noise=0.9) for row in rows(problems=1, family="B")]
+    folder = write_site(Atlas((*rows(problems=1), *noisy)), tmp_path / "site").parent
+    said = "No result of this family speaks about: noisy."
+    assert (folder / "index.html").read_text().count(said) == 1
+    assert said in (folder / "family-pca.html").read_text()
+    assert said not in (folder / "family-b.html").read_text()
+
+
 def test_a_problem_says_how_to_run_it_again(rows, tmp_path):
     own = [replace(row, problem=f"{row.problem}, density <= 0.1") for row in rows(problems=1)]
     folder = write_site(Atlas(tuple(own)), tmp_path / "site").parent
