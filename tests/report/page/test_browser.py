@@ -436,6 +436,7 @@ def test_columns_of_other_families_are_hidden(shown):
 def test_everything_can_be_done_from_the_keyboard(shown):
     page, keys = shown.page, shown.page.keyboard
     page.goto(page.url.split("#")[0])  # as it is at first, whatever other tests chose
+    shown.first_plot()
     summary = shown.figure.locator(".legend summary")
     summary.focus()
     keys.press("Enter")
