@@ -39,8 +39,8 @@ pytest_plugins = ["orthobench.testing.pytest_plugin"]
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-# so much is kept while tests are collected and kernels compiled that looking for garbage takes a
-# quarter of the one's time and a sixth of the other's
+# so much is kept that to look for garbage took 18 % of the time in which tests are collected, and
+# 8 % of that in which kernels are compiled
 gc.set_threshold(100_000, 20, 20)
 
 
