@@ -1,0 +1,22 @@
+"""The plan of a suite: which cells there are, and where in its order."""
+
+from dataclasses import replace
+
+from orthobench.registry.suite_file import from_table
+
+TABLE = {
+    "seeds": 5,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace", "n": [6, 8]}],
+    "solver": [{"name": "power", "step": {"tune": [0.5, 1.0]}}],
+}
+
+
+def test_the_rest_of_a_trial_is_where_a_plan_without_tuning_seeds_has_it(toys):
+    whole = replace(from_table(TABLE, "toys", toys.registry), tuning_seeds=())
+    positions = {p.cell.key: p.position for p in whole.plan()}
+    suite = replace(whole, tuning_seeds=whole.seeds[:2])
+    for trial in suite.plan():
+        rest = suite.rest(trial)
+        assert [p.cell.seed for p in rest] == [*whole.seeds[2:]]
+        assert {p.cell.key: p.position for p in rest}.items() <= positions.items()
