@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from orthobench_givens import sparse_circle
-from orthobench_givens.sparse_angle import SCRATCH, best_angle
+from orthobench_givens.sparse_angle import SCRATCH, _flat, best_angle
 
 FINE = np.linspace(0.0, np.pi / 2, 20_001)
 NEAR = np.array([-1e-3, -1e-5, 1e-5, 1e-3])
@@ -206,3 +206,11 @@ def test_any_scale(scale):
     small, large = found(x, y, 1.0), found(scale * x, scale * y, scale)
     assert large.value == pytest.approx(scale**2 * small.value, rel=1e-12)
     assert (large.cosine, large.sine) == pytest.approx((small.cosine, small.sine), abs=1e-9)
+
+
+@pytest.mark.parametrize(("lowest", "flat"), [(1.0, True), (0.81, True), (0.79, False)])
+@pytest.mark.parametrize("at", [0, sparse_circle.GRID - 1])
+def test_values_are_flat_where_the_lowest_is_above_four_fifths_of_the_highest(lowest, flat, at):
+    grid = np.ones(sparse_circle.GRID)
+    grid[at] = lowest
+    assert _flat(grid) == flat
