@@ -64,6 +64,7 @@ def test_the_names_are_the_pinned_ones():
         "portfolio",
         "stiefel-brockett",
         "stiefel-procrustes",
+        "stiefel-procrustes-batch",
         "quadratic-assignment",
         "joint-diagonalization",
         "nonlinear-eigenvalue",

@@ -98,8 +98,8 @@ def test_value_and_gradient_are_the_sum_over_the_batch():
 
 @pytest.mark.parametrize("solver", SHARING, ids=repr)
 def test_methods_with_a_step_for_all_matrices_reach_the_optimum(solver):
-    outcome = ob.solve(solver, built(), ob.Budget(steps=2000))
-    assert outcome.trace[-1].metrics["objective_gap"] < 1e-6
+    outcome = ob.solve(solver, built(), ob.Budget(steps=500))
+    assert outcome.trace[-1].metrics["objective_gap"] < 1e-4
     assert outcome.solution.shape == (5, 8, 3)
     assert max(map(drift, outcome.solution)) < 1e-12
 
@@ -155,8 +155,9 @@ def test_a_batch_of_matrices_has_no_terms_to_draw():
 @pytest.mark.parametrize(
     "solver",
     [
-        SEPARABLE[0], SEPARABLE[4], SEPARABLE[6],
-        RiemannianGradient(steps="constant", retraction="newton-schulz"), *SHARING,
+        Landing(), POGO(base="vector-adam"), RandomSubmanifold(sampling="rotation", size=5),
+        RiemannianGradient(steps="constant", retraction="newton-schulz"), POGO(safe_step=True),
+        RiemannianGradient(), RiemannianGradient(retraction="cayley", steps="armijo"),
     ],
     ids=repr,
 )  # fmt: skip
