@@ -11,6 +11,7 @@ from typing import Any
 from plain import LITERAL
 
 from orthobench.contract import Parameter, parameters_of
+from orthobench.families.stiefel import ProductOracle, StiefelOracle
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.places import place_of
 
@@ -82,10 +83,15 @@ def memory(name: str) -> str:
 
 
 def families() -> dict[str, set[type[Any]]]:
-    """Return the kinds of oracle that the problems of each family offer."""
+    """Return the kinds of oracle that the problems of each family offer.
+
+    Batches of matrices do not count: they are further problems for some solvers of their family.
+    """
     found: dict[str, set[type[Any]]] = {}
     for problem in built_in("problems").values():
-        found.setdefault(problem.family, set()).add(problem.offers)
+        offers = problem.offers
+        if issubclass(offers, StiefelOracle) or not issubclass(offers, ProductOracle):
+            found.setdefault(problem.family, set()).add(offers)
     return found
 
 
