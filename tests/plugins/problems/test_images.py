@@ -49,6 +49,17 @@ def test_digits_are_split_and_normalized_over_all():
     assert len(np.unique(nearest)) > 700
 
 
+def test_digits_are_read_without_importing_scikit_learn_while_its_file_is_there(monkeypatch):
+    from sklearn import datasets as theirs
+
+    loaded = theirs.load_digits().data
+    with monkeypatch.context() as patched:
+        patched.delattr(theirs, "load_digits")
+        assert np.array_equal(digits.pixels(), loaded)
+    monkeypatch.setattr(digits, "find_spec", lambda name: None)
+    assert np.array_equal(digits.pixels(), loaded)
+
+
 def test_the_judge_of_the_digits_sees_the_test_part():
     instance = built(Digits(k=2))
     X = digits.pixels().astype(float)
