@@ -25,7 +25,15 @@ def test_each_shell_gets_a_script(shell):
         ("run -p brock", {"brockett"}),
         ("show incremental-", {"incremental-pca", "incremental-trap"}),
         ("adv", {"advise"}),
-        ("advise st", {"stiefel-brockett", "stiefel-procrustes", "stochastic-PCA"}),
+        (
+            "advise st",
+            {
+                "stiefel-brockett",
+                "stiefel-procrustes",
+                "stiefel-procrustes-batch",
+                "stochastic-PCA",
+            },
+        ),
     ],
 )
 def test_names_of_what_is_installed_are_completed(words, found):
