@@ -84,7 +84,7 @@ def fill(path: Path, planned_suite: Suite) -> int:
     planned, rng = planned_suite.plan(), np.random.default_rng(0)
     with Store(path, write=True) as store:
         session = store.begin(planned_suite, planned, "fill", {"cpu": "none"})
-        store.add_all(session, _finished(planned, rng))
+        store.add(session, _finished(planned, rng))
         store.end(session)
     return len(planned)
 

@@ -43,7 +43,7 @@ def test_bytes_and_seconds_of_a_cell(report, tmp_path):
     begin = time.process_time()
     with Store(path, write=True) as store:
         session = store.begin(suite, [p for p, _ in every], "fill", {})
-        store.add_all(session, ((p.cell, outcome) for p, outcome in every))
+        store.add(session, ((p.cell, outcome) for p, outcome in every))
         store.end(session)
     middle = time.process_time()
     with Store(path) as store:
@@ -74,7 +74,7 @@ def test_cells_a_second_by_how_many_end_at_one_time(report, tmp_path):
             for start in range(0, ENDED, group):
                 seeds = range(start, start + group)
                 cells = ((replace(first.cell, seed=seed), outcome) for seed in seeds)
-                store.add_all(session, cells)
+                store.add(session, cells)
             seconds = time.perf_counter() - begin
         report(
             "cells a second", f"{group} at one time", "", "", f"{ENDED / seconds:.0f}", "", "", ""

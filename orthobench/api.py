@@ -315,7 +315,7 @@ def _execute(
         _tell_finished(course, progress, tell)
         for events in together(run_cells(waiting)):
             if finished := [(e.cell, e.outcome) for e in events if e.outcome]:
-                store.add_all(session, finished)
+                store.add(session, finished)
             for event in events:
                 label = _label(course[event.cell])
                 if event.outcome is None:

@@ -206,12 +206,11 @@ class Store:
         with self._reported():
             yield from rows
 
-    def add(self, session: int, cell: Cell, outcome: Outcome) -> None:
-        """Write one finished cell, in one transaction; one that is here already stays as it is."""
-        self.add_all(session, [(cell, outcome)])
+    def add(self, session: int, finished: Iterable[tuple[Cell, Outcome]]) -> None:
+        """Write finished cells, all in one transaction, so that the disk is waited for once.
 
-    def add_all(self, session: int, finished: Iterable[tuple[Cell, Outcome]]) -> None:
-        """Write finished cells, all in one transaction, so that the disk is waited for once."""
+        One that is here already stays as it is.
+        """
         with self._transaction():
             for cell, outcome in finished:
                 self._add(session, cell, outcome)

@@ -39,7 +39,7 @@ def filled(tmp_path_factory, toys):
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "test", {"cpu": "toy"})
         for p in planned:
-            store.add(session, p.cell, execute(p.cell))
+            store.add(session, [(p.cell, execute(p.cell))])
         store.end(session)
     return path
 

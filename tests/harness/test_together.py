@@ -75,13 +75,13 @@ def bursts(monkeypatch):
 
 
 def test_a_group_is_stored_at_once_and_before_it_is_told(bursts, monkeypatch, tmp_path):
-    groups, add_all = [], Store.add_all
+    groups, add = [], Store.add
 
     def counted(store, session, finished):
         groups.append(len(finished))
-        add_all(store, session, finished)
+        add(store, session, finished)
 
-    monkeypatch.setattr(Store, "add_all", counted)
+    monkeypatch.setattr(Store, "add", counted)
     results = ob.run(TABLE, tmp_path / "s.sqlite", quiet=True)
     assert groups == [4, 2]  # the trials on the tuning seeds, then the chosen one on the rest
     monkeypatch.undo()

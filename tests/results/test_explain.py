@@ -95,7 +95,7 @@ def filled(path, suite, cells):
         session = store.begin(suite, planned, f"run {path.name}", {"cpu": "toy"})
         for p in planned:
             if p.cell.key in cells:
-                store.add(session, p.cell, execute(p.cell))
+                store.add(session, [(p.cell, execute(p.cell))])
         store.end(session)
 
 

@@ -53,7 +53,7 @@ def fill(path, suite, upto=None):
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "test", {"cpu": "toy"})
         for p in planned[:upto]:
-            store.add(session, p.cell, execute(p.cell))
+            store.add(session, [(p.cell, execute(p.cell))])
         if upto is None:
             store.end(session)
     return planned
@@ -107,7 +107,7 @@ def test_a_cell_is_written_once(path, suite):
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "again", {})
         assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
-        store.add(session, planned[0].cell, Outcome(Stop(Ending.ERROR, "late")))
+        store.add(session, [(planned[0].cell, Outcome(Stop(Ending.ERROR, "late")))])
         assert store.records("toys")[0].stop.status is not Ending.ERROR
 
 
@@ -142,7 +142,7 @@ def test_metrics_that_are_no_numbers_come_back_as_nan(path, suite):
     odd = replace(executed.trace[0], metrics={"gap": float("nan"), "size": float("inf")})
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "", {})
-        store.add(session, planned[0].cell, Outcome(executed.stop, (odd,)))
+        store.add(session, [(planned[0].cell, Outcome(executed.stop, (odd,)))])
         metrics = store.records("toys")[0].trace[0].metrics
     assert metrics["gap"] != metrics["gap"]
     assert metrics["size"] == float("inf")
@@ -166,7 +166,7 @@ executed = execute(planned[0].cell)
 with Store(Path(sys.argv[1]), write=True) as store:
     session = store.begin(suite, planned, "", {})
     for seed in range(10**6):
-        store.add(session, replace(planned[0].cell, seed=seed), executed)
+        store.add(session, [(replace(planned[0].cell, seed=seed), executed)])
 """
 
 
@@ -260,9 +260,8 @@ def test_an_older_store_is_read_without_touching_it_and_brought_up_to_be_written
     with Store(path, write=True) as store:
         assert numbers(store.records("toys")) == numbers(expected)
         assert store.known([p.cell.key for p in planned]) == {p.cell.key for p in planned[:-1]}
-        store.add(
-            store.begin(pictured, planned, "", {}), planned[-1].cell, execute(planned[-1].cell)
-        )
+        last = planned[-1].cell
+        store.add(store.begin(pictured, planned, "", {}), [(last, execute(last))])
     assert count(path, "PRAGMA user_version") == [(schema.VERSION,)]
     names = "SELECT name, sql FROM sqlite_master ORDER BY name"
     assert [row[0] for row in count(path, names)] == [
@@ -282,7 +281,7 @@ def test_the_load_around_a_run_comes_back(path, suite, tmp_path, load, stored):
     planned = suite.plan()
     outcome = replace(execute(planned[0].cell), load=load)
     with Store(path, write=True) as store:
-        store.add(store.begin(suite, planned, "", {}), planned[0].cell, outcome)
+        store.add(store.begin(suite, planned, "", {}), [(planned[0].cell, outcome)])
         assert store.records("toys")[0].load == stored
     with Store(tmp_path / "other.sqlite", write=True) as store:
         store.merge(path)
@@ -492,7 +491,7 @@ def test_a_run_under_way_is_read_with_what_it_has_written(path, suite):
     with Store(path, write=True) as writing:
         session = writing.begin(suite, planned, "test", {})
         for i, p in enumerate(planned):
-            writing.add(session, p.cell, execute(p.cell))
+            writing.add(session, [(p.cell, execute(p.cell))])
             with Store(path) as reading:
                 done = [r for r in reading.records("toys") if r.stop.status is not Ending.MISSING]
             assert len(done) == i + 1

@@ -100,7 +100,7 @@ def fresh(folder, version):
     elif not base.exists():
         with Store(base, write=True) as store:
             session = store.begin(suite, suite.plan(), "orthobench run", ENVIRONMENT)
-            store.add_all(session, outcomes[:-1])
+            store.add(session, outcomes[:-1])
             store.end(session)
     return shutil.copy(base, folder / "store.sqlite")
 

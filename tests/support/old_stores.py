@@ -85,7 +85,7 @@ def without_loads(path, suite, planned, outcome_of):
     """Make a store of version 4, whose results have no loads."""
     done = [(p.cell, replace(outcome_of(p.cell), load=None)) for p in planned[:-1]]
     with Store(path, write=True) as store:
-        store.add_all(store.begin(suite, planned, "old", {}), done)
+        store.add(store.begin(suite, planned, "old", {}), done)
     begin, end = (schema.TABLES.index(f"CREATE TABLE {name} (") for name in ("result", "trace"))
     table = re.sub(r"checksum BLOB NOT NULL,.*\n.*load BLOB ", "checksum BLOB NOT NULL ",
                    schema.TABLES[begin:end])  # fmt: skip

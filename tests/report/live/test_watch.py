@@ -45,7 +45,7 @@ def run(tmp_path, suite):
 
         def finish(count):
             for p in [next(waiting) for _ in range(count)]:
-                store.add(session, p.cell, execute(p.cell))
+                store.add(session, [(p.cell, execute(p.cell))])
 
         yield SimpleNamespace(
             path=path, store=store, finish=finish, end=lambda: store.end(session), planned=planned
