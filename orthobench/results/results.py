@@ -109,6 +109,11 @@ class Results:
         except UsageError as error:
             raise UsageError(f"the store {self.path}: {error}") from error
 
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """The keys of the runs that reports show: those of the trials that tuning chose."""
+        return frozenset(record.key for entry in self.entries for record in entry.records)
+
     @property
     def failures(self) -> list[Record]:
         """The records that failed; those in `refused` and `missing` did not."""
@@ -190,8 +195,7 @@ class Results:
 
         A row has those of the `columns` that its record has anything to say of.
         """
-        chosen = {record.key for entry in self.entries for record in entry.records}
-        return (row for record in self.records for row in _rows(record, record.key in chosen))
+        return (row for record in self.records for row in _rows(record, record.key in self.shown))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return every checkpoint of every run as a data frame, to select and group from.

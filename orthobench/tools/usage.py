@@ -28,12 +28,15 @@ class Usage:
         Seconds that its main thread was ready to run and had to wait for a core.
     children : int
         Processes that it started and that run still.
+    stolen : float
+        Seconds that a host took from all cores of this virtual machine; 0 on a real one.
     """
 
     wall: float
     cpu: float
     queued: float
     children: int
+    stolen: float = 0.0
 
     def __sub__(self, before: Usage) -> Usage:
         """Return what was used since; of `children` those that run now."""
@@ -42,7 +45,19 @@ class Usage:
             self.cpu - before.cpu,
             self.queued - before.queued,
             self.children,
+            self.stolen - before.stolen,
         )
+
+
+def stolen() -> float:
+    """Return the seconds that a host took from all cores of this virtual machine; on Linux only.
+
+    Raises
+    ------
+    OSError
+        Where the system does not say.
+    """
+    return TICK * int(read_small("/proc/stat").split(maxsplit=9)[8])
 
 
 def queued(process: int) -> float:
@@ -69,13 +84,13 @@ def usage(process: int) -> Usage | None:
     try:
         own = time.clock_gettime_ns(~process << 3 | 2) * 1e-9  # the number of its clock in Linux
         awaited = read_small(f"/proc/{process}/stat").rpartition(b")")[2].split()[13:15]
-        waited = queued(process)
+        waited, taken = queued(process), stolen()
         threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - as quick as the rest
     except OSError:
         return None
     children = sum(_children(f"/proc/{process}/task/{thread}") for thread in threads)
     cpu = own + TICK * sum(map(int, awaited))
-    return Usage(time.monotonic(), cpu, waited, children)
+    return Usage(time.monotonic(), cpu, waited, children, taken)
 
 
 def _children(thread: str) -> int:

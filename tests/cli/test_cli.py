@@ -161,6 +161,12 @@ def test_a_failed_cell_is_named_and_the_exit_code_says_so(call):
     assert "2/2" in result.stdout
 
 
+def test_a_trial_that_is_not_chosen_may_fail(call, suite):
+    suite.write_text(f'{SUITE}[[solver]]\nname = "capped-msg"\nstep = 2\nK = {{ tune = [1, 3] }}\n')
+    printed = " ".join(call("run", str(suite), *HERE, "--no-figures").stdout.split())
+    assert "K = 1 is below k = 2" in printed
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

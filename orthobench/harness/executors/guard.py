@@ -235,7 +235,7 @@ class _Run:
             return None
         begin, end, now = (used for used in self._used if used)
         own = self._own[1] - self._own[0]
-        spent = replace(end - begin, cpu=now.cpu - begin.cpu)
+        spent = replace(end - begin, cpu=now.cpu - begin.cpu, stolen=now.stolen - begin.stolen)
         waited = spent.queued + own + self._serving
         volume = self._samples.bytes + sum(s.point.nbytes for s in self.recording.solutions)
         return suspicion(replace(spent, queued=waited), self._clock(), self.job.threads, volume)
@@ -291,7 +291,8 @@ def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | No
     ----------
     spent : Usage
         What the process of the solver used during the run, as the operating system counts it. Its
-        `queued` is all the time in which it waited for others.
+        `queued` is all the time in which it waited for others. What a host took from this machine
+        raises no suspicion: part of it is counted as CPU time of the process that it stopped.
     clock : float
         Seconds of all calls that were timed.
     threads : int
@@ -302,9 +303,9 @@ def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | No
     said = f"where its clock says {clock:.3g} s"
     if spent.children:
         return f"processes that the solver started were running at the end, {said}"
-    if spent.cpu > (threads + SHARE) * clock + CPU_SECONDS + BYTE_SECONDS * volume:
-        return f"the run took {spent.cpu:.3g} s of CPU time {said}"
-    wall = spent.wall - spent.queued
+    cpu, wall = spent.cpu - spent.stolen, spent.wall - spent.queued - spent.stolen
+    if cpu > (threads + SHARE) * clock + CPU_SECONDS + BYTE_SECONDS * volume:
+        return f"the run took {cpu:.3g} s of CPU time {said}"
     if wall > (1 + SHARE) * clock + IDLE_SECONDS:
         return f"the run took {wall:.3g} s {said}"
     return None

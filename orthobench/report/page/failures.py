@@ -62,7 +62,6 @@ def failure_groups(results: Results, ranked: Iterable[Ranked]) -> tuple[FailureG
     ranked : iterable of Ranked
         Those that take part.
     """
-    chosen = {record.key for entry in results.entries for record in entry.records}
     groups: dict[tuple[str, str, str, bool, str, str], list[int]] = {}
     listed = set[str]()
     for r in results.failures:
@@ -70,7 +69,7 @@ def failure_groups(results: Results, ranked: Iterable[Ranked]) -> tuple[FailureG
             r.problem.label,
             r.solver.label,
             assignments(r.solver.tuned),
-            r.key in chosen,
+            r.key in results.shown,
             r.stop.status.value,
             r.stop.reason,
         )
