@@ -159,7 +159,7 @@ def answers(address, certificate=None):
     if certificate:
         context.load_cert_chain(certificate / "certificate.pem", certificate / "key.pem")
     try:
-        plain = socket.create_connection((address.ip, address.port), timeout=5)
+        plain = socket.create_connection((address.ip, address.port), timeout=120)
         with plain, context.wrap_socket(plain) as secured:
             return secured.recv(1) != b""
     except OSError:  # refused, or silent

@@ -171,11 +171,11 @@ def test_a_run_whose_scheduler_was_killed_goes_on_anywhere(tmp_path, faults):
             time.sleep(0.1)
         time.sleep(3)
         head.kill()
-        _, said = run.communicate(timeout=120)
+        _, said = run.communicate(timeout=600)
     assert run.returncode == 2
     assert "run again to go on" in said
     again = ran(tmp_path, faults, "-w", "2")
-    _, said = again.communicate(timeout=120)
+    _, said = again.communicate(timeout=600)
     assert again.returncode == 0, said
     with Store(tmp_path / "store.sqlite") as store:
         records = store.records("suite")

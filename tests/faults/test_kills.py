@@ -129,7 +129,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, faults):
     while written(store) < 2:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "run again to go on" in said.decode()
     with Store(store) as opened:

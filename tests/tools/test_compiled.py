@@ -54,7 +54,7 @@ def started(package):
 
 
 def answer(process):
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=600)
     value, misses = said.split()
     return float(value), int(misses)
 

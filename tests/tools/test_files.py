@@ -27,7 +27,7 @@ def test_one_process_at_a_time_has_a_lock(tmp_path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     words = [sys.executable, "-c", COUNTS, lock, total]
     processes = [subprocess.Popen(words, env=environment) for _ in range(2)]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    assert [process.wait(timeout=600) for process in processes] == [0, 0]
     assert total.read_text() == "600"
 
 

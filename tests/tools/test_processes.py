@@ -97,12 +97,12 @@ def start(request, package):
     return started
 
 
-def ask(process, message, timeout=60.0):
+def ask(process, message, timeout=300.0):
     process.send(message)
     return process.receive(timeout)
 
 
-def gone(pid, patience=30.0):
+def gone(pid, patience=300.0):
     """Return whether a process ends; one that nobody waits for is ended too."""
     end = time.monotonic() + patience
     while time.monotonic() < end:

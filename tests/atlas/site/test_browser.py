@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 ARGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+PATIENCE = 120_000  # milliseconds: the machine may be busy
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +16,7 @@ def browser():
     if found is None:
         pytest.skip(f"there is no browser: none of {', '.join(names)} is on the path")
     with sync.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=found, args=ARGS)
+        opened = driver.chromium.launch(executable_path=found, args=ARGS, timeout=PATIENCE)
         yield opened
         opened.close()
 
@@ -26,7 +27,7 @@ def page(browser, request):
         viewport={"width": request.param, "height": 900}, offline=True, color_scheme="dark"
     )
     opened, troubles = context.new_page(), []
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE)
     opened.on("pageerror", lambda error: troubles.append(str(error)))
     opened.on("console", lambda message: troubles.append(message.text))
     yield opened

@@ -22,7 +22,7 @@ def port():
 
 
 def ask(port, path="/", method="GET", **headers):
-    client = http.client.HTTPConnection(ADDRESS, port, timeout=10)
+    client = http.client.HTTPConnection(ADDRESS, port, timeout=120)
     client.putrequest(method, path, skip_host=True)
     for name, value in ({"Host": f"{ADDRESS}:{port}"} | headers).items():
         for one in [value] if isinstance(value, str) else value:
@@ -93,4 +93,4 @@ def test_nothing_listens_afterwards():
     with serving(Served(), 0) as address:
         port = int(address.rstrip("/").rpartition(":")[2])
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((ADDRESS, port), timeout=5)
+        socket.create_connection((ADDRESS, port), timeout=120)

@@ -58,6 +58,10 @@ SUITE: dict[str, Any] = {
 }  # fmt: skip
 
 
+PATIENCE = 120_000
+"""Milliseconds that an event of the browser is waited for: the machine may be busy."""
+
+
 @dataclass(kw_only=True, slots=True)
 class FailingState(State):
     U: np.ndarray
@@ -134,7 +138,7 @@ def chromium() -> Iterator[Any]:
     if found is None:
         pytest.skip(f"there is no browser: none of {', '.join(names)} is on the path")
     with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=ARGS)
+        browser = driver.chromium.launch(executable_path=found, args=ARGS, timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -165,7 +169,7 @@ def opened(chromium) -> Iterator[Callable[..., Watched]]:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         page, troubles = context.new_page(), []
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.add_init_script(before)
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("console", lambda m: troubles.append(f"{m.type}: {m.text}"))

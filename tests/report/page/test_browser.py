@@ -149,7 +149,7 @@ def test_a_solver_is_hidden_in_all_plots(shown):
     shown.figure.get_by_label("batch-pca", exact=True).uncheck()
     for figure in (second, shown.figure):
         figure.scroll_into_view_if_needed()
-        shown.page.wait_for_timeout(100)
+        figure.locator(".label", has_text="batch-pca").first.wait_for(state="detached")
         assert "batch-pca" not in figure.evaluate(named)
     assert "hidden=batch-pca" in shown.page.evaluate("location.hash")
     shown.figure.get_by_role("button", name="none", exact=True).click()
@@ -592,8 +592,12 @@ def test_markup_in_metrics_and_parameters_is_text_too(exhibiting):
 def test_on_a_phone_nothing_scrolls_sideways(shown):
     shown.page.set_viewport_size({"width": 390, "height": 844})
     shown.figure.scroll_into_view_if_needed()
-    shown.page.wait_for_timeout(500)
-    assert shown.figure.locator("svg.chart").bounding_box()["width"] <= 390
+    chart = shown.figure.locator("svg.chart")
+    for _ in range(1200):  # it is drawn anew a moment after the change of size
+        if chart.bounding_box()["width"] <= 390:
+            break
+        shown.page.wait_for_timeout(100)
+    assert chart.bounding_box()["width"] <= 390
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= 390
     shown.page.set_viewport_size({"width": 1440, "height": 900})
 
