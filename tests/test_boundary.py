@@ -11,6 +11,7 @@ from pkgutil import walk_packages
 import pytest
 
 import orthobench
+from orthobench.contract.solver import State
 
 CORE = Path(orthobench.__file__).parent
 HEAVY = {"numba", "matplotlib", "sklearn", "scipy", "pandas", "pooch"}
@@ -60,3 +61,17 @@ def test_dataclasses_are_frozen_but_for_what_holds_a_process_or_grows(room, muta
     }
     assert {item.__name__ for item in classes if not item.__dataclass_params__.frozen} == mutable
     assert len(classes) >= 5
+
+
+@pytest.mark.parametrize("plugin", ["orthobench_givens", "orthobench_gpower"])
+def test_states_take_no_attribute_that_is_not_declared(plugin):
+    package = import_module(plugin)
+    modules = [import_module(found.name) for found in walk_packages(package.__path__, f"{plugin}.")]
+    states = {
+        item
+        for module in modules
+        for item in vars(module).values()
+        if isinstance(item, type) and issubclass(item, State) and item.__module__ == module.__name__
+    }
+    assert states
+    assert not [state.__name__ for state in states if state.__dictoffset__]

@@ -1,6 +1,7 @@
 """Changes of solvers between two stores: numpy alone, and solvers that did not change."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -91,6 +92,13 @@ def test_few_seeds_are_undecidable_and_six_decide_one_comparison():
     assert changes(values, {"a": [2.0] * 5})["a"].direction is Direction.UNDECIDABLE
     assert changes(values, {"a": [2.0] * 5})["a"].needed == 6
     assert changes({"a": [1.0] * 6}, {"a": [2.0] * 6})["a"].direction is Direction.HIGHER
+
+
+def test_the_range_of_six_seeds_is_the_interval_of_one_solver_and_too_narrow_for_two():
+    first, second = [1.0] * 6, [1.5, 1.1, 1.2, 1.3, 1.4, 1.6]
+    assert changes({"a": first}, {"a": second})["a"].interval == pytest.approx((1.1, 1.6))
+    two = changes({"a": first, "b": first}, {"a": second, "b": second})
+    assert two["a"].interval == (0, math.inf)
 
 
 def test_solvers_that_did_not_change_are_rarely_said_to_have():

@@ -13,7 +13,8 @@ from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import Ending
 from orthobench.harness.trace import Mark
-from orthobench.stats.curves import LONGEST, curve
+from orthobench.stats import curves
+from orthobench.stats.curves import LONGEST, Traces, curve
 from orthobench.stats.summaries import summaries
 
 INF = math.inf
@@ -97,6 +98,23 @@ class TestCurve:
         assert dict(zip(c.x, c.low, strict=True))[10] == pytest.approx(8)
         assert c.low[-1] == 2
         np.testing.assert_array_equal(curve([slow], "samples", "gap").x, [9])
+
+    def test_holds_each_start_of_a_run_whose_later_checkpoints_have_values_of_their_own(self):
+        """The second start is that of a run with two checkpoints before its first step."""
+        points = ((1.0, 0, 8.0), (2.0, 0, 7.0), (10.0, 1, 4.0), (20.0, 2, 2.0), (40.0, 3, 1.0))
+        marks = tuple(Mark(at, 0.0, Work(steps), {"gap": y}) for at, steps, y in points)
+        other = record([(x, 9.0) for x in (1, 1.9, 5, 9, 10, 20, 30, 40)], 1)
+        c = curve([replace(record([]), trace=marks), other], "seconds", "gap")
+        low = dict(zip(c.x, c.low, strict=True))
+        assert [low[x] for x in (1.9, 5, 9, 10, 20, 40)] == [8, 7, 7, 4, 2, 1]
+
+    def test_aligns_the_runs_once_for_all_metrics(self, monkeypatch):
+        made = []
+        thinned = curves._grid
+        monkeypatch.setattr(curves, "_grid", lambda xs: made.append(1) or thinned(xs))
+        traces = Traces([record([(1, 4.0), (2, 1.0)], other=3.0)])
+        assert [traces.curve("samples", name).median[-1] for name in ("gap", "other")] == [1, 3]
+        assert len(made) == 1
 
     def test_of_many_checkpoints_is_thinned_to_a_geometric_grid_with_both_ends(self):
         c = curve([record([(x, 1 / x) for x in range(3, 2 * LONGEST)])], "samples", "gap")

@@ -7,6 +7,7 @@ import pytest
 from orthobench_gpower.tpower import TPower, largest
 
 import orthobench as ob
+from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
 
 
@@ -98,3 +99,31 @@ def test_data_of_low_rank_leave_columns_empty_and_too_many_loadings_are_refused(
     assert np.array_equal(Z.any(axis=0), [True, False])
     with pytest.raises(UsageError, match="cardinality = 10 is more than the 3 features"):
         ob.solve("tpower", ob.sparse_pca(A, m=2))
+
+
+def run(solver, A, m):
+    """Return the state at the end, and the numbers of loadings on the way."""
+    oracle = ob.sparse_pca(A, m=m).oracle
+    state, sizes = solver.init(oracle, np.random.default_rng(0)), []
+    while state.status is Status.RUNNING:
+        solver.step(oracle, state)
+        sizes.append(len(state.support))
+    return state, sizes
+
+
+def test_a_warm_start_halves_the_number_of_loadings_from_eight_times_as_many():
+    _, sizes = run(TPower(cardinality=3, start="warm"), spiked(40, 60, 0), 1)
+    assert list(dict.fromkeys(sizes)) == [24, 12, 6, 3]
+
+
+def test_flops_are_those_of_products_with_all_data_and_with_the_support():
+    d, N, c = 30, 50, 5
+    state, sizes = run(TPower(cardinality=c, start="largest"), spiked(d, N, 0), 2)
+    start, step = 2 * d * N + 2 * N + 3, 2 * d * N + 2 * N + 2 * c * N + 3 * c
+    assert state.work.flops == 2 * start + len(sizes) * step + 4 * c * N
+
+
+def test_a_component_far_smaller_than_the_first_is_found():
+    A = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1e-9, -1e-9]])
+    state, _ = run(TPower(cardinality=1), A, 2)
+    np.testing.assert_array_equal(np.abs(state.Z), np.eye(2))
