@@ -157,6 +157,17 @@ def test_settings_that_an_executor_does_not_have_are_refused(settings, message):
         chosen(*settings)
 
 
+def test_settings_reach_the_executor_that_has_them():
+    assert chosen("inline") is chosen("inline", 1, 1, Limits()) is inline.run
+    alone = {"workers": 1, "threads": 1, "limits": None}
+    assert chosen("local").keywords == alone
+    assert chosen("dask").keywords == {**alone, "scheduler": None}
+    limits = Limits(timeout=1e-3, memory=1)
+    assert chosen("dask", 2, 3, limits, "tcp://x:1").keywords == {
+        "workers": 2, "threads": 3, "limits": limits, "scheduler": "tcp://x:1",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("nan")}, {"memory": 0}])
 def test_limits_that_cannot_be_are_refused(limits):
     with pytest.raises(UsageError, match="must be positive"):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from orthobench.contract.problem import Instance
 from orthobench.contract.solution import Solution
-from orthobench.contract.solver import Status
+from orthobench.contract.solver import Status, Work
 from orthobench.errors import DataError
 from orthobench.harness import preparation
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import FEASIBLE, TOLERANCE, VIOLATION, feasible_up_to
 from orthobench.harness.preparation import ready_oracle
-from orthobench.harness.run import checkpoints
+from orthobench.harness.run import _throttled, checkpoints
 from orthobench.harness.stopping import Budget, Ending, Stop, Target
-from orthobench.harness.trace import Recording
+from orthobench.harness.trace import Mark, Recording
 from orthobench.tools.geometry import drift, polar, random_point
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -388,3 +388,11 @@ def test_a_solver_is_warmed_up_once_for_each_size(toys, monkeypatch):
         oracle.order = order
         harness.run(replace(instance, oracle=oracle), Counting(), Budget(steps=1), STREAMS)
     assert begun == [(6, 2, 3)] * 3 + [(6, 2, 4)] * 2
+
+
+def test_a_rule_is_evaluated_at_most_every_20_ms_on_the_clock():
+    seen = []
+    rule = _throttled(lambda mark, solution: seen.append(mark.seconds))
+    for seconds in (0.0, 0.019, 0.02, 0.039, 0.04, 1.0, 1.001):
+        rule(Mark(seconds, 0.0, Work()), None)
+    assert seen == [0.0, 0.02, 0.04, 1.0]

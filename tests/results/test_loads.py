@@ -31,3 +31,15 @@ def test_what_was_not_measured_stays_unknown():
 def test_bytes_of_another_length_are_refused():
     with pytest.raises(MisfitError, match="its load has 9 bytes"):
         unpacked(bytes(9))
+
+
+def test_they_are_five_numbers_of_two_bytes():
+    stored = bytes.fromhex("0400 3200 ffff e803 ffff")
+    assert packed((Load(4, 0.5, 1000), Load(4, None, None))) == stored
+    assert unpacked(stored) == (Load(4, 0.5, 1000), Load(4, None, None))
+
+
+@pytest.mark.parametrize("processors", ["0000", "ffff"])
+def test_a_machine_that_did_not_say_has_one_processor(processors):
+    before, after = unpacked(bytes.fromhex(processors + 4 * "0000"))
+    assert before == after == Load(1, 0.0, 0)

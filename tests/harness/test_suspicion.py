@@ -1,0 +1,39 @@
+"""When a clock is not to be trusted: what a run may take off its clock, and not more."""
+
+import math
+
+import pytest
+
+from orthobench.harness.executors.guard import suspicion
+from orthobench.tools.usage import Usage
+
+
+def usage(cpu=0.0, wall=0.0, queued=0.0, children=0):
+    return Usage(cpu=cpu, wall=wall, queued=queued, children=children)
+
+
+@pytest.mark.parametrize(
+    ("clock", "threads", "volume", "most"),
+    [
+        (0.0, 1, 0, 0.25),
+        (10.0, 1, 0, 12.25),
+        (10.0, 4, 0, 42.25),
+        (0.0, 1, 10**8, 1.25),
+        (10.0, 2, 10**9, 32.25),
+    ],
+)
+def test_cpu_time_may_exceed_all_threads_by_a_fifth_of_the_clock(clock, threads, volume, most):
+    assert suspicion(usage(cpu=most - 1e-6), clock, threads, volume) is None
+    said = suspicion(usage(cpu=most + 1e-6), clock, threads, volume)
+    assert said.endswith(f"s of CPU time where its clock says {clock:.3g} s")
+
+
+@pytest.mark.parametrize(("clock", "queued", "most"), [(0, 0, 2), (10, 0, 14), (10, 5, 19)])
+def test_two_seconds_and_waiting_for_a_core_are_allowed_beside_the_clock(clock, queued, most):
+    assert suspicion(usage(wall=most - 1e-6, queued=queued), clock, 4, 0) is None
+    said = suspicion(usage(wall=most + 1e-6, queued=queued), clock, 4, 10**9)
+    assert said == f"the run took {most - queued} s where its clock says {clock} s"
+
+
+def test_processes_that_are_left_are_suspect_whatever_the_clock_says():
+    assert suspicion(usage(children=1), math.inf, 1, 0).startswith("processes that the solver")

@@ -1,0 +1,170 @@
+"""What a store may hold, and what was not written by orthobench, at its bounds."""
+
+import json
+import math
+import struct
+
+import pytest
+
+from orthobench.harness.suite import Level
+from orthobench.results import checks
+from orthobench.results.checks import MisfitError
+
+LARGEST = 2**63 - 1
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "value", [0, -1, LARGEST, -LARGEST - 1, 0.5, math.inf, math.nan, "a", None, True]
+)
+def test_single_values_are_parameters(value):
+    assert checks.scalars({"a": value}, "it") == {"a": value}
+
+
+@pytest.mark.parametrize("value", [LARGEST + 1, -LARGEST - 2, [], {}, b"a"])
+def test_other_values_and_numbers_beyond_64_bits_are_none(value):
+    with pytest.raises(MisfitError, match="it are not single values by name"):
+        checks.scalars({"b": 1, "a": value}, "it")
+    with pytest.raises(MisfitError, match="it are not single values by name"):
+        checks.scalars([value], "it")
+
+
+def test_finite_numbers_are_numbers():
+    assert all(map(checks.is_number, (0, -1.5, LARGEST)))
+    assert not any(map(checks.is_number, (math.inf, math.nan, "1", None, LARGEST + 1, [1])))
+
+
+def test_texts_by_name_have_those_that_are_needed():
+    assert checks.texts({"a": "x", "b": ""}, "they", "a") == {"a": "x", "b": ""}
+    assert checks.texts({}, "they") == {}
+    for value in ({"b": "x"}, {"a": 1}, {"a": "x", "b": None}, ["a"], None):
+        with pytest.raises(MisfitError, match="they are not texts by name with a, c, but"):
+            checks.texts(value, "they", "a", "c")
+    with pytest.raises(MisfitError, match="they are not texts by name, but"):
+        checks.texts({"a": 1}, "they")
+
+
+SETTINGS = {"budget": {"steps": 3}, "versions": {"orthobench": "1"}, "until": None}
+CONTENT = {
+    **SETTINGS,
+    "problem": {"name": "p", "parameters": {"n": 1}},
+    "solver": {"name": "s", "parameters": {}},
+    "seed": 0,
+}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{}, {"until": {"metric": "gap", "value": 0.1}}, {"measure": "memory"}, {"budget": {}}],
+)
+def test_what_a_cell_depends_on_is_read(part):
+    assert checks.content(json.dumps({**CONTENT, **part})) == {**CONTENT, **part}
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ({"budget": None}, "the budget are not single values"),
+        ({"budget": {"steps": "3"}}, "the budget is not of numbers"),
+        ({"budget": {"flops": 1, "steps": math.inf}}, "the budget is not of numbers"),
+        ({"versions": {"orthobench": 1}}, "the versions are not texts"),
+        ({"until": {"metric": 1}}, "the target is not one of a metric"),
+        ({"until": {}}, "the target is not one of a metric"),
+        ({"until": "gap"}, "the target is not one of a metric"),
+        ({"measure": 1}, "what was measured is 1"),
+        ({"problem": "p"}, "the problem is not a name with parameters"),
+        ({"solver": {"parameters": {}}}, "the solver is not a name with parameters"),
+        ({"solver": {"name": "s", "parameters": {"a": []}}}, "the parameters of the solver are"),
+        ({"seed": 0.0}, "the seed is 0.0"),
+    ],
+)
+def test_what_no_cell_depends_on_is_refused(part, reason):
+    with pytest.raises(MisfitError, match=reason):
+        checks.content(json.dumps({**CONTENT, **part}))
+
+
+@pytest.mark.parametrize("text", ["", "{", DEEP, "\ud800", "[1]"])
+def test_what_is_no_json_or_no_object_is_refused(text):
+    with pytest.raises(MisfitError, match=r"is not JSON|values by name"):
+        checks.content(text)
+
+
+def test_levels_are_a_metric_with_a_number_each():
+    assert checks.levels([["gap", 0.5], ["loss", 2]]) == (Level("gap", 0.5), Level("loss", 2))
+    assert checks.levels([]) == ()
+    for value in ("gap", [["gap"]], [["gap", 1, 2]], [[1, 1]], [["gap", "1"]], [["gap", 1], {}]):
+        with pytest.raises(MisfitError, match="the levels are not metrics with numbers"):
+            checks.levels(value)
+
+
+def test_names_are_all_different():
+    assert checks.names(["a", "b"]) == ("a", "b")
+    assert checks.names([]) == ()
+    for value in (["a", "b", "a"], ["a", 1], "ab", None, {"a": 1}):
+        with pytest.raises(MisfitError, match="the metrics are not different names"):
+            checks.names(value)
+
+
+STARTED, RAN_ON = "2026-01-02T03:04:05+00:00", {"python": "3.11"}
+
+
+def session(text="", environment=RAN_ON, started=STARTED, ended=None):
+    return checks.session(text, "orthobench run", json.dumps(environment), started, ended)
+
+
+def test_a_session_has_a_short_suite_and_two_dates_of_which_the_second_may_be_missing():
+    assert session("x" * 2**20) == session(ended=STARTED) == RAN_ON
+    with pytest.raises(MisfitError, match="the suite of a session has 1048577 characters"):
+        session("x" * (2**20 + 1))
+    for dates in ({"started": "today"}, {"ended": "today"}):
+        with pytest.raises(ValueError, match="Invalid isoformat"):
+            session(**dates)
+
+
+@pytest.mark.parametrize("part", ["packages", "run", "git", "blas"])
+def test_what_a_session_ran_on_has_single_values_in_each_part(part):
+    pools = [{"name": "openblas"}, {"threads": 1}]
+    known = pools if part == "blas" else {"a": 1}
+    for found in (known, None, {}):
+        assert session(environment={part: found}) == {part: found}
+    for wrong in ({"a": [1]}, [{"a": 1}, {"b": {}}], "a"):
+        with pytest.raises(MisfitError, match="of a session are not single values"):
+            session(environment={part: wrong})
+    with pytest.raises(MisfitError, match="the environment of a session is"):
+        session(environment=["python"])
+
+
+@pytest.mark.parametrize("cost", [0, 1, LARGEST])
+def test_a_last_checkpoint_has_work_and_at_most_three_decades(cost):
+    checks.costs(1, (cost, 0, 1), (0, 1e9))
+    checks.costs(0, (None,) * 3, (None, None))
+
+
+@pytest.mark.parametrize(
+    ("points", "work", "times", "reason"),
+    [
+        (-1, (None,), (None,), "it has -1 checkpoints"),
+        (0, (1, None), (None,), "it has a last checkpoint, and a trace without any"),
+        (0, (None,), (0.0,), "it has a last checkpoint, and a trace without any"),
+        (1, (0, None), (0.0,), "it has done None steps"),
+        (1, (0, -1), (0.0,), "it has done -1 steps"),
+        (2, (0,), (0.0, None), "it has taken None seconds"),
+        (2, (0,), (0.0, -1e-9), "it has taken -1e-09 seconds"),
+        (2, (0,), (0.0, 1e9 + 1), "it has taken 1000000001.0 seconds"),
+        (2, (0,), (0.0, math.nan), "it has taken nan seconds"),
+    ],
+)
+def test_other_last_checkpoints_are_refused(points, work, times, reason):
+    with pytest.raises(MisfitError, match=reason):
+        checks.costs(points, work, times)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError, TypeError, AttributeError, OverflowError, struct.error]
+)
+def test_what_is_wrong_in_the_rows_of_a_cell_names_it(error):
+    with (
+        pytest.raises(MisfitError, match="the cell '0123456789ab': too long"),
+        checks.named("0123456789abcdef"),
+    ):
+        raise error("too long")
