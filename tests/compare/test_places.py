@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_places import marked
 
 from orthobench.compare import run as comparing
 from orthobench.compare.cells import SideCells
@@ -30,7 +31,9 @@ name = "oja"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on", ["numpy/float32", "torch:cpu", "torch:cuda", "torch:cuda/float32"])
+@pytest.mark.parametrize(
+    "on", marked("numpy/float32", "torch:cpu", "torch:cuda", "torch:cuda/float32")
+)
 def test_the_same_code_raises_no_alarm(tmp_path, on):
     if why := place_of(on).missing():
         pytest.skip(why)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from gpu_places import marked
 from orthobench_gpower.gpower import GPower
 from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient
 from orthobench_tensor_power import PolarPower
@@ -87,8 +88,10 @@ def needed(on):
 @pytest.mark.parametrize(
     "on",
     [
-        "torch:cpu", "torch:cuda", "cupy", *sorted(SINGLE),
-        pytest.param("jax:cpu", marks=pytest.mark.slow),  # it compiles for each length of a chunk
+        *marked("torch:cpu", "torch:cuda", "cupy", *sorted(SINGLE)),
+        # it compiles for each length of a chunk
+        pytest.param("jax:cpu", marks=pytest.mark.slow),
+        pytest.param("jax:cuda", marks=[pytest.mark.slow, pytest.mark.cuda]),
     ],
 )  # fmt: skip
 def test_runs_are_those_of_numpy(solver, on):
@@ -98,7 +101,7 @@ def test_runs_are_those_of_numpy(solver, on):
     check_libraries(solver, example(solver), on, tolerance)
 
 
-@pytest.mark.parametrize("on", [REFERENCE, "torch:cpu", "torch:cuda"])
+@pytest.mark.parametrize("on", marked(REFERENCE, "torch:cpu", "torch:cuda"))
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_oracles_compute_there_what_they_compute_in_numpy(name, on):
     needed(on)

@@ -1,6 +1,7 @@
 """What a suite names and no judge reports is refused before anything runs, or is written."""
 
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import orthobench as ob
 from orthobench.harness.cell import instance_of
 from orthobench.harness.suite import PlannedProblem, PlannedSolver, Suite
+from orthobench.tools.places import place_of
 
 
 def suite(*solvers, problem=None, **tables):
@@ -55,6 +57,20 @@ def test_a_metric_of_some_solutions_only_can_be_asked_for(tmp_path, metric):
     for record in results.records:
         assert record.stop.status.value == "target"
         assert metric in record.trace[-1].metrics
+
+
+@pytest.mark.parametrize("library", ["torch", "jax", "cupy"])
+def test_an_array_library_that_is_missing_is_refused_with_its_remedy(
+    tmp_path, monkeypatch, library
+):
+    monkeypatch.setattr(
+        "orthobench.tools.array_libraries.find_spec",
+        lambda name: None if name == library else find_spec(name),
+    )
+    said = f"on {place_of(library)}: {library} is not installed: pip install {library}"
+    with pytest.raises(ob.UsageError, match=said):
+        ob.run(suite(on=["numpy", library]), tmp_path / "s.sqlite", quiet=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_tuning_without_validation_data_is_refused(tmp_path):

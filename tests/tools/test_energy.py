@@ -67,5 +67,16 @@ def test_without_a_counter_there_is_a_reason(tree, tmp_path, monkeypatch):
     assert "there is no counter" in (HostJoules.missing() or "")
 
 
-def test_the_counter_of_a_device_needs_its_library():
-    assert (energy.DeviceJoules.missing() or "").startswith(("pynvml is not installed", "NVML"))
+def test_the_counter_of_a_device_needs_its_library(monkeypatch):
+    monkeypatch.setattr(energy, "find_spec", lambda name: None)
+    why = "pynvml is not installed: pip install nvidia-ml-py"
+    assert energy.DeviceJoules.missing() == why
+
+
+def test_a_device_without_a_counter_has_a_reason(monkeypatch):
+    def fails():
+        raise RuntimeError("no driver")
+
+    monkeypatch.setattr(energy, "find_spec", lambda name: name)
+    monkeypatch.setattr(energy, "_nvml", fails)
+    assert (energy.DeviceJoules.missing() or "").endswith("here (no driver)")

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gpu_places import marked
 
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.memory_peaks import CuPyPeak, HostPeak, JaxPeak, Peak, TorchPeak, device_peak
@@ -112,7 +113,7 @@ def test_each_library_of_a_device_has_a_peak(on, kind):
     assert device_peak(place_of("torch:cpu")) is None
 
 
-@pytest.mark.parametrize("on", ["torch:cuda", "jax:cuda", "cupy"])
+@pytest.mark.parametrize("on", marked("torch:cuda", "jax:cuda", "cupy"))
 def test_the_peak_of_a_gpu_is_that_of_its_arrays(on):
     place = place_of(on)
     if why := place.missing():

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from gpu_places import marked
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,10 +83,10 @@ def test_other_texts_are_refused(text, message):
         place_of(text)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("on", marked(*LIBRARIES, "torch:cuda", "jax:cuda"))
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_arrays_come_back_as_they_went(library, dtype):
-    place = Place(library, LIBRARIES[library].devices[0], dtype)
+def test_arrays_come_back_as_they_went(on, dtype):
+    place = replace(place_of(on), dtype=dtype)
     if why := place.missing():
         pytest.skip(why)
     values = np.random.default_rng(0).standard_normal((3, 2)).astype(dtype)
@@ -96,10 +99,13 @@ def test_arrays_come_back_as_they_went(library, dtype):
     assert place.to_numpy(place.array(np.arange(3))).dtype == np.int64
 
 
-def test_a_library_that_is_missing_is_named_with_its_remedy(monkeypatch):
+@pytest.mark.parametrize(
+    ("on", "distribution"), [("torch", "torch"), ("jax", "jax"), ("cupy", "cupy-cuda12x")]
+)
+def test_a_library_that_is_missing_is_named_with_its_remedy(monkeypatch, on, distribution):
     monkeypatch.setattr("orthobench.tools.array_libraries.find_spec", lambda name: None)
-    assert Place("torch").missing() == "torch is not installed: pip install torch"
-    assert Place("cupy", "cuda").missing() == "cupy is not installed: pip install cupy-cuda12x"
+    why = f"{on} is not installed: pip install {distribution}"
+    assert place_of(on).missing() == why
 
 
 def test_what_a_run_depends_on_names_the_tolerance_of_a_gpu(monkeypatch):

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from gpu_places import marked
 
 import orthobench as ob
 from orthobench.families.stiefel.autodiff import differentiated
@@ -133,7 +134,9 @@ def gradient_of_powers(X):
 
 
 @pytest.mark.parametrize("given", [(gradient_of_powers,), ()])
-@pytest.mark.parametrize("on", ["torch:cpu", "torch:cpu/float32", "torch:cuda", "jax:cpu", "cupy"])
+@pytest.mark.parametrize(
+    "on", marked("torch:cpu", "torch:cpu/float32", "torch:cuda", "jax:cpu", "cupy")
+)
 def test_functions_get_arrays_of_the_place_and_nothing_is_moved(on, given):
     place = place_of(on)
     if why := place.missing():

@@ -33,7 +33,15 @@ TINY = {
 }
 """What stands for the numbers of the suite; smaller ones stay."""
 
-CUDA = place_of("torch:cuda").missing()
+
+SWEPT = {
+    "spiked-covariance": ("n", "k"),
+    "stiefel-procrustes": ("n", "p"),
+    "quadratic-assignment": ("n",),
+    "stiefel-procrustes-batch": ("n", "p", "matrices"),
+    "nig-factor": ("n", "order"),
+}
+"""The parameters that are the size of each problem."""
 
 
 def tiny(*places):
@@ -75,8 +83,10 @@ def test_it_runs_at_tiny_sizes_and_says_where_places_break_even(tmp_path):
     }
 
 
-@pytest.mark.skipif(CUDA is not None, reason=str(CUDA))
+@pytest.mark.cuda
 def test_it_runs_on_a_gpu(tmp_path):
+    if why := place_of("torch:cuda").missing():
+        pytest.skip(why)
     assert ran(tmp_path, "numpy", "torch:cpu", "torch:cuda", "torch:cuda/float32")
 
 
@@ -92,9 +102,16 @@ def test_it_is_refused_before_it_runs_where_a_place_is_missing(tmp_path, monkeyp
 
 def test_every_size_of_it_is_one_that_problems_take():
     suite = from_table(tomllib.loads(SUITE.read_text(encoding="utf-8")), "devices", catalogue())
-    sizes = {(p.problem.name, p.problem.n) for p in suite.problems}
+    sizes = {
+        (p.problem.name, *(getattr(p.problem, name) for name in SWEPT[p.problem.name]))
+        for p in suite.problems
+    }
     assert sizes >= {
-        ("spiked-covariance", 1500), ("spiked-covariance", 5000), ("stiefel-procrustes", 2000),
-        ("quadratic-assignment", 1000), ("nig-factor", 5000), ("nig-factor", 50_000),
-        ("stiefel-procrustes-batch", 64),
-    }  # fmt: skip
+        *(("spiked-covariance", n, k) for n in (1500, 5000) for k in (100, 1000)),
+        ("stiefel-procrustes", 2000, 2000),
+        ("quadratic-assignment", 1000),
+        *(("stiefel-procrustes-batch", 64, 16, matrices) for matrices in (1, 10_000)),
+        *(("nig-factor", n, order) for n in (5000, 50_000) for order in (3, 4)),
+    }
+    pca = [p for p in suite.problems if p.problem.name == "spiked-covariance"]
+    assert {(p.budget.samples, p.problem.n) for p in pca} == {(2000, 1500), (15_000, 5000)}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gpu_places import marked
 from orthobench_givens.coordinate_descent import Givens
 from orthobench_peers.torch_optimizers import GeooptAdam
 from orthobench_problems.stiefel import StiefelProcrustesBatch
@@ -148,7 +149,7 @@ def test_a_batch_of_matrices_has_no_terms_to_draw():
 @pytest.mark.parametrize(
     "on",
     [
-        "array-api-strict", "torch:cpu", "torch:cuda", "cupy", "numpy/float32",
+        *marked("array-api-strict", "torch:cpu", "torch:cuda", "cupy", "numpy/float32"),
         pytest.param("jax:cpu", marks=pytest.mark.slow),  # it compiles for each length of a chunk
     ],
 )  # fmt: skip
