@@ -51,6 +51,7 @@ def examine() -> dict[str, Any]:
         },
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
         "places": dict(_places()),
+        "not_on": dict(_absent_places()),
         "left_out": [plugin.name for plugin in registry.left_out],
         "slow": list(_slow(registry)),
         "solvers": len(registry.solvers),
@@ -79,6 +80,8 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
         "packages": packages,
         **{f"[{extra}]": _extra(extra, versions) for extra, versions in report["extras"].items()},
         "computes on": "; ".join(_place(*item) for item in report["places"].items()),
+        "not on": "; ".join(f"{name} ({why})" for name, why in report["not_on"].items()) or "none",
+        "GPUs": "; ".join(map(_gpu, environment["gpus"])) or "none that nvidia-smi tells of",
         "BLAS": "; ".join(_blas(pool) for pool in environment["blas"]),
         "plugins": ", ".join(report["plugins"]) or "none",
         "catalogue": f"{report['solvers']} solvers, {report['problems_known']} problems",
@@ -86,7 +89,7 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
         "comparisons": _kept(report["environments"]),
     }
     for name, value in facts.items():
-        yield f"{click.style(f'{name:<12}', bold=True)}{value}"
+        yield f"{click.style(f'{name:<11} ', bold=True)}{value}"
     if report["left_out"]:
         yield f"{click.style('left out    ', bold=True)}{', '.join(report['left_out'])} ({CHOICE})"
     for slow in report["slow"]:
@@ -135,15 +138,28 @@ def _extra(extra: str, versions: Mapping[str, str | None]) -> str:
 
 def _places() -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield the places where solvers can compute here, with what results depend on."""
-    for name, library in LIBRARIES.items():
-        for device in library.devices:
-            place = Place(name, device)
-            if place.missing() is None:
-                yield str(place), place.facts()
+    for place in _devices():
+        if place.missing() is None:
+            yield str(place), place.facts()
     for reduction in ("blocks", "dask:2"):
         place = Place(reduction=reduction)
         if place.missing() is None:
             yield str(place), place.facts()
+
+
+def _absent_places() -> Iterator[tuple[str, str]]:
+    """Yield the devices where nothing can be computed here, with the reason."""
+    for place in _devices():
+        if why := place.missing():
+            yield str(place), why
+
+
+def _devices() -> list[Place]:
+    return [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
+
+
+def _gpu(facts: Mapping[str, str]) -> str:
+    return f"{facts['name']}, {facts['memory']}, driver {facts['driver']}"
 
 
 def _place(name: str, facts: Mapping[str, str]) -> str:

@@ -1,9 +1,11 @@
-"""The environment of runs: versions, processor, BLAS, git; stores keep it, `doctor` shows it."""
+"""The environment of runs: versions, processors, BLAS, git; stores keep it, `doctor` shows it."""
 
 from __future__ import annotations
 
 import os
 import platform
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,15 +17,19 @@ from orthobench.tools.git import GitError, git
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl", "pluggy")
 """The distributions whose versions are recorded."""
 
+GPU_FACTS = {"name": "name", "memory": "memory.total", "driver": "driver_version"}
+"""What nvidia-smi is asked about each GPU."""
+
 
 def snapshot() -> dict[str, Any]:
-    """Return versions, processor, load, BLAS libraries and git state, as plain values."""
+    """Return versions, processor, GPUs, load, BLAS libraries and git state, as plain values."""
     return {
         "orthobench": __version__,
         "python": sys.version.split()[0],
         "platform": platform.platform(),
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
+        "gpus": gpus(),
         "load": _load(),
         "packages": {name: version(name) for name in PACKAGES},
         "blas": _blas_libraries(),
@@ -38,6 +44,21 @@ def _cpu_model() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def gpus() -> list[dict[str, str]]:
+    """Return name, memory and driver of each GPU, as nvidia-smi tells them; none without it."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    asked = f"--query-gpu={','.join(GPU_FACTS.values())}"
+    command = [program, asked, "--format=csv,noheader"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    rows = [line.split(", ") for line in told.stdout.splitlines()]
+    return [dict(zip(GPU_FACTS, row, strict=True)) for row in rows if len(row) == len(GPU_FACTS)]
 
 
 def _blas_libraries() -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from orthobench.cli import doctor, import_time
 from orthobench.cli.import_time import ImportTime
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, Registry
-from orthobench.tools import distributions
+from orthobench.tools import array_libraries, distributions, environment
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -40,6 +40,19 @@ def test_the_extras_are_those_of_the_distribution():
     declared = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
     for extra, names in doctor.EXTRAS.items():
         assert sorted(text.partition(">")[0] for text in declared[extra]) == sorted(names)
+
+
+def test_gpus_are_shown_and_why_nothing_is_computed_on_a_device(registry, monkeypatch):
+    gpu = {"name": "Graphics A", "memory": "81559 MiB", "driver": "550.54.15"}
+    monkeypatch.setattr(environment, "gpus", lambda: [gpu])
+    monkeypatch.setattr(array_libraries, "find_spec", lambda name: None)
+    said = shown(doctor.examine())
+    assert "GPUs        Graphics A, 81559 MiB, driver 550.54.15" in said
+    (absent,) = [line for line in said if line.startswith("not on")]
+    assert "cupy (cupy is not installed: pip install cupy-cuda12x)" in absent
+    assert "torch:cuda (torch is not installed: pip install torch)" in absent
+    monkeypatch.setattr(environment, "gpus", list)
+    assert "GPUs        none that nvidia-smi tells of" in shown(doctor.examine())
 
 
 @pytest.fixture
