@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -212,6 +212,17 @@ def write(atlas: Atlas, path: Path) -> None:
         )
 
 
+def rounded(atlas: Atlas) -> Atlas:
+    """Return an atlas with the numbers that its file has.
+
+    Raises
+    ------
+    UsageError
+        Where pyarrow is not installed.
+    """
+    return replace(atlas, rows=tuple(_rows(_table(atlas).to_pydict(), Path(FORMAT))))
+
+
 def read(path: Path) -> Atlas:
     """Read an atlas.
 
@@ -271,13 +282,13 @@ def _table(atlas: Atlas) -> Any:
             arrays.append(pa.array(values, type=kinds[kind]))
         else:
             columns = np.array(values, float).reshape(len(values), len(_columns_of(attribute))).T
-            columns = _rounded(columns) if attribute.startswith(ROUNDED) else columns
+            columns = _with_few_bits(columns) if attribute.startswith(ROUNDED) else columns
             arrays += [pa.array(column) for column in columns.astype(np.float32)]
     about = json.dumps({**atlas.about, "format": FORMAT}, sort_keys=True)
     return pa.table(arrays, names=_names(), metadata={"orthobench": about})
 
 
-def _rounded(costs: Array) -> Array:
+def _with_few_bits(costs: Array) -> Array:
     """Return numbers with `BITS_OF_COSTS` bits."""
     mantissa, exponent = np.frexp(costs)
     kept: Array = np.ldexp(np.round(np.ldexp(mantissa, BITS_OF_COSTS)), exponent - BITS_OF_COSTS)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from orthobench.atlas.table import BITS_OF_COSTS, KINDS, Atlas, AtlasRow, read, write
+from orthobench.atlas.table import BITS_OF_COSTS, KINDS, Atlas, AtlasRow, read, rounded, write
 from orthobench.errors import DataError
 
 ABOUT = {"date": "2026-01-02", "suites": ["atlas-x"], "versions": {"orthobench": "1"}}
@@ -44,6 +44,13 @@ def test_reading_and_writing_again_changes_no_bit(rows, tmp_path):
     found = written(rows(), tmp_path / "a.parquet")
     write(found, tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_an_atlas_is_rounded_as_its_file_is(rows, tmp_path):
+    given = Atlas(tuple(rows()), ABOUT)
+    assert rounded(given).rows != given.rows
+    write(given, tmp_path / "a.parquet")
+    assert repr(rounded(given)) == repr(read(tmp_path / "a.parquet"))  # NaN is not equal to itself
 
 
 def test_an_empty_atlas_is_one(tmp_path):

@@ -91,6 +91,7 @@ def write_site(
         Where the folder has other files, cannot be written, or a package is missing.
     """
     refuse_foreign(folder)
+    atlas = table.rounded(atlas)  # so that pages say what is computed from the file
     found = answers(atlas)
     changes = history(atlas, found, previous)
     atlas = replace(atlas, about={**atlas.about, "history": as_values(changes)})
