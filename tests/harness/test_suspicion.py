@@ -1,11 +1,13 @@
 """When a clock is not to be trusted: what a run may take off its clock, and not more."""
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from orthobench.harness.executors.guard import suspicion
-from orthobench.tools.usage import Usage
+from orthobench.tools.usage import Usage, stolen
 
 
 def usage(cpu=0.0, wall=0.0, queued=0.0, children=0):
@@ -37,3 +39,17 @@ def test_two_seconds_and_waiting_for_a_core_are_allowed_beside_the_clock(clock, 
 
 def test_processes_that_are_left_are_suspect_whatever_the_clock_says():
     assert suspicion(usage(children=1), math.inf, 1, 0).startswith("processes that the solver")
+
+
+def test_what_a_host_took_raises_no_suspicion():
+    slow = Usage(wall=5.0, cpu=4.0, queued=0.1, children=0, stolen=3.0)
+    assert suspicion(slow, 1.0, 1, 0) is None
+    assert "took 5.9 s where" in suspicion(replace(slow, wall=9.0), 1.0, 1, 0)
+    assert "took 5 s of CPU time" in suspicion(replace(slow, cpu=8.0), 1.0, 1, 0)
+    assert (slow - replace(slow, stolen=1.0)).stolen == 2.0
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="Linux counts, others do not")
+def test_what_a_host_took_never_falls():
+    before = stolen()
+    assert 0 <= before <= stolen()
