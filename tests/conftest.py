@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import ClassVar
@@ -32,6 +33,13 @@ settings.register_profile(
     "repeatable", max_examples=50, derandomize=True, deadline=None, database=None
 )
 settings.load_profile("repeatable")
+
+with suppress(ImportError):
+    # hypothesis would read every source that a process has imported, for constants to try: seconds,
+    # and examples that depend on what else was imported
+    from hypothesis.internal.conjecture import providers
+
+    providers.is_local_module_file = lambda path: False
 
 pytest_plugins = ["orthobench.testing.pytest_plugin"]
 
