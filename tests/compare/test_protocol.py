@@ -95,7 +95,7 @@ def test_an_orthobench_from_before_version_0_is_refused(orthobench):
 
 def test_an_orthobench_without_a_protocol_is_served(orthobench):
     python = orthobench(OLD)
-    with sides(python, sys.executable) as (base, _), SideProcess(base, "cpu", 1, 60.0) as process:
+    with sides(python, sys.executable) as (base, _), SideProcess(base, "cpu", 1, 600.0) as process:
         assert "SimpleNamespace" in process.ask("suite", name="any")["text"]
         with pytest.raises(SideError, match="TypeError"):  # from_table is none
             process.ask("plan", text="", name="any", changes={"problem": 1})
