@@ -83,6 +83,7 @@ def compared(base, head, suite, **options):
     }
 
 
+@pytest.mark.wide
 def test_trials_are_compared_on_every_seed(tmp_path):
     suite = tmp_path / "tuned.toml"
     suite.write_text("""
@@ -329,7 +330,7 @@ def test_a_solver_that_takes_twice_as_long_is_found(suite, tmp_path):
 
 
 def test_a_process_tells_what_it_was_asked_in_vain():
-    with SideProcess(HERE, "cpu", 1, 60.0) as process:
+    with SideProcess(HERE, "cpu", 1, 600.0) as process:
         with pytest.raises(SideError, match="unknown suite 'nothing'"):
             process.ask("suite", name="nothing")
         assert "quickstart" not in process.ask("suite", name="quickstart")["text"][:5]

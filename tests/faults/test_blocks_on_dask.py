@@ -56,6 +56,7 @@ def when(log, count, then):
     return thread
 
 
+@pytest.mark.wide
 def test_two_workers_give_the_bits_of_this_process_and_listen_to_nobody_else(log):
     before, family = of_this_process()
     heard = set()

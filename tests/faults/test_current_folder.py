@@ -35,6 +35,7 @@ def test_by_the_local_executor(planted, faults):
     assert endings(local.run([cell])) == [Ending.BUDGET]
 
 
+@pytest.mark.wide
 def test_by_dask(planted, faults):
     pytest.importorskip("distributed")
     from orthobench.harness.executors import dask
@@ -43,11 +44,12 @@ def test_by_dask(planted, faults):
     assert endings(dask.run([cell])) == [Ending.BUDGET]
 
 
+@pytest.mark.wide
 def test_by_a_comparison(planted, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(planted))
     with sides(sys.executable, sys.executable, here=planted) as (base, _):
         assert base.python == Path(sys.executable)
-    with SideProcess(Side("BASE", "environment", "", base.python), "cpu", 1, 60.0) as process:
+    with SideProcess(Side("BASE", "environment", "", base.python), "cpu", 1, 600.0) as process:
         assert "[[problem]]" in process.ask("suite", name="quickstart")["text"]
 
 

@@ -60,6 +60,7 @@ def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
     assert "No space left" in event.outcome.stop.reason
 
 
+@pytest.mark.wide
 def test_nobody_can_connect_to_a_cluster_of_its_own(faults):
     before, _ = of_this_process()
     events = dask.run(cells(faults, 3), 2)

@@ -91,6 +91,7 @@ class TestExpectedCosts:
         error = np.std(taken) / math.sqrt(len(taken))
         assert abs(np.mean(taken) - found.cost[0, 0]) < 4 * error
 
+    @pytest.mark.wide
     def test_interval_holds_the_truth_about_as_often_as_it_says(self):
         rng = np.random.default_rng(1)
         held = 0

@@ -84,6 +84,7 @@ def test_one_disturbance_costs_little_where_observations_have_a_reach():
     assert log_evidence(x, 0.02, reach=0.1) > log_evidence(x, 0.02) + 0.5
 
 
+@pytest.mark.wide
 def test_bounds_cover_the_mean_at_all_times():
     rng = np.random.default_rng(4)
     missed = 0

@@ -59,6 +59,7 @@ def answer(process):
     return float(value), int(misses)
 
 
+@pytest.mark.wide
 def test_a_kernel_is_compiled_once_until_any_source_changes(package):
     together = [started(package), started(package)]
     assert sorted(map(answer, together)) == [(4.0, 0), (4.0, 1)]

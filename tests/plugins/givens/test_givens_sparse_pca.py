@@ -133,6 +133,7 @@ def test_a_million_rotations_do_not_drift():
     )
 
 
+@pytest.mark.wide
 def test_a_million_rotations_that_all_turn_leave_u_orthogonal():
     """The identity is rotated by the angles that random columns ask for."""
     rng = np.random.default_rng(1)

@@ -72,6 +72,7 @@ def ran(tmp_path, *places):
     return {plot.name for plot in plots}
 
 
+@pytest.mark.wide
 def test_it_runs_at_tiny_sizes_and_says_where_places_break_even(tmp_path):
     swept = ran(tmp_path, "numpy", "numpy/float32")
     assert swept >= {

@@ -37,6 +37,7 @@ def one_pass(path, order, rows):
     return float(before), float(after)
 
 
+@pytest.mark.wide
 def test_a_pass_stays_far_below_the_size_of_the_file(tmp_path):
     rows = 300 * 10**6 // ROW_BYTES
     sparse_file(tmp_path / "large.npy", rows)

@@ -119,6 +119,7 @@ def test_opposite_eigenvalues_cycle(tucker):
     assert state.work.steps <= 10
 
 
+@pytest.mark.wide
 @given(st.integers(0, 200), st.integers(2, 4), st.integers(1, 3))
 @settings(max_examples=20)
 def test_no_false_alarm(tucker, seed, order, r):

@@ -46,9 +46,14 @@ def boxes(fig, layout):
 
 
 CASES = [
-    ("plain", 4, "screen"), ("long names", 2, "screen"), ("titles", 1, "screen"),
-    ("long names", 1, "one-column"), ("titles", 2, "one-column"),
-    ("long names", 3, "two-column"), ("categories", 3, "two-column"),
+    ("plain", 4, "screen"), ("categories", 3, "two-column"), ("long names", 1, "one-column"),
+    *(
+        pytest.param(*case, marks=pytest.mark.wide)
+        for case in (
+            ("long names", 2, "screen"), ("titles", 1, "screen"), ("titles", 2, "one-column"),
+            ("long names", 3, "two-column"),
+        )
+    ),
 ]  # fmt: skip
 
 
