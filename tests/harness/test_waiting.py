@@ -3,9 +3,10 @@
 import pytest
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import inline
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.executors import inline, waiting
+from orthobench.harness.executors.waiting import Waiting, kernels_of
 from orthobench.harness.stopping import Budget
+from orthobench.registry.plugins import catalogue
 
 
 def cells(toys, sizes=(4, 5), seeds=(0, 1), steps=(0.5, 1.0)):
@@ -41,6 +42,55 @@ def test_cells_that_are_added_come_before_those_of_later_problems(toys):
     waiting.add([late])
     assert list(waiting.drained()) == [others[0], others[1], late]
     assert waiting.take() is None
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """Solvers with a step of 1 call other kernels than those with smaller steps."""
+
+    def of(cell):
+        return frozenset({"shared", "slow"} if cell.solver.step_size < 1 else {"shared", "quick"})
+
+    monkeypatch.setattr(waiting, "kernels_of", of)
+
+
+@pytest.mark.usefixtures("kernels")
+class TestKernelsThatAreCompiledBeside:
+    def test_cells_that_would_wait_for_most_of_them_come_last(self, toys):
+        planned = cells(toys, sizes=(4,), seeds=(0,), steps=(0.5, 0.6, 1.0))
+        queue = Waiting(planned)
+        first = queue.take()
+        assert queue.take(beside=[first]) is planned[2]
+        assert queue.take(beside=[first]) is planned[1]
+
+    def test_cells_of_later_problems_come_before_cells_that_would_wait(self, toys):
+        planned = cells(toys, sizes=(4, 5), seeds=(0,), steps=(0.5, 0.6, 1.0))
+        queue = Waiting(planned)
+        queue.finish(planned[2])
+        first = queue.take()
+        held = first.problem, first.seed
+        taken = [queue.take(held, beside=[first]) for _ in range(3)]
+        assert taken == [planned[2], planned[5], planned[1]]
+
+    def test_once_they_are_compiled_the_first_problem_goes_on(self, toys):
+        planned = cells(toys, sizes=(4, 5), seeds=(0,), steps=(0.5, 0.6, 0.7))
+        queue = Waiting(planned)
+        queue.finish(queue.take())
+        second = queue.take()
+        assert second is planned[1]
+        assert queue.take(beside=[second]) is planned[2]
+
+
+def test_kernels_of_a_solver_are_in_modules_that_it_imports():
+    def of(name):
+        solver = catalogue().solver(name)
+        return kernels_of(Cell(catalogue().problem("digits"), solver, 0, Budget(samples=1)))
+
+    update = "orthobench_stochastic_pca.updates"
+    assert update in of("meg") & of("incremental-pca")
+    assert of("oja")
+    assert update not in of("oja")
+    assert not of("batch-pca")
 
 
 @pytest.mark.parametrize("follow", [0, 3])

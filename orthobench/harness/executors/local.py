@@ -54,7 +54,9 @@ def run(
             yield from _assign(crew, waiting)
             if not any(worker.request for worker in crew):
                 return
-            yield from _next_events(crew, replies)
+            for event in _next_events(crew, replies):
+                waiting.finish(event.cell)
+                yield event
     finally:
         for worker in crew:
             worker.close()
@@ -179,10 +181,13 @@ class Worker:
         return None if cell is None else Event(cell, self.name, outcome)
 
 
-def _assign(crew: Iterable[Worker], waiting: Waiting) -> Iterator[Event]:
+def _assign(crew: Sequence[Worker], waiting: Waiting) -> Iterator[Event]:
     """Give every idle worker a cell."""
     for i, worker in enumerate(crew):
-        if worker.request is None and (cell := waiting.take(worker.held, last=bool(i % 2))):
+        beside = [other.cell for other in crew if other.cell]
+        if worker.request is None and (
+            cell := waiting.take(worker.held, last=bool(i % 2), beside=beside)
+        ):
             worker.begin(cell)
             yield Event(cell, worker.name)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from typing import TypeAlias
 
 from orthobench.contract.problem import AnyProblem
 from orthobench.harness.cell import Cell
+from orthobench.harness.source_digests import imports, reached
 
 Data: TypeAlias = tuple[AnyProblem, int]
 """The problem and the seed: cells with equal ones share an instance."""
+
+COMPILER = "orthobench.tools.compiled"
+"""What modules of kernels import."""
 
 
 class Waiting:
@@ -24,6 +29,7 @@ class Waiting:
 
     def __init__(self, cells: Iterable[Cell] = ()) -> None:
         self._problems: dict[AnyProblem, dict[int, list[Cell]]] = {}
+        self._compiled = frozenset[str]()
         self.add(cells)
 
     @classmethod
@@ -46,7 +52,13 @@ class Waiting:
         while (cell := self.take()) is not None:
             yield cell
 
-    def take(self, held: Data | None = None, last: bool = False) -> Cell | None:
+    def finish(self, cell: Cell) -> None:
+        """Take notice that a cell is finished: its kernels are compiled."""
+        self._compiled |= kernels_of(cell)
+
+    def take(
+        self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
+    ) -> Cell | None:
         """Return the next cell for a worker, or None where none waits now.
 
         Parameters
@@ -57,20 +69,41 @@ class Waiting:
         last : bool
             The last cell on the same data instead of the first, so that two workers that begin
             with the same solvers do not wait for each other to compile a kernel.
+        beside : collection of Cell
+            What other workers run. Cells whose kernels these may be compiling come after all
+            others: they would only wait.
         """
-        data = held if held and held[1] in self._problems.get(held[0], ()) else self._next()
+        compiling = frozenset[str]().union(*map(kernels_of, beside)) - self._compiled
+        data = self._next(held, compiling) or self._next(held)
         if data is None:
             return None
         problem, seed = data
         cells = self._problems[problem][seed]
-        cell = cells.pop(-1 if last else 0)
+        order = reversed(range(len(cells))) if last else range(len(cells))
+        cell = cells.pop(min(order, key=lambda i: len(kernels_of(cells[i]) & compiling)))
         if not cells:
             del self._problems[problem][seed]
         return cell
 
-    def _next(self) -> Data | None:
-        """Return the problem and the seed to go on with."""
+    def _next(self, held: Data | None, compiling: frozenset[str] = frozenset()) -> Data | None:
+        """Return the problem and the seed to go on with: some cell there needs no such kernel."""
+
+        def free(cells: Iterable[Cell]) -> bool:
+            return any(compiling.isdisjoint(kernels_of(cell)) for cell in cells)
+
+        if held and free(self._problems.get(held[0], {}).get(held[1], ())):
+            return held
         for problem, seeds in self._problems.items():
-            if seeds:
-                return problem, max(seeds, key=lambda seed: len(seeds[seed]))
+            if left := [seed for seed, cells in seeds.items() if free(cells)]:
+                return problem, max(left, key=lambda seed: len(seeds[seed]))
         return None
+
+
+def kernels_of(cell: Cell) -> frozenset[str]:
+    """Return the modules of kernels that the solver of a cell may call."""
+    return _kernels(type(cell.solver).__module__)
+
+
+@cache
+def _kernels(home: str) -> frozenset[str]:
+    return frozenset(module for module in reached(home) if COMPILER in imports(module))
