@@ -101,6 +101,22 @@ finally:
     assert lines == first.stdout.splitlines()
 
 
+def test_help_imports_neither_numpy_nor_the_metadata_of_distributions(tmp_path):
+    code = """
+import sys
+from orthobench.cli.main import main
+try:
+    main(["--help"])
+finally:
+    print([name for name in ("numpy", "importlib.metadata", "rich") if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path}\n{code}"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_figures_are_drawn_again_where_one_is_missing_or_results_changed(call, suite, tmp_path):
     call("run", str(suite), *HERE)
     folder = tmp_path / "orthobench-results" / "small"
