@@ -123,7 +123,7 @@ def test_a_run_that_works_before_its_first_checkpoint_starts_like_the_others(res
     late = next(i for i, r in enumerate(records) if "raise" not in r.solver.label)
     records[late] = replace(records[late], trace=records[late].trace[2:])
     table = ioh._rows(records[late], "flops", results.entries)
-    assert table[0][:2] == (1.0, results.records[late].start)
+    assert table[0] == (1.0, results.records[late].start, 0.0, 0.0, 0.0, 0.0)
     assert table[1][0] > 1
 
 
@@ -134,6 +134,13 @@ def test_a_value_that_rises_again_counts_as_it_was(results):
     rows = ioh._rows(replace(record, trace=tuple(marks)), "flops", results.entries)
     assert rows[-1][1] == rows[-2][1] == marks[-2].metrics["gap"]
     assert rows[-1][0] == 1 + marks[-1].work.flops
+
+
+def test_a_run_is_told_by_its_end_and_by_where_its_best_value_is_first():
+    rows = [(float(at), value, 0.0, 0.0, 0.0, 0.0) for at, value in ((1, 9.0), (5, 2.0), (7, 2.0))]
+    assert ioh._run(3, rows) == {
+        "instance": 3, "evals": 7, "best": {"evals": 5, "y": 2.0, "x": []},
+    }  # fmt: skip
 
 
 def test_names_of_strangers_stay_in_the_folder(results, tmp_path):

@@ -59,6 +59,13 @@ class TestAverage:
         )
         assert average(undrawn, "validation") == average(drawn, "validation")
 
+    def test_counts_samples_where_the_last_checkpoint_has_some(self):
+        drawn = record([4.0, 2.0, 1.0], at=[0, 1, 2])
+        marks = (replace(m, work=Work(m.work.steps, 0)) for m in drawn.trace[:2])
+        last = replace(drawn.trace[2], work=Work(2, 40))
+        late = replace(drawn, trace=(*marks, last))
+        assert average(late, "validation") == pytest.approx((2 + 1) / 2)
+
     def test_of_one_checkpoint_is_its_value(self):
         assert average(record([0.25]), "validation") == 0.25
 
@@ -94,6 +101,12 @@ class TestChoose:
         (entry,) = choose([short, full], score="average")
         assert entry.chosen == {"step": 1.0}
         assert entry.trials[0].score == pytest.approx((0.55 + 9 * 0.1) / 10)
+
+    def test_compares_with_the_end_of_the_longest_run_and_not_with_its_middle(self):
+        short = record([1.0, 0.2], 1.0, at=[0, 1])
+        full = record([1.0, 1.0, 0.3], 2.0, at=[0, 2, 100])
+        (entry,) = choose([short, full], score="average")
+        assert entry.trials[0].score == pytest.approx((0.6 + 99 * 0.2) / 100)
 
     def test_breaks_ties_by_the_smaller_value(self):
         records = [record([0.5], step) for step in (10.0, 2.0, 4.0)]
