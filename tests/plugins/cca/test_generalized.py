@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from orthobench_cca.generalized import GenELinK, GeneralizedExact, conjugate_gradients
@@ -9,6 +11,7 @@ from orthobench_cca.pencil import generalized_eigenvectors
 from orthobench_cca.pencil_problems import DigitDiscriminants, PlantedPencil
 from orthobench_cca.problems import PlantedCorrelations
 from scipy.linalg import eigh, subspace_angles
+from scipy.sparse.linalg import cg
 
 from orthobench.contract.solver import Status
 from orthobench.errors import DataError, UsageError
@@ -64,6 +67,23 @@ def test_iterations_converge_at_the_ratio_of_the_eigenvalues():
         for steps in (9, 10)
     ]
     assert errors[1] / errors[0] == pytest.approx(0.5, rel=0.05)
+
+
+def published_step(A, B, W, inner):
+    """GenELinK of Ge et al. (2016), with Gram-Schmidt, and scipy's conjugate gradients."""
+    gamma = np.linalg.solve(W.T @ B @ W, W.T @ A @ W)
+    columns = zip((A @ W).T, (W @ gamma).T, strict=True)
+    Z = np.array([cg(B, right, x0=start, rtol=0, maxiter=inner)[0] for right, start in columns]).T
+    return np.linalg.solve(np.linalg.cholesky(Z.T @ B @ Z), Z.T).T
+
+
+def test_a_step_spans_what_one_of_the_published_method_spans():
+    instance = PlantedPencil(n=20, condition=100.0).build(np.random.default_rng(0))
+    solver = GenELinK(inner=3, tolerance=0.0)
+    X = [ended(solver, instance, steps).X for steps in range(4)]
+    for before, after in pairwise(X):
+        expected = published_step(instance.oracle.A, instance.oracle.B, before, inner=3)
+        assert subspace_angles(after, expected).max() < 1e-10
 
 
 def test_conjugate_gradients_are_exact_after_as_many_steps_as_there_are_rows():
