@@ -2,10 +2,10 @@
 
 Runs the suite ``quickstart`` in FOLDER (default: the current one), as far as its store there lacks
 it, writes the page, and takes pictures of parts of it for the documentation. Then takes pictures of
-the first screen of four pages at two widths, light and dark, into FOLDER/pictures: that one,
-``tensor-gmm`` interrupted, twelve solvers on six problems, and runs that all failed. Needs
-Playwright and a Chromium, which the variable CHROMIUM may name. Run it on a machine with nothing
-else to do: the pictures show times.
+the first screen of five pages at two widths, light and dark, into FOLDER/pictures: that one,
+``tensor-gmm`` interrupted, twelve solvers on six problems, runs that all failed, and what changed
+between two stores. Needs Playwright and a Chromium, which the variable CHROMIUM may name. Run it on
+a machine with nothing else to do: the pictures show times.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import large
 
 from orthobench.errors import StoreError
+from orthobench.harness.suite import Suite
 from orthobench.results.results import Results
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -32,6 +34,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 TOOL = Path(sys.executable).with_name("orthobench")
 INTERRUPTED = 44
 """The cells of ``tensor-gmm`` after which it is interrupted."""
+
+LANDSCAPES = {"basin": 0, "canyon": 0, "plateau": 0, "ridge": 1, "saddle": 1, "valley": 2}
+"""The names and numbers of made-up problems: tests of mean ranks need five names that differ."""
 
 SCREENS = ((1440, 900), (390, 844))
 
@@ -61,19 +66,43 @@ def _finished(store: Path) -> int:
     return len(results.records) - len(results.missing)
 
 
-def made(folder: Path, name: str, failed: float) -> Path:
-    """Return a store of made-up runs of twelve solvers on six problems."""
+def made(folder: Path, name: str, failed: float, changed: int | None = None) -> Path:
+    """Return a store of made-up runs of twelve solvers on six problems.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+    failed : float
+        The share of runs that fail.
+    changed : int, optional
+        Every third solver, beginning with this one, is slower.
+    """
     store = folder / f"{name}.sqlite"
     store.unlink(missing_ok=True)
     large.FAILED = failed
-    large.fill(store, large.suite(6, 12, 10))
+    large.fill(store, _suite(changed))
     return store
 
 
-def page_of(store: Path) -> str:
-    """Write the page about a store, and return its address."""
-    folder = store.with_suffix("")
-    subprocess.run([TOOL, "report", store, "--out", folder], check=True, stdout=subprocess.DEVNULL)
+def _suite(changed: int | None) -> Suite:
+    suite = large.suite(len(LANDSCAPES), 12, 10)
+    problems = (
+        replace(one, problem=type(name, (large.Valley,), {"name": name})(number), label=name)
+        for (name, number), one in zip(LANDSCAPES.items(), suite.problems, strict=True)
+    )
+    solvers = (
+        replace(one, solver=replace(one.solver, step=2.0 if number % 3 == changed else 1.0))
+        for number, one in enumerate(suite.solvers)
+    )
+    return replace(suite, problems=tuple(problems), solvers=tuple(solvers))
+
+
+def page_of(*stores: Path) -> str:
+    """Write the page about a store, or what changed between two, and return its address."""
+    folder = stores[-1].with_suffix("")
+    words = [TOOL, "report", *stores, "--out", folder]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     return (folder / "index.html").resolve().as_uri()
 
 
@@ -122,13 +151,15 @@ def main(folder: Path) -> None:
     """Make all stores and pages, and take all pictures."""
     from playwright.sync_api import sync_playwright
 
+    before, after = made(folder, "before", 0.02, 0), made(folder, "changes", 0.05, 1)
     stores = {
-        "quickstart": quickstart(folder),
-        "interrupted": interrupted(folder),
-        "twelve": made(folder, "twelve", failed=0.02),
-        "failed": made(folder, "failed", failed=1.0),
+        "quickstart": (quickstart(folder),),
+        "interrupted": (interrupted(folder),),
+        "twelve": (made(folder, "twelve", failed=0.02),),
+        "failed": (made(folder, "failed", failed=1.0),),
+        "changes": (before, after),
     }
-    pages = {name: page_of(store) for name, store in stores.items()}
+    pages = {name: page_of(*own) for name, own in stores.items()}
     shots = folder / "pictures"
     for place in (PICTURES, shots):
         place.mkdir(exist_ok=True)

@@ -17,7 +17,14 @@ from orthobench.report.formatting import clean, listed, plural
 from orthobench.report.grouping import grouped
 from orthobench.report.plots.distributions import costs
 from orthobench.report.ranking import Ranked
-from orthobench.report.sentences import effect_text, factor_text, interval_text, too_few
+from orthobench.report.sentences import (
+    effect_text,
+    factor_text,
+    interval_text,
+    nearest,
+    too_few,
+    wins_text,
+)
 from orthobench.report.standings import problem_results
 from orthobench.results.tuning import Entry
 from orthobench.stats.bootstrap import quantiles
@@ -80,9 +87,8 @@ class Contest:
 
     @property
     def nearest(self) -> Comparison | None:
-        """The comparison with the solver that comes next; none with one that fails and is lower."""
-        behind = [c for c in self.comparisons if c.effect >= c.ratio]
-        return min(behind, key=lambda c: c.effect, default=None)
+        """The comparison with the solver that comes next."""
+        return nearest(self.comparisons)
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,7 @@ class Answer:
     sure : str
         How sure that is, by how much, on how many seeds and problems.
     solver : str
-        The solver that is best on the most problems; empty where none is on any.
+        The solver that is best on the most problems, or one of them; empty where none is on any.
     """
 
     regime: str
@@ -227,24 +233,22 @@ def summarize(
     size = _size(contests)
     if not wins:
         return Answer(regime, _nobody(contests, nobody), size, "")
-    (first, most), *_ = wins.most_common()
-    sure = " ".join([*_how_sure(contests), *_how_much(first, factor, contests), size])
-    return Answer(regime, _who(wins, len(contests)), sure, first if most else "")
+    (first, most), *others = wins.most_common()
+    leader = None if any(count == most for _, count in others) else first
+    sure = " ".join([*_how_sure(contests), *_how_much(leader, factor, contests), size])
+    return Answer(regime, _who(wins, len(contests)), sure, first)
 
 
 def _who(wins: Mapping[str, int], problems: int) -> str:
     """Return which solver is best on how many problems."""
-    names = sorted(wins, key=lambda name: -wins[name])
-    first = clean(names[0])
+    first = max(wins, key=lambda name: wins[name])
     if problems == 1:
-        return first
-    if wins[names[0]] == problems:
-        return f"{first}, on all {problems} problems"
-    counts = [f"{clean(name)} on {wins[name]}" for name in names]
-    counts[0] += f" of {problems} problems"
+        return clean(first)
+    if wins[first] == problems:
+        return f"{clean(first)}, on all {problems} problems"
     nobody = problems - sum(wins.values())
-    counts += [f"nobody on {nobody}"] if nobody else []
-    return f"No solver everywhere: {listed(counts, 2)}"
+    rest = f"; nobody on {nobody}" if nobody else ""
+    return f"No solver everywhere: {wins_text(wins, problems, 2)}{rest}"
 
 
 def _nobody(contests: Sequence[Contest], otherwise: str) -> str:
@@ -264,20 +268,28 @@ def _how_sure(contests: Sequence[Contest]) -> list[str]:
     shown = sum(one.shown for one in contested)
     if len(contests) == 1:
         return [_one_decision(contested[0])]
-    where = "on all of them" if shown == len(contests) else f"on {shown or 'none'} of them"
+    if not shown:
+        return ["Nowhere shown to be ahead of every other solver."]
+    where = "on all of them" if shown == len(contests) else f"on {shown} of them"
     return [f"Shown to be ahead of every other solver {where}."]
 
 
 def _one_decision(contest: Contest) -> str:
     if contest.shown:
         return "Shown to be ahead of every other solver."
-    near = [c.other for c in contest.comparisons if c.decision is not Decision.BEHIND]
-    return f"No difference is shown from {listed([clean(name) for name in near], 2)}."
+    if near := _others(contest, Decision.OPEN, Decision.UNDECIDABLE):
+        return f"No difference is shown from {listed(near, 2)}."
+    ahead = _others(contest, Decision.AHEAD)
+    return f"Shown to be ahead where they do not fail: {listed(ahead, 2)}."
 
 
-def _how_much(solver: str, factor: str, contests: Sequence[Contest]) -> list[str]:
-    """Return how far behind the second is where a solver is best, with its interval."""
-    nearest = [one.nearest for one in contests if one.best == solver]
+def _others(contest: Contest, *decisions: Decision) -> list[str]:
+    return [clean(c.other) for c in contest.comparisons if c.decision in decisions]
+
+
+def _how_much(leader: str | None, factor: str, contests: Sequence[Contest]) -> list[str]:
+    """Return how far behind the second is, with its interval, where the leader is best, if any."""
+    nearest = [one.nearest for one in contests if one.best and leader in (one.best, None)]
     found = [c for c in nearest if c is not None and c.n > 1]
     if not found:
         return []
@@ -291,7 +303,7 @@ def _how_much(solver: str, factor: str, contests: Sequence[Contest]) -> list[str
     if not all(c.ratio for c in found):
         return []
     effects = sorted(c.effect for c in found)
-    where = f"Where {clean(solver)} is first, the next"
+    where = f"Where {clean(leader)} is first, the next" if leader else "The next"
     if math.isinf(effects[0]):
         return [f"{where} {_lost(factor)} on half of the seeds or more."]
     lows, highs = zip(*(c.interval for c in found), strict=True)

@@ -16,8 +16,10 @@ from orthobench.report.sentences import (
     NEAR,
     beats_all,
     factor_text,
+    nearest,
     ranks_sentence,
     verdict,
+    wins_text,
 )
 from orthobench.report.standings import (
     ProblemResults,
@@ -116,11 +118,10 @@ def _over_problems(standings: Sequence[Standing], problems: Sequence[ProblemResu
     if not winners:
         failing = f"On each of the {len(problems)} problems every solver has failed runs."
         return [alike if trivial else failing]
-    counts = [f"{clean(s.solver)} on {s.wins}" for s in winners]
-    counts[0] += f" of {plural(len(problems), 'problem')}"
-    wins = f"Smallest median without a failed run: {listed(counts)}."
-    sure, much = _how_sure(winners, problems), _how_much(winners[0].solver, problems)
-    return [wins, *sure, *much, *([alike] if trivial else [])]
+    wins = wins_text({s.solver: s.wins for s in winners}, len(problems))
+    first = f"Smallest median without a failed run: {wins}."
+    sure, much = _how_sure(winners, problems), _how_much(winners, problems)
+    return [first, *sure, *much, *([alike] if trivial else [])]
 
 
 def _how_sure(winners: Sequence[Standing], problems: Sequence[ProblemResults]) -> list[str]:
@@ -135,11 +136,14 @@ def _how_sure(winners: Sequence[Standing], problems: Sequence[ProblemResults]) -
         why = "one seed shows no" if one_seed else "the seeds are too few to show any"
         return [f"{text}nobody, since {why} difference."]
     counts: list[str] = []
+    everywhere = True
     for s in winners:
         own = [one for one in contested if one.winner == s.solver]
         shown = sum(beats_all(one.ranked) for one in own)
         counts += [f"{clean(s.solver)} on {shown} of its {s.wins}"] if shown else []
-    text += listed(counts) if counts else "nobody, on any problem"
+        everywhere = everywhere and shown == len(own)
+    everyone = "on each of these problems" if len(contested) > 1 else "on this problem"
+    text += everyone if everywhere else listed(counts) if counts else "nobody, on any problem"
     few = f"; on {hidden} the seeds are too few to show any difference" if hidden else ""
     decisions = [c.decision for one in contested for c in one.comparisons]
     behind = f"{decisions.count(Decision.BEHIND)} of the {len(decisions)} others"
@@ -152,15 +156,18 @@ def _undecidable(one: ProblemResults) -> bool:
     return Decision.UNDECIDABLE in ways <= {Decision.UNDECIDABLE, Decision.EQUAL}
 
 
-def _how_much(solver: str, problems: Sequence[ProblemResults]) -> list[str]:
-    """Return how many times as high the nearest solver ends, where a solver is best."""
-    won = [one for one in problems if one.winner == solver and one.comparisons]
-    nearest = [min(c.effect if c.ratio else math.nan for c in one.comparisons) for one in won]
-    if not nearest or not all(map(math.isfinite, nearest)) or max(nearest) < 1 + NEAR:
+def _how_much(winners: Sequence[Standing], problems: Sequence[ProblemResults]) -> list[str]:
+    """Return how many times as high the nearest solver ends where the leader is best, if any."""
+    tied = any(s.wins == winners[0].wins for s in winners[1:])
+    leader = None if tied else winners[0].solver
+    won = [one for one in problems if one.winner and leader in (one.winner, None)]
+    found = [c for c in (nearest(one.comparisons) for one in won) if c is not None]
+    factors = [c.effect if c.ratio else math.inf for c in found]
+    if not factors or math.isinf(max(factors)) or max(factors) < 1 + NEAR:
         return []
-    span = dict.fromkeys(map(factor_text, (min(nearest), max(nearest))))
-    where = f"Where {clean(solver)} is first, the nearest other solver ends"
-    return [f"{where} {' to '.join(span)} times as high in the median over the seeds."]
+    span = " to ".join(dict.fromkeys(map(factor_text, (min(factors), max(factors)))))
+    where = f"Where {clean(leader)} is first, the" if leader else "The"
+    return [f"{where} nearest other solver ends {span} times as high in the median over the seeds."]
 
 
 def _about_ranks(

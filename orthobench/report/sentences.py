@@ -6,9 +6,10 @@ A difference is shown where its test rejects, after correction for all tests mad
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from orthobench.report.formatting import clean, listed, number, plural, probability
+from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked
 from orthobench.stats.paired import LEVEL, Comparison, Decision
 from orthobench.stats.ranks import Ranks
@@ -27,6 +28,35 @@ NEAR = 1e-3
 
 FAR = 1e6
 """Larger factors are written as "more than a million": their denominator is near rounding level."""
+
+
+def wins_text(wins: Mapping[str, int], problems: int, most: int = 5) -> str:
+    """Return who is best on how many problems; solvers that are on as many stand together.
+
+    Parameters
+    ----------
+    wins : mapping
+        The number of problems of each solver that is best on any.
+    problems : int
+    most : int
+        About so many names stand together, and so many such groups.
+
+    Examples
+    --------
+    "a on 3 of 6 problems and b on 2"; "a on 3 of 6 problems; b, c and d on 1 each"
+    """
+    order = sorted(wins, key=lambda name: -wins[name])
+    groups = list(grouped(order, lambda name: wins[name]).values())
+    shown = groups if len(groups) <= most + 1 else groups[:most]
+    parts = [
+        f"{listed([clean(name) for name in names], most)} on {wins[names[0]]}"
+        + f" of {plural(problems, 'problem')}" * (names is shown[0])
+        + " each" * (len(names) > 1)
+        for names in shown
+    ]
+    others = sum(map(len, groups[len(shown) :]))
+    parts += [f"{others} others on fewer"] if others else []
+    return listed(parts, len(parts)) if len(order) == len(groups) else "; ".join(parts)
 
 
 def sentence(comparison: Comparison, metric: str) -> str:
@@ -72,6 +102,18 @@ def too_few(comparison: Comparison) -> str:
         f"{plural(c.n, 'seed')}{ties} cannot show a difference over "
         f"{plural(c.together, 'comparison')}, {c.needed} could"
     )
+
+
+def nearest(comparisons: Sequence[Comparison]) -> Comparison | None:
+    """Return the comparison with the solver that comes next; none with one that fails and is lower.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        Those of the best solver.
+    """
+    behind = [c for c in comparisons if c.effect >= c.ratio]
+    return min(behind, key=lambda c: c.effect, default=None)
 
 
 def _result(c: Comparison, metric: str) -> str:

@@ -189,9 +189,10 @@ def run_matrix(entries: Sequence[Entry]) -> RunMatrix:
     seeds: dict[str, dict[int, None]] = {entry.problem: {} for entry in entries}
     for entry in entries:
         seeds[entry.problem].update(dict.fromkeys(entry.seeds))
-    for entry in begun:
-        done = {record.seed for record in entry.finished}
-        seeds[entry.problem] = {s: None for s in seeds[entry.problem] if s in done}
+    for entry in entries:
+        if entry.solver in solvers and not entry.refused:
+            done = {record.seed for record in entry.finished}
+            seeds[entry.problem] = {s: None for s in seeds[entry.problem] if s in done}
     instances = tuple((problem, seed) for problem, own in seeds.items() for seed in own)
     taking_part = {(entry.solver, entry.problem) for entry in begun}
     paths = {key: path for key, path in _paths(begun).items() if key[2] in seeds[key[1]]}
@@ -203,7 +204,9 @@ def run_matrix(entries: Sequence[Entry]) -> RunMatrix:
         *_stacked(solvers, instances, paths),
         _whole(solvers, instances, begun),
         *_starts_and_lowest(instances, paths),
-        absent=tuple((s, p) for s in solvers for p in seeds if (s, p) not in taking_part),
+        absent=tuple(
+            (s, p) for s in solvers for p, own in seeds.items() if own and (s, p) not in taking_part
+        ),
         failed=tuple(n - done for n, done in zip(planned, finished, strict=True)),
     )
 

@@ -75,6 +75,26 @@ def test_over_problems_the_winners_are_counted(runs):
         assert one.sure.endswith("8 seeds, 3 problems.")
 
 
+def test_solvers_that_win_equally_often_are_named_together_and_none_of_them_leads(runs):
+    records = [
+        r
+        for i, p in enumerate("pqr")
+        for j, s in enumerate("abc")
+        for r in runs(s, 1.0 + (i + j) % 3, problem=p)
+    ]
+    found = answered([altered(r, recipe=r.problem.label) for r in records])["Lowest gap"]
+    assert found.answer == "No solver everywhere: a, c and b on 1 of 3 problems each"
+    assert "The next ends " in found.sure
+    assert "first" not in found.sure
+
+
+def test_what_failed_and_is_lower_is_said_to_be_and_is_not_next(runs):
+    lower = runs("lower", 0.5, seeds=14, failed=1)
+    found = answered([*lower, *runs("best", 1.0, seeds=14), *runs("next", 3.0, seeds=14)])
+    (sure,) = (one.sure for one in found.values() if one.regime == "Lowest gap")
+    assert sure.startswith("Shown to be ahead where they do not fail: lower. The next, next, ends")
+
+
 def test_variants_of_a_problem_are_said_to_be_such(runs):
     records = [
         r

@@ -318,6 +318,19 @@ class TestOverProblems:
         )
         assert failed == "No run failed."
 
+    def test_says_what_is_shown_everywhere_once_and_of_equal_winners_together(self, ending):
+        records = []
+        for shift, p in enumerate("pqr"):
+            for place, s in enumerate("abc"):
+                records += ending(s, near(2.0 ** ((place + shift) % 3), 8), p)
+            records += ending("d", [*near(0.5, 7), INF], p)
+        first, sure, _, much, *_ = found(records).sentences
+        assert first.endswith(": a, b and c on 1 of 3 problems each.")
+        assert sure.endswith("is below 0.05): nobody, on any problem.")  # d is lower on 7 of 8
+        assert much.startswith("The nearest other solver ends 2 times as high")
+        sure = found([r for r in records if r.solver.label != "d"]).sentences[1]
+        assert sure.endswith("is below 0.05): on each of these problems.")
+
     def test_says_that_nothing_is_shown(self, ending):
         of_a = [r for p in "pq" for r in ending("a", near(1.0, 5), p)]
         of_b = [r for p in "pq" for r in ending("b", near(2.0, 5), p)]

@@ -79,6 +79,7 @@ function drawTogether(chart) {
   if (panel.y.categories) rowLabels(chart, box, y);
   else if (single) pointLabels(chart, box, x, y);
   else if (names.length) endLabels(chart, names, box, x, y);
+  chart.named = Boolean(panel.y.categories || single || names.length || !lines.length);
   noteEnds(chart, box, x);
 }
 
@@ -126,6 +127,7 @@ function drawApart(chart) {
     chart.svg.append(group, labelOf(chart, entry, left, top - 6, fitted(entry.style.name, width, BOLD)));
     chart.parts.push({ box, x, y, lines: [entry] });
   });
+  chart.named = true;
 }
 
 /** The box of the axes, inside what ticks and titles need. */

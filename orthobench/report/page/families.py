@@ -63,6 +63,8 @@ class MatrixCell:
         Failed runs of those planned; empty if none failed.
     is_median : bool
         Whether the text is the median itself.
+    is_lower : bool
+        Whether the factor is below 1.
     tint : int
         0 for the smallest factors, to 3.
     tooltip : str
@@ -73,6 +75,7 @@ class MatrixCell:
     text: str
     failed: str = ""
     is_median: bool = False
+    is_lower: bool = False
     tint: int = 3
     tooltip: str = ""
 
@@ -128,6 +131,11 @@ class FamilySection:
     def has_medians(self) -> bool:
         """Whether any cell of the matrix shows a median instead of a factor."""
         return any(cell.is_median for row in self.matrix for cell in row.cells)
+
+    @property
+    def has_lower(self) -> bool:
+        """Whether any cell of the matrix shows a factor below 1."""
+        return any(cell.is_lower for row in self.matrix for cell in row.cells)
 
 
 def family_section(
@@ -208,9 +216,9 @@ def _cell(
     kind = "other" if own.mark in ("", "failed") else own.mark
     if not math.isfinite(factor):
         tint = 0 if own.best else 3
-        return MatrixCell(kind, own.median, failed, True, tint, tooltip)
-    tint = sum(factor > most for most in TINTS)
-    return MatrixCell(kind, _factor_text(factor), failed, tint=tint, tooltip=tooltip)
+        return MatrixCell(kind, own.median, failed, True, tint=tint, tooltip=tooltip)
+    text, tint = _factor_text(factor), sum(factor > most for most in TINTS)
+    return MatrixCell(kind, text, failed, is_lower=round(factor, 2) < 1, tint=tint, tooltip=tooltip)
 
 
 def _factor_text(factor: float) -> str:

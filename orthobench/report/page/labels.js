@@ -54,19 +54,28 @@ function pointLabels(chart, box, x, y) {
   const points = chart.lines.filter(({ one, line }) => one.solver >= 0 && line.there.length);
   const at = ({ line }) => [x.at(line.atX[0]), y.at(line.atY[0])];
   const taken = points.map((entry) => [at(entry)[0] - 6, at(entry)[1] - 6, at(entry)[0] + 6, at(entry)[1] + 6]);
+  const steps = chart.lines.filter(({ one }) => one.solver < 0).flatMap(({ line }) => stepBoxes(line, x, y));
   points.forEach((entry) => {
     const [px, py] = at(entry);
     const width = textWidth(entry.one.label, BOLD);
     const places = [[px + 10, py + 4], [px - 10 - width, py + 4], [px - width / 2, py - 10], [px - width / 2, py + 20], [px + 8, py - 9], [px + 8, py + 17], [px - 8 - width, py - 9], [px - 8 - width, py + 17], [px + 10, py - 22], [px + 10, py + 30]];
     const boxes = places.map(([left, base]) => [left, base - 11, left + width, base + 3]);
     const inside = (one) => one[0] >= box.left + 2 && one[2] <= chart.view.width - 2 && one[1] >= 0 && one[3] <= box.bottom;
-    const free = boxes.findIndex((one) => inside(one) && !taken.some((other) => overlap(one, other)));
+    const clear = (others) => boxes.findIndex((one) => inside(one) && !others.some((other) => overlap(one, other)));
+    const best = clear([...taken, ...steps]);
+    const free = best < 0 ? clear(taken) : best;
     const chosen = free < 0 ? Math.max(0, boxes.findIndex(inside)) : free;
     const label = labelOf(chart, entry, ...places[chosen], entry.one.label);
     if (free < 0) label.classList.add("crowded");
     else taken.push(boxes[chosen]);
     chart.svg.append(label);
   });
+}
+
+/** The boxes that a descending line of steps takes. */
+function stepBoxes(line, x, y) {
+  const at = line.there.map((i) => [x.at(line.atX[i]), y.at(line.atY[i])]);
+  return at.slice(1).flatMap(([right, below], i) => [[at[i][0], at[i][1] - 1, right, at[i][1] + 1], [right - 1, at[i][1], right + 1, below]]);
 }
 
 function overlap(a, b) {

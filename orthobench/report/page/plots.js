@@ -207,7 +207,10 @@ function listSolvers(view) {
     const all = element("button", { type: "button", onclick: () => switchSolvers(everyone, true) }, "all");
     const none = element("button", { type: "button", onclick: () => switchSolvers(everyone, false) }, "none");
     legend.lastChild.replaceChildren(element("p", { class: "legend-head" }, element("span", { class: "at" }), all, none), element("ul", {}, ...rows));
-    if (view.chart.view.width < WIDE) legend.open = true;
+  }
+  if (view.named !== view.chart.named) {
+    view.named = view.chart.named;
+    legend.open = !view.named;
   }
   const hidden = panel.series.filter((one) => plots.off.has(one.solver)).length;
   legend.firstChild.textContent = hidden ? `solvers (${hidden} hidden)` : "solvers";

@@ -83,7 +83,9 @@ function logTicks(scale, most) {
   const inside = (steps) => multiples(scale.low, scale.high, steps);
   const steps = (decades > 2 ? choices.slice(3) : choices).find((one) => inside(one).length <= most) ?? [1];
   const every = steps.length > 1 ? 1 : Math.ceil(decades / most);
-  const values = inside(steps).filter((value) => every === 1 || Math.round(Math.log10(value)) % every === 0);
+  const all = inside(steps);
+  const some = all.filter((value) => every === 1 || Math.round(Math.log10(value)) % every === 0);
+  const values = some.length < 2 && all.length > 1 ? [all[0], all.at(-1)] : some;
   const far = values.some((value) => value < 1e-3 || value >= 1e5);
   return { texts: values.map((value) => [value, tick(value, far)]), between: decades < 7 ? inside([2, 3, 4, 5, 6, 7, 8, 9]) : [] };
 }

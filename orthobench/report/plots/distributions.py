@@ -81,12 +81,17 @@ def caption(entries: Sequence[Entry], runs: RunMatrix, explanation: str) -> tupl
         A sentence about the plot itself.
     """
     problems = len({problem for problem, _ in runs.instances})
+    planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
+    waiting = len(planned) - len(runs.instances)
     parts = (
         entries[0].facts.family,
         _budget(entries),
         _size(runs),
         explanation,
-        "failed and missing runs solve nothing" if any(runs.failed) else "",
+        "failed runs solve nothing" if any(runs.failed) else "",
+        f"{plural(waiting, 'instance')} not counted: not run yet with all solvers"
+        if waiting
+        else "",
         *_absences(runs, problems),
         f"on {plural(runs.unfinished, 'instance')} no run finished: solved by nobody"
         if runs.unfinished

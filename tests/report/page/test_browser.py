@@ -268,6 +268,10 @@ def test_mean_ranks_have_a_row_for_each_solver_and_a_line_for_each_group(
     left = min(points.nth(i).bounding_box()["x"] for i in range(12))
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= left for box in boxes)
     assert labels.nth(3).get_attribute("aria-label") == "solver 03: mean rank (1 is best) 4"
+    assert figure.locator(".legend:not([open])").count() == 1
+    unnamed = watched.page.locator("figure[data-kind=expected]")
+    unnamed.scroll_into_view_if_needed()
+    unnamed.locator(".legend[open] .name").first.wait_for()
     lines = figure.locator(".series.reference .line").get_attribute("d")
     # each from its first solver along its row, then down to its last
     assert re.fullmatch(r"(M[\d.]+,[\d.]+H[\d.]+V[\d.]+)+", lines)

@@ -65,6 +65,8 @@ def test_a_missing_run_is_not_a_failed_run(runs, made, tmp_path):
     assert "not run yet, and not counted: b 1 of 4 runs" in text
     assert "failed run<" not in text
     assert "3/4" in text
+    assert "A run that was not started yet counts for nothing." in text
+    assert "A factor below 1" not in text
 
 
 def test_an_interrupted_store_is_shown_as_partial(runs, made, tmp_path):

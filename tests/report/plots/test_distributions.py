@@ -77,7 +77,7 @@ class TestProfile:
         assert "picky takes no part in 1 of 2 problems, which count as not solved: digits k=4" in (
             text
         )
-        assert "failed and missing runs solve nothing" in text
+        assert "failed runs solve nothing" in text
         assert "no run" not in text
         assert [s.label for s in found.panel().series] == ["fast", "slow (2 failed)", "picky"]
 
@@ -86,6 +86,23 @@ class TestProfile:
         text = " · ".join(profile(choose(stuck)).about)
         assert "on 2 instances no run finished: solved by nobody" in text
         assert "on 3 instances no run got below the start: solved by nobody" in text
+
+    def test_says_which_instances_wait_for_a_run(self, runs):
+        records = [*runs("a", 1.0), *runs("b", 2.0)]
+        records[-1] = altered(records[-1], status=Ending.MISSING, trace=())
+        about = profile(choose(records)).about
+        assert "4 instances: 1 problem × 4 seeds" in about
+        assert "1 instance not counted: not run yet with all solvers" in about
+        assert not any("solve nothing" in part for part in about)
+
+    def test_a_problem_that_a_solver_is_still_to_begin_is_not_unsolved(self, runs):
+        records = [*runs("a", 1.0), *runs("b", 2.0), *runs("a", 1.0, problem="p")]
+        waiting = runs("b", 2.0, problem="p")
+        records += [altered(r, status=Ending.MISSING, trace=()) for r in waiting]
+        about = profile(choose(records)).about
+        assert "5 instances: 1 problem × 5 seeds" in about
+        assert "5 instances not counted: not run yet with all solvers" in about
+        assert not any("takes no part" in part for part in about)
 
     def test_says_where_seeds_differ(self, runs):
         records = [*runs("a", 1.0, problem="p", seeds=1), *runs("a", 1.0, problem="q", seeds=2)]
