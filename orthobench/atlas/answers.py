@@ -15,7 +15,7 @@ from orthobench.atlas.regimes import LOWEST, Compared, Regime, compared, cost
 from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
 from orthobench.report.answers import FAILED, MISSED, Answer, summarize
 from orthobench.report.formatting import clean
-from orthobench.report.sentences import effect_text, factor_text, interval_text
+from orthobench.report.sentences import INTERVAL, effect_text, factor_phrase, interval_text, lost
 from orthobench.results.tiers import WITHDRAWN
 from orthobench.stats.paired import Comparison, Decision
 
@@ -155,10 +155,14 @@ def _of_some(rows: tuple[AtlasRow, ...], lowest: str) -> Iterator[Situation]:
     """Yield the situations of some problems, or of some solvers, only."""
     sizes = sorted({row.d for row in rows if row.d})
     large = sizes[len(sizes) - len(sizes) // LARGE] if len(sizes) >= LARGE else math.inf
+    slim = tuple(row for row in rows if row.memory <= SLIM * 8 * row.d * row.k + BESIDES)
+    keep = f"keep at most {SLIM} times the solution"
     some = {
         "little memory": (
-            f"Little memory: {lowest}, of the methods that keep at most {SLIM} times the solution",
-            tuple(row for row in rows if row.memory <= SLIM * 8 * row.d * row.k + BESIDES),
+            f"Little memory: as in the end, since all methods {keep}"
+            if slim == rows
+            else f"Little memory: {lowest}, of the methods that {keep}",
+            slim,
         ),
         "large d": (
             f"Large d: {lowest}, where d is {large:g} or more",
@@ -196,28 +200,23 @@ def _answer(family: str, situation: Situation) -> AtlasAnswer:
 
 def _losses(solver: str, regime: Regime, found: Sequence[Compared]) -> tuple[Loss, ...]:
     """Return the problems on which a solver takes part and another one is best."""
-    lost = []
+    losses = []
     for one in found:
         own = next((c for c in one.contest.comparisons if c.other == solver), None)
         if own is not None and one.contest.best is not None:
             shown = own.decision is Decision.BEHIND
-            lost.append(Loss(one.rows[0].contest, _loss(own, regime, shown), shown))
-    return tuple(sorted(lost, key=lambda loss: not loss.shown))
+            text = _loss(own, regime, shown, solver in one.failing)
+            losses.append(Loss(one.rows[0].contest, text, shown))
+    return tuple(sorted(losses, key=lambda loss: not loss.shown))
 
 
-def _loss(c: Comparison, regime: Regime, shown: bool) -> str:
+def _loss(c: Comparison, regime: Regime, shown: bool, failing: bool) -> str:
     """Return who is ahead of a solver, by how much, and whether that is shown."""
-    sure = "" if shown else "; no difference is shown"
-    ahead = f"{clean(c.best)} is ahead"
+    first = f"{clean(c.best)} is {'ahead' if shown else 'first'}, {clean(c.other)}"
+    sure = "" if shown else ": no difference is shown"
     if math.isinf(c.effect):
-        lost = "fails" if regime is LOWEST else "does not get there"
-        return f"{ahead}, {clean(c.other)} {lost} on half of the seeds or more{sure}"
-    span = " to ".join(map(_times, c.interval)) if c.ratio else interval_text(c)
-    if regime is LOWEST:
-        return f"{ahead}, {clean(c.other)} ends {effect_text(c)} (95 % interval {span}){sure}"
-    factor = regime.factor.format(_times(c.effect))
-    return f"{ahead}, {clean(c.other)} {factor} (95 % interval {span}){sure}"
-
-
-def _times(factor: float) -> str:
-    return "∞" if math.isinf(factor) else factor_text(factor)
+        return f"{first} {factor_phrase(regime.factor, c.effect)}{sure}"
+    text = f"{lost(regime.factor)} on some seeds, and " if failing else ""
+    text += f"ends {effect_text(c)}" if regime is LOWEST else factor_phrase(regime.factor, c.effect)
+    paired = " seed by seed" if c.ratio and c.effect < 1 else ""
+    return f"{first} {text}{paired} ({INTERVAL} {interval_text(c)}){sure}"

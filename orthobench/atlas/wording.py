@@ -23,6 +23,12 @@ COLUMNS = {
 }
 """The situations of README's table, with the heads of its columns."""
 
+NUMBERS = (
+    f"In brackets: problems on which it is within {TOLERANCE:g} times of the best, leaves at most "
+    f"{100 * LEFT:g} % of the gap to the lowest value, and never fails."
+)
+"""What the numbers of that table are."""
+
 NOBODY = "-"
 """Stands where no solver can be named."""
 
@@ -171,27 +177,23 @@ def markdown(atlas: Atlas) -> str:
     """
     found = _headlines(atlas)
     heads = {k: v for k, v in COLUMNS.items() if any(k in own for own in found.values())}
-    legend = (
-        f"In brackets: problems on which it is within {TOLERANCE:g} times of the best, leaves at "
-        f"most {100 * LEFT:g} % of the gap to the lowest value, and never fails."
-    )
     named = {kind: [_named(own.get(n, []), _page) for n in heads] for kind, own in found.items()}
     lines = [
         f"| | {' | '.join(heads.values())} |",
         f"|---|{'---|' * len(heads)}",
         *(
-            f"| {_titled(atlas, kind)} | {' | '.join(own)} |"
+            f"| {titled(atlas, kind)} | {' | '.join(own)} |"
             for kind, own in named.items()
             if set(own) != {NOBODY}
         ),
         "",
-        f"{origin(atlas)} {legend}",
+        f"{origin(atlas)} {NUMBERS}",
     ]
     return "\n".join(lines)
 
 
-def _titled(atlas: Atlas, kind: str) -> str:
-    """Return a kind of problems; with their names where its family has others, too."""
+def titled(atlas: Atlas, kind: str) -> str:
+    """Return the name of a kind of problems; with their names where its family has others, too."""
     rows = atlas.kinds[kind]
     names = dict.fromkeys(clean(row.name) for row in rows)
     return clean(kind) + ("" if kind == rows[0].family else f" ({listed([*names])})")

@@ -18,7 +18,9 @@ from orthobench.report.grouping import grouped
 from orthobench.report.plots.distributions import costs
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import (
+    INTERVAL,
     effect_text,
+    factor_phrase,
     factor_text,
     interval_text,
     nearest,
@@ -40,6 +42,7 @@ REGIMES: Mapping[str, tuple[str, str]] = {
     "flops": ("Least flops", "needs {} times as many flops"),
 }
 """The costs that count, with the names of their regimes and how a factor of them reads."""
+
 
 FAILED = "Nobody: every solver has failed runs on each problem"
 MISSED = "Nobody: no solver gets there on every seed of a problem"
@@ -269,9 +272,9 @@ def _how_sure(contests: Sequence[Contest]) -> list[str]:
     if len(contests) == 1:
         return [_one_decision(contested[0])]
     if not shown:
-        return ["Nowhere shown to be ahead of every other solver."]
-    where = "on all of them" if shown == len(contests) else f"on {shown} of them"
-    return [f"Shown to be ahead of every other solver {where}."]
+        return ["On none of them is the best one shown to be ahead of every other solver."]
+    where = "all" if shown == len(contests) else str(shown)
+    return [f"The best one is shown to be ahead of every other solver on {where} of them."]
 
 
 def _one_decision(contest: Contest) -> str:
@@ -295,30 +298,18 @@ def _how_much(leader: str | None, factor: str, contests: Sequence[Contest]) -> l
         return []
     if len(contests) == 1:
         c = found[0]
-        if math.isinf(c.effect):
-            return [f"The next, {clean(c.other)}, {_lost(factor)} on half of the seeds or more."]
-        effect = factor.format(_times(c.effect)) if c.ratio else f"ends {effect_text(c)}"
-        span = " to ".join(map(_times, c.interval)) if c.ratio else interval_text(c)
-        return [f"The next, {clean(c.other)}, {effect} (95 % interval {span})."]
+        effect = factor_phrase(factor, c.effect) if c.ratio else f"ends {effect_text(c)}"
+        text = f"The next, {clean(c.other)}, {effect}"
+        return [f"{text}." if math.isinf(c.effect) else f"{text} ({INTERVAL} {interval_text(c)})."]
     if not all(c.ratio for c in found):
         return []
-    effects = sorted(c.effect for c in found)
+    effects = [c.effect for c in found]
     where = f"Where {clean(leader)} is first, the next" if leader else "The next"
-    if math.isinf(effects[0]):
-        return [f"{where} {_lost(factor)} on half of the seeds or more."]
+    text = f"{where} {factor_phrase(factor, *effects)}"
+    if all(map(math.isinf, effects)):
+        return [f"{text}."]
     lows, highs = zip(*(c.interval for c in found), strict=True)
-    span = " to ".join(dict.fromkeys(map(_times, (effects[0], effects[-1]))))
-    ends = f"{_times(min(lows))} to {_times(max(highs))}"
-    return [f"{where} {factor.format(span)} (95 % intervals within {ends})."]
-
-
-def _lost(factor: str) -> str:
-    """Return what an infinite value means in the regime whose factors read like this."""
-    return "fails" if factor.startswith("ends") else "does not get there"
-
-
-def _times(factor: float) -> str:
-    return "∞" if math.isinf(factor) else factor_text(factor)
+    return [f"{text} ({INTERVAL}s from {factor_text(min(lows))} to {factor_text(max(highs))})."]
 
 
 def _size(contests: Sequence[Contest]) -> str:
@@ -329,5 +320,5 @@ def _size(contests: Sequence[Contest]) -> str:
         count = f"{seeds[0]} to {count}"
     blocks = len({one.block for one in contests})
     several = blocks < len(contests)
-    alike = f", variants of {'one' if blocks == 1 else blocks}" if several else ""
+    alike = f" (variants of {'one' if blocks == 1 else blocks})" if several else ""
     return f"{count}, {plural(len(contests), 'problem')}{alike}."

@@ -23,8 +23,10 @@ HOLM = f"{TEST}, p < {LEVEL} after Holm"
 LARGEST = f"the largest p of {TEST} is below {LEVEL}"
 """The test by which the best is shown to end lower than every other solver."""
 
-NEAR = 1e-3
+NEAR = 5e-3
 """Sentences give no factor that differs from 1 by less than this."""
+
+INTERVAL = "95 % interval"
 
 FAR = 1e6
 """Larger factors are written as "more than a million": their denominator is near rounding level."""
@@ -139,9 +141,36 @@ def effect_text(c: Comparison) -> str:
     """Return an effect as sentences have it: ``1.05 times as high``, ``0.0123 higher``."""
     if not c.ratio:
         return f"{number(abs(c.effect))} {'higher' if c.effect >= 0 else 'lower'}"
-    if abs(c.effect - 1) < NEAR:
-        return f"within {100 * NEAR:g} % of it"
-    return f"{factor_text(c.effect)} times as high"
+    return _within(c.effect) or f"{factor_text(c.effect)} times as high"
+
+
+def factor_phrase(phrase: str, *factors: float) -> str:
+    """Return factors in a phrase such as ``"takes {} times as long"``, from least to largest.
+
+    Infinite ones are those of a solver that fails, or does not get there.
+    """
+    finite = [factor for factor in factors if math.isfinite(factor)]
+    if not finite:
+        return f"{lost(phrase)} on half of the seeds or more"
+    low, high = min(finite), max(finite)
+    span = list(dict.fromkeys(map(factor_text, (low, high))))
+    if len(span) > 1 and _within(low):
+        span = ["up to", span[1]]
+    elif len(span) > 1:
+        span.insert(1, "to")
+    near = _within(low) and _within(high)
+    text = f"is {near}" if near else phrase.format(" ".join(span))
+    return text if len(finite) == len(factors) else f"{text}, or {lost(phrase)}"
+
+
+def lost(phrase: str) -> str:
+    """Return what an infinite factor means in a phrase such as ``"takes {} times as long"``."""
+    return "fails" if phrase.startswith("ends") else "does not get there"
+
+
+def _within(factor: float) -> str:
+    """Return how near to 1 a factor is; empty where it is not."""
+    return f"within {100 * NEAR:g} % of it" if abs(factor - 1) < NEAR else ""
 
 
 def interval_text(c: Comparison) -> str:
@@ -150,12 +179,14 @@ def interval_text(c: Comparison) -> str:
 
 
 def factor_text(factor: float) -> str:
-    """Return a factor as sentences have it: ``1.05``, ``more than a million``."""
+    """Return a factor as sentences have it: ``1.05``, ``more than a million``, ``∞``."""
+    if math.isinf(factor):
+        return "∞"
     return number(float(f"{factor:.3g}")) if not factor > FAR else "more than a million"
 
 
 def _interval(c: Comparison) -> str:
-    return f"95 % interval {interval_text(c)}"
+    return f"{INTERVAL} {interval_text(c)}"
 
 
 def _in_words(metric: str) -> str:

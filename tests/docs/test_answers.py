@@ -3,14 +3,19 @@
 import importlib.util
 import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
 
+from orthobench.atlas.answers import answers
 from orthobench.atlas.consult import SHIPPED
-from orthobench.atlas.table import Atlas, AtlasRow, read
+from orthobench.atlas.site import write_site
+from orthobench.atlas.table import Atlas, AtlasRow, read, rounded
+from orthobench.atlas.wording import NOBODY, facts, overview
 
 ROOT = Path(__file__).parents[2]
+SITE = ROOT / "reports" / "atlas"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 pytest.importorskip("pyarrow")
@@ -78,6 +83,52 @@ def test_the_answers_are_those_of_the_atlas_that_comes_with_the_package(script):
     links = re.findall(r"\]\((docs/methods/[^)]+)\)", README)
     assert links
     assert all((ROOT / link).exists() for link in links)
+
+
+def cells(lines):
+    """Return the texts of a table's cells by their row, those of rows with some only."""
+    table = {name: own for name, *own in lines}
+    return {name: own for name, own in table.items() if set(own) != {NOBODY}}
+
+
+def of_page(page):
+    """Return the cells of the table at the top of a site."""
+    short = page.split('<section id="short"')[1].split("<tbody>")[1].split("</tbody>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", short, re.DOTALL)
+    texts = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
+    return cells([unescape(re.sub(r"<[^>]+>", "", text)) for text in row] for row in texts)
+
+
+def of_readme(text):
+    """Return the cells of the table between the marks of README."""
+    lines = text.split("<!-- answers")[1].split("<!-- end")[0].splitlines()[3:]
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    return cells([re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text) for text in row] for row in rows)
+
+
+def test_readme_site_and_advise_name_the_same_with_the_same_counts(script, atlas, tmp_path):
+    page = write_site(atlas, tmp_path / "site").read_text(encoding="utf-8")
+    found = of_readme(script.with_answers(README, rounded(atlas)))
+    assert found == of_page(page)
+    said = dict(line.split(": ", 1) for line in overview(rounded(atlas)) if ": " in line)
+    for name, own in found.items():
+        assert [text.split(": ")[1] for text in said[name].split("; ")] == own
+
+
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
+def test_the_site_in_the_repository_is_that_of_the_atlas_that_comes_with_the_package():
+    assert (SITE / "atlas.parquet").read_bytes() == SHIPPED.read_bytes()
+    assert of_page((SITE / "index.html").read_text(encoding="utf-8")) == of_readme(README)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
+def test_the_site_in_the_repository_says_what_advise_says():
+    page = (SITE / "index.html").read_text(encoding="utf-8")
+    text = unescape(re.sub(r"<[^>]+>", "", page))
+    for one in facts(answers(read(SHIPPED))):
+        assert f"{one['answer']}\n{one['sure']}" in text
+        assert all(loss in text for loss in one["losses"])
 
 
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")

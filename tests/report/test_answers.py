@@ -103,7 +103,7 @@ def test_variants_of_a_problem_are_said_to_be_such(runs):
         for r in runs(s, v, problem=p)
     ]
     found = answered([altered(r, recipe="p") for r in records])
-    assert all("2 problems, variants of one." in one.sure for one in found.values())
+    assert all("2 problems (variants of one)." in one.sure for one in found.values())
 
 
 def test_a_target_that_is_missed_on_a_seed_is_a_failure(runs):

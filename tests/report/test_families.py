@@ -220,7 +220,7 @@ class TestVerdict:
     def test_tells_no_factor_of_a_thousandth(self, ending):
         records = ending("a", near(1.0, 9)) + ending("b", near(1.0001, 9))
         assert (
-            "The second, b, ends within 0.1 % of it in the median" in found(records).verdicts["p"]
+            "The second, b, ends within 0.5 % of it in the median" in found(records).verdicts["p"]
         )
 
     @pytest.mark.parametrize(

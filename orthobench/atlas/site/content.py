@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from orthobench.atlas.advice import favourites
 from orthobench.atlas.answers import AtlasAnswer, answers, costs
 from orthobench.atlas.history import Change
 from orthobench.atlas.regimes import LOWEST, Compared, compared
 from orthobench.atlas.scaling import conditions
 from orthobench.atlas.site.names import page, slug
 from orthobench.atlas.table import Atlas, AtlasRow, settings
+from orthobench.atlas.wording import COLUMNS
 from orthobench.report.formatting import assignments, clean, number, plural
 from orthobench.report.grouping import grouped
 from orthobench.report.page.styles import BrowserStyle, browser_styles
@@ -98,6 +100,18 @@ class Site:
         return clean(f"{problem} ({suite})" if several else problem)
 
     @property
+    def favourites(self) -> dict[str, list[list[tuple[str, str]]]]:
+        """The table of README: of each family, who is as good as the best in each of `COLUMNS`.
+
+        Solvers, each with the number of its problems: ``("oja", "2"), ("msg", "3 of 5")``.
+        """
+        found = {(one.family, one.situation.name): one.compared for one in self.answers}
+        return {
+            kind: [_favourites(found.get((kind, name), ())) for name in COLUMNS]
+            for kind in self.families
+        }
+
+    @property
     def tiers(self) -> list[tuple[str, int]]:
         """The number of results of each tier."""
         counts = Counter(row.tier for row in self.atlas.rows)
@@ -132,7 +146,13 @@ class Site:
             "suites": ", ".join(dict.fromkeys(row.suite for row in self.atlas.rows)),
             **(versions if isinstance(versions, dict) else {}),
         }
-        return [(clean(str(name)), clean(str(value))) for name, value in facts.items() if value]
+        known = [(clean(str(name)), clean(str(value))) for name, value in facts.items()]
+        return [fact for fact in known if fact[1] not in ("", "none")]
+
+
+def _favourites(problems: Sequence[Compared]) -> list[tuple[str, str]]:
+    named = [(solver, str(count)) for solver, count in favourites(problems)]
+    return [*named[:-1], *((last, f"{count} of {len(problems)}") for last, count in named[-1:])]
 
 
 def site(

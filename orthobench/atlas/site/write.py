@@ -32,6 +32,7 @@ from orthobench.atlas.site.content import (
 from orthobench.atlas.site.names import slug
 from orthobench.atlas.site.plots import plots
 from orthobench.atlas.table import Atlas, AtlasRow
+from orthobench.atlas.wording import COLUMNS, NOBODY, NUMBERS, titled
 from orthobench.errors import UsageError
 from orthobench.report.formatting import clean
 from orthobench.report.grouping import grouped
@@ -209,7 +210,8 @@ class _Pages:
     def index(self) -> str:
         return self.render(
             "index.html", "Which method should I use?", contests=_contests,
-            index=search_index(self.site),
+            index=search_index(self.site), columns=COLUMNS, numbers=NUMBERS, nobody=NOBODY,
+            titled=titled,
             keys=dict.fromkeys(one.answer.solver for one in self.site.answers),
         )  # fmt: skip
 

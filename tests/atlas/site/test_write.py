@@ -75,7 +75,7 @@ def test_the_index_has_each_answer_with_its_losses(site):
 def test_situations_without_a_result_are_named(rows, tmp_path):
     noisy = [replace(row, noise=0.9) for row in rows(problems=1, family="B")]
     folder = write_site(Atlas((*rows(problems=1), *noisy)), tmp_path / "site").parent
-    said = "No result of this family speaks about: noisy."
+    said = "No result of this family is about: noisy."
     assert (folder / "index.html").read_text().count(said) == 1
     assert said in (folder / "family-pca.html").read_text()
     assert said not in (folder / "family-b.html").read_text()
