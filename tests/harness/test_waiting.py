@@ -72,6 +72,13 @@ class TestKernelsThatAreCompiledBeside:
         taken = [queue.take(held, beside=[first]) for _ in range(3)]
         assert taken == [planned[2], planned[5], planned[1]]
 
+    def test_a_worker_leaves_its_data_where_all_there_would_wait_for_more(self, toys):
+        planned = cells(toys, sizes=(4,), seeds=(0,), steps=(0.5, 0.6, 1.0))
+        late = cells(toys, sizes=(5,), seeds=(0,), steps=(0.7,))
+        queue = Waiting([*planned, *late])
+        first = queue.take()
+        assert queue.take((late[0].problem, 0), beside=[first]) is planned[2]
+
     def test_once_they_are_compiled_the_first_problem_goes_on(self, toys):
         planned = cells(toys, sizes=(4, 5), seeds=(0,), steps=(0.5, 0.6, 0.7))
         queue = Waiting(planned)

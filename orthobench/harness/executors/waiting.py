@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import TypeAlias
 
@@ -74,27 +74,28 @@ class Waiting:
             others: they would only wait.
         """
         compiling = frozenset[str]().union(*map(kernels_of, beside)) - self._compiled
-        data = self._next(held, compiling) or self._next(held)
+
+        def shared(cell: Cell) -> int:
+            return len(kernels_of(cell) & compiling)
+
+        least = min(map(shared, self), default=0) if compiling else 0
+        data = self._next(held, lambda cell: shared(cell) == least)
         if data is None:
             return None
         problem, seed = data
         cells = self._problems[problem][seed]
         order = reversed(range(len(cells))) if last else range(len(cells))
-        cell = cells.pop(min(order, key=lambda i: len(kernels_of(cells[i]) & compiling)))
+        cell = cells.pop(min(order, key=lambda i: shared(cells[i])))
         if not cells:
             del self._problems[problem][seed]
         return cell
 
-    def _next(self, held: Data | None, compiling: frozenset[str] = frozenset()) -> Data | None:
-        """Return the problem and the seed to go on with: some cell there needs no such kernel."""
-
-        def free(cells: Iterable[Cell]) -> bool:
-            return any(compiling.isdisjoint(kernels_of(cell)) for cell in cells)
-
-        if held and free(self._problems.get(held[0], {}).get(held[1], ())):
+    def _next(self, held: Data | None, good: Callable[[Cell], bool]) -> Data | None:
+        """Return the problem and the seed to go on with, where some cell is good."""
+        if held and any(map(good, self._problems.get(held[0], {}).get(held[1], ()))):
             return held
         for problem, seeds in self._problems.items():
-            if left := [seed for seed, cells in seeds.items() if free(cells)]:
+            if left := [seed for seed, cells in seeds.items() if any(map(good, cells))]:
                 return problem, max(left, key=lambda seed: len(seeds[seed]))
         return None
 
