@@ -127,6 +127,12 @@ def linked(name):
     return about
 
 
+def commented(name):
+    about = zipfile.ZipInfo(name)
+    about.comment = bytes(1024)
+    return about
+
+
 def facts_with(entries, **changes):
     return json.dumps({**json.loads(entries[FACTS]), **changes}).encode()
 
@@ -158,6 +164,7 @@ FORGED = {
     "deep facts": lambda e: archive([(FACTS, b"[" * 10**5), (FILE, e[FILE])]),
     "64-bit sizes": lambda e: sixty_four(archive(e.items())),
     "a comment": lambda e: archive(e.items())[:-2] + b"\5\0hello",
+    "a long directory": lambda e: archive([(commented(FACTS), e[FACTS]), (FILE, e[FILE])]),
     "cut": lambda e: archive(e.items())[:-9],
     "not all of it": lambda e: archive(e.items())[5000:],
     "nothing": lambda _: b"",
