@@ -94,7 +94,7 @@ def __getattr__(name: str) -> Any:
         return import_module("orthobench.report")  # it can be called
     if name in _HOMES:
         return getattr(import_module(f"orthobench.{_HOMES[name]}"), name)
-    for maker in () if name.startswith("_") else _makers(name=name):
+    for maker in () if name.startswith("_") else _makers().select(name=name):
         return maker.load()
     raise AttributeError(f"module 'orthobench' has no attribute {name!r}")
 
@@ -103,7 +103,7 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *_makers().names})
 
 
-def _makers(**about: str) -> "EntryPoints":
+def _makers() -> "EntryPoints":
     from importlib.metadata import entry_points  # a third of the time of `orthobench --help`
 
-    return entry_points(group=MAKERS, **about)
+    return entry_points(group=MAKERS)

@@ -118,7 +118,7 @@ def solve(
 
 def run(
     suite: str | Path | Mapping[str, Any] | Suite,
-    store: Path | None = None,
+    store: Path | str | None = None,
     *,
     only: str | None = None,
     retry: bool = False,
@@ -173,7 +173,7 @@ def run(
         Where the store cannot be used.
     """
     known = find_suite(suite)
-    path = store or default_store(known)
+    path = Path(store or default_store(known))
     planned = known.plan()
     asked = matching(planned, only)
     workers = _workers(workers, executor, known.threads)

@@ -128,7 +128,7 @@ def test_the_session_records_the_threads_that_cells_run_on(tmp_path):
         "problem": [{"name": "digits"}],
         "solver": [{"name": "batch-pca"}],
     }
-    ob.run(table, tmp_path / "s.sqlite", executor="inline", quiet=True)
+    ob.run(table, str(tmp_path / "s.sqlite"), executor="inline", quiet=True)
     with Store(tmp_path / "s.sqlite") as store:
         pools = store.session("suite")["environment"]["blas"]
     assert all(pool["num_threads"] == 1 for pool in pools)

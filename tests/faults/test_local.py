@@ -42,7 +42,7 @@ def failed(faults):
     """Cells that fail in every way between two that do not, and what came of each, by name."""
     bad = [faults.Raising(), faults.Hanging(), faults.Segfaulting(), faults.NotANumber()]
     planned = cells(faults, faults.Sound(), *bad, faults.Sound(number=1))
-    found = finished(local.run(planned, 2, 1, Limits(timeout=10)))
+    found = finished(local.run(planned, 2, 1, Limits(timeout=20)))
     return [(cell, found[cell.key]) for cell in planned]
 
 
