@@ -136,13 +136,12 @@ def _how_sure(winners: Sequence[Standing], problems: Sequence[ProblemResults]) -
         why = "one seed shows no" if one_seed else "the seeds are too few to show any"
         return [f"{text}nobody, since {why} difference."]
     counts: list[str] = []
-    everywhere = True
     for s in winners:
         own = [one for one in contested if one.winner == s.solver]
         shown = sum(beats_all(one.ranked) for one in own)
         counts += [f"{clean(s.solver)} on {shown} of its {s.wins}"] if shown else []
-        everywhere = everywhere and shown == len(own)
     everyone = "on each of these problems" if len(contested) > 1 else "on this problem"
+    everywhere = all(beats_all(one.ranked) for one in contested)
     text += everyone if everywhere else listed(counts) if counts else "nobody, on any problem"
     few = f"; on {hidden} the seeds are too few to show any difference" if hidden else ""
     decisions = [c.decision for one in contested for c in one.comparisons]

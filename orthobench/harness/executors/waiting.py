@@ -78,7 +78,11 @@ class Waiting:
         def shared(cell: Cell) -> int:
             return len(kernels_of(cell) & compiling)
 
-        least = min(map(shared, self), default=0) if compiling else 0
+        least = len(compiling)
+        for cell in self if compiling else ():
+            least = min(least, shared(cell))
+            if not least:  # of a hundred thousand cells few are looked at
+                break
         data = self._next(held, lambda cell: shared(cell) == least)
         if data is None:
             return None
