@@ -65,6 +65,7 @@ def test_run_prints_a_table_and_the_paths_of_what_it_wrote(call, suite, tmp_path
     assert result.stdout.splitlines()[-1] == f"orthobench report {store} writes the page about it"
 
 
+@pytest.mark.wide
 def test_run_says_whether_other_runs_disturbed_the_times(call, suite):
     words = ("run", str(suite), "--no-figures", "--store")
     assert "times are of 2 runs at once" in call(*words, "two.sqlite", "-w", "2").stdout
@@ -117,6 +118,7 @@ finally:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.wide
 def test_figures_are_drawn_again_where_one_is_missing_or_results_changed(call, suite, tmp_path):
     call("run", str(suite), *HERE)
     folder = tmp_path / "orthobench-results" / "small"

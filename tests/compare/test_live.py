@@ -126,6 +126,7 @@ def test_equal_code_shows_no_change_and_what_only_one_side_has_is_told(suite, tm
     assert found.machine["cores"] == os.cpu_count()
 
 
+@pytest.mark.wide
 def test_a_suite_or_a_filter_that_does_not_exist_is_refused(suite):
     with pytest.raises(UsageError, match="quickstar"):
         compared(HERE, HERE, "quickstar")

@@ -194,6 +194,7 @@ def small_disk(tmp_path):
     subprocess.run(["/bin/umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.wide
 def test_a_full_disk_is_said_and_the_store_still_opens(small_disk, faults, tmp_path):
     (tmp_path / "suite.toml").write_text(
         'seeds = 60\n[budget]\nsamples = 150\n[[problem]]\nname = "cloud"\n[[solver]]\n'

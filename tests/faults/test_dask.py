@@ -70,6 +70,7 @@ def test_nobody_can_connect_to_a_cluster_of_its_own(faults):
     events.close()
 
 
+@pytest.mark.wide
 def test_a_cluster_of_its_own_that_is_not_needed_any_more_ends_with_its_processes(faults):
     _, before = of_this_process()
     planned = [*cells(faults, 1), *cells(faults, 1, nap=3600.0)]

@@ -122,6 +122,7 @@ def test_a_hundred_kills_at_random_instants(tmp_path, faults, words, longest):
     assert rows(store) == undisturbed(faults, 200)
 
 
+@pytest.mark.wide
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, faults):
     (tmp_path / "suite.toml").write_text(suite(100) + "nap = 0.05\n")
     store = tmp_path / "stopped.sqlite"

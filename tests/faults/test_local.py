@@ -70,6 +70,7 @@ def test_a_crash_tells_what_python_was_doing(failed):
     assert "orthobench_faults.py" in executed.stop.traceback
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of processes")
 def test_a_copy_that_outlives_its_process_does_not_keep_the_run_waiting(faults):
     found = finished(local.run(cells(faults, faults.Forking()), 1, 1, Limits(timeout=60)))
@@ -78,6 +79,7 @@ def test_a_copy_that_outlives_its_process_does_not_keep_the_run_waiting(faults):
     assert "SIGKILL" in outcome.stop.reason
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's data")
 def test_memory_beyond_the_limit_is_refused_to_the_cell_alone(faults):
     planned = cells(faults, faults.Greedy(), faults.Sound())
@@ -114,6 +116,7 @@ def test_every_cell_begins_before_it_is_finished(faults):
     assert begun == {cell.key for cell in planned}
 
 
+@pytest.mark.wide
 def test_a_process_that_dies_idle_costs_no_cell(faults):
     (cell,) = cells(faults, faults.Sound())
     worker = local.Worker("1", 1, Limits(), SimpleQueue())
@@ -124,6 +127,7 @@ def test_a_process_that_dies_idle_costs_no_cell(faults):
     worker.close()
 
 
+@pytest.mark.wide
 def test_a_class_that_no_other_process_can_import_is_said(faults, monkeypatch):
     module = ModuleType("only_here")
     Lost = dataclass(frozen=True)(type("Lost", (faults.Sound,), {"__module__": "only_here"}))

@@ -10,7 +10,7 @@ import damaged_suites
 import pytest
 
 FUZZ = Path(__file__).parent / "fuzz.py"
-FEW = {damaged_arrays: 100, damaged_stores: 25, damaged_suites: 25}
+FEW = {damaged_arrays: 100, damaged_stores: 8, damaged_suites: 8}
 
 
 @pytest.mark.parametrize("kind", FEW, ids=lambda kind: kind.__name__)

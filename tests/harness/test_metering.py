@@ -102,6 +102,7 @@ def suite(**tables):
     }
 
 
+@pytest.mark.wide
 @needs_linux
 def test_a_measuring_run_is_a_cell_of_its_own(tmp_path):
     path = tmp_path / "s.sqlite"

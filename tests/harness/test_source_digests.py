@@ -74,6 +74,7 @@ def test_touching_a_file_changes_those_that_reach_it(plugin, file, changed):
     assert "somebody" not in sys.modules or file != "alpha.py"  # parsed, never imported
 
 
+@pytest.mark.wide
 def test_what_imports_by_computed_names_depends_on_its_whole_package(plugin, tmp_path):
     (tmp_path / "somebody" / "alpha.py").write_text("from importlib import import_module\n")
     clear_caches()

@@ -88,7 +88,9 @@ def needed(on):
 @pytest.mark.parametrize(
     "on",
     [
-        *marked("torch:cpu", "torch:cuda", "cupy", *sorted(SINGLE)),
+        *marked("torch:cpu", "torch:cuda", "cupy", "torch:cpu/float32", "torch:cuda/float32"),
+        # kernels are compiled for float32 here alone
+        pytest.param("numpy/float32", marks=pytest.mark.wide),
         # it compiles for each length of a chunk
         pytest.param("jax:cpu", marks=pytest.mark.slow),
         pytest.param("jax:cuda", marks=[pytest.mark.slow, pytest.mark.cuda]),

@@ -178,7 +178,13 @@ def test_copies_of_a_process_end_with_it(start):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills the children of the dead")
-@pytest.mark.parametrize("seconds", [0.0, 2.0], ids=["as-it-starts", "while-it-hangs"])
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        pytest.param(0.0, id="as-it-starts"),
+        pytest.param(2.0, id="while-it-hangs", marks=pytest.mark.wide),
+    ],
+)
 def test_a_process_dies_with_its_parent(package, seconds):
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT],

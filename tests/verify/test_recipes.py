@@ -185,6 +185,7 @@ def test_tiers_that_maintainers_wrote_are_kept(recipe, tmp_path):
     assert json.loads((recipe.out / "mine.zip.tiers.json").read_text())["withdrawn"]
 
 
+@pytest.mark.wide
 @isolated
 def test_a_submission_that_takes_too_long_is_ended(recipe):
     done = recipe(mine="sleep 60", settings={"HOURS": "0.0003"}.items())

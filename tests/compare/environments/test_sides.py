@@ -77,6 +77,7 @@ def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
     assert project.git("worktree", "list").count("\n") == 0
 
 
+@pytest.mark.wide
 def test_environments_of_commits_are_kept_and_reused_those_of_folders_are_not(
     project, no_pip, empty, monkeypatch
 ):

@@ -189,6 +189,7 @@ def test_for_one_component_eliminating_z_gives_the_squared_form():
             assert penalized(A, u, w, gamma) <= penalized(A, u, z, gamma)
 
 
+@pytest.mark.wide
 def test_for_more_components_it_does_not():
     """Equations 5 and 6 of Shalit and Chechik (2014) have their maxima at different U."""
     A, gamma = np.array([[3.0, 0.0], [0.0, 1.0]]), 0.25

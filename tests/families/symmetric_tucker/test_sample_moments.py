@@ -126,7 +126,10 @@ def test_each_way_to_the_square_is_taken_where_it_is_cheaper(monkeypatch):
     assert taken == [13]
 
 
-@pytest.mark.parametrize(("p", "order"), [*((160, order) for order in ORDERS), (165, 3)])
+@pytest.mark.parametrize(
+    ("p", "order"),
+    [(165, 3), *(pytest.param(160, order, marks=pytest.mark.wide) for order in ORDERS)],
+)
 def test_the_estimated_square_has_no_bias_and_the_error_that_it_says(p, order, monkeypatch):
     monkeypatch.setattr(sample_moments, "PARTNERS", 8)
     monkeypatch.setattr(sample_moments, "LEADING", 2)

@@ -113,6 +113,7 @@ def test_without_a_penalty_every_u_is_as_good():
     assert state.work.flops == 2 * 40 * 7 * 7
 
 
+@pytest.mark.wide
 def test_a_million_rotations_do_not_drift():
     """A gamma that changes keeps it from coming to rest."""
     A = data(60, 6, heavy=False)

@@ -371,6 +371,7 @@ def test_a_million_rotations_leave_u_orthonormal():
     assert drift(product[0].T) < 1e-12
 
 
+@pytest.mark.wide
 def test_rounding_of_the_maintained_tensor_grows_slowly():
     """After 100,000 rotations by any angle T~ is T(U, U, U) to 1e-13 |T|."""
     d, rng = 20, np.random.default_rng(0)

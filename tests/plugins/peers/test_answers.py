@@ -147,6 +147,7 @@ def test_incremental_pca_of_dask_ml_is_that_of_scikit_learn(name):
     assert subspace_error(ob.solve(name, instance, batch=30).solution, ours) < 1e-10
 
 
+@pytest.mark.wide
 def test_power_iterations_of_the_randomized_svd_bring_it_nearer():
     X = samples(400, 60)
     found = [

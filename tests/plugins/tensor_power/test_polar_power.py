@@ -106,6 +106,7 @@ def test_with_noise_it_ends_at_a_critical_point_near_the_factors(tensors, d, noi
     assert metrics["recovery_error"] < 2 * noise
 
 
+@pytest.mark.wide
 def test_on_noise_alone_the_shift_makes_it_climb_where_it_would_cycle(tensors, monkeypatch):
     shifted = cycled = 0
     for seed in range(12):

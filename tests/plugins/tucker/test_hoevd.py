@@ -37,6 +37,7 @@ def test_all_ways_give_the_same_gram_matrix(tucker, order, p):
         np.testing.assert_allclose(made, expected, rtol=1e-10, atol=size)
 
 
+@pytest.mark.wide
 def test_gram_of_many_tiles(tucker):
     X, _ = tucker.factors(20, 1300)
     whole = X.T @ integer_power(X @ X.T, 2) @ X / 1300**2

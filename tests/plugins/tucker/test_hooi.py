@@ -135,6 +135,7 @@ def test_no_false_alarm(tucker, seed, order, r):
     assert state.status is Status.RUNNING
 
 
+@pytest.mark.wide
 def test_slow_alternating_convergence_is_no_cycle(tucker):
     """The error changes its sign and shrinks by a thousandth."""
     made = tucker.of_tensor(np.diag([1.0, -0.999]), 1)

@@ -261,6 +261,7 @@ class TestEndToEnd:
             assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
         assert len(first) == len(second)
 
+    @pytest.mark.wide
     def test_the_command_line_prints_their_paths(self, suite, tmp_path, monkeypatch):
         monkeypatch.setattr("orthobench.cli.adhoc.requested_suite", lambda *_, **__: suite)
         words = ["run", "toys", "-q", "--store", str(tmp_path / "s.sqlite")]

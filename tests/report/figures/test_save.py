@@ -28,6 +28,9 @@ from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
 
+COLUMNS = [name for name in LAYOUTS if name != "screen"]
+"""The layouts of journals."""
+
 ODD = (
     "<b>$x^2$</b>",
     "../../etc/passwd",
@@ -61,7 +64,9 @@ def saved(entries, tmp_path_factory):
 
 
 class TestFormats:
-    @pytest.mark.parametrize("style", LAYOUTS)
+    @pytest.mark.parametrize(
+        "style", ["screen", *(pytest.param(s, marks=pytest.mark.wide) for s in COLUMNS)]
+    )
     def test_every_format_can_be_opened(self, saved, style):
         paths = saved(style)
         assert {path.suffix[1:] for path in paths} == set(FORMATS)
@@ -136,6 +141,7 @@ class TestKinds:
         paths = save_figures(every, tmp_path, formats=["csv"], kinds=["convergence"])
         assert [path.name for path in paths] == ["digits-k-4.csv"]
 
+    @pytest.mark.wide
     def test_a_solver_looks_the_same_in_all_figures(self, runs, tmp_path, monkeypatch):
         import orthobench.report.figures.save as module
 
@@ -191,6 +197,7 @@ class TestNames:
         assert all(path.parent == tmp_path / "x" and path.is_file() for path in paths)
         assert {p.name for p in tmp_path.iterdir()} == {"x"}
 
+    @pytest.mark.wide
     def test_odd_ones_are_drawn_and_no_formulas(self, runs, tmp_path):
         records = [r for name in ODD for r in runs(name, 1.0, seeds=2, problem="$a^$ \\frac{")]
         formats = ("png", "svg", "pdf")

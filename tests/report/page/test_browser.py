@@ -116,6 +116,7 @@ def test_axes_are_logarithmic_or_linear(shown):
     assert shown.figure.evaluate(DRAWN) == before
 
 
+@pytest.mark.wide
 def test_values_below_zero_have_a_linear_axis_and_no_box_for_another(opened, runs, made, tmp_path):
     records = [*runs("a", -1.0), *runs("b", -3.0)]
     watched = opened(write_page(made(records), tmp_path))
@@ -228,6 +229,7 @@ def test_names_at_the_ends_of_lines_do_not_overlap(shown):
     assert all(right <= edge["x"] + edge["width"] for *_, right in boxes)
 
 
+@pytest.mark.wide
 def test_names_of_points_that_have_no_room_show_when_they_are_in_front(
     opened, runs, made, tmp_path
 ):
@@ -248,6 +250,7 @@ def test_names_of_points_that_have_no_room_show_when_they_are_in_front(
     assert watched.troubles == []
 
 
+@pytest.mark.wide
 def test_mean_ranks_have_a_row_for_each_solver_and_a_line_for_each_group(
     opened, runs, made, tmp_path
 ):
@@ -337,6 +340,7 @@ def test_a_link_shows_the_same_again(shown, opened, every_page):
     assert "flops" not in shown.page.evaluate("location.hash") != before
 
 
+@pytest.mark.wide
 def test_a_link_that_means_nothing_here_changes_nothing(opened, every_page):
     bad = "#nowhere?plot-0.x=no&plot-99.x=1&plot-0.zoom=2,1,a,b&front=%3Cb%3E&hidden=x&sort=-no"
     watched = opened(every_page, fragment=bad)
@@ -370,6 +374,7 @@ def test_svg_is_a_picture_that_needs_no_style_sheet(shown):
     assert len(colours) >= 5
 
 
+@pytest.mark.wide
 def test_png_has_twice_the_pixels(shown):
     with shown.page.expect_download() as download:
         shown.figure.locator("button.png").click()
@@ -614,6 +619,7 @@ def test_without_scripts_the_words_and_tables_stand(opened, every_page):
     assert "ZeroDivisionError" in text
 
 
+@pytest.mark.wide
 def test_without_decompression_it_says_so(opened, every_page):
     watched = opened(every_page, before="delete window.DecompressionStream")
     notice = watched.page.locator("#trouble")

@@ -55,12 +55,14 @@ def test_it_follows_the_run(shown):
     assert not shown.troubles
 
 
+@pytest.mark.wide
 def test_it_says_when_nobody_watches_any_more(shown):
     shown.page.get_by_text("toys: 1 of 4 runs").wait_for()
     shown.served.answers = {}
     shown.page.get_by_text("this is the last page").wait_for()
 
 
+@pytest.mark.wide
 def test_no_other_site_can_show_it_or_read_it(shown, chromium):
     address = shown.page.url
     other = chromium.new_context().new_page()
