@@ -55,7 +55,8 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...], reco
     STORE is a store, the folder that holds results.sqlite, or a submission; it is only read.
     Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
     same platform, within a tolerance on another one, which is named. Seconds are not. What is not
-    installed here, or has other code, is named and counts as not checked.
+    installed here is named and counts as not checked, and so does what ran with other code than is
+    here and comes out otherwise.
 
     \b
     orthobench verify STORE --share 1       all cells

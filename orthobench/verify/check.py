@@ -33,9 +33,12 @@ from orthobench.verify.comparing import (
 from orthobench.verify.computing import Drawn, computed, kernels_for, other_kernels
 from orthobench.verify.pictures import comparable, digests, otherwise
 from orthobench.verify.platforms import differences, machine
-from orthobench.verify.rebuilding import NotHereError, Rebuilder
+from orthobench.verify.rebuilding import NotHereError, Rebuilder, other_code
 
 OF_ITS_MACHINE = "its ending, {}, is a matter of the machine"
+
+OTHERWISE = "its code is another here ({}), and comes out otherwise"
+"""Who edits a metric and the digest of the code gets no more than this."""
 
 ROUNDING_DECIDES = "rounding decides it: with another BLAS kernel it comes out otherwise here, too"
 
@@ -61,6 +64,8 @@ class Verification:
         How many of these were compared bit for bit.
     platforms : dict
         In what platforms differ, with the number of drawn cells that it concerns.
+    other_code : dict
+        The modules whose code is another here, by the keys of cells that came out again with it.
     unseen : int
         Cells that came out again, but for exhibits, which were not compared.
     unchecked : dict
@@ -80,6 +85,7 @@ class Verification:
     recomputed: dict[str, str] = field(default_factory=dict)
     exact: int = 0
     platforms: dict[str, int] = field(default_factory=dict)
+    other_code: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unseen: int = 0
     unchecked: dict[str, list[str]] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
@@ -225,9 +231,14 @@ def _checkable(
         if one.stop.status in OF_MACHINE and not one.trace:
             found.leave_out(one, OF_ITS_MACHINE.format(one.stop.status.value))
             continue
-        found.mismatches += _false_metrics(one, cell)
-        differ = differences(one.content, cell.content, one.environment, here)
-        able[one.key] = Drawn(one, bounded(cell, one), differ)
+        content, false = cell.content, list(_false_metrics(one, cell))
+        code = other_code(one.content, content)
+        if code and false:
+            found.leave_out(one, OTHERWISE.format(", ".join(code)))
+            continue
+        found.mismatches += false
+        differ = differences(one.content, content, one.environment, here)
+        able[one.key] = Drawn(one, bounded(cell, one), differ, code)
     return able
 
 
@@ -256,6 +267,11 @@ def _judge(one: Drawn, outcome: Outcome, found: Verification) -> list[Mismatch]:
         found.recomputed[one.reported.key] = one.reported.checksum
         found.exact += one.exact
         found.unseen += not seen and bool(one.exhibits)
+        if one.code:
+            found.other_code[one.reported.key] = one.code
+    elif one.code:
+        found.leave_out(one.reported, OTHERWISE.format(", ".join(one.code)))
+        return []
     elif one.exact:
         found.mismatches += differ
         return []

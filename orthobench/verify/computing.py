@@ -30,6 +30,8 @@ class Drawn:
         As it was run, and as it is `bounded` here.
     differences : tuple of str
         In what its platform differs from this one.
+    code : tuple of str
+        The modules whose code is another here.
     exhibits : mapping
         Digests of what the store shows of it: `orthobench.verify.pictures.digests`.
     """
@@ -37,6 +39,7 @@ class Drawn:
     reported: Reported
     cell: Cell
     differences: tuple[str, ...]
+    code: tuple[str, ...] = ()
     exhibits: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -26,8 +26,9 @@ from orthobench.tools.distributions import version
 
 T = TypeVar("T")
 
-PLATFORM = ("versions", "blas", "place")
-"""The parts of a cell's content that say on what it ran; any other makes it another cell."""
+MAY_DIFFER = ("versions", "blas", "place", "code")
+"""The parts of a cell's content that say on what it ran, and by what; any other makes it another
+cell."""
 
 
 class NotHereError(UsageError):
@@ -57,7 +58,8 @@ class Rebuilder:
         Raises
         ------
         NotHereError
-            Where it cannot be run here, or would be another cell: of other code, on other data.
+            Where it cannot be run here, or would be another cell: with other parameters, on other
+            data.
         """
         try:
             cell = self._cell(content)
@@ -66,9 +68,9 @@ class Rebuilder:
             raise NotHereError(str(error)) from None
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise NotHereError(f"no cell has such values: {error!s:.200}") from None
-        for part in sorted({*content, *here} - {*PLATFORM}):
+        for part in sorted({*content, *here} - {*MAY_DIFFER}):
             if content.get(part) != here.get(part):
-                raise NotHereError(_another(part, content, here))
+                raise NotHereError(_another(part, here))
         return cell
 
     def _cell(self, content: Mapping[str, Any]) -> Cell:
@@ -109,12 +111,16 @@ def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
             raise NotHereError(f"{item.name} is defined in a script")
 
 
-def _another(part: str, theirs: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+def other_code(theirs: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the modules whose code is another here, from the contents of a cell."""
+    old, new = theirs.get("code"), here["code"]
+    if not isinstance(old, Mapping):
+        return tuple(new)
+    return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
+
+
+def _another(part: str, here: Mapping[str, Any]) -> str:
     """Return in what a cell differs from the one of the same names here."""
-    if part == "code":
-        old, new = (one.get(part) or {} for one in (theirs, here))
-        differ = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
-        return f"its code is another here: {', '.join(differ)}"
     if part == "data":
         return f"its data are others here: those of {here['problem']['name']}"
     if part in ("problem", "solver"):

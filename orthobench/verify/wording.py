@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -41,6 +42,10 @@ def lines(found: Verification) -> Iterator[str]:
     yield f"{_cells(again)} came out again: {found.exact:,} bit for bit, {near:,} within tolerance"
     for text, count in found.platforms.items():
         yield f"  {_cells(count)} of another platform: {text}"
+    if found.other_code:
+        modules = Counter(name for names in found.other_code.values() for name in names)
+        told = ", ".join(f"{name} ({count:,})" for name, count in sorted(modules.items()))
+        yield f"  {_cells(len(found.other_code))} although their code is another here: {told}"
     if found.unseen:
         unseen = _cells(found.unseen)
         yield f"  exhibits of {unseen} not compared: they need the same platform, and no clock"
@@ -53,7 +58,7 @@ def lines(found: Verification) -> Iterator[str]:
         yield f"{_cells(left_out)} not checked:"
     for reason, cells in found.unchecked.items():
         yield f"  {_cells(len(cells))}, such as {cells[0]}: {reason}"
-    if found.drawn and not found.mismatches:
+    if found.recomputed and not found.mismatches:
         yield _odds(found)
 
 

@@ -79,10 +79,31 @@ def test_an_edited_store_fails_with_the_list_and_is_not_written(store, inline_on
 
 
 def test_where_nothing_can_be_checked_it_is_not_said_to_be_verified(store):
-    edit.described(store, "settings", lambda value: value["code"].update(orthobench="0" * 16))
+    edit.described(store, "settings", lambda value: value.update(data="0" * 64))
     said = call("verify", store, code=2)
     assert "6 cells not checked:" in said
     assert json.loads(call("verify", store, "--json", code=2))["verified"] is False
+
+
+def test_results_of_other_code_are_computed_again_and_only_what_came_out_is_recorded(
+    store, inline_only
+):
+    edit.described(store, "settings", lambda value: value["code"].update(orthobench="0" * 16))
+    told = call("verify", store, "--share", 1)
+    assert "\n  6 cells although their code is another here: orthobench (6)\n" in told
+    with Store(store) as opened:
+        keys = [one.key for one in opened.reported()]
+    for key in keys[1:]:
+        edit.rewritten(store, key, edit.metric("suboptimality", 0.999))
+    record = tiers.beside(store)
+    facts = json.loads(call("verify", store, "--share", 1, "--json", "--record", record))
+    assert facts["other_code"] == {keys[0]: ["orthobench"]}
+    assert list(tiers.read(record).recomputed) == keys[:1]
+    edit.rewritten(store, keys[0], edit.metric("suboptimality", 0.999))
+    said = call("verify", store, "--share", 1, "--record", record, code=2)
+    assert "its code is another here (orthobench), and comes out otherwise" in said
+    assert "probability" not in said
+    assert {one.name for one in tiers.graded(store).values()} == {"reported"}
 
 
 def test_what_was_found_is_recorded_and_added_to_what_was_known(store, inline_only):

@@ -203,17 +203,78 @@ def test_at_least_one_cell_is_drawn_and_the_odds_are_told(store, toys):
     assert list(lines(found))[-1].endswith("1: 4.17 %, 10: 41.7 %")
 
 
-def test_what_is_not_installed_or_has_other_code_is_never_verified(store, toys):
+def test_what_is_not_installed_is_never_verified(store, toys):
     without = Registry(problems=toys.registry.problems)
     found = checked(store, without)
     assert (found.checkable, found.recomputed, found.mismatches) == (0, {}, [])
     ((reason, left_out),) = found.unchecked.items()
     assert "unknown solver 'power'" in reason
     assert len(left_out) == 24
-    edit.described(store, "settings", lambda value: value["code"].update(orthobench="0" * 16))
+
+
+def other_code(store, *modules):
+    """Change the digests of code, as an older version of it would have them."""
+    old = dict.fromkeys(modules, "0" * 16)
+    edit.described(store, "settings", lambda value: value["code"].update(old))
+
+
+OTHERWISE = "its code is another here (gone, orthobench), and comes out otherwise"
+
+
+def test_other_code_that_makes_no_difference_is_recomputed_and_named(store, toys):
+    other_code(store, "orthobench", "gone")
     found = checked(store, toys.registry)
-    assert (found.checkable, found.recomputed) == (0, {})
-    assert list(found.unchecked) == ["its code is another here: orthobench"]
+    assert (found.checkable, found.exact, len(found.recomputed)) == (24, 24, 24)
+    assert (found.mismatches, found.unchecked) == ([], {})
+    assert found.other_code == dict.fromkeys(found.recomputed, ("gone", "orthobench"))
+    told = "  24 cells although their code is another here: gone (24), orthobench (24)"
+    assert told in list(lines(found))
+
+
+@pytest.mark.parametrize("settings", [{}, {"blas": ["openblas 0.1 Z80"]}])
+def test_who_edits_a_metric_and_the_digest_of_the_code_gets_not_checked(store, toys, settings):
+    other_code(store, "orthobench", "gone")
+    edit.described(store, "settings", lambda value: value.update(settings))
+    cell = one(store)
+    edit.rewritten(store, cell.key, edit.metric("gap", 1.001))
+    found = checked(store, toys.registry)
+    assert (found.mismatches, found.unchecked) == ([], {OTHERWISE: [cell.label]})
+    assert (found.drawn, len(found.recomputed)) == (24, 23)
+    assert cell.key not in {*found.recomputed, *found.other_code}
+    assert found.tiers(reference=False).withdrawn == {}
+
+
+def test_of_other_code_a_false_primary_metric_is_not_checked(store, toys):
+    other_code(store, "orthobench", "gone")
+    edit.described(store, "metrics", lambda value: value.update(primary="validation_gap"))
+    found = checked(store, toys.registry)
+    assert (found.checkable, found.recomputed, found.mismatches) == (0, {}, [])
+    assert {reason: len(left_out) for reason, left_out in found.unchecked.items()} == {
+        OTHERWISE: 24
+    }
+
+
+def test_other_code_leaves_the_draw_as_it_is(store, toys):
+    """An edited cell is drawn with the probability that the share gives, of other code or not."""
+    other_code(store, "orthobench", "gone")
+    edited = budgeted(store)[:3]
+    for key in edited:
+        edit.rewritten(store, key, EDITS["flops"])
+    keys = [cell.key for cell in cells(store)]
+    for seed in range(6):
+        found = checked(store, toys.registry, share=0.1, seed=seed)
+        caught = {*edited} & {*order(keys, seed)[:3]}
+        assert found.drawn == 3
+        assert len(found.unchecked.get(OTHERWISE, [])) == len(caught)
+        assert found.recomputed.keys() == {*order(keys, seed)[:3]} - caught
+
+
+@pytest.mark.parametrize("code", ["x", ["x"], {"orthobench": {}}])
+def test_code_that_no_run_told_of_is_other_code(store, toys, code):
+    edit.described(store, "settings", lambda value: value.update(code=code))
+    found = checked(store, toys.registry, share=0.01)
+    assert all("orthobench" in modules for modules in found.other_code.values())
+    assert len(found.other_code) == 1
 
 
 def test_a_package_that_is_missing_is_named(store, toys, monkeypatch):
