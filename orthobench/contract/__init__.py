@@ -37,7 +37,8 @@ from orthobench.contract.solver import (
     Status,
     Work,
 )
-from orthobench.contract.sources import ArraySource, Sampler
+from orthobench.contract.sources import ArraySource
+from orthobench.contract.streams import Sampler
 from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver, SummaryT
 from orthobench.errors import DataError, OrthobenchError, UsageError
 from orthobench.tools import flops

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from orthobench.contract.blocks import BLOCK, WINDOW_BYTES, block_rows
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource, IteratorSource, SamplerSource
+from orthobench.contract.sources import ArraySource
+from orthobench.contract.streams import IteratorSource, SamplerSource
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import release
 

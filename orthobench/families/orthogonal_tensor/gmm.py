@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
-from orthobench.contract.sources import ArraySource, IteratorSource
+from orthobench.contract.sources import ArraySource
+from orthobench.contract.streams import IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.mixture_judge import Labels, MixtureJudge
 from orthobench.families.orthogonal_tensor.mixture_moments import (

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource, IteratorSource, Sampler, SamplerSource
+from orthobench.contract.sources import ArraySource
+from orthobench.contract.streams import IteratorSource, Sampler, SamplerSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment, SecondMoment, second_moment
 from orthobench.families.stochastic_pca.judge import RELAXED_METRICS, Judge

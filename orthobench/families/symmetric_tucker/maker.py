@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
 from orthobench.contract.solution import Solution
-from orthobench.contract.sources import ArraySource, IteratorSource, Sampler, SamplerSource
+from orthobench.contract.sources import ArraySource
+from orthobench.contract.streams import IteratorSource, Sampler, SamplerSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker.data_tensors import DataTensor, FullTensor, SampleMoment
 from orthobench.families.symmetric_tucker.full_tensors import symmetrized

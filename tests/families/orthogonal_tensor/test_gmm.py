@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import orthobench as ob
 from orthobench.contract.solution import Solution
-from orthobench.contract.sources import ArraySource, IteratorSource
+from orthobench.contract.sources import ArraySource
+from orthobench.contract.streams import IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor import Judge, gmm
 from orthobench.families.orthogonal_tensor.gmm import mixture_instance, strided

@@ -13,7 +13,8 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from orthobench.contract import blocks
-from orthobench.contract.sources import ArraySource, IteratorSource
+from orthobench.contract.sources import ArraySource
+from orthobench.contract.streams import IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
