@@ -8,9 +8,10 @@
 #
 # Exit code 0: all that was drawn came out again; 1: a value did not; 2: something could not be
 # checked. In atlas/: for each FILE what was said (FILE.txt) and its tiers (FILE.tiers.json), and the
-# site of all of them (site/index.html).
+# site of all of them (site/index.html). Tiers that are beside a FILE already are added to.
 #
-#   SHARE       of the cells of each that are computed again      [0.1]
+#   SHARE       of the cells of each that are computed again;
+#               0: none, the site of those with tiers is made     [0.1]
 #   SEED        of the draw: one that no submitter can know       [random]
 #   TIMEOUT     seconds that one cell may take                    [300]
 #   MEMORY      that one process may take                         [4GiB]
@@ -107,34 +108,43 @@ boxed() {
     if [ "$(id -u)" = 0 ]; then chown "$nobody:$nobody" "$1"; fi
 }
 
+# verified FILE NAME: compute a share of it again; what it returns is an exit code of this script.
+verified() {
+    box=$work/box
+    boxed "$box"
+    cat "$1" > "$box/$2" || exit 2
+    if [ -f "$1.tiers.json" ]; then cat "$1.tiers.json" > "$box/tiers.json"; fi
+    if [ "$(id -u)" = 0 ]; then chown -R "$nobody:$nobody" "$box"; fi
+    code=0
+    isolated "$box" orthobench verify "./$2" --share "${SHARE:-0.1}" --seed "$seed" \
+        --timeout "${TIMEOUT:-300}" --memory-limit "${MEMORY:-4GiB}" --record tiers.json --quiet \
+        > "$out/$2.txt" 2>&1 || code=$?
+    printf '%s: exit code %s\n' "$2" "$code"
+    cat "$out/$2.txt"
+    taken "$box/tiers.json" "$work/site/$2.tiers.json" || code=2
+    rm -rf "$box"
+    case $code in
+        0 | 1) return "$code" ;;
+        *) return 2 ;; # also where it was killed, or isolating failed
+    esac
+}
+
 seed=${SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 status=0
 boxed "$work/site"
 for file; do
     name=$(basename "$file")
-    box=$work/box
-    boxed "$box"
-    cat "$file" > "$box/$name" || exit 2
-    if [ -f "$file.tiers.json" ]; then cat "$file.tiers.json" > "$box/tiers.json"; fi
-    if [ "$(id -u)" = 0 ]; then chown -R "$nobody:$nobody" "$box"; fi
     code=0
-    isolated "$box" orthobench verify "./$name" --share "${SHARE:-0.1}" --seed "$seed" \
-        --timeout "${TIMEOUT:-300}" --memory-limit "${MEMORY:-4GiB}" --record tiers.json --quiet \
-        > "$out/$name.txt" 2>&1 || code=$?
-    printf '%s: exit code %s\n' "$name" "$code"
-    cat "$out/$name.txt"
-    case $code in
-        0 | 1) ;;
-        *) code=2 ;; # also where it was killed, or isolating failed
-    esac
-    if taken "$box/tiers.json" "$out/$name.tiers.json"; then
-        cat "$out/$name.tiers.json" > "$work/site/$name.tiers.json"
+    if [ "${SHARE:-0.1}" != 0 ]; then
+        verified "$file" "$name" || code=$?
+    elif [ -f "$file.tiers.json" ]; then
+        cat "$file.tiers.json" > "$work/site/$name.tiers.json"
+    fi
+    if [ -f "$work/site/$name.tiers.json" ]; then
+        cat "$work/site/$name.tiers.json" > "$out/$name.tiers.json"
         cat "$file" > "$work/site/$name"
-    else
-        code=2
     fi
     if [ "$code" = 1 ] || [ "$status" = 0 ]; then status=$code; fi
-    rm -rf "$box"
 done
 
 # What cannot be read is in no site; what did not come out again is in it as withdrawn.

@@ -83,6 +83,7 @@ def recipe(tmp_path):
 
 
 isolated = pytest.mark.skipif(not isolates(), reason="unshare is not allowed, or not there")
+needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 
 
 @isolated
@@ -187,6 +188,40 @@ def test_tiers_that_maintainers_wrote_are_kept(recipe, tmp_path):
 
 @pytest.mark.wide
 @isolated
+def test_the_site_of_what_has_tiers_is_made_without_verifying_anything(recipe, tmp_path):
+    known = tiers.Tiers(withdrawn={tiers.ALL: "a bug"})
+    path = tmp_path / "known.zip.tiers.json"
+    scripts = {"known": "echo run > ran", "new": f"{RECORD}; echo run > ran"}
+    recipe.out.mkdir()
+    (recipe.out / "new.zip.tiers.json").write_text("of another time")
+    done = recipe(
+        **scripts, settings={"SHARE": "0"}.items(), before=lambda: tiers.write(known, path)
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    site = recipe.out / "site"
+    assert (site / "words").read_text() == "atlas ./known.zip --out site\n"
+    listed = set((site / "index.html").read_text().split())
+    assert {"known.zip", "known.zip.tiers.json"} <= listed
+    assert not {"ran", "new.zip"} & listed
+    assert (recipe.out / "known.zip.tiers.json").read_text() == path.read_text()
+    path.unlink()
+    assert recipe(**scripts, settings={"SHARE": "0"}.items()).returncode == 2
+
+
+@isolated
+def test_tiers_may_be_written_where_they_were_read(recipe, tmp_path):
+    known = tiers.Tiers(withdrawn={tiers.ALL: "a bug"})
+    path = tmp_path / "mine.zip.tiers.json"
+    for share in ("0.1", "0"):
+        done = recipe(
+            mine="cat tiers.json", settings={"OUT": ".", "SHARE": share}.items(),
+            before=lambda: tiers.write(known, path),
+        )  # fmt: skip
+        assert done.returncode == 0
+        assert tiers.read(path) == known
+
+
+@isolated
 def test_a_submission_that_takes_too_long_is_ended(recipe):
     done = recipe(mine="sleep 60", settings={"HOURS": "0.0003"}.items())
     assert done.returncode == 2
@@ -238,16 +273,48 @@ def steps_of(workflow):
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
 
 
+def uses(workflow, action):
+    """What the steps that use an action of GitHub's are given, in their order."""
+    used = f"actions/{action}@"
+    return [step["with"] for step in steps_of(workflow) if step.get("uses", "").startswith(used)]
+
+
+def script(workflow, name):
+    (found,) = (step["run"] for step in steps_of(workflow) if step.get("name") == name)
+    return found
+
+
 def test_the_workflow_may_only_read_and_has_no_secrets(workflow):
     assert workflow["permissions"] == {}
     rights = [job["permissions"] for job in workflow["jobs"].values()]
-    assert rights == [{"contents": "read"}]
-    assert set(workflow[True]) == {"pull_request", "push", "workflow_dispatch"}
+    assert rights == [{"contents": "read"}] * 3
+    assert set(workflow[True]) == {"pull_request", "push", "schedule", "workflow_dispatch"}
     text = WORKFLOW.read_text(encoding="utf-8")
     assert not re.search(r"secrets\.|github\.token|GITHUB_TOKEN", text)
-    checkouts = [s["with"] for s in steps_of(workflow) if "actions/checkout" in s.get("uses", "")]
-    assert [one["persist-credentials"] for one in checkouts] == [False, False]
+    checkouts = uses(workflow, "checkout")
+    assert [one["persist-credentials"] for one in checkouts] == [False] * 5
     assert all("submodules" not in one and "lfs" not in one for one in checkouts)
+
+
+def test_tiers_come_from_the_run_itself_and_from_what_was_committed(workflow):
+    """Not from another run, such as that of a pull request, nor from a cache that one may fill."""
+    (taken,) = uses(workflow, "download-artifact")
+    assert set(taken) == {"pattern", "path", "merge-multiple"}
+    assert uses(workflow, "cache") == []
+    verified, _ = uses(workflow, "upload-artifact")
+    assert verified["path"] == "atlas/*.zip.*"
+    assert re.fullmatch(taken["pattern"].replace("*", ".*"), verified["name"])
+
+
+def test_each_submission_has_a_machine_of_its_own_and_none_keeps_another_from_the_site(workflow):
+    which, verify_, site = workflow["jobs"].values()
+    assert verify_["strategy"] == {
+        "fail-fast": False,
+        "matrix": {"name": "${{ fromJSON(needs.which.outputs.names) }}"},
+    }
+    assert which["outputs"] == {"names": "${{ steps.which.outputs.names }}"}
+    assert site["needs"] == ["which", "verify"]
+    assert site["if"] == "${{ !cancelled() && needs.which.result == 'success' }}"
 
 
 def test_the_workflow_runs_on_a_machine_that_is_thrown_away_and_ends(workflow):
@@ -262,32 +329,37 @@ def test_the_workflow_runs_nothing_of_a_pull_request(workflow):
     # what a pull request's author writes is never pasted into a script, nor run
     assert not any("${{" in script for script in scripts)
     assert not re.search(r"(sh|python|\.|-r)\s+theirs/", "\n".join(scripts))
-    (ours, theirs) = (s["with"] for s in steps_of(workflow) if "checkout" in s.get("uses", ""))
-    assert ours["ref"] == "${{ github.event.pull_request.base.sha || github.sha }}"
-    assert theirs["path"] == "theirs"
+    refs = {(one["path"], one["ref"]) for one in uses(workflow, "checkout")}
+    assert refs == {
+        ("ours", "${{ github.event.pull_request.base.sha || github.sha }}"),
+        ("theirs", "${{ github.event.pull_request.head.sha || github.sha }}"),
+    }
 
 
 def test_what_the_workflow_uses_is_pinned_by_digest(workflow):
     used = [step["uses"] for step in steps_of(workflow) if "uses" in step]
     assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", one) for one in used)
-    (job,) = workflow["jobs"].values()
-    installed = job["env"]["ORTHOBENCH"].split()
+    installed = workflow["env"]["ORTHOBENCH"].split()
     assert "--require-hashes" in installed
     assert installed[-2:] == ["-r", "ours/requirements.txt"]
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def bash(text, folder, **variables):
+    """Run a step as a runner does."""
+    return subprocess.run(
+        ["bash", "-e", "-c", text],  # noqa: S607
+        cwd=folder, env={"PATH": os.environ["PATH"], **variables}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+@needs_bash
 @pytest.mark.parametrize("code", [0, 1, 2])
 def test_what_a_submission_says_is_no_command_of_the_runner(workflow, tmp_path, code):
-    (script,) = (step["run"] for step in steps_of(workflow) if step.get("name") == "Verify")
     sudo = tmp_path / "sudo"
     sudo.write_text(f"#!/bin/sh\necho '::error::mine'\nexit {code}\n")
     sudo.chmod(0o755)
-    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ORTHOBENCH": "orthobench"}
-    done = subprocess.run(
-        ["bash", "-e", "-c", script],  # noqa: S607
-        cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = bash(script(workflow, "Verify"), tmp_path, PATH=f"{tmp_path}:{os.environ['PATH']}")
     begun, said, ended = done.stdout.splitlines()
     assert begun.startswith("::stop-commands::")
     assert len(word := begun.removeprefix("::stop-commands::")) == 32
@@ -311,21 +383,27 @@ def added(folder, name, content="x"):
 
 
 CHANGES = {
-    "a submission": (lambda f: added(f, "submissions/my-results_2.zip"), 0),
-    "two": (lambda f: [added(f, f"submissions/{n}.zip") for n in "ab"], 0),
-    "tiers": (lambda f: added(f, "submissions/old.zip.tiers.json"), 1),
-    "another one's": (lambda f: added(f, "submissions/old.zip", "changed"), 1),
-    "its removal": (lambda f: (f / "submissions" / "old.zip").unlink(), 1),
+    "a submission": (lambda f: added(f, "submissions/my-results_2.zip"), ["my-results_2.zip"]),
+    "two": (lambda f: [added(f, f"submissions/{n}.zip") for n in "ab"], ["a.zip", "b.zip"]),
+    "tiers": (lambda f: added(f, "submissions/old.zip.tiers.json"), None),
+    "its own tiers": (
+        lambda f: [added(f, f"submissions/a.zip{suffix}") for suffix in ("", ".tiers.json")],
+        None,
+    ),
+    "another one's": (lambda f: added(f, "submissions/old.zip", "changed"), None),
+    "its removal": (lambda f: (f / "submissions" / "old.zip").unlink(), None),
     "its new name": (
         lambda f: (f / "submissions" / "old.zip").rename(f / "submissions" / "b.zip"),
-        1,
+        None,
     ),
-    "a script": (lambda f: added(f, "atlas.sh", "echo run"), 1),
-    "a hidden name": (lambda f: added(f, "submissions/.zip"), 1),
-    "an option": (lambda f: added(f, "submissions/-rf.zip"), 1),
-    "a folder": (lambda f: added(f, "submissions/b/c.zip") if mkdir(f) else None, 1),
-    "a strange name": (lambda f: added(f, "submissions/a b;$(id).zip"), 1),
-    "a link": (lambda f: (f / "submissions" / "b.zip").symlink_to("/etc/passwd"), 1),
+    "a script": (lambda f: added(f, "atlas.sh", "echo run"), None),
+    "a hidden name": (lambda f: added(f, "submissions/.zip"), None),
+    "an option": (lambda f: added(f, "submissions/-rf.zip"), None),
+    "a folder": (lambda f: added(f, "submissions/b/c.zip") if mkdir(f) else None, None),
+    "a strange name": (lambda f: added(f, "submissions/a b;$(id).zip"), None),
+    "more JSON": (lambda f: added(f, 'submissions/a","b.zip'), None),
+    "a line more": (lambda f: added(f, "submissions/a.zip\nsubmissions/b.zip"), None),
+    "a link": (lambda f: (f / "submissions" / "b.zip").symlink_to("/etc/passwd"), None),
 }
 
 
@@ -345,23 +423,68 @@ def repository(tmp_path_factory):
     return folder
 
 
+def which(workflow, folder, **variables):
+    """Which submissions a run verifies, as GitHub has it; none where the step fails."""
+    output = folder / "output"
+    done = bash(script(workflow, "Which submissions"), folder, GITHUB_OUTPUT=output, **variables)
+    if done.returncode:
+        assert not output.exists()
+        return None
+    name, _, value = output.read_text().strip().partition("=")
+    output.unlink()
+    assert name == "names"
+    return json.loads(value)
+
+
 @pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@needs_bash
 def test_a_pull_request_adds_submissions_and_nothing_else(repository, workflow, tmp_path, name):
-    (script,) = (s["run"] for s in steps_of(workflow) if s.get("name") == "Which submissions")
     theirs = shutil.copytree(repository, tmp_path / "theirs")
     target = git(theirs, "rev-parse", "HEAD")
-    change, code = CHANGES[name]
+    change, names = CHANGES[name]
     change(theirs)
     git(theirs, "add", "-A")
     git(theirs, "commit", "-qm", "change")
-    submitted = git(theirs, "rev-parse", "HEAD")
-    env = {"PATH": os.environ["PATH"], "PULL_REQUEST": "true", "TARGET": target}
-    done = subprocess.run(
-        ["bash", "-e", "-c", script],  # noqa: S607
-        cwd=tmp_path, env={**env, "SUBMITTED": submitted}, capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == code, done.stderr
-    if code == 0:
-        assert all(path.name.endswith(".zip") for path in (tmp_path / "taken").iterdir())
-        assert not (tmp_path / "taken" / "old.zip").exists()
+    told = {"TARGET": target, "SUBMITTED": git(theirs, "rev-parse", "HEAD")}
+    assert which(workflow, tmp_path, EVENT="pull_request", **told) == names
+
+
+@needs_bash
+def test_a_push_verifies_what_has_no_tiers_and_a_maintainer_all(repository, workflow, tmp_path):
+    theirs = shutil.copytree(repository, tmp_path / "theirs")
+    added(theirs, "submissions/new.zip")
+    assert which(workflow, tmp_path, EVENT="push") == ["new.zip", "old.zip"]
+    added(theirs, "submissions/old.zip.tiers.json")
+    assert which(workflow, tmp_path, EVENT="push") == ["new.zip"]
+    for event in ("schedule", "workflow_dispatch"):
+        assert which(workflow, tmp_path, EVENT=event) == ["new.zip", "old.zip"]
+    added(theirs, "submissions/new.zip.tiers.json")
+    assert which(workflow, tmp_path, EVENT="push") == []
+    added(theirs, 'submissions/a".zip')
+    assert which(workflow, tmp_path, EVENT="push") is None
+
+
+@needs_bash
+def test_the_site_is_of_what_maintainers_committed_and_of_what_was_verified(workflow, tmp_path):
+    log = tmp_path / "bin"
+    log.mkdir()
+    (log / "sudo").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/said\necho ::error::mine\n')
+    (log / "sudo").chmod(0o755)
+    for side, name in (
+        ("ours", "old.zip"), ("ours", "old.zip.tiers.json"), ("ours", "both.zip"),
+        ("ours", "both.zip.tiers.json"), ("theirs", "both.zip"), ("theirs", "new.zip"),
+        ("theirs", "unread.zip"), ("theirs", "unread.zip.tiers.json"),
+    ):  # fmt: skip
+        (tmp_path / side).mkdir(exist_ok=True)
+        added(tmp_path / side, f"submissions/{name}", side)
+    for name in ("both.zip.tiers.json", "new.zip.tiers.json", "unread.zip.txt"):
+        added(tmp_path, f"atlas/{name}", "verified")
+    done = bash(script(workflow, "Site"), tmp_path, PATH=f"{log}:{os.environ['PATH']}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert {path.name: path.read_text() for path in (tmp_path / "taken").iterdir()} == {
+        "old.zip": "ours", "old.zip.tiers.json": "ours", "both.zip": "theirs",
+        "both.zip.tiers.json": "verified", "new.zip": "theirs", "new.zip.tiers.json": "verified",
+    }  # fmt: skip
+    words = (tmp_path / "said").read_text().split()
+    assert "SHARE=0" in words
+    assert words[-4:] == ["ours/atlas.sh", *(f"taken/{n}.zip" for n in ("both", "new", "old"))]
