@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
@@ -19,18 +20,26 @@ from orthobench.tools.places import Place
 TRANSFER = "transfer_seconds"
 """The metric that the harness adds: the seconds that moving arrays took so far, on no clock."""
 
+WARM_UP = "warm_up_seconds"
+"""The metric that the harness adds: the seconds of loading, compilation and first touch so far.
+
+They are on no clock. What a process has loaded for an earlier run costs nothing."""
+
 
 @dataclass(frozen=True)
 class MeasuredPlace(Place):
-    """A place that measures how long it takes to move arrays there and back.
+    """A place that measures how long moving arrays takes, there and back, and warming up.
 
     Attributes
     ----------
     spent : list of float
         The seconds of each move.
+    warming : list of float
+        The seconds of each warm-up; moves during one are part of it, and not in `spent`.
     """
 
     spent: list[float] = field(default_factory=list, compare=False, repr=False)
+    warming: list[float] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def at(cls, place: Place) -> Self:
@@ -51,6 +60,21 @@ class MeasuredPlace(Place):
         host = super().to_numpy(values)
         self.spent.append(time.perf_counter() - begin)
         return host
+
+    @contextmanager
+    def warm_up(self) -> Iterator[None]:
+        """Count what happens meanwhile as a warm-up."""
+        moves, begin = len(self.spent), time.perf_counter()
+        try:
+            yield
+        finally:
+            self.warming.append(time.perf_counter() - begin)
+            del self.spent[moves:]
+
+    def touch(self) -> None:
+        """Load the library, and have the device ready."""
+        with self.warm_up():
+            self.array(np.zeros(1))
 
 
 class Calls:
@@ -129,8 +153,8 @@ class CallsElsewhere(Calls):
         """
         if not self._place.compiles:
             return
-        ahead = deepcopy(state)
-        with suppress(Exception):
+        with _place_of(oracle).warm_up(), suppress(Exception):
+            ahead = deepcopy(state)
             self._solver.advance(_twin(oracle), ahead, count)
             self._wait(self._solver.solution(ahead))
 
@@ -141,9 +165,10 @@ class CallsElsewhere(Calls):
         return replace(solution, **host)
 
     def apart(self, oracle: Oracle) -> dict[str, float]:
-        """Return the seconds that moving arrays took; the oracle is from `ready_oracle`."""
-        there = oracle.place.spent if isinstance(oracle.place, MeasuredPlace) else []
-        return {TRANSFER: sum(there) + sum(self._place.spent)}
+        """Return the seconds of moving arrays and of warming up."""
+        there = _place_of(oracle)
+        moves = sum(there.spent) + sum(self._place.spent)
+        return {TRANSFER: moves, WARM_UP: sum(there.warming)}
 
     def _wait(self, item: State | Solution) -> None:
         self._place.wait(list(_values(item).values()))
@@ -152,6 +177,12 @@ class CallsElsewhere(Calls):
 def calls(solver: AnySolver) -> Calls:
     """Return the calls of a solver that the clock is on."""
     return CallsElsewhere(solver) if solver.place.moves else Calls(solver)
+
+
+def _place_of(oracle: Oracle) -> MeasuredPlace:
+    """Return the place of an oracle, which is from `ready_oracle`; a new one of any other's."""
+    place = oracle.place
+    return place if isinstance(place, MeasuredPlace) else MeasuredPlace.at(place)
 
 
 def _twin(oracle: Oracle) -> Oracle:

@@ -28,8 +28,12 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> Oracle
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     if solver.place.moves:
-        oracle = oracle.to(MeasuredPlace.at(solver.place))
-    if not solver.place.reduces:  # workers are warmed up one by one
+        place = MeasuredPlace.at(solver.place)
+        place.touch()
+        oracle = oracle.to(place)
+        with place.warm_up():
+            _warm_up(oracle, solver, streams)
+    elif not solver.place.reduces:  # workers are warmed up one by one
         _warm_up(oracle, solver, streams)
     oracle.rewind(np.random.default_rng(streams.samples))
     return oracle

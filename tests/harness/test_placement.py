@@ -1,5 +1,7 @@
 """Runs elsewhere than in NumPy, on a library that computes later than it is asked to."""
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +14,7 @@ from orthobench.harness import execution
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.placement import TRANSFER
+from orthobench.harness.placement import TRANSFER, WARM_UP, MeasuredPlace
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.examples import example
 from orthobench.tools.array_libraries import LIBRARIES, NumPy
@@ -87,6 +89,45 @@ def test_moving_arrays_is_shown_and_not_on_the_clock(lazy):
     assert spent[0] > 0
     plain = ob.solve(Summing(), ob.stochastic_pca(ROWS, k=2), ob.Budget(samples=3))
     assert TRANSFER not in plain.trace[-1].metrics
+
+
+@dataclass(frozen=True)
+class Compiled(Summing):
+    """Takes 50 ms more for each count of steps that it first meets."""
+
+    name: ClassVar[str] = "compiled"
+
+    def advance(self, oracle, state, count):
+        if count not in SEEN:
+            SEEN.add(count)
+            time.sleep(0.05)
+        super().advance(oracle, state, count)
+
+
+SEEN = set()
+
+
+def test_compilation_is_shown_apart_from_the_clock(lazy, monkeypatch):
+    monkeypatch.setattr(Lazy, "compiles", True)
+    SEEN.clear()
+    outcome = ob.solve(Compiled(on="lazy"), ob.stochastic_pca(ROWS, k=2), ob.Budget(steps=5))
+    warm = [mark.metrics[WARM_UP] for mark in outcome.trace]
+    assert len(SEEN) >= 2
+    assert warm == sorted(warm)
+    assert warm[-1] >= 0.05 * len(SEEN)
+    plain = ob.solve(Summing(), ob.stochastic_pca(ROWS, k=2), ob.Budget(samples=3))
+    assert WARM_UP not in plain.trace[-1].metrics
+
+
+def test_what_a_warm_up_moves_is_a_part_of_it():
+    place = MeasuredPlace.at(place_of("numpy/float32"))
+    place.touch()
+    assert (len(place.warming), place.spent) == (1, [])
+    place.array(ROWS)
+    with suppress(ZeroDivisionError), place.warm_up():
+        place.to_numpy(ROWS)
+        _ = 1 / 0
+    assert (len(place.warming), len(place.spent)) == (2, 1)
 
 
 def test_samples_and_start_are_the_same_in_each_precision(lazy):
@@ -186,6 +227,22 @@ def test_jax_compiles_nothing_on_the_clock(monkeypatch):
         assert outcome.error is None
     assert compiled
     assert sum(on_the_clock) == 0
+
+
+@pytest.mark.slow
+def test_what_jax_compiles_in_a_process_of_its_own_raises_no_suspicion(tmp_path):
+    if why := place_of("jax:cpu").missing():
+        pytest.skip(why)
+    suite = {
+        "seeds": 1,
+        "budget": {"steps": 600},
+        "problem": [{"name": "stiefel-brockett", "n": 30, "p": 4}],
+        "solver": [{"name": "landing", "on": "jax:cpu"}],
+    }
+    results = ob.run(suite, tmp_path / "s.sqlite", workers=1, quiet=True)
+    assert results.failures == []
+    ((record,),) = (entry.records for entry in results.entries)
+    assert record.trace[-1].metrics[WARM_UP] > 0
 
 
 def test_an_oracle_of_numpy_only_is_refused():

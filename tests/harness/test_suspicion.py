@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.harness.executors.guard import suspicion
+from orthobench.contract.solver import Work
+from orthobench.harness.executors.guard import suspicion, told_seconds
+from orthobench.harness.placement import WARM_UP
+from orthobench.harness.trace import Mark
 from orthobench.tools.usage import Usage, stolen
 
 
@@ -35,6 +38,17 @@ def test_two_seconds_and_waiting_for_a_core_are_allowed_beside_the_clock(clock, 
     assert suspicion(usage(wall=most - 1e-6, queued=queued), clock, 4, 0) is None
     said = suspicion(usage(wall=most + 1e-6, queued=queued), clock, 4, 10**9)
     assert said == f"the run took {most - queued} s where its clock says {clock} s"
+
+
+@pytest.mark.parametrize(("reruns", "seconds"), [(False, 8.0), (True, 13.0)])
+def test_what_is_compiled_during_a_run_is_told_apart_from_its_clock_and_raises_no_suspicion(
+    reruns, seconds
+):
+    clock = [(2.0, 9.0), (3.0, 9.5), (5.0, 11.0)]  # 9 s of it are from before the run
+    marks = [Mark(at, 1 / 3, Work(), apart={WARM_UP: warm}) for at, warm in clock]
+    assert told_seconds(marks, reruns) == pytest.approx(seconds)
+    assert told_seconds([Mark(5.0, 1.0, Work())], reruns) == 6.0
+    assert told_seconds([], reruns) == 0
 
 
 def test_processes_that_are_left_are_suspect_whatever_the_clock_says():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -32,9 +33,10 @@ from orthobench.harness.executors.sample_server import SampleServer
 from orthobench.harness.executors.transfer import PackedOracle, packed
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
+from orthobench.harness.placement import WARM_UP
 from orthobench.harness.preparation import WARM_UP_STEPS
 from orthobench.harness.stopping import Budget, Ending, Stop, Target
-from orthobench.harness.trace import Journal, Outcome, Recording
+from orthobench.harness.trace import Journal, Mark, Outcome, Recording
 from orthobench.tools.load import Load, load
 from orthobench.tools.processes import Process, ProcessError, Program
 from orthobench.tools.threads import limited
@@ -238,13 +240,8 @@ class _Run:
         spent = replace(end - begin, cpu=now.cpu - begin.cpu, stolen=now.stolen - begin.stolen)
         waited = spent.queued + own + self._serving
         volume = self._samples.bytes + sum(s.point.nbytes for s in self.recording.solutions)
-        return suspicion(replace(spent, queued=waited), self._clock(), self.job.threads, volume)
-
-    def _clock(self) -> float:
-        """Return the seconds of all calls that were timed."""
-        marks = self.recording.marks
-        runs = marks if self.job.reruns else marks[-1:]
-        return sum(mark.seconds for mark in runs) + sum(mark.reading for mark in marks)
+        clock = told_seconds(self.recording.marks, self.job.reruns)
+        return suspicion(replace(spent, queued=waited), clock, self.job.threads, volume)
 
     def _look(self) -> None:
         """Ask the operating system what that process has used, and how long this one waited."""
@@ -284,6 +281,22 @@ class _Run:
             return stop_of(error, "the judge")
 
 
+def told_seconds(marks: Sequence[Mark], reruns: bool) -> float:
+    """Return the seconds that a run says it took: of calls on the clock, and of warming up.
+
+    Parameters
+    ----------
+    marks : sequence of Mark
+        Its checkpoints. What was warmed up before the first is no part of the run.
+    reruns : bool
+        As of the solver.
+    """
+    runs = marks if reruns else marks[-1:]
+    timed = sum(mark.seconds for mark in runs) + sum(mark.reading for mark in marks)
+    warm = [mark.apart.get(WARM_UP, 0.0) for mark in marks]
+    return timed + (warm[-1] - warm[0] if warm else 0.0)
+
+
 def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | None:
     """Return why a clock is not to be trusted, or None.
 
@@ -294,7 +307,7 @@ def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | No
         `queued` is all the time in which it waited for others. What a host took from this machine
         raises no suspicion: part of it is counted as CPU time of the process that it stopped.
     clock : float
-        Seconds of all calls that were timed.
+        From `told_seconds`.
     threads : int
         Threads that the solver may use.
     volume : int

@@ -9,7 +9,7 @@ from typing import Literal
 
 from orthobench.harness.judging import TOLERANCE, VIOLATION
 from orthobench.harness.metering import METRICS
-from orthobench.harness.placement import TRANSFER
+from orthobench.harness.placement import TRANSFER, WARM_UP
 from orthobench.harness.reducing.costs import WORKER_METRICS
 from orthobench.report.formatting import count, duration, metric_text, si
 from orthobench.report.ranking import Ranked
@@ -23,7 +23,9 @@ CURVE = "curve"
 BETWEEN = 2
 """Characters between two columns."""
 
-FIRST = (*METRICS, TRANSFER, *WORKER_METRICS, "rank", "density", "explained_variance_ratio")
+FIRST = (
+    *METRICS, TRANSFER, WARM_UP, *WORKER_METRICS, "rank", "density", "explained_variance_ratio"
+)  # fmt: skip
 """Secondary metrics that a table shows before others."""
 
 EXTRAS = 3
