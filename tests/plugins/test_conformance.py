@@ -112,7 +112,8 @@ SIZES = {
 
 NEED_FILES = {
     "mnist", "prostate", "hsi-anomaly", "portfolio", "npy-pca", "npy-sparse", "npy-tensor",
-    "npy-moment",
+    "npy-moment", "npy-brockett", "npy-procrustes", "npy-joint-diagonalization",
+    "npy-weight-rotation",
 }  # fmt: skip
 
 PROBLEMS = [

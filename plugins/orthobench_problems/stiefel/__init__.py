@@ -4,6 +4,12 @@ from orthobench_problems.stiefel.assignment import QuadraticAssignment
 from orthobench_problems.stiefel.brockett import StiefelBrockett
 from orthobench_problems.stiefel.diagonalization import JointDiagonalization
 from orthobench_problems.stiefel.eigenvalue import NonlinearEigenvalue
+from orthobench_problems.stiefel.files import (
+    NpyBrockett,
+    NpyJointDiagonalization,
+    NpyProcrustes,
+    NpyWeightRotation,
+)
 from orthobench_problems.stiefel.procrustes import StiefelProcrustes, StiefelProcrustesBatch
 from orthobench_problems.stiefel.rotation import WeightRotation
 
@@ -15,4 +21,8 @@ PROBLEMS = (
     JointDiagonalization,
     NonlinearEigenvalue,
     WeightRotation,
+    NpyBrockett,
+    NpyProcrustes,
+    NpyJointDiagonalization,
+    NpyWeightRotation,
 )

@@ -69,6 +69,10 @@ def test_the_names_are_the_pinned_ones():
         "joint-diagonalization",
         "nonlinear-eigenvalue",
         "weight-rotation",
+        "npy-brockett",
+        "npy-procrustes",
+        "npy-joint-diagonalization",
+        "npy-weight-rotation",
     }
 
 

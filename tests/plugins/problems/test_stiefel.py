@@ -210,10 +210,10 @@ def test_a_rotation_takes_out_columns_of_outliers():
     assert errors[-1] < 0.97 * errors[2] < 0.8 * errors[1] < 0.7 * errors[0]
 
 
-COUNTED = [cls for cls in PROBLEMS if cls is not NonlinearEigenvalue]  # that calls scipy
+COUNTED = {type(p) for p in SMALL} - {NonlinearEigenvalue}  # that calls scipy
 
 
-@pytest.mark.parametrize("problem", COUNTED)
+@pytest.mark.parametrize("problem", sorted(COUNTED, key=lambda cls: cls.name))
 def test_flops_of_methods_with_evaluations_are_those_done(problem):
     larger = {"n": 16, "p": 5, "rows": 60, "matrices": 3}
     sizes = {name: larger[name] for name in larger if hasattr(problem, name)}
@@ -247,4 +247,4 @@ def test_an_energy_without_a_reference_is_refused():
 
 def test_each_problem_is_a_problem_of_the_family():
     assert {p.family for p in PROBLEMS} == {"Stiefel manifold"}
-    assert {type(p) for p in SMALL} == set(PROBLEMS)
+    assert {type(p) for p in SMALL} == {p for p in PROBLEMS if not p.name.startswith("npy-")}
