@@ -6,13 +6,31 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.tools.distributions import version
+
+DRIVER = Path("/sys/module/nvidia/version")
+"""Where Linux tells the version of the driver of NVIDIA's devices."""
+
+
+def cuda_facts() -> dict[str, str]:
+    """Return what all libraries depend on with CUDA: the driver, and what overrules their TF32.
+
+    Each of them only where it is known, or set.
+    """
+    known = {}
+    with suppress(OSError):
+        known["driver"] = DRIVER.read_text(encoding="ascii").strip()
+    if override := os.environ.get("NVIDIA_TF32_OVERRIDE"):
+        known["tf32 override"] = override
+    return known
 
 
 class ArrayLibrary(ABC):
@@ -134,14 +152,21 @@ class Torch(ArrayLibrary):
         self.module.set_num_threads(threads)
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the version; of CUDA the device, its version, and whether TF32 is on."""
+        """Return the version; of CUDA its own, the device, the driver, and whether TF32 is on."""
         known = dict(super().facts(device))
         if device == "cuda":
             torch = self.module
             known["device"] = torch.cuda.get_device_name()
             known["cuda"] = str(torch.version.cuda)
-            known["tf32"] = str(torch.backends.cuda.matmul.allow_tf32)
+            known["tf32"] = str(self._tf32())
+            known |= cuda_facts()
         return known
+
+    def _tf32(self) -> bool:
+        matmul = self.module.backends.cuda.matmul
+        # since torch 2.9, where this is set in the new way, `allow_tf32` raises an error
+        precision = getattr(matmul, "fp32_precision", None)
+        return bool(matmul.allow_tf32 if precision is None else precision == "tf32")
 
 
 class Jax(ArrayLibrary):
@@ -183,10 +208,16 @@ class Jax(ArrayLibrary):
             os.environ["NPROC"] = str(threads)
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the versions and the device."""
+        """Return the versions; of CUDA the device, the driver, and the precision of products.
+
+        By default products are in TF32, where a device has that.
+        """
         known = {**super().facts(device), "jaxlib": version("jaxlib") or "none"}
         if device == "cuda":
-            known["device"] = self.module.devices(device)[0].device_kind
+            jax = self.module
+            known["device"] = jax.devices(device)[0].device_kind
+            known["matmul precision"] = str(jax.config.jax_default_matmul_precision or "default")
+            known |= cuda_facts()
         return known
 
 
@@ -220,9 +251,15 @@ class CuPy(ArrayLibrary):
         self.module.cuda.Device().synchronize()
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the version and the device."""
-        properties = self.module.cuda.runtime.getDeviceProperties(0)
-        return {**super().facts(device), "device": properties["name"].decode()}
+        """Return the versions, the device, the driver, and whether TF32 is on."""
+        runtime = self.module.cuda.runtime
+        return {
+            **super().facts(device),
+            "device": runtime.getDeviceProperties(0)["name"].decode(),
+            "cuda": str(runtime.runtimeGetVersion()),
+            "tf32": os.environ.get("CUPY_TF32", "0"),
+            **cuda_facts(),
+        }
 
 
 LIBRARIES: Mapping[str, ArrayLibrary] = {
