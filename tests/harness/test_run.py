@@ -15,7 +15,7 @@ from orthobench.errors import DataError
 from orthobench.harness import preparation
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
-from orthobench.harness.judging import FEASIBLE, TOLERANCE, VIOLATION, feasible_up_to
+from orthobench.harness.judging import FEASIBLE, TOLERANCE, VIOLATION, beyond, feasible_up_to
 from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import _throttled, checkpoints
 from orthobench.harness.stopping import Budget, Ending, Stop, Target
@@ -106,6 +106,10 @@ def test_a_violation_of_1e_8_is_the_largest_of_a_feasible_point(toys, violation,
     outcome = harness.run(instance, toys.Solver(), Budget(steps=3), STREAMS)
     assert outcome.stop.status.value == ending
     assert "more than rounding" not in outcome.stop.reason
+
+
+def test_a_point_whose_violation_is_not_known_is_within_the_tolerance():
+    assert beyond(Mark(0.0, 0.0, Work())) == -1e-8
 
 
 @pytest.mark.parametrize(("scale", "ending"), [(1.0, "budget"), (1.001, "infeasible")])

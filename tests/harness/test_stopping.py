@@ -65,6 +65,16 @@ def test_evaluations_are_limited_by_their_average():
     assert Budget(samples=5).left(start, start, batch=0) == 0
 
 
+def test_seconds_before_the_first_step_say_nothing_about_the_rate():
+    assert Budget(seconds=9).left(mark(2.0), mark(1.0), batch=0) == math.inf
+
+
+def test_a_limit_is_at_most_1e300_or_infinite():
+    assert Budget(steps=1e300, samples=math.inf).limits == {"steps": 1e300}
+    with pytest.raises(UsageError, match="steps"):
+        Budget(steps=1.0001e300)
+
+
 def test_unlimited_budget_is_endless():
     assert math.isinf(Budget().left(mark(1.0, steps=3), START, batch=1))
 

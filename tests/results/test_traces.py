@@ -1,14 +1,17 @@
 """Traces in a store: what is packed comes back, and blocks of today are read for ever."""
 
 import math
+from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.contract.solver import Work
 from orthobench.harness.trace import Mark
-from orthobench.results.traces import RATIO, SMALL, Trace, packed, unpacked
+from orthobench.results.traces import LONGEST, RATIO, SMALL, Trace, _schedule, packed, unpacked
 
 GOLDEN = bytes.fromhex(
     "6380c52fa5e63041000ba5e6d8404005a5e6bc80800b0ccc10c04e91312f5e30c3003d23e7c3830b07362c98"
@@ -56,6 +59,30 @@ def test_whether_all_is_finite_does_not_count_what_was_not_reported():
 def test_a_block_of_the_first_stores_is_read():
     made = trace()
     assert Trace(len(made), ("gap",), made[-1], GOLDEN) == made
+
+
+def test_blocks_are_packed_with_the_schedule_of_the_first_stores():
+    """60 checkpoints, each of 1.3 times the steps of the one before, at least one more."""
+    steps = np.frombuffer(_schedule(), np.uint8).reshape(8, 60).T.copy().view("<i8")[:, 0].cumsum()
+    assert steps[:14].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 14, 18, 23, 29]
+    assert all(after == max(before + 1, int(1.3 * before)) for before, after in pairwise(steps[1:]))
+
+
+@pytest.mark.parametrize("points", [-1, 9, 11, LONGEST + 1])
+def test_a_block_of_another_number_of_checkpoints_is_refused(points):
+    _, block = packed([*trace(), trace()[-1]])
+    assert unpacked(block, 10, 1)[0].shape == (3, 10)
+    with pytest.raises(ValueError, match=f"{points} checkpoints"):
+        unpacked(block, points, 1)
+
+
+def test_counts_and_times_below_zero_are_refused():
+    made = trace()
+    _, block = packed([*made[::-1], made[0]])  # descends to 0, and no further
+    assert unpacked(block, 10, 1)[0].min() == 0
+    low = replace(made[0], work=Work(0, -1, 0))
+    with pytest.raises(ValueError, match="negative"):
+        unpacked(packed([*made, low, made[0]])[1], 11, 1)
 
 
 def test_a_block_unpacks_to_64_kib_even_where_it_is_denser_than_a_run_could_be():

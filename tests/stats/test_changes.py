@@ -94,6 +94,17 @@ def test_few_seeds_are_undecidable_and_six_decide_one_comparison():
     assert changes({"a": [1.0] * 6}, {"a": [2.0] * 6})["a"].direction is Direction.HIGHER
 
 
+def test_seeds_of_one_side_show_a_change_where_most_are_ties():
+    change = changes({"a": [1.0] * 14}, {"a": [1.0] * 8 + [2.0] * 6})["a"]
+    assert (change.effect, change.adjusted, change.direction) == (1, 2 / 2**6, Direction.HIGHER)
+
+
+def test_without_common_seeds_nothing_could_be_shown():
+    nan = math.nan
+    change = changes({"a": [1.0, nan]}, {"a": [nan, 1.0]})["a"]
+    assert (change.n, change.direction) == (0, Direction.UNDECIDABLE)
+
+
 def test_the_range_of_six_seeds_is_the_interval_of_one_solver_and_too_narrow_for_two():
     first, second = [1.0] * 6, [1.5, 1.1, 1.2, 1.3, 1.4, 1.6]
     assert changes({"a": first}, {"a": second})["a"].interval == pytest.approx((1.1, 1.6))

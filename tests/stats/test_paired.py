@@ -205,6 +205,10 @@ class TestComparisons:
         assert found["abc"] == found["acb"]
         assert {c.decision for c in found["abc"].values()} == {Decision.OPEN}
 
+    def test_show_more_seeds_of_one_side_where_most_are_ties(self):
+        c = one([1.0] * 14, [1.0] * 8 + [2.0] * 6)
+        assert (c.effect, c.adjusted, c.decision) == (1, 2 / 2**6, Decision.BEHIND)
+
     def test_show_what_is_below_the_level_and_not_what_is_at_it(self):
         c = one([0] * 9, [1] * 9)
         assert replace(c, adjusted=np.nextafter(LEVEL, 0)).decision is Decision.BEHIND
@@ -222,6 +226,9 @@ class TestUndecidable:
             rows |= {str(i): noise for i in range(comparisons - 1)}
             found = compare_to_best(rows, "a")[0]
             assert (found.decision, found.needed) == (decision, seeds)
+
+    def test_no_number_of_seeds_shows_anything_where_all_are_ties(self):
+        assert seeds_needed(1, n=4, ties=4) == seeds_needed(1, n=0) == 0
 
     def test_takes_ties_into_account(self):
         a = np.linspace(1, 2, 12)

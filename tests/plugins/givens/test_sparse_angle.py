@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from orthobench_givens import sparse_circle
-from orthobench_givens.sparse_angle import SCRATCH, _flat, best_angle
+from orthobench_givens.sparse_angle import SCRATCH, _flat, _highest, _second_highest, best_angle
 
 FINE = np.linspace(0.0, np.pi / 2, 20_001)
 NEAR = np.array([-1e-3, -1e-5, 1e-5, 1e-3])
@@ -206,6 +206,29 @@ def test_any_scale(scale):
     small, large = found(x, y, 1.0), found(scale * x, scale * y, scale)
     assert large.value == pytest.approx(scale**2 * small.value, rel=1e-12)
     assert (large.cosine, large.sine) == pytest.approx((small.cosine, small.sine), abs=1e-9)
+
+
+@numba.njit
+def summits(grid, count):
+    best = _highest(grid, count)
+    return best, _second_highest(grid, count, best)
+
+
+@pytest.mark.parametrize(
+    ("grid", "places"),
+    [
+        ([0, 5, 0, 4, 0, 3], (1, 3)),
+        ([0, 3, 0, 4, 0, 5], (5, 3)),
+        ([0, 5, 0, 3, 0, 4], (1, 5)),
+        ([4, 0, 5, 0, 3, 3], (2, 0)),  # the first follows on the last
+        ([0, 5, 0, 4, 4, 0], (1, 4)),  # the last of a plateau
+        ([0, 5, 0, 4, 0, 4], (1, 3)),
+        ([1, 2, 5, 4, 3, 2], (2, -1)),
+        ([2, 2, 2, 2, 2, 2], (0, -1)),
+    ],
+)
+def test_the_highest_value_and_the_highest_of_the_other_summits_are_found(grid, places):
+    assert summits(np.array([*grid, 9.0]), 6) == places
 
 
 @pytest.mark.parametrize(("lowest", "flat"), [(1.0, True), (0.81, True), (0.79, False)])
