@@ -52,10 +52,11 @@ class Call:
 def called(words: Sequence[str], folder: Path, kernels: Path | None = None) -> Call:
     """Call Python in a folder; `kernels` is where machine code is kept and looked for."""
     kept = {} if kernels is None else {"NUMBA_CACHE_DIR": str(kernels)}
+    usual = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     _adopt_orphans()
     before, begin = _cpu(), time.perf_counter()
     with subprocess.Popen(
-        [sys.executable, *words], cwd=folder, env=os.environ | kept, stdout=subprocess.PIPE
+        [sys.executable, *words], cwd=folder, env=usual | kept, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()

@@ -18,7 +18,7 @@ from orthobench.harness.stopping import Ending
 from orthobench.results.results import Results
 
 ROUNDS = usually(5, smoke=1)
-RUN = ("-m", "orthobench", "run", *usually(("quickstart",), smoke=("tiny.toml",)), "-q")
+RUN = ("-P", "-m", "orthobench", "run", *usually(("quickstart",), smoke=("tiny.toml",)), "-q")
 
 
 @pytest.fixture

@@ -183,7 +183,7 @@ def run(
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.cell.key for p in planned) if opened else set()
         if opened and not retry and (there := complete(opened, known, planned)):
-            return _told(Results(known.name, path, there, score=known.score), quiet, finished)
+            return told(Results(known.name, path, there, score=known.score), quiet, finished)
         preflight.check_problems(asked, done)
         with limited(known.threads):
             ran_on = environment.snapshot()
@@ -282,7 +282,7 @@ def _workers(workers: int | str, executor: str, threads: int) -> int:
     return 1 if executor == "inline" else max(1, cores() // threads)
 
 
-def _told(results: Results, quiet: bool, finished: Callable[[Results], None] | None) -> Results:
+def told(results: Results, quiet: bool, finished: Callable[[Results], None] | None) -> Results:
     """Return results to which nothing was to be added, after they were shown."""
     with Progress(0, quiet, skipped=len(results.records)):
         pass

@@ -36,5 +36,5 @@ class Quickstart:
     track_second_run.unit = "s"
 
     def _run(self, store, kernels=None):
-        words = ("-m", "orthobench", "run", SUITE, "-q", "--store", store)
+        words = ("-P", "-m", "orthobench", "run", SUITE, "-q", "--store", store)
         return called(words, Path(self.folder.name), kernels).cpu

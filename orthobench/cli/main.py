@@ -143,42 +143,52 @@ def main() -> None:
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @QUIET
 @AS_JSON
-def run(suite: str | None, store: Path | None, only: str | None, retry: bool, figures: bool,
-        quiet: bool, as_json: bool, executor: str, workers: Any, isolate: bool,
-        timeout: float | None, memory_limit: int | None, scheduler: str | None, explain: bool,
-        dry_run: bool, **changes: Any) -> None:  # fmt: skip
+@click.pass_context
+def run(context: click.Context, /, suite: str | None, store: Path | None, only: str | None,
+        retry: bool, figures: bool, quiet: bool, as_json: bool, executor: str, workers: Any,
+        isolate: bool, timeout: float | None, memory_limit: int | None, scheduler: str | None,
+        explain: bool, dry_run: bool, **changes: Any) -> None:  # fmt: skip
     """Run the cells of SUITE that are not in its store yet.
 
     SUITE is the name of a suite or a TOML file; quickstart by default. Prints a table for each
     problem, and the paths of the figures and of the store. `orthobench report` writes a page about
     the store.
     """
-    from orthobench import api
-    from orthobench.cli.adhoc import requested_suite
-    from orthobench.harness.executors import Limits
-    from orthobench.results.explain import lines as explained_lines
+    from orthobench.cli.again import Call
 
-    requested = requested_suite(suite, **changes)
-    path = store or api.default_store(requested)
-    if explain or dry_run:
-        as_text = partial(explained_lines, listed=explain)
-        print_facts(api.explained(requested, path, only=only, retry=retry), as_json, as_text)
-        return
-    limits = Limits(timeout, memory_limit, isolate)
-    try:
-        results = api.run(
-            requested, path, only=only, retry=retry, quiet=quiet or as_json,
-            executor=executor, workers=workers, limits=limits, scheduler=scheduler,
-            finished=None if as_json else print_tables,
-        )  # fmt: skip
-    except KeyboardInterrupt as error:
-        message = f"interrupted; finished cells are in {path}, run again to go on"
-        raise type(error)(message) from None
-    if as_json:
-        print_results(results, path.parent if figures else None, as_json)
+    call, show = Call.of(context.params), None if as_json else print_tables
+    from orthobench import api
+
+    if results := call.results():
+        api.told(results, quiet or as_json, show)
     else:
-        print_paths(results, path.parent if figures else None)
-        say(f"orthobench report {shlex.quote(str(path))} writes the page about it")
+        from orthobench.cli.adhoc import requested_suite
+        from orthobench.harness.executors import Limits
+
+        requested = requested_suite(suite, **changes)
+        path = store or api.default_store(requested)
+        if explain or dry_run:
+            from orthobench.results.explain import lines as explained_lines
+
+            as_text = partial(explained_lines, listed=explain)
+            print_facts(api.explained(requested, path, only=only, retry=retry), as_json, as_text)
+            return
+        try:
+            results = api.run(
+                requested, path, only=only, retry=retry, quiet=quiet or as_json, finished=show,
+                executor=executor, workers=workers, scheduler=scheduler,
+                limits=Limits(timeout, memory_limit, isolate),
+            )  # fmt: skip
+        except KeyboardInterrupt as error:
+            message = f"interrupted; finished cells are in {path}, run again to go on"
+            raise type(error)(message) from None
+        call.remember(requested, results)
+    folder = results.path.parent if figures else None
+    if as_json:
+        print_results(results, folder, as_json)
+    else:
+        print_paths(results, folder)
+        say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
     sys.exit(FAILED if any(failed.key in results.shown for failed in results.failures) else 0)
 
 
