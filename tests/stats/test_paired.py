@@ -182,9 +182,10 @@ class TestComparisons:
         c = one([1.0, NAN], [NAN, 1.0])
         assert (c.n, c.decision) == (0, Decision.UNDECIDABLE)
 
-    def test_show_nothing_where_ranks_and_median_disagree(self):
+    @pytest.mark.parametrize("unit", [1, 1e-6])
+    def test_show_nothing_where_ranks_and_median_disagree(self, unit):
         # b ends lower on 28 of 50 seeds, a by more on the others
-        c = one([0] * 50, [-i for i in range(1, 29)] + list(range(29, 51)))
+        c = one([0] * 50, [-i * unit for i in range(1, 29)] + [i * unit for i in range(29, 51)])
         assert c.adjusted < LEVEL
         assert c.statistic > 0 > c.effect
         assert c.decision is Decision.OPEN

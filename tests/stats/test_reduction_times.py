@@ -106,6 +106,17 @@ def test_fitted_costs_are_those_that_runs_were_made_with():
         assert simulated(found, 512, workers, 2).wall_seconds == pytest.approx(wall)
 
 
+def test_fitted_costs_are_never_negative():
+    quick = [MeasuredPass(n, 1, 1, 0.1, 0.2) for n in (8, 16)]
+    found = fitted(quick, Costs(0.0, 1.0))
+    assert (found.summarize, found.scheduler, found.fixed, found.merge) == (0, 0, 0, 1)
+
+
+def test_without_a_network_summaries_move_at_once():
+    assert Costs(1.0, 0.1).transfer == 0
+    assert simulated(Costs(1.0, 0.0), 4, 4).wall_seconds == 1
+
+
 def test_fitting_refuses_runs_that_all_share_cores():
     with pytest.raises(ValueError, match="without shared cores"):
         fitted([run(8, 4)], Costs(0.0, 0.0))

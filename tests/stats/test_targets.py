@@ -166,6 +166,16 @@ class TestTargets:
         runs = run_matrix([entry("a", slope)])
         assert (runs.start[0], runs.lowest[0]) == (4, 0)
 
+    def test_of_a_precision_are_that_far_above_the_lowest_value(self):
+        runs = run_matrix([entry("a", HALVING), entry("a", run([(0, 8.0), (1, 8.0)]), problem="q")])
+        np.testing.assert_array_equal(runs.values_within(0.5), [0.5, -INF])
+        np.testing.assert_array_equal(runs.values_within(1e-30), [8e-12, -INF])
+        np.testing.assert_array_equal(runs.first_hits("steps", runs.values_within(1.0)), [[4, INF]])
+
+    def test_of_nobody_are_reached_by_nobody(self):
+        assert run_matrix([]).costs("steps", 0.1).shape == (0, 0)
+        assert run_matrix([refused("a")]).costs("steps", 0.1).shape == (0, 1)
+
     def test_survive_values_of_any_size(self):
         runs = run_matrix([entry("a", run([(0, 1e308), (1, -1e308)]))])
         assert runs.costs("steps", 0.1) == [[1]]
