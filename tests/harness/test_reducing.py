@@ -1,7 +1,9 @@
 """Runs over blocks in this process: the tree, the clock, budgets, and blocks that are unfit."""
 
 import gc
+from itertools import repeat
 from math import ceil, log2
+from types import SimpleNamespace
 
 import block_solvers
 import numpy as np
@@ -11,10 +13,11 @@ from block_solvers import SAMPLES, Blocks, PowerSteps
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, UsageError
+from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors.transfer import RemoteSource, packed, unpacked
 from orthobench.harness.reducing.costs import MEMORY, MOVED, READING, WORKER_SECONDS, WORKERS
-from orthobench.harness.reducing.on_dask import TASKS, run_length
+from orthobench.harness.reducing.on_dask import ALONE, TASKS, OnDask, run_length
 from orthobench.harness.reducing.tree import reduced
 from orthobench.harness.stopping import Ending
 from orthobench.verify.check import verify
@@ -61,6 +64,32 @@ def test_tasks_are_few_but_enough_for_all_workers(blocks, workers):
     length = run_length(blocks, workers)
     assert length & (length - 1) == 0
     assert min(blocks, TASKS * workers) <= ceil(blocks / length) <= max(2 * TASKS * workers, 1)
+
+
+@pytest.mark.parametrize(
+    ("workers", "looks", "comes"),
+    [([], ALONE, True), ([], ALONE + 1, False), (["tls://a"], 9 * ALONE, True)],
+)
+def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without(workers, looks, comes):
+    pytest.importorskip("distributed")
+    said = iter([*repeat(TimeoutError, looks), "a summary"])
+
+    def result(timeout):
+        if (found := next(said)) is TimeoutError:
+            raise found
+        return found
+
+    engine = OnDask.__new__(OnDask)
+    scheduler = SimpleNamespace(addr="tls://b")
+    known = {"workers": dict.fromkeys(workers)}
+    engine._own = None
+    engine._client = SimpleNamespace(scheduler=scheduler, scheduler_info=lambda n_workers: known)
+    future = SimpleNamespace(status="pending", result=result)
+    if comes:
+        assert engine._result(future) == "a summary"
+    else:
+        with pytest.raises(ClusterError, match="gone, or all of its workers are"):
+            engine._result(future)
 
 
 def solved(budget=None, source=None, **parameters):

@@ -89,6 +89,7 @@ def test_no_row_is_due_later_than_it_may_become_active(m):
         ascent = state.ascent
         moved = np.linalg.norm(ascent.X - before, axis=1)
         assert (ascent.path - path >= moved).all()
+        assert (ascent.path - path <= moved + 1e-13).all()
         margin = ascent.bound - np.abs(ascent.rows @ ascent.X.T)
         slack = ascent.due - ascent.path[:, None]
         assert (slack <= (margin / ascent.norms[:, None]).T)[~ascent.active.T].all()
