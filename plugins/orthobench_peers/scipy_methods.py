@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from inspect import signature, unwrap
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,9 +48,11 @@ class ScipySVDS(Batch):
         most = min(k, min(X.shape) - 1)
         if most < 1:
             return np.empty((X.shape[1], 0)), 0
-        v0 = np.random.default_rng(state.seed).standard_normal(min(X.shape))
+        rng = np.random.default_rng(state.seed)
+        v0 = rng.standard_normal(min(X.shape))
         counted = _CountedMatrix(X)
-        _, values, right = svds(counted.operator(), most, v0=v0, solver="arpack")
+        with _restarting_with(rng):
+            _, values, right = svds(counted.operator(), most, v0=v0, solver="arpack")
         kept = np.argsort(-values)[: np.count_nonzero(values > NULL * values.max())]
         return orthonormalize(right[kept].T), flops.gemm(len(X), counted.products, X.shape[1])
 
@@ -105,6 +111,23 @@ class ScipyLOBPCG(Batch):
         forming = flops.gemm(d, d, n) if formed else 0
         count = forming + (len(residuals[0]) * each if residuals else flops.eigh(d))
         return orthonormalize(np.asarray(vectors)), count
+
+
+@contextmanager
+def _restarting_with(rng: np.random.Generator) -> Iterator[None]:
+    """Let ARPACK go on from vectors of a generator where it has found an invariant subspace.
+
+    svds hands its own generator on to nobody, so that each call would go on from other vectors.
+    """
+    from unittest.mock import patch
+
+    from scipy.sparse.linalg import eigsh, svds
+
+    if "rng" not in signature(eigsh).parameters:  # an older scipy, which draws them in Fortran
+        yield
+        return
+    with patch.dict(unwrap(svds).__globals__, eigsh=partial(eigsh, rng=rng)):
+        yield
 
 
 class _CountedMatrix:

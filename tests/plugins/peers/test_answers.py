@@ -53,6 +53,14 @@ def test_both_exact_solvers_of_scikit_learn_agree_with_batch_pca(svd_solver):
     assert subspace_error(found, ours) < 1e-12
 
 
+def test_svds_gives_equal_bits_where_arpack_goes_on_beyond_an_invariant_subspace():
+    """As it does where all samples so far have few directions."""
+    problem = catalogue().problem("orthogonal-distribution", {"k": 4, "n": 32, "tau": 1.1})
+    first, second = (ob.solve("scipy-svds", problem, Budget(samples=60)) for _ in range(2))
+    assert first.solution.tobytes() == second.solution.tobytes()
+    assert [mark.work for mark in first.trace] == [mark.work for mark in second.trace]
+
+
 def test_the_randomized_solver_is_near_and_depends_on_the_seed():
     X = samples(d=60)
     instance = ob.stochastic_pca(X, k=3)
