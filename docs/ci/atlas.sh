@@ -18,7 +18,8 @@
 #   HOURS       that one submission may take                      [2]
 #   ORTHOBENCH  what pip installs: orthobench, and plugins        [orthobench]
 #   CONTAINER   image with orthobench to verify in, by digest     [none: a virtual environment]
-#   PYTHON      interpreter of the virtual environment            [python3]
+#   PYTHON      its interpreter, which everybody may run: not one
+#               in the home of root                               [python3]
 #   OUT         folder for what this writes                       [atlas]
 #
 # A submission is data. It is read by a process that has no network, no other process to see, nothing
