@@ -112,10 +112,9 @@ boxed() {
 # verified FILE NAME: compute a share of it again; what it returns is an exit code of this script.
 verified() {
     box=$work/box
-    boxed "$box"
-    cat "$1" > "$box/$2" || exit 2
-    if [ -f "$1.tiers.json" ]; then cat "$1.tiers.json" > "$box/tiers.json"; fi
-    if [ "$(id -u)" = 0 ]; then chown -R "$nobody:$nobody" "$box"; fi
+    boxed "$box" && cat "$1" > "$box/$2" || exit 2 # "set -e" does not count in here
+    if [ -f "$1.tiers.json" ]; then cat "$1.tiers.json" > "$box/tiers.json" || exit 2; fi
+    if [ "$(id -u)" = 0 ]; then chown -R "$nobody:$nobody" "$box" || exit 2; fi
     code=0
     isolated "$box" orthobench verify "./$2" --share "${SHARE:-0.1}" --seed "$seed" \
         --timeout "${TIMEOUT:-300}" --memory-limit "${MEMORY:-4GiB}" --record tiers.json --quiet \
