@@ -57,6 +57,13 @@ def test_follows_algorithm_5(m, rotations):
     np.testing.assert_allclose(state.columns.AU, expected.AU, rtol=0, atol=1e-12 * np.abs(A).max())
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+def test_the_unit_of_the_samples_does_not_matter(unit):
+    solver = GivensStreamingSparsePCA(gamma=0.3)
+    AU, other = (reached(solver, A, 5).columns.AU for A in (data(), unit * data()))
+    np.testing.assert_allclose(other / unit, AU, rtol=0, atol=1e-12 * np.abs(AU).max())
+
+
 def test_the_first_samples_fill_the_columns():
     A, solver = data(), GivensStreamingSparsePCA(gamma=0.3)
     oracle, state = started(solver, A, 4)

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from orthobench_givens import sparse_circle
-from orthobench_givens.sparse_angle import SCRATCH, _flat, _highest, _second_highest, best_angle
+from orthobench_givens.sparse_angle import (
+    SCRATCH,
+    _fill_grid,
+    _flat,
+    _highest,
+    _second_highest,
+    best_angle,
+)
 
 FINE = np.linspace(0.0, np.pi / 2, 20_001)
 NEAR = np.array([-1e-3, -1e-5, 1e-5, 1e-3])
@@ -229,6 +236,23 @@ def summits(grid, count):
 )
 def test_the_highest_value_and_the_highest_of_the_other_summits_are_found(grid, places):
     assert summits(np.array([*grid, 9.0]), 6) == places
+
+
+@numba.njit
+def filled(scratch, n, gamma):
+    p, q, grid = scratch
+    return _fill_grid(p, q, n, gamma, grid)
+
+
+@pytest.mark.parametrize(
+    ("n", "gamma", "passes"),
+    [(1, 0.3, 4), (16, 0.3, 4), (17, 0.3, 2), (255, 0.3, 2), (256, 0.3, 1), (256, 0.1, 2)],
+)
+def test_the_grid_is_finer_for_few_rows_and_for_flat_values(n, gamma, passes):
+    """Of equal rows of length 1, f varies by a third for gamma = 0.3 and by a tenth for 0.1."""
+    scratch = np.zeros((3, n + SCRATCH))
+    scratch[:2, :n] = [[np.cos(0.2)], [np.sin(0.2)]]
+    assert filled(scratch, n, gamma) == passes * sparse_circle.GRID
 
 
 @pytest.mark.parametrize(("lowest", "flat"), [(1.0, True), (0.81, True), (0.79, False)])

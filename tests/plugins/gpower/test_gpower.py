@@ -54,6 +54,22 @@ def weights(solver, m):
     return 1.0 / np.arange(1, m + 1) if solver.mu == "distinct" else np.ones(m)
 
 
+@pytest.mark.parametrize("unit", [0.3, 700.0])
+@pytest.mark.parametrize("penalty", ["l1", "l0"])
+def test_elsewhere_a_block_moves_through_the_same_points(penalty, unit):
+    solver = GPower(block=True, gamma=0.2, penalty=penalty, mu="distinct")
+    oracle, here = started(solver, unit * data(40, 9), 3)
+    there = solver._init_elsewhere(oracle, rng())
+    assert there.work.flops == here.work.flops
+    for _ in range(4):
+        np.testing.assert_allclose(there.ascent.X, here.ascent.X, rtol=0, atol=1e-13)
+        np.testing.assert_array_equal(there.ascent.active[here.kept], here.ascent.active)
+        assert there.ascent.value == pytest.approx(here.ascent.value[0], rel=1e-12)
+        solver.step(oracle, there)
+        solver.advance(oracle, here, 1)
+    assert here.work.steps == there.work.steps == 4
+
+
 def penalties(solver, A, mu):
     longest = np.sqrt((A**2).sum(axis=1)).max()
     return solver.gamma * (mu * longest if solver.penalty == "l1" else (mu * longest) ** 2)
