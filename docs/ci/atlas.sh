@@ -21,6 +21,8 @@
 #   PYTHON      its interpreter, which everybody may run: not one
 #               in the home of root                               [python3]
 #   OUT         folder for what this writes                       [atlas]
+#   ORTHOBENCH_DATA  folder with data sets that were downloaded before, which everybody may read;
+#               cells on others are not checked                   [none]
 #
 # A submission is data. It is read by a process that has no network, no other process to see, nothing
 # to write to but a folder of its own and, if root calls this, no rights: it is nobody's. Without root
@@ -38,6 +40,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 chmod 711 "$work"
+data=
+if [ -n "${ORTHOBENCH_DATA:-}" ]; then data=$(cd "$ORTHOBENCH_DATA" && pwd) || exit 2; fi
 mkdir -p "$out" || exit 2
 
 # Everything is installed before anything of a submission is read: afterwards there is no network.
@@ -81,6 +85,7 @@ isolated() {
             --cap-drop ALL --security-opt no-new-privileges --user "$nobody:$nobody" \
             --pids-limit 512 --memory 8g --memory-swap 8g --ulimit core=0 \
             --ulimit fsize=4294967296 --tmpfs /tmp:exec --env HOME=/tmp --volume "$box:/box" \
+            ${data:+--volume "$data:/data:ro" --env ORTHOBENCH_DATA=/data} \
             --workdir /box "$CONTAINER" "$@" || ended=$?
         docker rm --force "$called" > /dev/null 2>&1 || :
         return "$ended"
@@ -94,6 +99,7 @@ isolated() {
     fi
     # shellcheck disable=SC2086 # several words
     timeout -k 10 "${HOURS:-2}h" env -i HOME="$box" TMPDIR="$box" LC_ALL=C.UTF-8 \
+        ORTHOBENCH_DATA="$data" \
         PATH="$work/environment/bin:/usr/local/bin:/usr/bin:/bin" \
         unshare $root --mount --net --ipc --pid --fork --kill-child --mount-proc \
         sh -c "$shut" sh "$box" setpriv --no-new-privs --bounding-set=-all --inh-caps=-all "$@"

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import uuid
 from pathlib import Path
 
@@ -209,6 +210,21 @@ def test_the_site_of_what_has_tiers_is_made_without_verifying_anything(recipe, t
 
 
 @isolated
+def test_data_sets_that_were_downloaded_before_can_be_read_and_not_be_changed(recipe, tmp_path):
+    look = f'{RECORD}; cd "$ORTHOBENCH_DATA"; cat set; touch more || echo fixed'
+    with tempfile.TemporaryDirectory(prefix="my data") as folder:
+        added(Path(folder), "set", "content")
+        Path(folder).chmod(0o755)
+        for name in (folder, os.path.relpath(folder, tmp_path)):
+            done = recipe(mine=look, settings={"ORTHOBENCH_DATA": name}.items())
+            assert done.returncode == 0, done.stderr
+            assert "\ncontent" in done.stdout
+            assert "fixed" in done.stdout
+    assert "content" not in recipe(mine=look).stdout
+    assert recipe(mine=look, settings={"ORTHOBENCH_DATA": "nowhere"}.items()).returncode == 2
+
+
+@isolated
 def test_tiers_may_be_written_where_they_were_read(recipe, tmp_path):
     known = tiers.Tiers(withdrawn={tiers.ALL: "a bug"})
     path = tmp_path / "mine.zip.tiers.json"
@@ -245,6 +261,9 @@ def test_a_container_has_no_network_no_rights_and_can_write_nowhere_else(recipe,
     mounted = [words[i + 1] for i, word in enumerate(words) if word in ("--volume", "--mount")]
     assert [one.split(":")[1:] for one in mounted] == [["/box"]]
     assert words[words.index("atlas@sha256:1") + 1 :][:3] == ["orthobench", "verify", "./mine.zip"]
+    data = {**dict(settings), "ORTHOBENCH_DATA": str(tmp_path)}.items()
+    said = recipe(mine="", settings=data).stdout.splitlines()[1]
+    assert f"--volume {tmp_path}:/data:ro --env ORTHOBENCH_DATA=/data --workdir /box " in said
     assert not (tmp_path / "log" / "pip").exists()
 
 
