@@ -45,6 +45,9 @@ ROUNDING_DECIDES = "rounding decides it: with another BLAS kernel it comes out o
 NO_DATA = "orthobench.errors.DataError"
 """How the traceback of a run ends whose data are not here."""
 
+NO_PACKAGE = ("ImportError", "ModuleNotFoundError")
+"""How a line begins in the traceback of a run for which a package is not here."""
+
 
 @dataclass
 class Verification:
@@ -310,9 +313,16 @@ def _unfinished(reported: Reported, outcome: Outcome) -> str | None:
     if old != new and (lacking := [one for one in (old, new) if _lacks_data(one)]):
         where = "here" if new in lacking else "there"
         return f"its data are not {where}: {lacking[-1].reason:.200}"
+    if old.status is not Ending.ERROR and _lacks_package(new):
+        return f"a package is missing here: {new.reason:.200}"
     if depends_on_clock(reported) and not common(reported.trace, outcome.trace):
         return "no checkpoint of it is one here"
     return None
+
+
+def _lacks_package(stop: Stop) -> bool:
+    """Return whether a run ended because something could not be imported."""
+    return any(line.startswith(NO_PACKAGE) for line in stop.traceback.splitlines())
 
 
 def _lacks_data(stop: Stop) -> bool:

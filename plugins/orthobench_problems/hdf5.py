@@ -68,8 +68,8 @@ class HDF5Rows(Rows):
     def _opened(self) -> Iterator[Any]:
         try:
             import h5py
-        except ImportError:
-            raise UsageError("HDF5 files need h5py: pip install 'orthobench[hdf5]'") from None
+        except ImportError as error:
+            raise UsageError("HDF5 files need h5py: pip install 'orthobench[hdf5]'") from error
         try:
             opened(self.file).close()
             with h5py.File(self.file, "r") as root:

@@ -85,6 +85,6 @@ class ParquetRows(Rows):
 def _parquet() -> Any:
     try:
         from pyarrow import parquet
-    except ImportError:
-        raise UsageError("Parquet files need pyarrow: pip install 'orthobench[export]'") from None
+    except ImportError as error:
+        raise UsageError("Parquet files need pyarrow: pip install 'orthobench[export]'") from error
     return parquet

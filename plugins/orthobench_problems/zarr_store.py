@@ -59,8 +59,8 @@ def rows_in(folder: Path, name: str) -> Rows:
     try:
         import zarr
         from zarr.storage import LocalStore
-    except ImportError:
-        raise UsageError("Zarr stores need zarr: pip install 'orthobench[zarr]'") from None
+    except ImportError as error:
+        raise UsageError("Zarr stores need zarr: pip install 'orthobench[zarr]'") from error
     try:
         array = zarr.open_array(store=LocalStore(place, read_only=True), mode="r")
     except Exception as error:

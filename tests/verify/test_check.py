@@ -12,7 +12,7 @@ import pytest
 
 from orthobench import api
 from orthobench.contract import parameter
-from orthobench.errors import DataError, StoreError
+from orthobench.errors import DataError, StoreError, UsageError
 from orthobench.harness import cell as cell_module
 from orthobench.harness.executors import inline
 from orthobench.harness.placement import TRANSFER
@@ -484,6 +484,33 @@ def test_where_data_are_missing_a_cell_is_not_checked(toys, tmp_path, monkeypatc
     found = checked(store, registry)
     assert (len(found.recomputed), found.mismatches) == (5, [])
     assert list(found.unchecked) == ["its data are not there: no such file"]
+
+
+def test_where_a_package_of_a_problem_is_missing_a_cell_is_not_checked(toys, tmp_path, monkeypatch):
+    registry = Registry(solvers=toys.registry.solvers, problems=dict(toys.registry.problems))
+    plugin = toys.registry.problems["leading-subspace"].plugin
+
+    @dataclass(frozen=True)
+    class Packed(toys.Problem):
+        name: ClassVar[str] = "packed"
+
+        def build(self, rng):
+            if "ABSENT" in os.environ:
+                try:
+                    import no_such_package  # noqa: F401
+                except ImportError as error:
+                    raise UsageError("it needs the package no_such_package") from error
+            return super().build(rng)
+
+    registry.problems["packed"] = Provided(Packed, plugin)
+    table = {**SUITE, "seeds": 1, "problem": [{"name": "packed"}], "solver": [{"name": "power"}]}
+    store = ran(table, tmp_path / "results.sqlite", registry)
+    monkeypatch.setenv("ABSENT", "1")
+    cell_module._shared.cache_clear()
+    found = checked(store, registry)
+    assert (found.recomputed, found.mismatches) == ({}, [])
+    (reason,) = found.unchecked
+    assert reason == "a package is missing here: it needs the package no_such_package"
 
 
 def test_tiers_follow_from_what_was_found(store, toys):

@@ -41,7 +41,7 @@ def read_rdata(path: Path, name: str) -> Array:
     except ImportError as error:
         raise UsageError(
             f"reading {path} needs the package rdata ({error}): pip install 'orthobench[data]'"
-        ) from None
+        ) from error
     try:
         # R may leave the encoding of strings open: those here are names in ASCII
         found = rdata.read_rda(path, default_encoding="ascii")
