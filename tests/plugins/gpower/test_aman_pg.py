@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from orthobench_gpower import aman_pg
 from orthobench_gpower.aman_pg import AManPG
 
 import orthobench as ob
@@ -104,6 +105,29 @@ def test_a_step_that_would_raise_the_objective_is_halved(A, ridge):
     solver.step(oracle, state)
     assert state.value < before
     assert state.t <= longest / 4
+
+
+@pytest.mark.parametrize("share", [1e-3, 0.4, 0.45])
+@pytest.mark.parametrize("ridge", [0.05, 1.0])
+def test_a_step_is_halved_until_it_gains_a_share_of_what_its_length_promises(
+    A, monkeypatch, ridge, share
+):
+    monkeypatch.setattr(aman_pg, "DECREASE", share)
+    S, mu = scaled(A, 0.2)
+    solver = AManPG(gamma=0.2, ridge=ridge, tolerance=0.0)
+    oracle = ob.sparse_pca(A, m=M).oracle
+    state = solver.init(oracle, np.random.default_rng(0))
+    t = state.t = 64 * state.t
+    X = state.X
+    before = objective(S, X, X, mu, ridge)
+    while True:
+        Y = soft(X - 2 * t * ridge * X, t * mu)
+        if objective(S, X, Y, mu, ridge) <= before - share * np.sum((Y - X) ** 2) / t:
+            break
+        t /= 2
+    solver.step(oracle, state)
+    np.testing.assert_allclose(state.Y, Y, atol=1e-12)
+    assert state.t == pytest.approx(max(0.5 / (1 + ridge), t / 1.01))
 
 
 def test_it_ends_where_exact_alternating_minimization_does(A):
