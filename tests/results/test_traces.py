@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.contract.solver import Work
+from orthobench.errors import StoreError
 from orthobench.harness.trace import Mark
 from orthobench.results.traces import LONGEST, RATIO, SMALL, Trace, _schedule, packed, unpacked
 
@@ -44,6 +45,14 @@ def test_what_is_packed_comes_back(made):
     assert (found[-1], found[-1:]) == (made[-1], (made[-1],))
     assert found == made
     assert (found[0], found[-len(made)], found[:2]) == (made[0], made[0], tuple(made[:2]))
+
+
+def test_the_last_checkpoint_is_there_without_the_block():
+    last = trace()[-1]
+    found = Trace(9, ("gap",), last, b"damaged", where="s.sqlite")
+    assert (found[-1], found[-1:], len(found)) == (last, (last,), 9)
+    with pytest.raises(StoreError, match=r"s\.sqlite: its trace cannot be read"):
+        found[-2:]
 
 
 def test_whether_all_is_finite_does_not_count_what_was_not_reported():

@@ -101,6 +101,7 @@ def test_a_row_at_the_bound_is_not_active():
     for _ in range(2):  # at first all rows are due, then few
         np.testing.assert_array_equal(ascent.gradient, [[25.0, 0.0]])
         assert ascent.value == [5.0**2 - 3.0**2]
+        assert np.flatnonzero(ascent.active).tolist() == [1]
         evaluate(ascent)
 
 
