@@ -93,7 +93,7 @@ def opponent(name, n, p):
     return spent, state.work.samples
 
 
-@pytest.mark.parametrize("name", ["riemannian-gradient", "adaptive", "wen-yin"])
+@pytest.mark.parametrize("name", ["riemannian-gradient", "adaptive", "lbfgs", "wen-yin"])
 @pytest.mark.parametrize("shape", RUNS)
 def test_runs_against_pymanopt(benchmark, beside, report, name, shape):
     unit = float(np.linalg.norm(oracle(*shape).gradient(oracle(*shape).start)))
@@ -101,6 +101,9 @@ def test_runs_against_pymanopt(benchmark, beside, report, name, shape):
         "riemannian-gradient": RiemannianGradient(tolerance=TOLERANCE),
         "adaptive": RiemannianGradient(
             metric="turning", retraction="cholesky-qr", steps="adaptive", tolerance=TOLERANCE
+        ),
+        "lbfgs": RiemannianGradient(
+            metric="turning", retraction="cholesky-qr", steps="lbfgs", tolerance=TOLERANCE
         ),
         "wen-yin": WenYin(gtol=TOLERANCE * unit, xtol=0.0, ftol=0.0),
     }[name]

@@ -37,6 +37,7 @@ from orthobench_stiefel.descent import (
 )
 from orthobench_stiefel.line_search import CUT, RHO, Reference, barzilai_borwein
 from orthobench_stiefel.retractions import RETRACTIONS
+from orthobench_stiefel.secants import PAIRS, Pair, direction, pair
 
 RECENT = 5
 """The short Barzilai-Borwein steps of which the adaptive rule takes the least."""
@@ -46,6 +47,9 @@ STEEP = 0.3
 
 TURNING = 8.0
 """The weight of X skew(X'G) in the turning metric: 1 in the Euclidean, 2 in the canonical one."""
+
+WEIGHTS = {"euclidean": 1.0, "canonical": 2.0, "turning": TURNING}
+"""The weight of X skew(X'G) by the metric."""
 
 TRIALS = 30
 """Most trials of a line search; after them the cost differs by rounding only."""
@@ -69,6 +73,8 @@ class GradientState(Iterate):
         The cost that a step is compared with.
     shorts : list of numbers
         The last short steps, of the adaptive rule.
+    pairs : list of Pair
+        The last changes of X and R, for limited-memory BFGS.
     """
 
     R: Any
@@ -77,6 +83,7 @@ class GradientState(Iterate):
     length: Any
     reference: Reference
     shorts: list[Any] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,11 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     - ``adaptive``: the longer of these two steps, unless the shorter is less than .3 of it; then
       the least of the last five shorter ones. It takes about half as many steps where the condition
       is bad.
+    - ``lbfgs``: along -HR, H the limited-memory BFGS approximation of the inverse Hessian by the
+      last five S and Y in the Euclidean metric, projected to the tangent space at X
+      (`orthobench_stiefel.secants`). t is 1, halved where it is rejected; C is the cost. The first
+      H has a step for each column outside the span of X, and multiplies X skew(X'G) by the w of
+      the metric. It suits functions whose columns have weights.
     - ``armijo``: twice the last step, halved where it is rejected; C is the cost.
     - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum,
       and with momentum b the step is along D <- R + b (D - X sym(X'D)), the last direction moved to
@@ -110,7 +122,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     retraction : {"qr", "polar", "cayley", "newton-schulz", "cholesky-qr"}
         `orthobench_stiefel.retractions`. The Cayley curve is orthonormalized where it has drifted
         by more than 1e-13.
-    steps : {"bb", "adaptive", "armijo", "constant"}
+    steps : {"bb", "adaptive", "lbfgs", "armijo", "constant"}
     step : float
         The first step, or the constant one.
     momentum : float
@@ -120,7 +132,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     Notes
     -----
     Flops of a step: 4np² for R, 10np for differences, and for each trial a value, a gradient and a
-    retraction, 4np² for a QR; 4np² for momentum. Memory: 6np.
+    retraction, 4np² for a QR; 4np² for momentum, 20np² + 64np for BFGS. Memory: 6np, or 18np.
 
     References
     ----------
@@ -128,7 +140,10 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     Edelman, Arias and Smith 1998, for the canonical metric; Hüper, Markina and Silva Leite 2021, "A
     Lagrangian approach to extremal curves on Stiefel manifolds", for the family; Zhang and Hager
     2004, "A nonmonotone line search technique"; Barzilai and Borwein 1988; Frassoldati, Zanni and
-    Zanghirati 2008, "New adaptive stepsize selections in gradient methods", rule ABBmin1.
+    Zanghirati 2008, "New adaptive stepsize selections in gradient methods", rule ABBmin1; Huang,
+    Gallivan and Absil 2015, "A Broyden class of quasi-Newton methods for Riemannian optimization",
+    and Gilbert and Lemaréchal 1989, "Some numerical experiments with variable-storage quasi-Newton
+    algorithms", for diagonal scalings of the first H.
     """
 
     name: ClassVar[str] = "riemannian-gradient"
@@ -143,7 +158,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         "qr", choices=tuple(RETRACTIONS), help="how a step returns to the manifold"
     )
     steps: str = parameter(
-        "bb", choices=("bb", "adaptive", "armijo", "constant"), help="rule of the steps"
+        "bb", choices=("bb", "adaptive", "lbfgs", "armijo", "constant"), help="rule of the steps"
     )
     step_size: float = parameter(
         1e-3,
@@ -204,7 +219,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     def _search(self, oracle: ProductOracle, state: GradientState) -> None:
         """Try steps until one is accepted; without one the method has converged."""
-        length, cut = state.length, 0.5 if self.steps == "armijo" else CUT
+        length, cut = state.length, CUT if self.steps in ("bb", "adaptive") else 0.5
         for _ in range(TRIALS):
             X = self._retracted(state, length)
             value, G = evaluated(oracle, state, X)
@@ -217,14 +232,19 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     def _accept(self, state: GradientState, X: Any, value: Any, G: Any, length: Any) -> None:
         R, state.slope = self._gradient(state, X, G)
+        D = R
         if self.steps == "armijo":
             state.length = 2 * length
+            state.reference.include(value, memory=0.0)
+        elif self.steps == "lbfgs":
+            D = self._direction(state, X, R)
+            state.length, state.slope = 1.0, inner(R, D)
             state.reference.include(value, memory=0.0)
         else:
             state.length = self._next_length(state, X - state.X, R - state.R)
             state.reference.include(value)
             state.work.flops += 2 * size_of(X)
-        state.X, state.R, state.D = unless_ended(state, X, state.X), R, R
+        state.X, state.R, state.D = unless_ended(state, X, state.X), R, D
 
     def _next_length(self, state: GradientState, S: Any, Y: Any) -> Any:
         """Return the first trial of the next step, by the changes of X and R."""
@@ -236,6 +256,16 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         state.shorts = [*state.shorts[1 - RECENT :], short]
         return chosen(short < STEEP * long, reduce(least, state.shorts), long)
 
+    def _direction(self, state: GradientState, X: Any, R: Any) -> Any:
+        """Return the direction of limited-memory BFGS, by the changes of X and R too."""
+        before = state.pairs[-1].step if state.pairs else self.step_size
+        last = pair(X, X - state.X, R - state.R, before)
+        state.pairs = [*state.pairs[1 - PAIRS :], last]
+        m, n, p = sizes(X)
+        state.work.flops += m * (10 * flops.gemm(n, p, p) + 9 * p * p)
+        state.work.flops += (24 + 8 * len(state.pairs)) * size_of(X)
+        return direction(X, R, state.pairs, WEIGHTS[self.metric])
+
     def _gradient(self, state: GradientState, X: Any, G: Any) -> tuple[Any, Any]:
         """Return the Riemannian gradient in the metric, and <G, R>."""
         m, n, p = sizes(X)
@@ -246,10 +276,11 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     def _inner(self, XG: Any) -> Any:
         """Return X'G - w skew(X'G), the coordinates in X of what R lacks of G."""
-        if self.metric == "canonical":
+        metric = "euclidean" if self.steps == "lbfgs" else self.metric
+        if metric == "canonical":
             return transposed(XG)
         turned = XG - TURNING / 2 * (XG - transposed(XG))
-        return turned if self.metric == "turning" else (XG + transposed(XG)) / 2
+        return turned if metric == "turning" else (XG + transposed(XG)) / 2
 
     def _carried(self, state: GradientState) -> Any:
         """Return the last direction, projected to the tangent space at X, times the momentum."""

@@ -74,7 +74,7 @@ VARIANTS = (
     *(RiemannianGradient(retraction=name) for name in ("polar", "cayley", "newton-schulz")),
     RiemannianGradient(metric="canonical", retraction="cholesky-qr"),
     RiemannianGradient(metric="turning"),
-    *(RiemannianGradient(steps=steps) for steps in ("adaptive", "armijo")),
+    *(RiemannianGradient(steps=steps) for steps in ("adaptive", "lbfgs", "armijo")),
     *(RiemannianGradient(steps="constant", batch=batch) for batch in (0, 5)),
     RiemannianGradient(steps="constant", momentum=0.9, batch=5),
     WenYin(safe_search=True),

@@ -47,6 +47,7 @@ SOLVERS = [
         RiemannianGradient(retraction=r, steps="armijo", metric=m)
         for r, m in (("polar", "canonical"), ("cayley", "turning"), ("cholesky-qr", "euclidean"))
     ),
+    RiemannianGradient(steps="lbfgs", metric="turning"),
     RiemannianGradient(steps="constant", retraction="newton-schulz", momentum=0.5, batch=5),
     Landing(batch=5),
     POGO(base="vector-adam", safe_step=True),
