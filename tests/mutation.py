@@ -7,9 +7,9 @@ copy of the project: by the tests of the module, or of those that import it wher
 by the others of its room, up to the first that fails. Prints as a diff what survives, which needs a
 test or is equivalent, and the scores. Needs the extra: mutation.
 
-Left out of the sample are most of the arithmetic operators that another one may become
-(`ONE_EACH`), comparisons that are the same for names (`EQUAL`), and changes that leave the same
-syntax tree: 1e150 plus 1 is 1e150. Nobody could tell these apart.
+Left out of the sample are most of the arithmetic operators that another one may become, which
+would crowd out the rest (`ONE_EACH`), and what nobody could tell from the original: comparisons
+that are the same for names (`EQUAL`), and changes that leave the same syntax tree, as 1e150 + 1 is.
 """
 
 from __future__ import annotations

@@ -175,7 +175,8 @@ def _within(factor: float) -> str:
 
 def interval_text(c: Comparison) -> str:
     """Return the interval of an effect: ``1.1 to 1.9``."""
-    return " to ".join(factor_text(end) if c.ratio else number(end) for end in c.interval)
+    low, high = (factor_text(end) if c.ratio else number(end) for end in c.interval)
+    return high if low == high and c.ratio and c.interval[0] > FAR else f"{low} to {high}"
 
 
 def factor_text(factor: float) -> str:
