@@ -24,7 +24,7 @@ from orthobench.registry.plugins import Plugin, Registry
 from orthobench.testing import check_flops
 from orthobench.testing.short_runs import Runner
 from orthobench.tools.geometry import orthonormalize
-from orthobench.tools.threads import limited
+from orthobench.tools.threads import cores, limited
 
 collect_ignore = ["third_party_plugin"]  # a project of its own
 
@@ -76,6 +76,12 @@ def pytest_collection_finish():
     """Keep what was collected out of the garbage collector: it is large, and stays to the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Have one worker more than cores: now and then one waits for a kernel, a process or a page."""
+    return cores() + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -80,14 +81,29 @@ def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
     steps : int
         What `advance` is asked for.
     """
-    moved, streams = _on(solver, REFERENCE), Streams.of("conformance", solver.name, 0)
+    advance = begun(solver, instance, steps, REFERENCE)
+    with _read() as seen:
+        advance()
+    return len(seen)
+
+
+def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Callable[[], None]:
+    """Begin a run at a place, and return what takes its first steps in one call of `advance`.
+
+    Parameters
+    ----------
+    solver : ArraySolver
+    instance : Instance
+    steps : int
+        What `advance` is asked for.
+    on : str
+    """
+    moved, streams = _on(solver, on), Streams.of("conformance", solver.name, 0)
     oracle = ready_oracle(instance.oracle, moved, streams)
     state = moved.init(oracle, np.random.default_rng(streams.solver))
     count = prepare_steps(oracle, moved.batch, steps)
-    with _read() as seen:
-        if state.status is Status.RUNNING:
-            moved.advance(oracle, state, count)
-    return len(seen)
+    running = state.status is Status.RUNNING
+    return partial(moved.advance, oracle, state, count) if running else lambda: None
 
 
 def _check_readings(seen: int, steps: int, allowed: float) -> None:

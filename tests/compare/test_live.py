@@ -106,6 +106,7 @@ def test_trials_are_compared_on_every_seed(tmp_path):
     assert sorted(key[1:] for key in cells.curves) == expected
 
 
+@pytest.mark.wide
 def test_equal_code_shows_no_change_and_what_only_one_side_has_is_told(suite, tmp_path):
     suite.write_text(suite.read_text() + '[[solver]]\nname = "ccipca"\n')
     base, new = (

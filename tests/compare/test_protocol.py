@@ -86,6 +86,7 @@ def test_a_newer_version_is_refused(orthobench):
         pass
 
 
+@pytest.mark.wide
 def test_an_orthobench_from_before_version_0_is_refused(orthobench):
     python = orthobench(OLD | {"harness": "run = CLOCK = RATIO = None"})
     said = r"its orthobench 7\.8\.9 has no comparison protocol, nor the modules of version 0 of it"

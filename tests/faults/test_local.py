@@ -105,6 +105,7 @@ def test_workers_order_and_processes_do_not_change_a_bit(faults):
             assert numbers(executed) == expected[key]
 
 
+@pytest.mark.wide
 def test_every_cell_begins_before_it_is_finished(faults):
     planned = cells(faults, *(faults.Sound(number=i) for i in range(5)))
     begun = set()

@@ -18,6 +18,7 @@ from orthobench.contract import (
     SampleOracle,
     Solution,
     State,
+    array_solver,
     copied,
     namespace,
 )
@@ -27,7 +28,7 @@ from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotConforming
-from orthobench.testing.check_of_libraries import REFERENCE, check_libraries, readings
+from orthobench.testing.check_of_libraries import REFERENCE, begun, check_libraries, readings
 from orthobench.testing.examples import example
 from orthobench.tools.places import place_of
 
@@ -99,9 +100,10 @@ def needed(on):
 )  # fmt: skip
 def test_runs_are_those_of_numpy(solver, on):
     needed(on)
-    rounded = AMPLIFIED if getattr(solver, "steps", "") in ("bb", "lbfgs") else ROUNDED
-    tolerance = rounded if on in SINGLE else 1e-10
-    check_libraries(solver, example(solver), on, tolerance)
+    steps = getattr(solver, "steps", "")
+    rounded = AMPLIFIED if steps in ("bb", "lbfgs") else ROUNDED
+    exact = 1e-9 if steps == "lbfgs" else 1e-10
+    check_libraries(solver, example(solver), on, rounded if on in SINGLE else exact)
 
 
 @pytest.mark.parametrize("on", marked(REFERENCE, "torch:cpu", "torch:cuda"))
@@ -192,6 +194,47 @@ def test_a_run_that_diverges_says_why(on):
 )  # fmt: skip
 def test_how_many_values_twenty_steps_bring_back(solver, most):
     assert readings(solver, example(solver), 20) == most
+
+
+STAYING = ("batch-pca", "grassmannian-sgd", "landing", "oja", "pogo", "shoevd", "spgd")
+"""Solvers whose steps need nothing of the host: no factorization is checked there, nothing drawn."""
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name", STAYING)
+def test_steps_do_not_wait_for_the_gpu(name, monkeypatch):
+    needed("torch:cuda")
+    import torch
+
+    solver = catalogue().solver(name, SETTINGS.get(name, {}))
+    advance = begun(solver, example(solver), 20, "torch:cuda")
+    monkeypatch.setattr(array_solver, "read_end", lambda oracle, state: None)  # once for all steps
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        advance()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.parametrize("name", STAYING)
+def test_steps_read_nothing_from_tensors(name, monkeypatch):
+    """The same where there is no GPU: PyTorch tells of each value that becomes one of Python."""
+    needed("torch:cpu")
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Told(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            told.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    told: list[str] = []
+    solver = catalogue().solver(name, SETTINGS.get(name, {}))
+    advance = begun(solver, example(solver), 20, "torch:cpu")
+    monkeypatch.setattr(array_solver, "read_end", lambda oracle, state: None)
+    with Told():
+        advance()
+    assert told
+    assert not [one for one in told if one.startswith(("aten._local_scalar", "aten.nonzero"))]
 
 
 @dataclass(slots=True, kw_only=True)

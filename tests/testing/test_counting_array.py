@@ -108,6 +108,7 @@ with counting():
 """
 
 
+@pytest.mark.wide
 def test_scipy_is_refused_also_after_it_was_imported_again():
     """As after `pytester`, which removes modules that a test imported."""
     done = subprocess.run(

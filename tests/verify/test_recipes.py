@@ -187,7 +187,6 @@ def test_tiers_that_maintainers_wrote_are_kept(recipe, tmp_path):
     assert json.loads((recipe.out / "mine.zip.tiers.json").read_text())["withdrawn"]
 
 
-@pytest.mark.wide
 @isolated
 def test_the_site_of_what_has_tiers_is_made_without_verifying_anything(recipe, tmp_path):
     known = tiers.Tiers(withdrawn={tiers.ALL: "a bug"})
@@ -237,6 +236,7 @@ def test_tiers_may_be_written_where_they_were_read(recipe, tmp_path):
         assert tiers.read(path) == known
 
 
+@pytest.mark.wide
 @isolated
 def test_a_submission_that_takes_too_long_is_ended(recipe):
     done = recipe(mine="sleep 60", settings={"HOURS": "0.0003"}.items())

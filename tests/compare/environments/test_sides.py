@@ -63,6 +63,7 @@ def no_pip(monkeypatch):
     return calls
 
 
+@pytest.mark.wide
 def test_each_side_imports_its_own_code_and_shares_the_rest(project, no_pip):
     said = []
     with sides("HEAD~1", ".", here=project.root, progress=said.append) as (base, head):

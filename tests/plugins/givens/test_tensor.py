@@ -360,6 +360,7 @@ def test_pairs_are_drawn_uniformly():
     assert np.abs(counts[np.triu_indices(5, 1)] - each).max() < 5 * each**0.5
 
 
+@pytest.mark.wide
 def test_a_million_rotations_leave_u_orthonormal():
     d, rng = 20, np.random.default_rng(0)
     pairs, where = whole_sweep(d).rounds[0].pairs, offsets(d)

@@ -84,6 +84,13 @@ def test_it_runs_at_tiny_sizes_and_says_where_places_break_even(tmp_path):
     }
 
 
+@pytest.mark.slow
+def test_it_runs_on_pytorch(tmp_path):
+    if why := place_of("torch:cpu").missing():
+        pytest.skip(why)
+    assert ran(tmp_path, "numpy", "torch:cpu", "torch:cpu/float32")
+
+
 @pytest.mark.cuda
 def test_it_runs_on_a_gpu(tmp_path):
     if why := place_of("torch:cuda").missing():

@@ -43,6 +43,7 @@ def suboptimality(solver, state, k):
     return P_ORTHOGONAL[:k].sum() - (solver.solution(state).point ** 2).sum(axis=1) @ P_ORTHOGONAL
 
 
+@pytest.mark.wide
 def test_incremental_pca_is_trapped_with_probability_five_ninths():
     solver, oracle, trials = IncrementalPCA(), oracle_of(TRAP, [1 / 3, 2 / 3], 1, 0), 5_000
     wrong = 0

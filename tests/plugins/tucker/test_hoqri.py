@@ -45,6 +45,7 @@ def test_exact_ranks_are_recovered(tucker, n, order, r):
     assert drift(state.point.Q) <= 1e-14
 
 
+@pytest.mark.wide
 def test_where_the_plain_iteration_falls_the_shift_makes_it_climb(tucker):
     fallen = 0
     for seed in range(60):

@@ -239,6 +239,7 @@ class TestEndToEnd:
         }  # fmt: skip
         return from_table(table, "toys", toys.registry)
 
+    @pytest.mark.wide
     def test_what_a_suite_exhibits_is_kept_and_drawn(self, suite, tmp_path, monkeypatch):
         results = ob.run(suite, tmp_path / "s.sqlite", executor="inline", quiet=True)
         entries = results.entries

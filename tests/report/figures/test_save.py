@@ -87,6 +87,7 @@ class TestFormats:
             else:
                 assert list(csv.DictReader(data.decode().splitlines()))
 
+    @pytest.mark.wide
     def test_fonts_are_embedded_as_truetype(self, saved):
         (path,) = (path for path in saved("one-column") if path.suffix == ".pdf")
         data = path.read_bytes()
@@ -97,6 +98,7 @@ class TestFormats:
         box = re.search(rb"/MediaBox \[ ?([\d. ]+)\]", data)
         assert float(box[1].split()[2]) == pytest.approx(3.5 * 72)
 
+    @pytest.mark.wide
     def test_say_what_they_show_but_not_when(self, saved):
         by_kind = {path.suffix[1:]: path.read_bytes() for path in saved("two-column")}
         assert b"digits k=4" in by_kind["png"]

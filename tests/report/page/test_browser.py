@@ -139,6 +139,7 @@ def test_single_runs_stand_in_for_the_bands(shown):
     shown.figure.get_by_label("together").check()
 
 
+@pytest.mark.wide
 def test_a_solver_is_hidden_in_all_plots(shown):
     named = "f => [...f.querySelectorAll('.label')].map(one => one.textContent)"
     second = shown.page.locator("figure[data-kind=convergence]").nth(1)
@@ -304,6 +305,7 @@ def test_a_curve_leads_to_its_runs_and_to_the_command_of_one(shown, every):
     assert shown.figure.locator(".chosen-run").count() == 0
 
 
+@pytest.mark.wide
 def test_a_link_shows_the_same_again(shown, opened, every_page):
     before = shown.page.evaluate("location.hash")
     shown.figure.locator("select").first.select_option(label="flops")
@@ -417,6 +419,7 @@ def test_the_table_sorts_numbers_with_what_is_missing_last(shown):
     assert all(v == "" for v in values[values.index("") :])
 
 
+@pytest.mark.wide
 def test_the_table_filters(shown):
     rows = shown.page.locator("#entries tbody tr:visible")
     total = rows.count()
@@ -442,6 +445,7 @@ def test_columns_of_other_families_are_hidden(shown):
     shown.page.locator("select.filter[data-column='0']").select_option("")
 
 
+@pytest.mark.wide
 def test_everything_can_be_done_from_the_keyboard(shown):
     page, keys = shown.page, shown.page.keyboard
     page.goto(page.url.split("#")[0])  # as it is at first, whatever other tests chose
