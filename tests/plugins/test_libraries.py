@@ -197,7 +197,7 @@ def test_how_many_values_twenty_steps_bring_back(solver, most):
 
 
 STAYING = ("batch-pca", "grassmannian-sgd", "landing", "oja", "pogo", "shoevd", "spgd")
-"""Solvers whose steps need nothing of the host: no factorization is checked there, nothing drawn."""
+"""Solvers whose steps need nothing of the host: no factorization is checked, nothing drawn."""
 
 
 @pytest.mark.cuda
