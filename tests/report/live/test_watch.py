@@ -193,6 +193,8 @@ def test_a_real_run_is_watched_until_ctrl_c(tmp_path):
         watching = subprocess.Popen(
             [sys.executable, "-m", "orthobench", "report", str(store), "--watch"],
             stdout=subprocess.PIPE, text=True,
+            # shells let what runs in the background ignore it
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         try:
             address = re.search(r"http://127\.0\.0\.1:\d+/", watching.stdout.readline())[0]
