@@ -81,9 +81,8 @@ def test_a_result_is_waited_for_while_there_are_workers_and_30_looks_without(wor
 
     engine = OnDask.__new__(OnDask)
     scheduler = SimpleNamespace(addr="tls://b")
-    known = {"workers": dict.fromkeys(workers)}
     engine._own = None
-    engine._client = SimpleNamespace(scheduler=scheduler, scheduler_info=lambda n_workers: known)
+    engine._client = SimpleNamespace(scheduler=scheduler, nthreads=lambda: dict.fromkeys(workers))
     future = SimpleNamespace(status="pending", result=result)
     if comes:
         assert engine._result(future) == "a summary"
