@@ -51,7 +51,7 @@ def begin(rows: Any, bound: float, hard: bool, weights: Any, X: Any) -> DenseAsc
     sizes, none = xp.abs(scores), xp.zeros_like(scores)
     active = sizes > bound
     excess = xp.where(active, sizes - bound, none)
-    factors = xp.where(active, scores, none) if hard else xp.sign(scores) * excess
+    factors = xp.where(active, scores, none) if hard else xp.where(scores < 0, -excess, excess)
     gains = excess * (sizes + bound) if hard else excess * excess
     gradient = (factors * weights).T @ rows
     return DenseAscent(rows, bound, hard, weights, X, gradient, xp.sum(gains * weights), active)

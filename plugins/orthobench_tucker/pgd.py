@@ -230,6 +230,8 @@ class _Evaluation:
         self.cores, self.order, self.kernels = cores, cores.order, _kernels(cores)
         self.multiplicities = monomials(rank, cores.order - 1).multiplicities
         self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(self.multiplicities))
+        if isinstance(cores, whole_arrays.ArrayCores):
+            self.multiplicities = cores.multiplicities(rank)
 
     def __call__(self, basis: Any) -> Iterate:
         W = in_rows(self.cores.at(basis.T).T)

@@ -67,6 +67,7 @@ class ArrayCores:
     def __init__(self, samples: Any, tensor: Any, order: int) -> None:
         self.samples, self.tensor, self.order = samples, tensor, order
         self.n = int((tensor if samples is None else samples).shape[-1])
+        self._tables: dict[int, list[tuple[Any, Any]]] = {}
 
     @classmethod
     def of(cls, oracle: SymmetricTensorOracle, form: str) -> Self:
@@ -84,6 +85,11 @@ class ArrayCores:
             W = W + rows.T @ self._monomials(rows @ Q)
         return W / self.samples.shape[0]
 
+    def multiplicities(self, rank: int) -> Any:
+        """Return those of the monomials of degree d - 1, beside the samples or the tensor."""
+        beside = self.tensor if self.samples is None else self.samples
+        return like(monomials(rank, self.order - 1).multiplicities, beside)
+
     def at_flops(self, rank: int) -> int:
         """Return the flops of `at`, as the classes for NumPy count them."""
         n, d = self.n, self.order
@@ -94,10 +100,11 @@ class ArrayCores:
 
     def _monomials(self, Z: Any) -> Any:
         """Return the monomials of degree d - 1 of each row of Z, shape (p, N)."""
-        take, found = namespace(Z).take, Z
-        for degree in range(2, self.order):
-            table = monomials(Z.shape[1], degree)
-            parents, last = like(table.parents, Z), like(table.last, Z)
+        take, found, rank = namespace(Z).take, Z, Z.shape[1]
+        if rank not in self._tables:
+            tables = [monomials(rank, degree) for degree in range(2, self.order)]
+            self._tables[rank] = [(like(one.parents, Z), like(one.last, Z)) for one in tables]
+        for parents, last in self._tables[rank]:
             found = take(found, parents, axis=1) * take(Z, last, axis=1)
         return found
 
@@ -112,7 +119,7 @@ class ArrayCores:
 def evaluated(W: Any, basis: Any, multiplicities: Any, order: int) -> tuple[Any, Any, float, float]:
     """Return P and V' of ∇F = QP + V, F, and |V|/F, for W' (N, n) and Q' (r, n); wait for both."""
     S = W @ basis.T
-    weighted = S * like(multiplicities, S)[:, None]
+    weighted = S * multiplicities[:, None]
     objective = inner(weighted, S)
     weighted = 2 * order * weighted
     tangent = weighted.T @ (W - S @ basis)
