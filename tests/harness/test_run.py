@@ -394,6 +394,25 @@ def test_a_solver_is_warmed_up_once_for_each_size(toys, monkeypatch):
     assert begun == [(6, 2, 3)] * 3 + [(6, 2, 4)] * 2
 
 
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.CONVERGED])
+def test_a_warm_up_takes_steps_only_where_the_start_is_not_the_end(toys, monkeypatch, status):
+    monkeypatch.setattr(preparation, "_warm", set())
+    taken = []
+
+    class Ends(toys.Solver):
+        def init(self, oracle, rng):
+            state = super().init(oracle, rng)
+            state.status = status
+            return state
+
+        def advance(self, oracle, state, count):
+            taken.append(count)
+            super().advance(oracle, state, count)
+
+    ready_oracle(toys.Problem().build(None).oracle, Ends(), STREAMS)
+    assert bool(taken) == (status is Status.RUNNING)
+
+
 def test_a_rule_is_evaluated_at_most_every_20_ms_on_the_clock():
     seen = []
     rule = _throttled(lambda mark, solution: seen.append(mark.seconds))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from orthobench.contract.problem import Oracle
 from orthobench.registry.suite_file import from_table
 
 TABLE = {
@@ -20,3 +21,18 @@ def test_the_rest_of_a_trial_is_where_a_plan_without_tuning_seeds_has_it(toys):
         rest = suite.rest(trial)
         assert [p.cell.seed for p in rest] == [*whole.seeds[2:]]
         assert {p.cell.key: p.position for p in rest}.items() <= positions.items()
+
+
+def test_a_solver_that_can_take_no_problem_is_planned_for_each_which_refuses_it(toys):
+    class Alien(Oracle):
+        pass
+
+    class Astray(toys.Solver):
+        needs = Alien
+
+    suite = from_table(TABLE, "toys", toys.registry)
+    (first, *_) = suite.solvers
+    solver = replace(first, solver=Astray(), label="astray")
+    plan = replace(suite, solvers=(*suite.solvers, solver)).plan()
+    planned = {(p.cell.problem.n, p.cell.seed) for p in plan if p.cell.solver == solver.solver}
+    assert planned == {(n, seed) for n in (6, 8) for seed in suite.seeds}
