@@ -431,6 +431,13 @@ def test_numbers_that_no_run_has_are_refused_with_a_right_checksum(path, suite, 
     assert "seed 0" in str(refusal.value)
 
 
+def test_an_empty_file_is_a_place_for_a_store(path, suite):
+    path.touch()
+    assert not schema.exists(path)
+    fill(path, suite)
+    assert schema.exists(path)
+
+
 @pytest.fixture
 def interruptible():
     """Python's own answer to an interrupt, which shells take from what runs in the background."""

@@ -183,8 +183,12 @@ class TestChoose:
         assert len(choose([record([0.3]), record([0.3])])[0].records) == 1
 
     def test_refuses_trials_that_tune_different_parameters(self):
-        records = [record([0.3], 1.0), altered(record([0.2]), key="other", tuned={"K": 2})]
-        with pytest.raises(UsageError, match="'msg' on 'digits' tune different parameters"):
+        records = [
+            record([0.3], 1.0),
+            altered(record([0.2]), key="0123456789abcdef", tuned={"K": 2}),
+        ]
+        said = r"'msg' on 'digits' tune different parameters \(.* and 0123456789ab\): compare"
+        with pytest.raises(UsageError, match=said):
             choose(records)
 
     def test_refuses_two_cells_of_one_name(self):
