@@ -154,14 +154,17 @@ def outcomes(room, found, count, seed):
 
 
 def is_possible(mutation):
-    """Return whether Cosmic Ray makes a change; it fails on an exception with a dotted name."""
+    """Return whether Cosmic Ray makes another program.
+
+    It fails on an exception with a dotted name, and takes `**` within braces for a power.
+    """
     module, operator, i, _ = mutation
     before = module.read_text()
     try:
         after = mutate_code(before, get_operator(operator)(), i)
-    except AttributeError:
+        return after is not None and ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
+    except (AttributeError, SyntaxError):
         return False
-    return after is not None and ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
 
 
 def is_noticed(mutation, timeout):
