@@ -136,6 +136,15 @@ def test_a_value_that_rises_again_counts_as_it_was(results):
     assert rows[-1][0] == 1 + marks[-1].work.flops
 
 
+def test_a_run_of_two_checkpoints_has_both(results):
+    record = next(r for r in results.records if "raise" not in r.solver.label)
+    marks = record.trace[:2]
+    rows = ioh._rows(replace(record, trace=tuple(marks)), "flops", results.entries)
+    assert [row[:2] for row in rows] == [
+        (1 + mark.work.flops, mark.metrics["gap"]) for mark in marks
+    ]
+
+
 def test_a_run_is_told_by_its_end_and_by_where_its_best_value_is_first():
     rows = [(float(at), value, 0.0, 0.0, 0.0, 0.0) for at, value in ((1, 9.0), (5, 2.0), (7, 2.0))]
     assert ioh._run(3, rows) == {

@@ -45,6 +45,10 @@ def test_what_is_packed_comes_back(made):
     assert (found[-1], found[-1:]) == (made[-1], (made[-1],))
     assert found == made
     assert (found[0], found[-len(made)], found[:2]) == (made[0], made[0], tuple(made[:2]))
+    columns = found.columns
+    for i, mark in enumerate(made):
+        costs = (column[i] for column in (columns.seconds, columns.reading, columns.work.flops))
+        assert (*costs,) == (mark.seconds, mark.reading, mark.work.flops)
 
 
 def test_the_last_checkpoint_is_there_without_the_block():
