@@ -117,6 +117,18 @@ def test_every_cell_begins_before_it_is_finished(faults):
     assert begun == {cell.key for cell in planned}
 
 
+def test_no_process_is_left_whether_all_is_done_or_not(faults, monkeypatch):
+    made, plain = [], local.Worker
+    monkeypatch.setattr(local, "Worker", lambda *given: made.append(plain(*given)) or made[-1])
+    planned = cells(faults, *(faults.Sound(number=i) for i in range(3)))
+    assert len(finished(local.run(planned))) == 3
+    events = local.run(planned, 2)
+    next(events)
+    events.close()
+    assert len(made) == 3
+    assert not any(worker.process for worker in made)
+
+
 @pytest.mark.wide
 def test_a_process_that_dies_idle_costs_no_cell(faults):
     (cell,) = cells(faults, faults.Sound())
