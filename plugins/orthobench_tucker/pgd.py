@@ -228,10 +228,11 @@ class _Evaluation:
 
     def __init__(self, cores: PartialCores | whole_arrays.ArrayCores, rank: int) -> None:
         self.cores, self.order, self.kernels = cores, cores.order, _kernels(cores)
-        self.multiplicities = monomials(rank, cores.order - 1).multiplicities
-        self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(self.multiplicities))
-        if isinstance(cores, whole_arrays.ArrayCores):
-            self.multiplicities = cores.multiplicities(rank)
+        counts = monomials(rank, cores.order - 1).multiplicities
+        self.multiplicities = (
+            cores.multiplicities(rank) if isinstance(cores, whole_arrays.ArrayCores) else counts
+        )
+        self.flops = cores.at_flops(rank) + step_flops(cores.n, rank, len(counts))
 
     def __call__(self, basis: Any) -> Iterate:
         W = in_rows(self.cores.at(basis.T).T)

@@ -63,8 +63,9 @@ class Unfolding:
         X, order = self.samples, self.oracle.order
         if not by_entries(X, order):
             return arrays.gram_of_samples(X, order)
-        W = arrays.ArrayCores(X, None, order).at(identity(X.shape[1], X))
-        return W @ arrays.weighted(W, X.shape[1], order).T
+        cores = arrays.ArrayCores(X, None, order)
+        W = cores.at(identity(cores.n, X))
+        return W @ (W * cores.multiplicities(cores.n)).T
 
     @cached_property
     def leading(self) -> tuple[Any, Any]:

@@ -47,11 +47,6 @@ def with_positive_largest(vectors: Any) -> Any:
     return xp.where(high < -low, -vectors, vectors)
 
 
-def weighted(W: Any, rank: int, order: int) -> Any:
-    """Return W diag(c), with the multiplicities c of the monomials of degree d - 1."""
-    return W * like(monomials(rank, order - 1).multiplicities, W)
-
-
 class ArrayCores:
     """Partial cores W = X ·(I, Q, ..., Q) of a moment of samples, or of a tensor.
 
