@@ -391,6 +391,7 @@ def test_behind_a_plot_is_a_table_of_its_numbers(shown, every):
     table = shown.figure.locator(".values table")
     rows = table.locator("tbody tr")
     wanted = list(panel_of(every).rows())
+    rows.first.wait_for()
     assert rows.count() == min(400, len(wanted))
     assert "flops" in table.locator("thead").inner_text()
     cells = rows.nth(3).locator("td").all_text_contents()
