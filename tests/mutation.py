@@ -26,7 +26,7 @@ import time
 from argparse import ArgumentParser
 from difflib import unified_diff
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain, count, islice
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
@@ -69,6 +69,10 @@ EQUAL = "Is_Eq|IsNot_NotEq|Eq_Is|NotEq_IsNot"
 LEFT_OUT = re.compile(
     rf"core/ReplaceBinaryOperator_(?!({ONE_EACH})$)|core/ReplaceComparisonOperator_({EQUAL})$"
 )
+
+TIMES = count(1)
+"""When mutants were written, in seconds. Python takes bytecode for that of a source of the same size
+that was written in the same second, as a mutant and its successor can be."""
 
 NO_TESTS = 5
 """The exit code of pytest where all that was asked for is slow."""
@@ -141,14 +145,14 @@ def room_of(module):
     return next(room for room in ROOMS if module.is_relative_to(room))
 
 
-def outcomes(room, found, count, seed):
+def outcomes(room, found, sample, seed):
     """Return for each mutant of a sample whether the tests notice it; print the others."""
     begin = time.monotonic()
     if code := exit_code_of([*ROOMS[room], *EVERYWHERE]):
         sys.exit(f"the tests of {room} fail without a mutant, with exit code {code}")
     timeout = 30 + 4 * (time.monotonic() - begin)
     shuffled = random.Random(seed).sample(found, len(found))  # noqa: S311
-    drawn = [*islice(filter(is_possible, shuffled), count)]
+    drawn = [*islice(filter(is_possible, shuffled), sample)]
     say(f"{room}: {len(drawn)} of {len(found):,} mutants")
     return [is_noticed(mutation, timeout) for mutation in drawn]
 
@@ -169,8 +173,11 @@ def is_possible(mutation):
 
 def is_noticed(mutation, timeout):
     module, operator, i, line = mutation
+    written = module.stat().st_mtime
     with use_mutation(module, get_operator(operator)(), i) as (before, after):
+        os.utime(module, 2 * (next(TIMES),))
         survived = exit_code(module, timeout) == 0
+    os.utime(module, 2 * (written,))
     say(f"{module}:{line} {'survived' if survived else 'noticed'}")
     if survived:
         say("\n".join(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)))
@@ -235,11 +242,11 @@ def run_tests(tests):
 
 def score(noticed):
     """Return which share was noticed, with Wilson's 95 % interval."""
-    count, share, z = len(noticed), sum(noticed) / len(noticed), 1.96
-    weight, middle = 1 + z * z / count, share + z * z / (2 * count)
-    reach = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    n, share, z = len(noticed), sum(noticed) / len(noticed), 1.96
+    weight, middle = 1 + z * z / n, share + z * z / (2 * n)
+    reach = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     low, high = (middle - reach) / weight, (middle + reach) / weight
-    return f"{sum(noticed)} of {count} mutants noticed: {share:.1%} ({low:.1%} to {high:.1%})"
+    return f"{sum(noticed)} of {n} mutants noticed: {share:.1%} ({low:.1%} to {high:.1%})"
 
 
 def say(text):

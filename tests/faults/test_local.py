@@ -185,6 +185,16 @@ def test_settings_reach_the_executor_that_has_them():
     }  # fmt: skip
 
 
+def test_memory_is_limited_on_linux_alone(monkeypatch):
+    limits = Limits(memory=1)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert chosen("local", limits=limits).keywords["limits"] is limits
+    for other in ("darwin", "win32"):
+        monkeypatch.setattr(sys, "platform", other)
+        with pytest.raises(UsageError, match="only Linux"):
+            chosen("local", limits=limits)
+
+
 @pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("nan")}, {"memory": 0}])
 def test_limits_that_cannot_be_are_refused(limits):
     with pytest.raises(UsageError, match="must be positive"):

@@ -31,7 +31,8 @@ def test_an_ending_comes_back_that_an_early_python_3_11_wrote():
 @pytest.mark.parametrize(
     "call",
     [(getattr, (Ending, "__init__")), (getattr, (Stop, "__init__")), (getattr, (Begun(), "x")),
-     (getattr, ("", "format")), (getattr, (Ending, "__class__")), (setattr, (Ending, "x", 1))],
+     (getattr, ("", "format")), (getattr, (Ending, "__class__")), (setattr, (Ending, "x", 1)),
+     (delattr, (Ending, "DONE"))],
 )  # fmt: skip
 def test_no_other_attribute_does(call):
     with pytest.raises(pickle.UnpicklingError):

@@ -1,0 +1,32 @@
+"""Samples are prepared for whole steps: as many as fit into the window, and one at least."""
+
+import pytest
+
+from orthobench.harness.preparation import prepare_steps
+
+
+class Rows:
+    """An oracle that says how many samples it was to prepare."""
+
+    window = 7
+
+    def __init__(self, left):
+        self.left, self.prepared = left, []
+
+    def prepare(self, samples):
+        self.prepared.append(samples)
+
+    def remaining(self):
+        return self.left
+
+
+@pytest.mark.parametrize(
+    ("batch", "wanted", "left", "prepared", "steps"),
+    [(3, 9, 100, [6], 2), (3, 1, 100, [3], 1), (9, 5, 100, [9], 1), (3, 9, 5, [6], 1),
+     (3, 9, 2, [6], 0), (0, 9, 0, [], 9)],
+)  # fmt: skip
+def test_as_many_steps_as_window_and_data_have(batch, wanted, left, prepared, steps):
+    rows = Rows(left)
+    assert prepare_steps(rows, batch, wanted) == steps
+    assert rows.prepared == prepared
+    assert all(type(samples) is int for samples in rows.prepared)
