@@ -71,8 +71,8 @@ LEFT_OUT = re.compile(
 )
 
 TIMES = count(1)
-"""When mutants were written, in seconds. Python takes bytecode for that of a source of the same size
-that was written in the same second, as a mutant and its successor can be."""
+"""When mutants are said to be written, in seconds: of two sources of the same size that were
+written in the same second, Python takes the bytecode of one for that of the other."""
 
 NO_TESTS = 5
 """The exit code of pytest where all that was asked for is slow."""

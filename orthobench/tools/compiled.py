@@ -5,9 +5,9 @@ Import this only in modules of kernels: it loads numba, which is slow.
 Division follows IEEE 754: with numba's own check for zero divisors, loops are not vectorized.
 
 Numba keys its cache by the file of a kernel, and does not notice that a kernel in another file,
-which is compiled into it, has changed. So the cache of each package lies in a folder named by a
-digest of all its sources and of what kernels take from the core: after an upgrade everything is
-compiled anew, and nothing stale runs.
+which is compiled into it, has changed, nor that it was told to check bounds. So the cache of each
+package lies in a folder named by a digest of all its sources, of what kernels take from the core,
+and of how numba compiles: after an upgrade everything is compiled anew, and nothing stale runs.
 
 Nor does numba keep other processes from the cache while it writes there: two that compile one
 kernel at the same time do the work twice and, for arguments of different types, may leave the
@@ -72,7 +72,8 @@ def cache_folder(package: str) -> str:
     if not folders:
         return str(config.CACHE_DIR)
     here = Path(folders[0])
-    sources, core = hashlib.sha256(), Path(__file__).parent
+    sources = hashlib.sha256(repr((config.OPT, config.BOUNDSCHECK)).encode())
+    core = Path(__file__).parent
     shared = [core / name for name in ("compiled.py", "flops.py", "simd.py")]
     for path in (*shared, *sorted(here.rglob("*.py"))):
         sources.update(path.read_bytes())

@@ -88,6 +88,15 @@ def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(
     assert folder("toy_kernels") != before
 
 
+@pytest.mark.parametrize("option", ["BOUNDSCHECK", "OPT"])
+def test_kernels_that_numba_compiles_otherwise_are_apart(package, tmp_path, monkeypatch, option):
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = compiled.cache_folder.__wrapped__
+    before = folder("toy_kernels")
+    monkeypatch.setattr(compiled.config, option, 1)
+    assert folder("toy_kernels") != before
+
+
 def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch):
     """As where both the package and the home of the user are read-only."""
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
