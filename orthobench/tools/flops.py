@@ -16,18 +16,18 @@ def gemm(m: int, n: int, k: int) -> int:
 
 def qr(m: int, n: int) -> int:
     """Return the flops of a Householder QR of an (m, n) matrix with Q, m >= n: 4mn² - 4n³/3."""
-    return 4 * m * n * n - (4 * n**3) // 3
+    return 4 * m * n * n - (4 * n * n * n) // 3
 
 
 def eigh(n: int) -> int:
     """Return the flops of a symmetric eigendecomposition with vectors, by tridiagonal QR: 9n³."""
-    return 9 * n**3
+    return 9 * n * n * n
 
 
 def svd(m: int, n: int) -> int:
     """Return the flops of a thin SVD of an (m, n) matrix (R-SVD), m >= n: 6mn² + 20n³."""
     m, n = max(m, n), min(m, n)
-    return 6 * m * n * n + 20 * n**3
+    return 6 * m * n * n + 20 * n * n * n
 
 
 def polar(m: int, n: int) -> int:

@@ -96,7 +96,7 @@ def _rotate(W: Array, z: Array, n: int, eta: float, angle: int, scratch: Array) 
         for row in W:
             axpy(-dot(row, r, n), row, r, n)
         left = dot(r, r, n)
-    if not (onto > TINY and left > TINY and left > DEPENDENT**2 * size):
+    if not (onto > TINY and left > TINY and left > DEPENDENT * DEPENDENT * size):
         return
     cosine_less_one, sine = _angle(np.sqrt(onto), np.sqrt(left), eta, angle)
     for i in range(n):
@@ -121,4 +121,5 @@ def _angle(p: float, r: float, eta: float, kind: int) -> tuple[float, float]:
         angle = np.arctan2(eta * p * r, 1.0 + eta * p * p)
     else:
         angle = np.arctan2(p * r, 1.0 / eta + p * p)
-    return -2.0 * np.sin(angle / 2) ** 2, np.sin(angle)
+    half = np.sin(angle / 2)
+    return -2.0 * half * half, np.sin(angle)

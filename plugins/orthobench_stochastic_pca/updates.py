@@ -80,7 +80,8 @@ def update_blocks(
         if np.isnan(span.drift):
             drift = span.drift
             break
-        moment = np.zeros((span.m + span.q) ** 2 if summing else 0)
+        size = span.m + span.q if summing else 0
+        moment = np.zeros(size * size)
         at = _update_block(at, span, etas[first:last], projection, V.shape[1], work, small, moment)
         if summing:
             P = _factored(moment, V, span, work)
