@@ -14,7 +14,7 @@ from clusters import cluster, free_port, of_this_process
 
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import dask
+from orthobench.harness.executors import Limits, dask
 from orthobench.harness.stopping import Budget, Ending
 from orthobench.results.store import Store
 
@@ -58,6 +58,20 @@ def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
     (event,) = dask.run(cells(faults, 1), 1)
     assert event.outcome.stop.status is Ending.ERROR
     assert "No space left" in event.outcome.stop.reason
+
+
+def test_a_dask_worker_keeps_its_process_until_a_cell_has_other_limits(faults):
+    (sound,) = cells(faults, 1)
+    hanging = Cell(faults.Cloud(), faults.Hanging(), 0, Budget(samples=100))
+    try:
+        assert dask._alone(sound, 1, Limits(timeout=600)).stop.status is Ending.BUDGET
+        (worker,) = dask._idle
+        kept = worker.process
+        dask._alone(sound, 1, Limits(timeout=600))
+        assert worker.process is kept
+        assert dask._alone(hanging, 1, Limits(timeout=2)).stop.status is Ending.TIMEOUT
+    finally:
+        dask._end_all()
 
 
 @pytest.mark.wide
