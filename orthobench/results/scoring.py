@@ -39,13 +39,14 @@ def average(record: Record, metric: str, horizon: float | None = None) -> float:
     Returns
     -------
     float
-        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
+        Infinite where the run failed, or the metric is not finite or not reported at a checkpoint;
+        NaN where it is not reported at the last.
     """
     if record.failed or not record.trace:
         return math.inf
     if metric not in record.trace[-1].metrics:
         return math.nan
-    values = read(record.trace, lambda mark: mark.metrics[metric])
+    values = read(record.trace, lambda mark: mark.metrics.get(metric, math.nan))
     if not np.isfinite(values).all():
         return math.inf
     at = _effort(record)

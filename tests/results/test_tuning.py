@@ -73,6 +73,14 @@ class TestAverage:
     def test_is_infinite_where_a_value_is_not_finite(self, bad):
         assert average(record([0.2, bad, 0.1]), "validation") == math.inf
 
+    @pytest.mark.parametrize(("lacks", "found"), [(0, math.inf), (1, math.inf), (2, math.nan)])
+    def test_of_what_a_checkpoint_lacks_is_no_number(self, lacks, found):
+        whole = record([0.3, 0.2, 0.1])
+        marks = [*whole.trace]
+        marks[lacks] = replace(marks[lacks], metrics={"test": 0.2})
+        value = average(replace(whole, trace=tuple(marks)), "validation")
+        assert value == pytest.approx(found, nan_ok=True)
+
     @pytest.mark.parametrize("status", [s for s in Ending if s.failed])
     def test_is_infinite_where_the_run_failed(self, status):
         assert average(record([0.2, 0.1], status=status), "validation") == math.inf
