@@ -17,7 +17,7 @@ from orthobench.stats.paired import (
     holm,
     seeds_needed,
 )
-from orthobench.stats.signed_rank import signed_rank
+from orthobench.stats.signed_rank import shift_intervals, signed_rank
 
 INF, NAN = math.inf, math.nan
 
@@ -121,6 +121,16 @@ class TestComparisons:
         found = compare_to_best({"a": a, "b": a, "c": a + 1}, "a")
         assert [c.decision for c in found] == [Decision.EQUAL, Decision.BEHIND]
         assert found[1].together == 1
+
+    @pytest.mark.parametrize("others", [1, 2, 5])
+    def test_have_intervals_that_hold_together(self, others):
+        rng = np.random.default_rng(5)
+        best = rng.normal(size=20)
+        rows = {str(i): best + i + 1 + rng.normal(scale=0.2, size=20) for i in range(others)}
+        for c in compare_to_best({"best": best, **rows}, "best"):
+            alone = (rows[c.other] - best)[None]
+            low, high = shift_intervals(alone, 1 - LEVEL / others)
+            assert c.interval == pytest.approx((low[0], high[0]))
 
     @given(values, values, values)
     @settings(max_examples=50)
