@@ -383,6 +383,17 @@ def test_what_depends_on_rounding_is_no_mismatch_on_another_platform(toys, tmp_p
     assert computing.KERNELS not in os.environ
 
 
+@pytest.mark.parametrize("at", [0, 3, -1])
+def test_the_checksum_of_a_result_changes_with_any_of_its_checkpoints(store, at):
+    before = {cell.key: cell.checksum for cell in cells(store)}
+    key = budgeted(store)[0]
+    edit.rewritten(store, key, edit.metric("gap", 2, at=at))
+    after = {cell.key: cell.checksum for cell in cells(store)}
+    assert {one for one in before if before[one] != after[one]} == {key}
+    with Store(store) as opened:
+        assert opened.checksums() == after
+
+
 def test_seconds_apart_from_the_clock_are_not_compared(store, toys):
     def moved(stop, trace):
         return stop, [replace(m, metrics={**m.metrics, TRANSFER: 1.0}) for m in trace]
