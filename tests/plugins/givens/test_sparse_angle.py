@@ -10,6 +10,7 @@ from orthobench_givens.sparse_angle import (
     SCRATCH,
     _fill_grid,
     _flat,
+    _halley,
     _highest,
     _second_highest,
     best_angle,
@@ -261,3 +262,20 @@ def test_values_are_flat_where_the_lowest_is_above_four_fifths_of_the_highest(lo
     grid = np.ones(sparse_circle.GRID)
     grid[at] = lowest
     assert _flat(grid) == flat
+
+
+def test_a_step_is_halleys_where_it_can_be_else_newtons_or_the_longest():
+    rng = np.random.default_rng(3)
+    kinds = set()
+    for first, second, third in rng.normal(scale=[1.0, 1.0, 4.0], size=(200, 3)):
+        at = sparse_circle.Derivatives(0.0, first, second, third)
+        denominator = 2 * second**2 - first * third
+        if second >= 0:
+            kind, step = "longest", np.copysign(np.inf, first)
+        elif denominator > 0:
+            kind, step = "halley", -2 * first * second / denominator
+        else:
+            kind, step = "newton", -first / second
+        kinds.add(kind)
+        assert _halley(at, 1.5) == pytest.approx(np.clip(step, -1.5, 1.5))
+    assert kinds == {"halley", "newton", "longest"}
