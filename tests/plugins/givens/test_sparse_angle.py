@@ -256,6 +256,14 @@ def test_the_grid_is_finer_for_few_rows_and_for_flat_values(n, gamma, passes):
     assert filled(scratch, n, gamma) == passes * sparse_circle.GRID
 
 
+@pytest.mark.parametrize(("apart", "passes"), [(0.0, 2), (np.pi / 4, 4)])
+def test_the_grid_is_finer_where_it_shows_a_second_maximum(apart, passes):
+    angles = 0.2 + apart * (np.arange(100) % 2)
+    scratch = np.zeros((3, 100 + SCRATCH))
+    scratch[:2, :100] = np.cos(angles), np.sin(angles)
+    assert filled(scratch, 100, 0.7) == passes * sparse_circle.GRID
+
+
 @pytest.mark.parametrize(("lowest", "flat"), [(1.0, True), (0.81, True), (0.79, False)])
 @pytest.mark.parametrize("at", [0, sparse_circle.GRID - 1])
 def test_values_are_flat_where_the_lowest_is_above_four_fifths_of_the_highest(lowest, flat, at):
