@@ -8,6 +8,8 @@ the usual constants.
 
 from __future__ import annotations
 
+# products in place of powers: kernels take these in, and for a power numba compiles a function
+
 
 def gemm(m: int, n: int, k: int) -> int:
     """Return the flops of the product of an (m, k) and a (k, n) matrix: 2mnk."""

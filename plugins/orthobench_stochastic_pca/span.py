@@ -239,6 +239,7 @@ def _cholesky(work: Workspace, m: int, count: int) -> float:
 @kernel
 def _independent(left: float, square: float) -> bool:
     """Return whether a sample adds a direction, from the squared norms of its residual and it."""
+    # no power, for which numba would compile a function of its own
     return square > TINY and left > DEPENDENT * DEPENDENT * square
 
 
