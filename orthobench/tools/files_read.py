@@ -1,14 +1,17 @@
 """The files that this process reads, and whether they still are what they were then.
 
 Python tells a hook of every file that it opens and every folder that it lists; the files of the
-modules that were there before are added. What was compiled from a source stands for the source.
+modules that were there before are added. What was compiled from a source stands for the source, and
+of a folder count the names: other processes, too, leave machine code and hidden folders there.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
+import zlib
 from collections.abc import Mapping
 from importlib.util import source_from_cache
 from typing import Any, TypeAlias
@@ -51,6 +54,7 @@ class _Listener:
             name = source_from_cache(name)
         if name in self.read or name.startswith(NO_FILES):
             return
+        self.read[name] = None  # to list a folder is to be told of it again
         self.read[name] = state(name)
         if name.endswith(".py"):  # another module may come to be found there
             self.note(name.rpartition(os.sep)[0])
@@ -79,7 +83,8 @@ def stop() -> Mapping[str, State]:
         return {}
     _listener.listens = False
     old = (_listener.since - YOUNG) * 1e9
-    return noted() if all(s is None or max(s[3:]) < old for s in _listener.read.values()) else {}
+    young = any(s and max(s[3:], default=0) >= old for s in _listener.read.values())
+    return {} if young else noted()
 
 
 def unchanged(read: Mapping[str, State]) -> bool:
@@ -88,9 +93,12 @@ def unchanged(read: Mapping[str, State]) -> bool:
 
 
 def state(path: str) -> State:
-    """Return the state of a file or a folder."""
+    """Return the state of a file, or of the names in a folder: those that modules may have."""
     try:
         found = os.stat(path)  # noqa: PTH116 - a thousand of them
+        if stat.S_ISDIR(found.st_mode):
+            names = (n for n in os.listdir(path) if n[0] != "." and n != "__pycache__")  # noqa: PTH208
+            return [found.st_dev, found.st_ino, zlib.crc32("/".join(sorted(names)).encode())]
     except (OSError, ValueError):
         return None
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]

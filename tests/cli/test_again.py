@@ -88,8 +88,7 @@ name = "still"
 @pytest.fixture
 def home(tmp_path):
     """A folder with a plugin, a suite and data."""
-    # pip makes the folder of machine code; where Python has to, the folder of sources changes
-    (tmp_path / "site" / "toy" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "site" / "toy").mkdir(parents=True)
     (tmp_path / "site" / "toy" / "__init__.py").write_text(PLUGIN.format(solver="Still"))
     (tmp_path / "site" / "toy" / "methods.py").write_text(METHODS)
     (tmp_path / "work").mkdir()

@@ -66,6 +66,15 @@ def test_a_file_that_was_missing_has_come_and_a_folder_that_was_listed_has_anoth
     assert not files_read.unchanged(listed)
 
 
+def test_machine_code_and_hidden_folders_of_other_processes_change_no_folder(old, folder):
+    read = read_of(lambda: list(folder.iterdir()))
+    (folder / "__pycache__").mkdir()
+    (folder / ".mypy_cache").mkdir()
+    assert files_read.unchanged(read)
+    (folder / "some.txt").rename(folder / "same.txt")
+    assert not files_read.unchanged(read)
+
+
 def test_machine_code_of_python_stands_for_its_source(old, folder, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.syspath_prepend(folder)
