@@ -41,7 +41,7 @@ with suppress(ImportError):
 
     providers.is_local_module_file = lambda path: False
 
-pytest_plugins = ["orthobench.testing.pytest_plugin"]
+pytest_plugins = ["orthobench.testing.pytest_plugin", "browser"]
 
 # some containers set it: each of the many processes that tests start would compile every source
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -83,8 +83,8 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Have one worker more than cores: now and then one waits for a kernel, a process or a page."""
-    return cores() + 1
+    """Have a worker for each core: one more would collect and import everything once more."""
+    return cores()
 
 
 @pytest.hookimpl(optionalhook=True)

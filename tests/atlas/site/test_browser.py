@@ -1,29 +1,12 @@
 """The site in a real browser without a network, on a desk and on a phone."""
 
-import shutil
-
 import pytest
-
-ARGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-PATIENCE = 120_000  # milliseconds: the machine may be busy
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.skip(f"there is no browser: none of {', '.join(names)} is on the path")
-    with sync.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=found, args=ARGS, timeout=PATIENCE)
-        yield opened
-        opened.close()
+from browser import PATIENCE
 
 
 @pytest.fixture(params=[1440, 390])
-def page(browser, request):
-    context = browser.new_context(
+def page(chromium, request):
+    context = chromium.new_context(
         viewport={"width": request.param, "height": 900}, offline=True, color_scheme="dark"
     )
     opened, troubles = context.new_page(), []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from browser import PATIENCE
 
 import orthobench as ob
 from orthobench.contract.problem import Oracle
@@ -25,11 +25,6 @@ from orthobench.results.results import Results
 HOSTILE = (
     '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'
 )
-
-ARGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 
 SUITE: dict[str, Any] = {
     "description": f"All families, small {HOSTILE}",
@@ -56,10 +51,6 @@ SUITE: dict[str, Any] = {
         {"name": "hooi"},
     ],
 }  # fmt: skip
-
-
-PATIENCE = 120_000
-"""Milliseconds that an event of the browser is waited for: the machine may be busy."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -127,20 +118,6 @@ def made() -> Callable[..., Results]:
     return lambda records, load=None, **facts: Made(
         "suite", Path("results.sqlite"), records, facts, load
     )
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """The system's Chromium, driven by playwright."""
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.skip(f"there is no browser: none of {', '.join(names)} is on the path")
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=ARGS, timeout=PATIENCE)
-        yield browser
-        browser.close()
 
 
 @dataclass
