@@ -1,8 +1,9 @@
 """The files that this process reads, and whether they still are what they were then.
 
 Python tells a hook of every file that it opens and every folder that it lists; the files of the
-modules that were there before are added. What was compiled from a source stands for the source, and
-of a folder count the names: other processes, too, leave machine code and hidden folders there.
+modules that were there before are added. What was compiled from a source stands for the source. A
+folder has changed where its names have, but for hidden ones and ``__pycache__``, which any process
+may make at any time.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def unchanged(read: Mapping[str, State]) -> bool:
 
 
 def state(path: str) -> State:
-    """Return the state of a file, or of the names in a folder: those that modules may have."""
+    """Return the state of a file or a folder; only that of a file has times, the last two."""
     try:
         found = os.stat(path)  # noqa: PTH116 - a thousand of them
         if stat.S_ISDIR(found.st_mode):

@@ -44,13 +44,14 @@ def finished(events):
 def failed(faults):
     """Cells that fail in every way between two that do not, and what came of each, by name.
 
-    No slow machine fails them by their time limit: that of the hanging one is up when it hangs.
+    The time of the hanging one is up with its last point: a limit that no slow machine reaches.
     """
     limits, take = Limits(timeout=600), local.Worker.take
 
     def taken(worker, reply):
         event = take(worker, reply)
-        if worker.cell == hanging and [m.work.steps for m in worker.recording.marks][-1:] == [LAST]:
+        marks = worker.recording.marks
+        if worker.cell == hanging and marks and marks[-1].work.steps == LAST:
             worker.deadline -= limits.timeout
         return event
 

@@ -64,8 +64,8 @@ class Waiting:
         Parameters
         ----------
         held : tuple, optional
-            Problem and seed that the worker holds the instance of. The next cell is of the first
-            problem that has any: on this seed, else on the seed with the most cells left.
+            Problem and seed that the worker holds the instance of: a cell on these, else one on the
+            seed of the first problem that has the most cells left.
         last : bool
             The last cell on the same data instead of the first, so that two workers that begin
             with the same solvers do not wait for each other to compile a kernel.
@@ -96,12 +96,11 @@ class Waiting:
 
     def _next(self, held: Data | None, good: Callable[[Cell], bool]) -> Data | None:
         """Return the problem and the seed to go on with, where some cell is good."""
+        if held and any(map(good, self._problems.get(held[0], {}).get(held[1], ()))):
+            return held
         for problem, seeds in self._problems.items():
-            left = [(problem, seed) for seed, cells in seeds.items() if any(map(good, cells))]
-            if held in left:
-                return held
-            if left:
-                return max(left, key=lambda data: len(seeds[data[1]]))
+            if left := [seed for seed, cells in seeds.items() if any(map(good, cells))]:
+                return problem, max(left, key=lambda seed: len(seeds[seed]))
         return None
 
 
