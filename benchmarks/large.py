@@ -13,9 +13,9 @@ from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver, State, Work
 from orthobench.harness.cell import Cell
-from orthobench.harness.stopping import Budget, Ending, Stop
+from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.suite import Planned, PlannedProblem, PlannedSolver, Suite
-from orthobench.harness.trace import Mark, Outcome
+from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results.store import Store
 
 Finished: TypeAlias = tuple[Cell, Outcome]
@@ -104,12 +104,12 @@ def _executed(problem: int, solver: Walker, failed: bool, rng: np.random.Generat
     values = np.maximum.outer(at, [1]) ** -rate * np.exp(0.2 * rng.standard_normal((len(at), 8)))
     values[:, -1] = 1e-15
     marks = tuple(
-        Mark(
+        Checkpoint(
             1e-5 * (1 + solver.number) * int(i), 2e-5, Work(int(i), int(i), 1000 * int(i)),
             dict(zip(METRICS, row, strict=True)),
         )
         for i, row in zip(at, values.tolist(), strict=True)
     )  # fmt: skip
     if failed:
-        return Outcome(Stop(Ending.DIVERGED, "the solution is not finite"), marks)
-    return Outcome(Stop(Ending.BUDGET, "the budget is spent"), marks)
+        return Outcome(Termination(RunStatus.DIVERGED, "the solution is not finite"), marks)
+    return Outcome(Termination(RunStatus.BUDGET, "the budget is spent"), marks)

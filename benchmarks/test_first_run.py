@@ -15,7 +15,7 @@ import pytest
 from calls import PLOTTING, TINY, called
 from smoke import usually
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.results.results import Results
 
 ROUNDS = usually(5, smoke=1)
@@ -74,6 +74,6 @@ def test_times_beside_another_worker(report, folder):
 
 def _seconds(path: Path) -> dict[str, float]:
     records = Results.read(path).records
-    ran = [record for record in records if record.stop.status is not Ending.MISSING]
-    assert all(record.stop.status in (Ending.BUDGET, Ending.DONE) for record in ran)
+    ran = [record for record in records if record.stop.status is not RunStatus.MISSING]
+    assert all(record.stop.status in (RunStatus.BUDGET, RunStatus.DONE) for record in ran)
     return {record.key: record.trace[-1].seconds for record in ran}

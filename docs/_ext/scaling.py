@@ -152,7 +152,7 @@ def measured(solver: str, source: ArraySource, workers: int, rounds: int = 3) ->
         )
         try:
             run.advance(1)
-            apart = run.read()[0].apart
+            apart = run.read()[0].extra_metrics
         finally:
             run.close()
         runs.append(MeasuredPass(source.count, workers, cores, run.seconds, apart[WORKER_SECONDS]))

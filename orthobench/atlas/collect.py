@@ -13,13 +13,13 @@ import numpy as np
 from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.grouping import grouped
-from orthobench.results.record import Record
 from orthobench.results.results import Results, store_at
+from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tiers import RECOMPUTED, REPORTED, TIMED, WITHDRAWN, Tier, graded
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
@@ -96,17 +96,17 @@ def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
     for one in (results, withdrawn):
         for entry in (entry for entry in one.entries if not entry.refused):
             for record in entry.finished:
-                at = positions.get((entry.facts.family, record.seed))
+                at = positions.get((entry.problem_info.family, record.seed))
                 yield _row(one.suite, entry, known[record.key], at)
 
 
-def _by_family(results: Results) -> dict[str, list[Entry]]:
-    return grouped(results.entries, lambda entry: entry.facts.family)
+def _by_family(results: Results) -> dict[str, list[SolverResult]]:
+    return grouped(results.entries, lambda entry: entry.problem_info.family)
 
 
-def _by_seed(entries: Sequence[Entry]) -> dict[int, list[Entry]]:
+def _by_seed(entries: Sequence[SolverResult]) -> dict[int, list[SolverResult]]:
     """Return entries of one seed each: a solver that lacks a seed takes it from no other."""
-    found: dict[int, list[Entry]] = {}
+    found: dict[int, list[SolverResult]] = {}
     for entry in entries:
         for record in entry.finished:
             one = replace(entry, records=(record,), seeds=(record.seed,))
@@ -117,14 +117,14 @@ def _by_seed(entries: Sequence[Entry]) -> dict[int, list[Entry]]:
 class _Known(NamedTuple):
     """A run, its processor, and how far its result can be trusted."""
 
-    record: Record
+    record: Run
     machine: str
     tier: Tier
 
     @property
     def trust(self) -> tuple[bool, int]:
         """What sorts the results of one cell."""
-        return self.record.stop.status is not Ending.MISSING, TRUST.index(self.tier.name)
+        return self.record.stop.status is not RunStatus.MISSING, TRUST.index(self.tier.name)
 
 
 def _trusted(parts: Sequence[Results]) -> dict[str, _Known]:
@@ -154,7 +154,7 @@ def _results(parts: Sequence[Results], known: Mapping[str, _Known], counting: bo
     return Results(parts[0].suite, parts[0].path, records, score=parts[0].score)
 
 
-def _refuse_other_budgets(records: Iterable[Record]) -> None:
+def _refuse_other_budgets(records: Iterable[Run]) -> None:
     budgets: dict[str, Mapping[str, float]] = {}
     for record in records:
         problem = record.problem.label
@@ -191,7 +191,7 @@ class _Positions:
         return tuple(self.costs[cost][s, i].tolist())
 
 
-def _row(suite: str, entry: Entry, known: _Known, at: _Positions | None) -> AtlasRow:
+def _row(suite: str, entry: SolverResult, known: _Known, at: _Positions | None) -> AtlasRow:
     record, machine, tier = known
     problem, solver = record.problem, record.solver
     start, lowest = at.gap(entry.problem, record.seed) if at else (math.nan, math.nan)
@@ -211,7 +211,7 @@ def _row(suite: str, entry: Entry, known: _Known, at: _Positions | None) -> Atla
     )  # fmt: skip
 
 
-def _load(record: Record) -> float:
+def _load(record: Run) -> float:
     """Return the threads that ran for each processor, before and after a run."""
     known = [one for one in record.load or () if one.average is not None]
     if not known:

@@ -80,7 +80,7 @@ class AtlasRow:
     seconds_to, samples_to, flops_to : tuple of float
         The costs up to each target of `SHARES`; infinite where it was not reached.
     ending, reason : str
-        How and why it ended; `orthobench.harness.stopping.Ending` has the endings.
+        How and why it ended; `orthobench.harness.stopping.RunStatus` has the endings.
     failed : bool
         Whether it counts as a failure.
     tier : str

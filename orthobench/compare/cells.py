@@ -14,9 +14,9 @@ from orthobench.compare.curves import Curve, Key, key_of
 from orthobench.compare.process import Runner, SideError, SideProcess
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.run import RATIO
-from orthobench.harness.stopping import Ending
-from orthobench.results.record import Record
+from orthobench.harness.stopping import RunStatus
 from orthobench.results.results import Results
+from orthobench.results.runs import Run
 from orthobench.tools import toml
 
 SUITE = "regression"
@@ -173,8 +173,8 @@ def _stored(side: Side, options: Options) -> SideCells:
     """Return the cells of a store."""
     results = _results(side, options)
     records = [record for record in results.records if _is_wanted(record, options)]
-    refused = [r for r in records if r.stop.status is Ending.REFUSED]
-    accepted = [r for r in records if r.stop.status is not Ending.REFUSED]
+    refused = [r for r in records if r.stop.status is RunStatus.REFUSED]
+    accepted = [r for r in records if r.stop.status is not RunStatus.REFUSED]
     return SideCells(
         suite=results.suite,
         curves={key_of(record): Curve.of_record(record) for record in accepted},
@@ -189,7 +189,7 @@ def _results(side: Side, options: Options) -> Results:
     return Results.read(side.store or "", options.suite)
 
 
-def _is_wanted(record: Record, options: Options) -> bool:
+def _is_wanted(record: Run, options: Options) -> bool:
     return (
         (not options.solvers or record.solver.label.split()[0] in options.solvers)
         and (not options.problems or record.problem.name in options.problems)

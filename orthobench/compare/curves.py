@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
-from orthobench.results.record import Record
+from orthobench.harness.stopping import RunStatus
+from orthobench.results.runs import Run
 from orthobench.tools.arrays import Array
 from orthobench.tools.places import place_of
 
@@ -76,7 +76,7 @@ class Curve:
     failed : str
         Why the run failed; empty where it did not.
     status : str
-        How it ended: a value of `Ending`.
+        How it ended: a value of `RunStatus`.
     budget : mapping
         The limits of the run.
     on : str
@@ -87,7 +87,7 @@ class Curve:
     work: Array
     values: Array
     failed: str = ""
-    status: str = Ending.BUDGET.value
+    status: str = RunStatus.BUDGET.value
     budget: Mapping[str, float] = field(default_factory=dict)
     on: str = "numpy"
 
@@ -102,7 +102,7 @@ class Curve:
         )  # fmt: skip
 
     @classmethod
-    def of_record(cls, record: Record) -> Curve:
+    def of_record(cls, record: Run) -> Curve:
         """Return the curve of a record in a store."""
         work = [[m.work.steps, m.work.samples, m.work.flops] for m in record.trace]
         values = [m.metrics[record.problem.primary] for m in record.trace]
@@ -116,7 +116,7 @@ class Curve:
     @classmethod
     def without(cls, reason: str) -> Curve:
         """Return the curve of a run that left nothing behind."""
-        return cls("", np.empty((0, len(COUNTS))), np.empty(0), reason, Ending.ERROR.value)
+        return cls("", np.empty((0, len(COUNTS))), np.empty(0), reason, RunStatus.ERROR.value)
 
     @property
     def steps(self) -> int:
@@ -144,10 +144,10 @@ class Curve:
     @property
     def settled(self) -> bool:
         """Whether the run ended by itself: it converged, or met the suite's target."""
-        return not self.failed and self.status in (Ending.DONE.value, Ending.TARGET.value)
+        return not self.failed and self.status in (RunStatus.DONE.value, RunStatus.TARGET.value)
 
 
-def key_of(record: Record) -> Key:
+def key_of(record: Run) -> Key:
     """Return the key of a record's cell."""
     tuned = "".join(f" {name}={value}" for name, value in record.solver.tuned.items())
     return (record.problem.label, record.solver.label + tuned, record.seed)

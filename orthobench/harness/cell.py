@@ -15,7 +15,7 @@ from orthobench.harness.identity import Streams, canonical, describe, digest
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import run
 from orthobench.harness.source_digests import digests
-from orthobench.harness.stopping import Budget, Ending, Stop, Target
+from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.threads import blas_libraries, limited
 
@@ -89,7 +89,7 @@ def execute(cell: Cell) -> Outcome:
     """Build the instance of a cell, run it here and judge it; the outcome records errors."""
     refusal = cell.solver.refuses(cell.problem)
     if refusal is not None:
-        return Outcome(Stop(Ending.REFUSED, refusal))
+        return Outcome(Termination(RunStatus.REFUSED, refusal))
     with limited(cell.threads):
         try:
             instance = built(cell)

@@ -18,7 +18,7 @@ from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.metering import measured
 from orthobench.harness.preparation import prepare_steps
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 
 T = TypeVar("T")
 
@@ -79,13 +79,15 @@ class Execution:
             self._check_samples()
             count -= steps
 
-    def read(self) -> tuple[Mark, Solution]:
+    def read(self) -> tuple[Checkpoint, Solution]:
         """Return seconds and work so far, without metrics, and the solution."""
         reading, solution = timed_call(partial(self._calls.solution, self.state))
         solution = self._calls.fetched(solution)
         check_solution(solution)
-        apart = self._calls.apart(self.oracle)
-        return Mark(self.seconds, reading, replace(self.state.work), apart=apart), solution
+        apart = self._calls.extra_metrics(self.oracle)
+        return Checkpoint(
+            self.seconds, reading, replace(self.state.work), extra_metrics=apart
+        ), solution
 
     def close(self) -> None:
         """Give back what the run needed."""

@@ -14,8 +14,8 @@ from orthobench.contract.exhibits import checked_exhibits
 from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solution import Solution
 from orthobench.errors import OrthobenchError
-from orthobench.harness.stopping import Ending, Rule, Stop
-from orthobench.harness.trace import Mark, Outcome, Recording
+from orthobench.harness.stopping import Rule, RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, Outcome, Recording
 from orthobench.tools.paths import homeless
 
 VIOLATION = "constraint_violation"
@@ -29,7 +29,7 @@ TOLERANCE = "constraint_tolerance"
 
 
 def judged(
-    instance: AnyInstance, recording: Recording, stop: Stop, until: Rule | None = None
+    instance: AnyInstance, recording: Recording, stop: Termination, until: Rule | None = None
 ) -> Outcome:
     """Return the outcome of a run: measure its points, finish and exhibit its last solution.
 
@@ -38,12 +38,12 @@ def judged(
     instance : Instance
     recording : Recording
         What the run recorded, whether it ended or broke off.
-    stop : Stop
+    stop : Termination
         How it ended.
     until : Rule, optional
         The trace ends at the first point where the rule says stop.
     """
-    trace: list[Mark] = []
+    trace: list[Checkpoint] = []
     for mark, solution in zip(recording.marks, recording.solutions, strict=True):
         try:
             measured = measured_at(instance, mark, solution)
@@ -62,7 +62,7 @@ def judged(
     return outcome if last is None else _completed(instance, outcome, last)
 
 
-def measured_at(instance: AnyInstance, mark: Mark, solution: Solution) -> Mark:
+def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> Checkpoint:
     """Return a checkpoint with the judge's metrics, the constraint violation, and seconds apart.
 
     A point of lower precision than float64 is measured at the nearest feasible one: its metrics
@@ -73,18 +73,18 @@ def measured_at(instance: AnyInstance, mark: Mark, solution: Solution) -> Mark:
     violation = instance.violation(given)
     moving = instance.measure_after
     metrics = moving(shown, mark.work.samples) if moving else instance.measure(shown)
-    found = {**metrics, VIOLATION: violation, **mark.apart}
+    found = {**metrics, VIOLATION: violation, **mark.extra_metrics}
     if given is not solution:
         found[TOLERANCE] = feasible_up_to(solution.point)
     return replace(mark, metrics=found)
 
 
-def beyond(mark: Mark) -> float:
+def beyond(mark: Checkpoint) -> float:
     """Return by how much a judged point violates the constraint more than it may, if positive.
 
     Parameters
     ----------
-    mark : Mark
+    mark : Checkpoint
         Or the columns of a trace, for all points at once.
     """
     return mark.metrics.get(VIOLATION, 0.0) - mark.metrics.get(TOLERANCE, FEASIBLE)
@@ -109,12 +109,14 @@ def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
     return float(max(FEASIBLE, 20 * unit * k * sqrt(n)))
 
 
-def stop_at(instance: AnyInstance, until: Rule, mark: Mark, solution: Solution) -> Stop | None:
+def stop_at(
+    instance: AnyInstance, until: Rule, mark: Checkpoint, solution: Solution
+) -> Termination | None:
     """Measure a point; return why the run stops there by a rule, or None."""
     return until(measured_at(instance, mark, solution))
 
 
-def stop_of(error: Exception, culprit: str) -> Stop:
+def stop_of(error: Exception, culprit: str) -> Termination:
     """Return how a run ends in which an error was raised.
 
     Parameters
@@ -125,13 +127,13 @@ def stop_of(error: Exception, culprit: str) -> Stop:
     """
     lines = homeless("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
-        return Stop(Ending.MEMORY, f"{culprit} ran out of memory", lines)
+        return Termination(RunStatus.MEMORY, f"{culprit} ran out of memory", lines)
     reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
     reason = homeless(reason)
-    return Stop(Ending.ERROR, reason, lines)
+    return Termination(RunStatus.ERROR, reason, lines)
 
 
-def _feasible(trace: list[Mark], solutions: list[Solution], stop: Stop) -> Stop:
+def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Termination) -> Termination:
     """Return how a run ended, which is infeasible where any of its points is."""
     if stop.status.failed:
         return stop
@@ -140,7 +142,9 @@ def _feasible(trace: list[Mark], solutions: list[Solution], stop: Stop) -> Stop:
             reason = f"violated by {mark.metrics[VIOLATION]:.1e} at step {mark.work.steps}"
             if (kind := solution.point.dtype) != np.float64:
                 reason += f", more than rounding in {kind} explains"
-            return Stop(Ending.INFEASIBLE, f"the solution leaves the constraint: {reason}")
+            return Termination(
+                RunStatus.INFEASIBLE, f"the solution leaves the constraint: {reason}"
+            )
     return stop
 
 

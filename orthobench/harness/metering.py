@@ -127,10 +127,10 @@ class MeasuredCalls(Calls):
         """Return a solution with its arrays on the host."""
         return self._inner.fetched(solution)
 
-    def apart(self, oracle: Oracle) -> dict[str, float]:
+    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
         """Return what was measured so far, by name, and what the inner calls have."""
         found = {name: gauge.value for name, gauge in self._gauges.items()}
-        return {**found, **self._inner.apart(oracle)}
+        return {**found, **self._inner.extra_metrics(oracle)}
 
     @contextmanager
     def _measuring(self) -> Iterator[None]:

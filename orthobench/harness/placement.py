@@ -105,7 +105,7 @@ class Calls:
         """Return a solution with its arrays on the host."""
         return solution
 
-    def apart(self, oracle: Oracle) -> dict[str, float]:
+    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
         """Return the seconds of a run so far that are on no clock, by name."""
         del oracle
         return {}
@@ -164,7 +164,7 @@ class CallsElsewhere(Calls):
         host: dict[str, Any] = {name: self._place.to_numpy(value) for name, value in arrays.items()}
         return replace(solution, **host)
 
-    def apart(self, oracle: Oracle) -> dict[str, float]:
+    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
         """Return the seconds of moving arrays and of warming up."""
         there = _place_of(oracle)
         moves = sum(there.spent) + sum(self._place.spent)

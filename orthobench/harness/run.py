@@ -23,8 +23,8 @@ from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.preparation import ready_oracle
-from orthobench.harness.stopping import USED_UP, Budget, Ending, Rule, Stop
-from orthobench.harness.trace import Journal, Mark, Outcome, PointRule, Recording
+from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, Journal, Outcome, PointRule, Recording
 from orthobench.tools.load import load
 
 RATIO = 1.3
@@ -88,7 +88,7 @@ def record(
     rule: PointRule | None = None,
     ratio: float = RATIO,
     measure: str = "",
-) -> tuple[Stop, Exception | None]:
+) -> tuple[Termination, Exception | None]:
     """Run a solver on an oracle; return how the run ended, and the error that was raised, if any.
 
     Parameters
@@ -103,9 +103,9 @@ def record(
     rule : callable, optional
         Called with points, at most every 20 ms on the clock; says whether the run stops there.
     """
-    marks: list[Mark] = []
+    marks: list[Checkpoint] = []
 
-    def keep(mark: Mark, solution: Solution) -> None:
+    def keep(mark: Checkpoint, solution: Solution) -> None:
         marks.append(mark)
         journal(mark, solution)
 
@@ -145,7 +145,7 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
     if execution.state.status is Status.FAILED or mark.work.steps != steps:
         reason = execution.state.reason or f"it ended after {mark.work.steps} of {steps} steps"
         raise RuntimeError(f"{solver.name}: {reason}")
-    return mark.seconds + mark.reading
+    return mark.seconds + mark.readout_seconds
 
 
 def checkpoints(ratio: float = RATIO) -> Iterator[int]:
@@ -170,20 +170,22 @@ def _checkpoint(
     execution: Execution,
     keep: Journal,
     rule: PointRule,
-) -> Stop | None:
+) -> Termination | None:
     """Read and record the solution; return why the run ends here, where it does."""
     state = execution.state
     mark, solution = execution.read()
     if state.status is Status.FAILED or not solution.is_finite:
         reason = state.reason or f"the solution at step {mark.work.steps} is not finite"
-        return Stop(Ending.DIVERGED, reason)
+        return Termination(RunStatus.DIVERGED, reason)
     keep(mark, solution)
     if state.status is Status.CONVERGED:
-        return Stop(Ending.DONE, f"converged after {mark.work.steps} steps")
+        return Termination(RunStatus.DONE, f"converged after {mark.work.steps} steps")
     return rule(mark, solution)
 
 
-def _chunk(execution: Execution, budget: Budget, target: int, marks: list[Mark]) -> Stop | None:
+def _chunk(
+    execution: Execution, budget: Budget, target: int, marks: list[Checkpoint]
+) -> Termination | None:
     """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
     solver, now = execution.solver, marks[-1]
     # with reruns each run spends something before its first step, which is no part of the rate
@@ -191,17 +193,17 @@ def _chunk(execution: Execution, budget: Budget, target: int, marks: list[Mark])
     left = budget.left(now, start, execution.batch)
     # the rest that a wrong estimate leaves is not worth another run from the start
     if left < 1 or (solver.reruns and execution.clipped):
-        return Stop(Ending.BUDGET, "the budget is spent")
+        return Termination(RunStatus.BUDGET, "the budget is spent")
     wanted = target - now.work.steps
     execution.clipped = left < wanted
     execution.advance(int(min(wanted, left)))
     state = execution.state
     if state.work.steps == now.work.steps and state.status is Status.RUNNING:
-        return Stop(Ending.DONE, USED_UP)
+        return Termination(RunStatus.DONE, USED_UP)
     return None
 
 
-def _target(execution: Execution, targets: Iterator[int], marks: list[Mark]) -> int:
+def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint]) -> int:
     """Return the next checkpoint, or a later one before which a chunk is long beside its wait."""
     target, now = next(targets), marks[-1]
     spent = now.seconds - marks[0].seconds
@@ -217,7 +219,7 @@ def _throttled(rule: PointRule | None) -> PointRule:
     """Return the rule, but evaluated at most every `RULE_SECONDS` on the clock."""
     last = -math.inf
 
-    def throttled(mark: Mark, solution: Solution) -> Stop | None:
+    def throttled(mark: Checkpoint, solution: Solution) -> Termination | None:
         nonlocal last
         if rule is None or mark.seconds - last < RULE_SECONDS:
             return None

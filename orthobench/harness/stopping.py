@@ -1,4 +1,4 @@
-"""What ends a run, budgets and rules, and how it ended: `Ending` and `Stop`."""
+"""What ends a run, budgets and rules, and how it ended: `RunStatus` and `Termination`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
 
 
-class Ending(Enum):
+class RunStatus(Enum):
     """How a cell ended; its value is the column ``status`` of the store."""
 
     DONE = "done"
@@ -50,34 +50,34 @@ class Ending(Enum):
     @property
     def failed(self) -> bool:
         """Whether the cell counts as a failure in every comparison."""
-        return self not in (Ending.DONE, Ending.TARGET, Ending.BUDGET)
+        return self not in (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class Termination:
     """How and why a run ended.
 
     Attributes
     ----------
-    status : Ending
+    status : RunStatus
     reason : str
         A sentence for people.
     traceback : str
         The traceback, where something raised.
     """
 
-    status: Ending
+    status: RunStatus
     reason: str
     traceback: str = ""
 
     @property
     def converged(self) -> bool:
         """Whether the solver said that it is finished."""
-        return self.status is Ending.DONE and self.reason != USED_UP
+        return self.status is RunStatus.DONE and self.reason != USED_UP
 
 
-class Checkpoint(Protocol):
-    """What budgets and rules see of a run; a `Mark` of a trace is one."""
+class Progress(Protocol):
+    """What budgets and rules see of a run; a `Checkpoint` of a trace is one."""
 
     @property
     def seconds(self) -> float:
@@ -133,13 +133,13 @@ class Budget:
         """Whether it ends every run of a solver that takes `batch` samples a step."""
         return any(name != "samples" or batch > 0 for name in self.limits)
 
-    def left(self, now: Checkpoint, start: Checkpoint, batch: int) -> int | float:
+    def left(self, now: Progress, start: Progress, batch: int) -> int | float:
         """Return how many more steps fit; infinite where nothing limits them.
 
         Parameters
         ----------
-        now : Checkpoint
-        start : Checkpoint
+        now : Progress
+        start : Progress
             The checkpoint after ``init``, whose cost is spent but says nothing about a step's.
         batch : int
             Samples that one step takes, 0 where a step may evaluate a function any number of times.
@@ -171,7 +171,7 @@ def ends(solver: AnySolver, budget: Budget) -> bool:
     return solver.converges or budget.binds(solver.batch)
 
 
-Rule: TypeAlias = "Callable[[Checkpoint], Stop | None]"
+Rule: TypeAlias = "Callable[[Progress], Termination | None]"
 """A pure function of a checkpoint: returns why the run is to stop there, or None."""
 
 
@@ -184,13 +184,13 @@ class Target:
     metric : str
         A metric that the judge reports.
     value : float
-        Stop once the metric is at most this.
+        Termination once the metric is at most this.
     """
 
     metric: str
     value: float
 
-    def __call__(self, checkpoint: Checkpoint) -> Stop | None:
+    def __call__(self, checkpoint: Progress) -> Termination | None:
         """Return why the run stops at a checkpoint, or None.
 
         Raises
@@ -202,5 +202,5 @@ class Target:
             known = ", ".join(checkpoint.metrics)
             raise UsageError(f"no metric {self.metric!r} to stop by; the judge reports {known}")
         if checkpoint.metrics[self.metric] <= self.value:
-            return Stop(Ending.TARGET, f"{self.metric} <= {self.value:g}")
+            return Termination(RunStatus.TARGET, f"{self.metric} <= {self.value:g}")
         return None

@@ -10,47 +10,53 @@ from typing import TypeAlias
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Stop
+from orthobench.harness.stopping import Termination
 from orthobench.tools.arrays import Array
 from orthobench.tools.load import Load
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Checkpoint:
     """A checkpoint of a run.
 
     Attributes
     ----------
     seconds : float
         Seconds on the clock so far, in ``init`` and ``advance``.
-    reading : float
+    readout_seconds : float
         Seconds that `Solver.solution` took at this checkpoint; not part of `seconds`.
     work : Work
         Steps, samples and flops so far.
     metrics : mapping
         The judge's metrics of the solution, and its constraint violation; empty until it is
         judged.
-    apart : mapping
+    extra_metrics : mapping
         What was measured beside the clock, by name: of a run elsewhere than in NumPy the seconds
         of moving arrays, of one over blocks what its workers needed, of a run that measures memory
         its peak. Shown with the metrics.
     """
 
     seconds: float
-    reading: float
+    readout_seconds: float
     work: Work
     metrics: Mapping[str, float] = field(default_factory=dict)
-    apart: Mapping[str, float] = field(default_factory=dict)
+    extra_metrics: Mapping[str, float] = field(default_factory=dict)
 
-    def __reduce__(self) -> tuple[type[Mark], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type[Checkpoint], tuple[object, ...]]:
         """Pickle it as a call, in half the time that a dataclass with slots takes."""
-        return Mark, (self.seconds, self.reading, self.work, self.metrics, self.apart)
+        return Checkpoint, (
+            self.seconds,
+            self.readout_seconds,
+            self.work,
+            self.metrics,
+            self.extra_metrics,
+        )
 
 
-Journal: TypeAlias = Callable[[Mark, Solution], None]
+Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
 """Called with each point of a run as it is recorded."""
 
-PointRule: TypeAlias = Callable[[Mark, Solution], Stop | None]
+PointRule: TypeAlias = Callable[[Checkpoint, Solution], Termination | None]
 """Returns why a run is to stop at a point, or None."""
 
 
@@ -60,9 +66,9 @@ class Outcome:
 
     Attributes
     ----------
-    stop : Stop
+    stop : Termination
         How and why the run ended.
-    trace : tuple of Mark
+    trace : tuple of Checkpoint
         The checkpoints; empty where the run failed before the first.
     exhibits : mapping
         Pictures of the last solution by name, where the problem has any and the run did not fail.
@@ -74,8 +80,8 @@ class Outcome:
         How busy the machine was before and after the timed part; None where that did not end.
     """
 
-    stop: Stop
-    trace: tuple[Mark, ...] = ()
+    stop: Termination
+    trace: tuple[Checkpoint, ...] = ()
     exhibits: Mapping[str, Exhibit] = field(default_factory=dict)
     final: Solution | None = None
     error: Exception | None = None
@@ -113,7 +119,7 @@ class Recording:
 
     Attributes
     ----------
-    marks : list of Mark
+    marks : list of Checkpoint
         Without metrics.
     solutions : list of Solution
         The solution at each mark.
@@ -121,11 +127,11 @@ class Recording:
         The error that the solver raised.
     """
 
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[Checkpoint] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
     error: Exception | None = None
 
-    def add(self, mark: Mark, solution: Solution) -> None:
+    def add(self, mark: Checkpoint, solution: Solution) -> None:
         """Add a point, with a copy of the solution: the solver may go on in the same arrays."""
         self.marks.append(mark)
         self.solutions.append(deepcopy(solution))

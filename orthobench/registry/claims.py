@@ -18,7 +18,7 @@ from typing import Protocol, TypeAlias
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.panel import Plot
-from orthobench.results.record import Record
+from orthobench.results.runs import Run
 from orthobench.tools.arrays import Array
 
 
@@ -83,7 +83,7 @@ class Evidence(Protocol):
     def seeds(self) -> Sequence[int]:
         """Seeds for checks that run no suite."""
 
-    def records(self, suite: str, problem: str, solver: str) -> Sequence[Record]:
+    def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
         """Return the runs of a solver on a problem, by seed, with the parameters that tuning chose.
 
         Parameters

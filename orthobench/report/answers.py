@@ -28,7 +28,7 @@ from orthobench.report.sentences import (
     wins_text,
 )
 from orthobench.report.standings import problem_results
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.paired import Comparison, Decision, compare_to_best
 from orthobench.stats.targets import RunMatrix
@@ -116,12 +116,14 @@ class Answer:
     solver: str
 
 
-def answers(entries: Sequence[Entry], ranked: Sequence[Ranked], runs: RunMatrix) -> list[Answer]:
+def answers(
+    entries: Sequence[SolverResult], ranked: Sequence[Ranked], runs: RunMatrix
+) -> list[Answer]:
     """Return the answer of one family in each regime; none where no run is finished.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of the family.
     ranked : sequence of Ranked
         Those of them that take part and are begun, ranked.
@@ -130,7 +132,7 @@ def answers(entries: Sequence[Entry], ranked: Sequence[Ranked], runs: RunMatrix)
     """
     if not ranked:
         return []
-    known = {entry.problem: entry.facts.name for entry in entries}
+    known = {entry.problem: entry.problem_info.name for entry in entries}
     offered = costs(entries) if any(r.summary.n_ok for r in ranked) else ()
     return [lowest(ranked)] + [
         summarize(regime, factor, _of_cost(runs, cost, known), MISSED)
@@ -147,7 +149,7 @@ def lowest(ranked: Sequence[Ranked]) -> Answer:
     ranked : sequence of Ranked
         The entries of the family that take part and are begun, at least one.
     """
-    metric = clean(ranked[0].entry.facts.primary.replace("_", " "))
+    metric = clean(ranked[0].entry.problem_info.primary.replace("_", " "))
     return summarize(f"Lowest {metric}", "ends {} times as high", _finals(ranked), FAILED)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.report.formatting import assignments, clean, listed, number, plural
 from orthobench.report.ranking import Ranked
-from orthobench.results.tuning import Entry, Trial
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.values import metric_of
 
 STATIONARY = 1e-3
@@ -29,14 +29,14 @@ def tuning(ranked: Sequence[Ranked]) -> list[str]:
         return []
     sizes = sorted({len(entry.trials) for entry in tuned})
     trials = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-    by = clean(tuned[0].facts.tuned_by.replace("_", " "))
-    when = "at the end" if tuned[0].ends else "averaged over the run"
+    by = clean(tuned[0].problem_info.tuned_by.replace("_", " "))
+    when = "at the end" if tuned[0].tuned_on_final else "averaged over the run"
     tried = f"{trials} trials of each solver{_seeds(tuned)}"
     first = f"parameters were chosen by {by} {when}, from {tried}"
     return [first, *(caveat for entry in tuned for caveat in _edges(entry))]
 
 
-def _seeds(tuned: Sequence[Entry]) -> str:
+def _seeds(tuned: Sequence[SolverResult]) -> str:
     """Return on how many seeds trials were compared, where not on all."""
     counts = sorted({len(entry.tuned_on) for entry in tuned})
     if counts[-1] == len(tuned[0].seeds) == counts[0]:
@@ -77,12 +77,12 @@ def stationarity(ranked: Sequence[Ranked]) -> list[str]:
     return [f"{what}: {listed(parts, len(parts))}"] if parts else []
 
 
-def missing(entries: Sequence[Entry]) -> list[str]:
+def missing(entries: Sequence[SolverResult]) -> list[str]:
     """Return whose runs were not run yet, and how many.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem.
     """
     planned = [e for e in entries if not e.refused]
@@ -96,14 +96,14 @@ def missing(entries: Sequence[Entry]) -> list[str]:
     return [f"not run yet, and not counted: {listed(parts, len(parts))}"] if parts else []
 
 
-def busy(entries: Sequence[Entry]) -> list[str]:
+def busy(entries: Sequence[SolverResult]) -> list[str]:
     """Return how many runs were timed on a busy machine: before or after them, `Load.busy`.
 
     A run's own workers count as anybody's: whoever it is that a thread waits for, it waits.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem.
     """
     runs = [record for entry in entries if not entry.refused for record in entry.finished]
@@ -117,19 +117,19 @@ def busy(entries: Sequence[Entry]) -> list[str]:
     return [f"{what}; their times may be too long"]
 
 
-def measured(entries: Sequence[Entry]) -> list[str]:
+def measured(entries: Sequence[SolverResult]) -> list[str]:
     """Return that runs measured something beside time, where they did.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem.
     """
     found = dict.fromkeys(r.measure for e in entries for r in e.finished if r.measure)
     return [f"run to measure {name}, which takes time: compare no times" for name in found]
 
 
-def _edges(entry: Entry) -> Iterator[str]:
+def _edges(entry: SolverResult) -> Iterator[str]:
     """Yield a caveat for each chosen value at an end of its grid where the curve still falls."""
     for name, value in entry.chosen.items():
         curve = {t.tuned[name]: t for t in entry.trials if _same_but(name, t, entry)}
@@ -144,7 +144,7 @@ def _edges(entry: Entry) -> Iterator[str]:
             yield f"{what} is the {end} tried; a better one may lie beyond"
 
 
-def _same_but(name: str, trial: Trial, entry: Entry) -> bool:
+def _same_but(name: str, trial: Trial, entry: SolverResult) -> bool:
     """Return whether a trial has the chosen values of all parameters but one."""
     return all(trial.tuned[other] == v for other, v in entry.chosen.items() if other != name)
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.report import caveats
 from orthobench.report.formatting import clean, listed, plural, short
 from orthobench.report.grouping import grouped
 from orthobench.report.ranking import rounding_level
 from orthobench.results.private import Private
-from orthobench.results.record import Record
 from orthobench.results.results import Results
-from orthobench.results.tuning import Entry
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.changes import Change, Direction, changes
 from orthobench.stats.values import COSTS, final, metric_of
 from orthobench.tools.paths import homeless
 
-Pair: TypeAlias = tuple[Entry, Entry]
+Pair: TypeAlias = tuple[SolverResult, SolverResult]
 
 MACHINE = {"cpu": "processor", "cores": "cores", "platform": "system"}
 """What makes a machine another one, and what it is called; so does its BLAS."""
@@ -159,7 +159,7 @@ def compare_stores(a: Results, b: Results) -> Changes:
     )  # fmt: skip
 
 
-def paired(a: Sequence[Entry], b: Sequence[Entry]) -> tuple[list[Pair], list[str]]:
+def paired(a: Sequence[SolverResult], b: Sequence[SolverResult]) -> tuple[list[Pair], list[str]]:
     """Return the entries of both that can be compared, and why others cannot."""
     first, second = ({(e.problem, e.solver): e for e in side} for side in (a, b))
     pairs: list[Pair] = []
@@ -176,7 +176,7 @@ def paired(a: Sequence[Entry], b: Sequence[Entry]) -> tuple[list[Pair], list[str
     return pairs, [*found, *_lonely_seeds(pairs)]
 
 
-def _hindrance(one: Entry, other: Entry) -> str:
+def _hindrance(one: SolverResult, other: SolverResult) -> str:
     """Return why two entries of the same labels cannot be compared; empty where they can."""
     for entry, side in ((one, "A"), (other, "B")):
         if entry.refused:
@@ -196,7 +196,7 @@ def _hindrance(one: Entry, other: Entry) -> str:
     return ""
 
 
-def _common(one: Entry, other: Entry) -> list[int]:
+def _common(one: SolverResult, other: SolverResult) -> list[int]:
     """Return the seeds on which both were run."""
     first, second = ({record.seed for record in entry.finished} for entry in (one, other))
     return sorted(first & second)
@@ -235,14 +235,15 @@ def _problem(pairs: Sequence[Pair], names: Sequence[str]) -> ProblemChange:
     ]
     seeds = {seed for pair in pairs for seed in _common(*pair)}
     return ProblemChange(
-        clean(first.problem), clean(first.facts.family), first.facts.primary, len(seeds), rounding,
+        clean(first.problem), clean(first.problem_info.family), first.problem_info.primary,
+        len(seeds), rounding,
         solvers, tuple(busy if "seconds" in names else ()),
     )  # fmt: skip
 
 
 def _quantities(pairs: Sequence[Pair], name: str, rounding: float) -> dict[str, Quantity]:
     """Return one quantity of each solver of a problem."""
-    primary = pairs[0][0].facts.primary
+    primary = pairs[0][0].problem_info.primary
     value = metric_of(primary) if name == "metric" else COSTS[name]
     seeds = sorted({seed for pair in pairs for seed in _common(*pair)})
     a = {one.solver: _values(one, value, seeds) for one, _ in pairs}
@@ -251,14 +252,16 @@ def _quantities(pairs: Sequence[Pair], name: str, rounding: float) -> dict[str, 
     return {solver: Quantity(*_medians(a[solver], b[solver]), tested[solver]) for solver in a}
 
 
-def _values(entry: Entry, value: Callable[[Mark], float], seeds: Sequence[int]) -> list[float]:
+def _values(
+    entry: SolverResult, value: Callable[[Checkpoint], float], seeds: Sequence[int]
+) -> list[float]:
     """Return the final value on each seed: infinite where the run failed, NaN where it was none."""
     by_seed = {record.seed: record for record in entry.records}
     return [_value(by_seed.get(seed), value) for seed in seeds]
 
 
-def _value(record: Record | None, value: Callable[[Mark], float]) -> float:
-    if record is None or record.stop.status is Ending.MISSING:
+def _value(record: Run | None, value: Callable[[Checkpoint], float]) -> float:
+    if record is None or record.stop.status is RunStatus.MISSING:
         return math.nan
     return final(record, value)
 
@@ -270,7 +273,7 @@ def _medians(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     return first, second
 
 
-def _parameters(one: Entry, other: Entry) -> str:
+def _parameters(one: SolverResult, other: SolverResult) -> str:
     """Return the solver's parameters of different values in both."""
     values = (entry.records[0].solver.parameters for entry in (one, other))
     pairs = _differing(*values).items()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import clean, listed, plural
 from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked
@@ -76,13 +76,15 @@ def conclusions(ranked: Sequence[Ranked]) -> list[Family]:
     other solvers are named, with the number of their problems. The tests assume that blocks are
     independent, so variants of one problem share one, and so do the same runs at several levels.
     """
-    families = grouped((r for r in ranked if not r.entry.refused), lambda r: r.entry.facts.family)
-    names = dict.fromkeys(r.entry.facts.family for r in ranked)
+    families = grouped(
+        (r for r in ranked if not r.entry.refused), lambda r: r.entry.problem_info.family
+    )
+    names = dict.fromkeys(r.entry.problem_info.family for r in ranked)
     return [_family(name, ranked, families.get(name, [])) for name in names]
 
 
 def _family(name: str, everyone: Sequence[Ranked], taking_part: Sequence[Ranked]) -> Family:
-    labels = dict.fromkeys(r.entry.problem for r in everyone if r.entry.facts.family == name)
+    labels = dict.fromkeys(r.entry.problem for r in everyone if r.entry.problem_info.family == name)
     begun = grouped((r for r in taking_part if r.entry.finished), lambda r: r.entry.problem)
     waiting = {r.entry.problem for r in taking_part} - set(begun)
     problems = [problem_results(*group) for group in begun.items()]
@@ -224,6 +226,6 @@ def _failed_not_chosen(problems: Sequence[ProblemResults]) -> int:
         for r in problem.ranked
         for trial in r.entry.trials if trial.tuned != r.entry.chosen
         for record in trial.records
-        if record.failed and record.stop.status is not Ending.MISSING
+        if record.failed and record.stop.status is not RunStatus.MISSING
     }  # fmt: skip
     return len(failed)

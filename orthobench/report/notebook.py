@@ -46,7 +46,7 @@ from orthobench.report.plots import collection
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,10 +109,13 @@ def _exhibited(results: Results, problem: str | None) -> Sequence[Plot]:
 
 def _at_levels(results: Results, problem: str | None) -> Sequence[Plot]:
     """Return the plots over all levels of a problem; its name may include a level."""
-    name = _known_name("problem", {entry.facts.label for entry in results.entries}, problem, {
-        entry.problem: entry.facts.label for entry in results.entries
+    name = _known_name("problem", {entry.problem_info.label for entry in results.entries},
+    problem, {
+        entry.problem: entry.problem_info.label for entry in results.entries
     })  # fmt: skip
-    return collection.comparison_plots([e for e in results.entries if e.facts.label == name], ())
+    return collection.comparison_plots(
+        [e for e in results.entries if e.problem_info.label == name], ()
+    )
 
 
 def _of_suite(results: Results, name: str | None) -> Sequence[Plot]:
@@ -125,12 +128,14 @@ def _of_suite(results: Results, name: str | None) -> Sequence[Plot]:
 
 
 def _of_family(results: Results, family: str | None) -> Sequence[Plot]:
-    known = {entry.facts.family for entry in results.entries}
+    known = {entry.problem_info.family for entry in results.entries}
     name = _known_name("family", known, family, plural="families")
-    return collection.comparison_plots([e for e in results.entries if e.facts.family == name])
+    return collection.comparison_plots(
+        [e for e in results.entries if e.problem_info.family == name]
+    )
 
 
-def _entries(results: Results, problem: str | None) -> list[Entry]:
+def _entries(results: Results, problem: str | None) -> list[SolverResult]:
     name = _known_name("problem", {entry.problem for entry in results.entries}, problem)
     found = [entry for entry in results.entries if entry.problem == name]
     if all(entry.refused for entry in found):

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import number
 from orthobench.report.grouping import grouped
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.paired import Comparison, Decision, compare_to_best
 from orthobench.stats.summaries import Summary, summaries
@@ -39,7 +39,7 @@ class Ranked:
 
     Attributes
     ----------
-    entry : Entry
+    entry : SolverResult
     summary : Summary
         Of the primary metric.
     best : bool
@@ -51,7 +51,7 @@ class Ranked:
         The largest difference on the problem that counts as zero.
     """
 
-    entry: Entry
+    entry: SolverResult
     summary: Summary
     best: bool
     comparison: Comparison | None = None
@@ -97,7 +97,7 @@ class Ranked:
         names = dict.fromkeys(name for mark in marks for name in mark.metrics)
         return {name: self.median_of(metric_of(name)) for name in names}
 
-    def median_of(self, value: Callable[[Mark], float]) -> float:
+    def median_of(self, value: Callable[[Checkpoint], float]) -> float:
         """Return the median of a final value over the runs that did not fail; NaN without any."""
         return _median_final(self.entry, value)
 
@@ -109,7 +109,7 @@ def rounded(value: float, rounding: float) -> str:
     return number(value)
 
 
-def rank(entries: Sequence[Entry]) -> list[Ranked]:
+def rank(entries: Sequence[SolverResult]) -> list[Ranked]:
     """Summarize entries and sort them: problems in their order, solvers by median, failures last.
 
     Of the solvers whose medians equal the smallest one up to rounding, the fastest comes first.
@@ -118,15 +118,15 @@ def rank(entries: Sequence[Entry]) -> list[Ranked]:
     return [ranked for group in groups.values() for ranked in _rank(group)]
 
 
-def _rank(entries: Sequence[Entry]) -> list[Ranked]:
+def _rank(entries: Sequence[SolverResult]) -> list[Ranked]:
     """Summarize and sort the entries of one problem."""
     seeds = {seed for entry in entries for seed in entry.seeds}
-    metric = entries[0].facts.primary
+    metric = entries[0].problem_info.primary
     found = summaries([entry.records for entry in entries], metric, seeds)
     rounding = rounding_level(entries)
     least = min((s.median for s in found if s.n_ok and not s.n_failed), default=math.inf)
 
-    def place(pair: tuple[Entry, Summary]) -> tuple[bool, float, int, float, str]:
+    def place(pair: tuple[SolverResult, Summary]) -> tuple[bool, float, int, float, str]:
         entry, summary = pair
         equal = abs(summary.median - least) <= rounding
         median, seconds = (least, _seconds(entry)) if equal else (summary.median, 0.0)
@@ -143,25 +143,25 @@ def _rank(entries: Sequence[Entry]) -> list[Ranked]:
     return [Ranked(e, s, e.solver == best, compared.get(e.solver), rounding) for e, s in pairs]
 
 
-def rounding_level(entries: Sequence[Entry]) -> float:
+def rounding_level(entries: Sequence[SolverResult]) -> float:
     """Return the largest difference that counts as zero: `ROUNDING` of the largest start.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem.
     """
     starts = (abs(record.start) for entry in entries for record in entry.records)
     return ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
 
 
-def _seconds(entry: Entry) -> float:
+def _seconds(entry: SolverResult) -> float:
     """Return the median time of the runs that did not fail; infinite without any."""
     seconds = _median_final(entry, COSTS["seconds"])
     return math.inf if math.isnan(seconds) else seconds
 
 
-def _median_final(entry: Entry, value: Callable[[Mark], float]) -> float:
+def _median_final(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
     values = [final(record, value) for record in entry.records]
     finite = [v for v in values if math.isfinite(v)]
     return float(quantiles(finite, 0.5)) if finite else math.nan

@@ -313,7 +313,7 @@ def _name(ranked: Ranked) -> str:
 
 
 def _metric(ranked: Ranked) -> str:
-    return _in_words(ranked.entry.facts.primary)
+    return _in_words(ranked.entry.problem_info.primary)
 
 
 def _median(ranked: Ranked) -> str:

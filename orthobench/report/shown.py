@@ -101,13 +101,13 @@ def _counts(results: Results) -> Iterator[str]:
 
 
 def _answers(ranked: Sequence[Ranked]) -> Iterator[str]:
-    for family, own in grouped(ranked, lambda r: r.entry.facts.family).items():
+    for family, own in grouped(ranked, lambda r: r.entry.problem_info.family).items():
         found = lowest(own)
         yield f"<p>{_text(f'{found.regime}, {family}: {found.answer}. {found.sure}')}</p>"
 
 
 def _table(problem: str, ranked: Sequence[Ranked]) -> str:
-    metric = clean(ranked[0].entry.facts.primary.replace("_", " "))
+    metric = clean(ranked[0].entry.problem_info.primary.replace("_", " "))
     titles = ("", "solver", f"final {metric}", "95 % interval", "time", "runs ok")
     head = "".join(f"<th>{_text(title)}</th>" for title in titles)
     rows = "".join(

@@ -78,7 +78,7 @@ class ProblemResults:
     @property
     def block(self) -> str:
         """The name of the problem, without its parameters: its block in tests of ranks."""
-        return self.ranked[0].entry.facts.name
+        return self.ranked[0].entry.problem_info.name
 
     @property
     def best(self) -> Ranked | None:

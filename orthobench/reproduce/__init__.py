@@ -17,7 +17,7 @@ from orthobench.registry.claims import (
     Verdict,
 )
 from orthobench.registry.plugins import catalogue
-from orthobench.results.record import Record
+from orthobench.results.runs import Run
 from orthobench.results.scoring import average
 from orthobench.stats.bootstrap import spread, spread_name
 from orthobench.stats.curves import curve
@@ -31,7 +31,7 @@ from orthobench.stats.estimates import (
 )
 
 __all__ = [
-    "Check", "Claim", "Evidence", "Measurement", "Paper", "Picture", "Record", "Streams", "Verdict",
+    "Check", "Claim", "Evidence", "Measurement", "Paper", "Picture", "Run", "Streams", "Verdict",
     "always_within", "average", "canonical", "catalogue", "curve", "describe", "instance_of",
     "mean_within", "median_within", "ratio_within", "share_within", "spread", "spread_name",
     "together",

@@ -15,9 +15,9 @@ from orthobench.harness.suite import Suite
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
-from orthobench.results.record import Record
 from orthobench.results.results import Results
-from orthobench.results.tuning import Entry
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import cost_or_metric, final
 from orthobench.tools.arrays import Array
 
@@ -63,7 +63,7 @@ class Runs:
         """The seeds for checks that run no suite."""
         return range(self.first_seed, self.first_seed + SEEDS)
 
-    def records(self, suite: str, problem: str, solver: str) -> Sequence[Record]:
+    def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
         """Return the runs of one solver on one problem; see `Evidence`."""
         entry = self._entry(suite, problem, solver)
         done = {record.seed for record in entry.records if not record.failed}
@@ -111,7 +111,7 @@ class Runs:
         seeds = [self.first_seed + seed for seed in found.seeds]
         return load(folder / f"{name}.toml", catalogue(), {"seeds": seeds})
 
-    def _entry(self, suite: str, problem: str, solver: str) -> Entry:
+    def _entry(self, suite: str, problem: str, solver: str) -> SolverResult:
         entries = self.run(suite).entries
         of_solver = [e for e in entries if e.solver == solver] or entries
         problems = {e.problem for e in of_solver}

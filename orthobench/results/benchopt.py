@@ -57,7 +57,7 @@ def _rows(results: Results) -> Iterator[dict[str, Any]]:
             of_run.setdefault(row["key"], []).append(row)
     for entry in results.entries:
         names = {
-            "objective_name": entry.facts.family,
+            "objective_name": entry.problem_info.family,
             "data_name": entry.problem,
             "solver_name": entry.solver,
             "sampling_strategy": "Callback",
@@ -65,16 +65,16 @@ def _rows(results: Results) -> Iterator[dict[str, Any]]:
         for record in () if entry.refused else entry.records:
             repetition = names | {"idx_rep": entry.seeds.index(record.seed), "seed": record.seed}
             for row in of_run.get(record.key, ()):
-                value = float("inf") if record.failed else row.get(entry.facts.primary)
+                value = float("inf") if record.failed else row.get(entry.problem_info.primary)
                 yield {**repetition, **_renamed(row), "objective_value": value}
 
 
 def _renamed(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row of a table of results with the names of benchopt."""
-    metrics = [*row][[*row].index("reading") + 1 :]
+    metrics = [*row][[*row].index("readout_seconds") + 1 :]
     return {
         "stop_val": row["steps"],
-        "time": row["seconds"] + row["reading"],
+        "time": row["seconds"] + row["readout_seconds"],
         "status": row["status"],
         **{name: row[name] for name in WORK},
         **{

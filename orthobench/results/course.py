@@ -11,9 +11,9 @@ from typing import TypeAlias
 from orthobench.errors import UsageError, shown
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Planned, Suite
-from orthobench.results.record import Record
+from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import choose
 
@@ -138,7 +138,7 @@ def matching(planned: Iterable[Planned], pattern: str | None) -> list[Planned]:
     return found
 
 
-def complete(store: Store, suite: Suite, planned: Iterable[Planned]) -> Sequence[Record]:
+def complete(store: Store, suite: Suite, planned: Iterable[Planned]) -> Sequence[Run]:
     """Return the records of a suite where its last session left nothing to do; empty otherwise.
 
     Parameters
@@ -154,7 +154,7 @@ def complete(store: Store, suite: Suite, planned: Iterable[Planned]) -> Sequence
     if session["ended"] is None or session["text"] != suite.text:
         return ()
     records = store.records(suite.name)
-    if any(record.stop.status is Ending.MISSING for record in records):
+    if any(record.stop.status is RunStatus.MISSING for record in records):
         return ()
     cells = list(planned)
     for trials in undecided(suite, cells).values():
@@ -198,7 +198,7 @@ def rest_of(suite: Suite, store: Store, trials: Sequence[Planned]) -> list[Plann
     records = [
         record
         for record in store.records(suite.name, trials[0].problem, trials[0].solver)
-        if record.key in keys and record.stop.status is not Ending.MISSING
+        if record.key in keys and record.stop.status is not RunStatus.MISSING
     ]
     if {record.key for record in records} != keys:
         return None

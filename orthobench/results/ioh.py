@@ -19,11 +19,11 @@ import numpy as np
 
 from orthobench._version import __version__
 from orthobench.harness.identity import canonical
-from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
+from orthobench.harness.trace import Checkpoint
 from orthobench.results.results import Results
+from orthobench.results.runs import Run
 from orthobench.results.traces import read
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.tools.files import below, make_folder, replacing
 
 VERSION = "0.3.5"
@@ -67,21 +67,21 @@ def write(results: Results, folder: Path) -> None:
                 _write_function(results.suite, own, identifier, solver, entries, runs.values())
 
 
-def _grouped(entries: Iterable[Entry]) -> dict[Function, list[Entry]]:
-    groups: dict[Function, list[Entry]] = {}
+def _grouped(entries: Iterable[SolverResult]) -> dict[Function, list[SolverResult]]:
+    groups: dict[Function, list[SolverResult]] = {}
     for entry in entries:
-        rest = {k: v for k, v in entry.facts.parameters.items() if k != _sized_by(entry)}
-        function = entry.facts.name, canonical(rest), str(entry.level or "")
+        rest = {k: v for k, v in entry.problem_info.parameters.items() if k != _sized_by(entry)}
+        function = entry.problem_info.name, canonical(rest), str(entry.level or "")
         groups.setdefault(function, []).append(entry)
     return groups
 
 
-def _sized_by(entry: Entry) -> str:
+def _sized_by(entry: SolverResult) -> str:
     """Return the parameter that is the dimension of a problem; empty where none is."""
-    return next((name for name in DIMENSIONS if name in entry.facts.parameters), "")
+    return next((name for name in DIMENSIONS if name in entry.problem_info.parameters), "")
 
 
-def _shown(entry: Entry) -> bool:
+def _shown(entry: SolverResult) -> bool:
     return bool(entry.finished) and not entry.refused
 
 
@@ -91,8 +91,8 @@ def _file_name(label: str) -> str:
 
 
 def _write_function(
-    suite: str, folder: Path, identifier: int, solver: str, everyone: Sequence[Entry],
-    own: Iterable[Entry],
+    suite: str, folder: Path, identifier: int, solver: str, everyone: Sequence[SolverResult],
+    own: Iterable[SolverResult],
 ) -> None:  # fmt: skip
     """Write the runs of one solver on one function.
 
@@ -103,15 +103,15 @@ def _write_function(
     identifier : int
         The number of the function.
     solver : str
-    everyone : sequence of Entry
+    everyone : sequence of SolverResult
         Those of all solvers on the function.
-    own : iterable of Entry
+    own : iterable of SolverResult
         Those of the solver, one for each dimension.
     """
     cost = _cost(everyone)
     data = f"data_f{identifier}"
     make_folder(below(folder, data), "the runs", "name another folder with --out")
-    by_dimension: dict[int, list[Entry]] = {}
+    by_dimension: dict[int, list[SolverResult]] = {}
     for entry in own:
         by_dimension.setdefault(_dimension(entry), []).append(entry)
     scenarios = []
@@ -128,10 +128,16 @@ def _write_function(
         file.write(json.dumps(head | {"scenarios": scenarios}).encode())
 
 
-def _head(suite: str, identifier: int, solver: str, entry: Entry, cost: str) -> dict[str, Any]:
+def _head(
+    suite: str, identifier: int, solver: str, entry: SolverResult, cost: str
+) -> dict[str, Any]:
     sized = f"{_sized_by(entry)}="
     words = [word for word in entry.problem.split() if sized == "=" or not word.startswith(sized)]
-    attributes = {"cost": cost, "metric": entry.facts.primary, "family": entry.facts.family}
+    attributes = {
+        "cost": cost,
+        "metric": entry.problem_info.primary,
+        "family": entry.problem_info.family,
+    }
     return {
         "version": VERSION,
         "suite": suite,
@@ -144,12 +150,12 @@ def _head(suite: str, identifier: int, solver: str, entry: Entry, cost: str) -> 
     }
 
 
-def _dimension(entry: Entry) -> int:
-    value = entry.facts.parameters.get(_sized_by(entry))
+def _dimension(entry: SolverResult) -> int:
+    value = entry.problem_info.parameters.get(_sized_by(entry))
     return value if isinstance(value, int) and value > 0 else 1
 
 
-def _cost(entries: Iterable[Entry]) -> str:
+def _cost(entries: Iterable[SolverResult]) -> str:
     """Return the first of `COSTS` that all runs have spent; steps where there is none."""
     marks = [r.trace[-1] for e in entries if _shown(e) for r in e.finished if len(r.trace) > 1]
     spent = (cost for cost in COSTS if all(_work(cost)(mark) > 0 for mark in marks))
@@ -160,7 +166,7 @@ def _work(cost: str) -> Any:
     return lambda mark: getattr(mark.work, cost)
 
 
-def _rows(record: Record, cost: str, everyone: Iterable[Entry]) -> list[Row]:
+def _rows(record: Run, cost: str, everyone: Iterable[SolverResult]) -> list[Row]:
     """Return the checkpoints at which a run got lower, its start before and its end after them.
 
     The start counts as the first evaluation. A run that does some work before its first checkpoint
@@ -179,7 +185,7 @@ def _rows(record: Record, cost: str, everyone: Iterable[Entry]) -> list[Row]:
     return [rows[0], *lower, *rows[1:][-1:]]
 
 
-def _start(record: Record, cost: str, everyone: Iterable[Entry]) -> float:
+def _start(record: Run, cost: str, everyone: Iterable[SolverResult]) -> float:
     if record.trace and _work(cost)(record.trace[0]) == 0 and math.isfinite(record.start):
         return record.start
     problem = record.problem.label
@@ -188,7 +194,7 @@ def _start(record: Record, cost: str, everyone: Iterable[Entry]) -> float:
     return max((value for value in starts if math.isfinite(value)), default=math.nan)
 
 
-def _columns(record: Record, cost: str, start: float) -> Any:
+def _columns(record: Run, cost: str, start: float) -> Any:
     """Return `ATTRIBUTES` at all checkpoints, the value being the smallest up to there."""
     metric = record.problem.primary
     values = read(record.trace, lambda mark: mark.metrics.get(metric, math.nan))
@@ -200,8 +206,8 @@ def _columns(record: Record, cost: str, start: float) -> Any:
     return np.array([1 + read(record.trace, _work(cost)), values, seconds, *work])
 
 
-def _seconds(mark: Mark) -> float:
-    return mark.seconds + mark.reading
+def _seconds(mark: Checkpoint) -> float:
+    return mark.seconds + mark.readout_seconds
 
 
 def _lines(runs: Iterable[Sequence[Row]]) -> Iterator[str]:

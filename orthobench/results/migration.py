@@ -12,8 +12,8 @@ from typing import Any
 
 from orthobench.contract.solver import Work
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import Ending, Stop
-from orthobench.harness.trace import Mark, Outcome
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results import checks, merging, rows, schema, shown
 
 OLD = ("cell", "plan", "exhibit", "mark", "metric")
@@ -104,7 +104,7 @@ def _copy_cell(
 ) -> None:
     old, key, content, *metrics, session, status, reason, traceback, when, check = row
     number = _number(connection, texts, key, content, metrics)
-    stop, trace = Stop(Ending(status), reason, traceback), tuple(_trace(connection, old))
+    stop, trace = Termination(RunStatus(status), reason, traceback), tuple(_trace(connection, old))
     if version >= CHECKED and check != checksum(key, stop, trace):
         raise ValueError("it is not what was written")
     told, block = rows.result_row(
@@ -123,7 +123,7 @@ def _number(
     return merging.cell_number(connection, texts, key, parts, named)
 
 
-def _trace(connection: sqlite3.Connection, cell: int) -> Iterator[Mark]:
+def _trace(connection: sqlite3.Connection, cell: int) -> Iterator[Checkpoint]:
     judged: dict[int, dict[str, float]] = {}
     query = "SELECT number, name, value FROM old_metric WHERE cell = ? ORDER BY number, name"
     for number, name, value in connection.execute(query, (cell,)):
@@ -133,20 +133,22 @@ def _trace(connection: sqlite3.Connection, cell: int) -> Iterator[Mark]:
         " ORDER BY number"
     )
     for number, *work, seconds, reading in connection.execute(query, (cell,)).fetchall():
-        yield Mark(seconds, reading, Work(*work), judged.get(number, {}))
+        yield Checkpoint(seconds, reading, Work(*work), judged.get(number, {}))
 
 
 def _seconds(when: str) -> int:
     return round(datetime.fromisoformat(when).timestamp())
 
 
-def checksum(key: str, stop: Stop, trace: tuple[Mark, ...]) -> str:
+def checksum(key: str, stop: Termination, trace: tuple[Checkpoint, ...]) -> str:
     """Return the digest that version 3 kept of what a cell gave."""
     found = hashlib.sha256("\0".join((key, stop.status.value, stop.reason)).encode())
     for mark in trace:
         work = mark.work
         found.update(
-            struct.pack("<qqqdd", work.steps, work.samples, work.flops, mark.seconds, mark.reading)
+            struct.pack(
+                "<qqqdd", work.steps, work.samples, work.flops, mark.seconds, mark.readout_seconds
+            )
         )
         for name in sorted(mark.metrics):
             value: Any = mark.metrics[name]

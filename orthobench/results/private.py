@@ -8,9 +8,9 @@ from functools import cache, partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeAlias, TypeVar, cast
 
-from orthobench.harness.stopping import Stop
-from orthobench.results.record import ProblemFacts, Record, SolverFacts
+from orthobench.harness.stopping import Termination
 from orthobench.results.results import Results
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.tools.paths import bare, homeless
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def private(results: Results, anonymous: bool) -> Private:
             told[id(facts)] = changed(facts, retell)
         return cast(T, told[id(facts)])
 
-    def retold(record: Record) -> Record:
+    def retold(record: Run) -> Run:
         problem, solver = once(record.problem, _problem), once(record.solver, _solver)
         stop = _stop(record.stop, retell)
         if (problem, solver, stop) == (record.problem, record.solver, record.stop):
@@ -74,12 +74,12 @@ def private(results: Results, anonymous: bool) -> Private:
     return Private(results.suite, results.path, records, retell, anonymous, score=results.score)
 
 
-def _problem(facts: ProblemFacts, retell: Retell) -> ProblemFacts:
+def _problem(facts: ProblemInfo, retell: Retell) -> ProblemInfo:
     parameters = _values(facts.parameters, retell)
     return replace(facts, label=retell(facts.label), parameters=parameters)
 
 
-def _solver(facts: SolverFacts, retell: Retell) -> SolverFacts:
+def _solver(facts: SolverInfo, retell: Retell) -> SolverInfo:
     parameters, tuned = _values(facts.parameters, retell), _values(facts.tuned, retell)
     return replace(facts, label=retell(facts.label), parameters=parameters, tuned=tuned)
 
@@ -88,13 +88,13 @@ def _values(settings: Mapping[str, Any], retell: Retell) -> dict[str, Any]:
     return {k: retell(v) if isinstance(v, str) else v for k, v in settings.items()}
 
 
-def _stop(stop: Stop, retell: Retell) -> Stop:
+def _stop(stop: Termination, retell: Retell) -> Termination:
     if not stop.reason and not stop.traceback:
         return stop
     return replace(stop, reason=retell(stop.reason), traceback=retell(stop.traceback))
 
 
-def _files(records: Sequence[Record]) -> Mapping[str, str]:
+def _files(records: Sequence[Run]) -> Mapping[str, str]:
     """Return the names of the files that parameters name by their absolute paths."""
     settings = [values for r in records for values in (r.problem.parameters, r.solver.parameters)]
     texts = {value for values in settings for value in values.values() if isinstance(value, str)}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from orthobench.harness.stopping import Stop
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import Termination
+from orthobench.harness.trace import Checkpoint
 from orthobench.results import checks, merging
 from orthobench.results.rows import Reader, Stored, joined, key_of
 
@@ -28,8 +28,8 @@ class Reported:
         ``family``, ``primary`` and ``tuned_by`` of its problem.
     environment : mapping
         What the session that ran it ran on.
-    stop : Stop
-    trace : sequence of Mark
+    stop : Termination
+    trace : sequence of Checkpoint
     """
 
     key: str
@@ -37,8 +37,8 @@ class Reported:
     content: Mapping[str, Any]
     metrics: Mapping[str, str]
     environment: Mapping[str, Any]
-    stop: Stop
-    trace: Sequence[Mark]
+    stop: Termination
+    trace: Sequence[Checkpoint]
 
     @property
     def label(self) -> str:

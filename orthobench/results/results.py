@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import END, SCORES
-from orthobench.results.record import Record
+from orthobench.results.runs import Run
 from orthobench.results.store import FILE, Store
-from orthobench.results.tuning import Entry, choose
+from orthobench.results.tuning import SolverResult, choose
 from orthobench.tools import toml
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LABELS = ("key", "problem", "family", "solver", "seed", "status", "reason", "chosen")
 COUNTS = ("number", "steps", "samples", "flops")
-TIMES = ("seconds", "reading")
+TIMES = ("seconds", "readout_seconds")
 """Columns of a table of results, before and after those of parameters."""
 
 DTYPES = {
@@ -43,7 +43,7 @@ class Results:
     suite : str
     path : Path
         The store.
-    records : sequence of Record
+    records : sequence of Run
         In the suite's order.
     score : str
         What the suite chooses tuned parameters by: one of `orthobench.harness.suite.SCORES`.
@@ -51,7 +51,7 @@ class Results:
 
     suite: str
     path: Path
-    records: Sequence[Record]
+    records: Sequence[Run]
     score: str = field(default=END, kw_only=True)
 
     @classmethod
@@ -102,7 +102,7 @@ class Results:
         return str(import_module("orthobench.report.shown").results_html(self))
 
     @cached_property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[SolverResult]:
         """One entry for each problem and solver, with the trial that tuning chose."""
         try:
             return choose(self.records, score=self.score)
@@ -115,20 +115,20 @@ class Results:
         return frozenset(record.key for entry in self.entries for record in entry.records)
 
     @property
-    def failures(self) -> list[Record]:
+    def failures(self) -> list[Run]:
         """The records that failed; those in `refused` and `missing` did not."""
-        others = (Ending.REFUSED, Ending.MISSING)
+        others = (RunStatus.REFUSED, RunStatus.MISSING)
         return [r for r in self.records if r.failed and r.stop.status not in others]
 
     @property
-    def missing(self) -> list[Record]:
+    def missing(self) -> list[Run]:
         """The records of cells that were not run yet."""
-        return [record for record in self.records if record.stop.status is Ending.MISSING]
+        return [record for record in self.records if record.stop.status is RunStatus.MISSING]
 
     @property
-    def refused(self) -> list[Record]:
+    def refused(self) -> list[Run]:
         """The records of solvers that could not take their problem, with the reason."""
-        return [record for record in self.records if record.stop.status is Ending.REFUSED]
+        return [record for record in self.records if record.stop.status is RunStatus.REFUSED]
 
     @property
     def versions(self) -> dict[str, str]:
@@ -142,12 +142,12 @@ class Results:
                 found.setdefault(name, set()).add(version)
         return {name: ", ".join(sorted(found[name])) for name in sorted(found)}
 
-    def exhibits(self, records: Iterable[Record]) -> dict[str, Mapping[str, Exhibit]]:
+    def exhibits(self, records: Iterable[Run]) -> dict[str, Mapping[str, Exhibit]]:
         """Return what the solutions of some runs look like, read from the store.
 
         Parameters
         ----------
-        records : iterable of Record
+        records : iterable of Run
             Such as the ``records`` of an entry: its runs, one for each seed.
 
         Returns
@@ -209,7 +209,7 @@ class Results:
             One row for each checkpoint, with the columns
 
             ``key``, ``problem``, ``family``, ``solver``, ``status``, ``reason`` : string
-                The run; solvers without their tuned parameters. `Ending` has the statuses.
+                The run; solvers without their tuned parameters. `RunStatus` has the statuses.
             ``seed`` : int64
                 The seed.
             ``chosen`` : bool
@@ -219,7 +219,7 @@ class Results:
                 solver has none of that name.
             ``number``, ``steps``, ``samples``, ``flops`` : Int64
                 Which checkpoint, from 0, and the work up to it.
-            ``seconds``, ``reading`` : float64
+            ``seconds``, ``readout_seconds`` : float64
                 On the solver's clock up to it; what reading the solution took there.
             the metrics : float64
                 NaN where the judge does not report one.
@@ -255,7 +255,7 @@ def store_at(path: Path) -> Path:
     return path / FILE if path.is_dir() else path
 
 
-def _rows(record: Record, chosen: bool) -> Iterator[dict[str, Any]]:
+def _rows(record: Run, chosen: bool) -> Iterator[dict[str, Any]]:
     head = {
         "key": record.key,
         "problem": record.problem.label,
@@ -279,7 +279,7 @@ def _rows(record: Record, chosen: bool) -> Iterator[dict[str, Any]]:
             "samples": work.samples,
             "flops": work.flops,
             "seconds": mark.seconds,
-            "reading": mark.reading,
+            "readout_seconds": mark.readout_seconds,
             **mark.metrics,
         }
 

@@ -16,11 +16,11 @@ import numpy as np
 from orthobench.contract.solver import Work
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical, digest
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Planned
-from orthobench.harness.trace import Mark, Outcome
+from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results import checks, loads
-from orthobench.results.record import ProblemFacts, Record, SolverFacts
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.results.traces import ABSENT, Trace, packed
 from orthobench.tools.load import Load
 
@@ -162,7 +162,7 @@ def result_row(
     if trace:
         last, start = trace[-1], trace[0].metrics.get(primary, math.nan)
         costs = (
-            last.work.steps, last.work.samples, last.work.flops, last.seconds, last.reading,
+            last.work.steps, last.work.samples, last.work.flops, last.seconds, last.readout_seconds,
             None if math.isnan(start) else start,
         )  # fmt: skip
         finals = np.array(
@@ -207,7 +207,7 @@ class Reader:
         self.metrics, self._names = cache(self._problem_metrics), cache(self._metric_names)
         self._settings = cache(self._cell_settings)
 
-    def records(self, rows: Iterable[Row]) -> Iterator[Record]:
+    def records(self, rows: Iterable[Row]) -> Iterator[Run]:
         """Yield the record of each row.
 
         Raises
@@ -228,7 +228,7 @@ class Reader:
                 stop, trace, load = self.outcome(key, row[10:], what, facts.primary)
             except ValueError as error:
                 raise ValueError(f"{what}: {error}") from error
-            yield Record(
+            yield Run(
                 key.hex(), facts, method, seed, stop, trace, rest["budget"],
                 (rest.get("until") or {}).get("metric", ""), rest["versions"], load,
                 rest.get("measure", ""),
@@ -236,19 +236,19 @@ class Reader:
 
     def outcome(
         self, key: bytes, row: Row, what: str, primary: str
-    ) -> tuple[Stop, Sequence[Mark], Loads]:
+    ) -> tuple[Termination, Sequence[Checkpoint], Loads]:
         """Return ending, trace and loads of a cell, from its row of ``result`` and its block."""
         number, _, status, reason, traceback, _, points, *costs, names, finals, check = row[:-2]
         load, block = row[-2:]
         if number is None:
-            return Stop(Ending.MISSING, "not run yet"), (), None
+            return Termination(RunStatus.MISSING, "not run yet"), (), None
         if block is None:
             raise ValueError("its trace is missing")
         told = (status, self._texts[reason], (points, *costs), self._texts[names], finals, block)
         if checksum(key, *told, load) != check:
             raise ValueError("it is not what was written")
         busy = loads.unpacked(load)
-        stop = Stop(Ending(status), self._texts[reason], self._texts[traceback])
+        stop = Termination(RunStatus(status), self._texts[reason], self._texts[traceback])
         *numbers, start = costs
         final = self._final(points, numbers, self._names(names), finals)
         if final is None:
@@ -259,7 +259,7 @@ class Reader:
 
     def _final(
         self, points: int, costs: Sequence[Any], names: tuple[str, ...], finals: bytes
-    ) -> Mark | None:
+    ) -> Checkpoint | None:
         """Return the last checkpoint; None where there is none."""
         *work, seconds, reading = costs
         checks.costs(points, tuple(work), (seconds, reading))
@@ -274,19 +274,19 @@ class Reader:
             for name, value, there in zip(names, values.tolist(), reported, strict=True)
             if there
         }
-        return Mark(seconds, reading, Work(*work), last)
+        return Checkpoint(seconds, reading, Work(*work), last)
 
-    def _problem_facts(self, label: int, problem: int, metrics: int, levels: int) -> ProblemFacts:
+    def _problem_facts(self, label: int, problem: int, metrics: int, levels: int) -> ProblemInfo:
         named = checks.catalogued(self._parsed(problem), "problem")
         about = self.metrics(metrics)
-        return ProblemFacts(
+        return ProblemInfo(
             self._texts[label], named["name"], named["parameters"],
             about["family"], about["primary"], about["tuned_by"],
             checks.levels(self._parsed(levels)),
         )  # fmt: skip
 
-    def _solver_facts(self, label: int, solver: int, tuned: int, settings: int) -> SolverFacts:
-        return SolverFacts(
+    def _solver_facts(self, label: int, solver: int, tuned: int, settings: int) -> SolverInfo:
+        return SolverInfo(
             self._texts[label],
             checks.catalogued(self._parsed(solver), "solver")["parameters"],
             checks.scalars(self._parsed(tuned), "the tuned parameters"),

@@ -9,21 +9,21 @@ from functools import partial
 import numpy as np
 
 from orthobench.harness.suite import END, Level
-from orthobench.results.record import Record
+from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.tools.arrays import Array
 
 
 def scoring(
-    trials: int, score: str, level: Level | None, records: Sequence[Record]
-) -> Callable[[Record, str], float]:
+    trials: int, score: str, level: Level | None, records: Sequence[Run]
+) -> Callable[[Run, str], float]:
     """Return what scores a run: nothing where there is one trial."""
     if trials == 1:
         return _untuned
     return last if level or score == END else _average_of(records)
 
 
-def average(record: Record, metric: str, horizon: float | None = None) -> float:
+def average(record: Run, metric: str, horizon: float | None = None) -> float:
     """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
 
     Checkpoints are spaced geometrically, so each counts by the samples around it. Steps stand
@@ -31,7 +31,7 @@ def average(record: Record, metric: str, horizon: float | None = None) -> float:
 
     Parameters
     ----------
-    record : Record
+    record : Run
     metric : str
     horizon : float, optional
         Average up to this many samples; a run that ended sooner keeps its last value.
@@ -58,7 +58,7 @@ def average(record: Record, metric: str, horizon: float | None = None) -> float:
     return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span))
 
 
-def last(record: Record, metric: str) -> float:
+def last(record: Run, metric: str) -> float:
     """Return the final value of a metric.
 
     Returns
@@ -72,20 +72,20 @@ def last(record: Record, metric: str) -> float:
     return math.nan if value is None else value if math.isfinite(value) else math.inf
 
 
-def _effort(record: Record) -> Array:
+def _effort(record: Run) -> Array:
     """Return the samples drawn so far, or where none are drawn the steps, at all checkpoints."""
     if record.trace[-1].work.samples > 0:
         return read(record.trace, lambda mark: mark.work.samples)
     return read(record.trace, lambda mark: mark.work.steps)
 
 
-def _average_of(records: Sequence[Record]) -> Callable[[Record, str], float]:
+def _average_of(records: Sequence[Run]) -> Callable[[Run, str], float]:
     """Return what averages a metric over a run, up to where the longest of the runs ended."""
     horizon = max((_effort(r)[-1] for r in records if r.trace), default=0.0)
     return partial(average, horizon=horizon)
 
 
-def _untuned(record: Record, metric: str) -> float:
+def _untuned(record: Run, metric: str) -> float:
     """Return NaN: nothing is chosen from a single trial."""
     del record, metric
     return math.nan

@@ -25,8 +25,8 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import checks, merging, migration, rows, schema, shown
-from orthobench.results.record import Record
 from orthobench.results.reported import Reported, reported
+from orthobench.results.runs import Run
 from orthobench.tools.files import alone, refuse_link
 
 FILE = "results.sqlite"
@@ -252,7 +252,7 @@ class Store:
 
     def records(
         self, suite: str, problem: str | None = None, solver: str | None = None
-    ) -> list[Record]:
+    ) -> list[Run]:
         """Return every planned cell of a suite, in its order; those not run yet are missing.
 
         With the label of a problem, or also of a solver, only the cells of these. Their traces are

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 
 COUNTS = ("steps", "samples", "flops")
@@ -39,7 +39,7 @@ Clocks do not repeat themselves, so that nothing that was measured packs as dens
 """
 
 
-class Trace(Sequence[Mark]):
+class Trace(Sequence[Checkpoint]):
     """The checkpoints of a cell, unpacked on first use; the last one is there without it.
 
     Parameters
@@ -48,7 +48,7 @@ class Trace(Sequence[Mark]):
         How many there are.
     names : tuple of str
         The metrics.
-    final : Mark
+    final : Checkpoint
         The last checkpoint.
     block : bytes
         Those before it, as `packed` makes it.
@@ -62,7 +62,7 @@ class Trace(Sequence[Mark]):
         self,
         points: int,
         names: tuple[str, ...],
-        final: Mark,
+        final: Checkpoint,
         block: bytes,
         start: tuple[str, float] = ("", math.nan),
         where: str = "",
@@ -75,15 +75,15 @@ class Trace(Sequence[Mark]):
         return self._points
 
     @overload
-    def __getitem__(self, index: int) -> Mark: ...
+    def __getitem__(self, index: int) -> Checkpoint: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Mark, ...]: ...
-    def __getitem__(self, index: int | slice) -> Mark | tuple[Mark, ...]:
+    def __getitem__(self, index: slice) -> tuple[Checkpoint, ...]: ...
+    def __getitem__(self, index: int | slice) -> Checkpoint | tuple[Checkpoint, ...]:
         if index in (-1, slice(-1, None)):
             return self._final if index == -1 else (self._final,)
         return self._marks[index]
 
-    def __iter__(self) -> Iterator[Mark]:
+    def __iter__(self) -> Iterator[Checkpoint]:
         return iter(self._marks)
 
     def __eq__(self, other: object) -> bool:
@@ -96,14 +96,14 @@ class Trace(Sequence[Mark]):
 
     @cached_property
     def columns(self) -> Any:
-        """The trace as one `Mark` whose every number is an array over the checkpoints.
+        """The trace as one `Checkpoint` whose every number is an array over the checkpoints.
 
         So what reads a value off a checkpoint reads it off all of them. A metric is NaN where it
         was not reported.
         """
         counts, times, metrics = self._columns
         named = dict(zip(self._names, metrics, strict=True))
-        return Mark(times[0], times[1], Work(*counts), named)
+        return Checkpoint(times[0], times[1], Work(*counts), named)
 
     @property
     def finite(self) -> bool:
@@ -131,7 +131,7 @@ class Trace(Sequence[Mark]):
         finals = np.array([last.metrics.get(name, ABSENT[0]) for name in self._names], dtype="<f8")
         return (
             np.column_stack([counts, [work.steps, work.samples, work.flops]]),
-            np.column_stack([times, [last.seconds, last.reading]]),
+            np.column_stack([times, [last.seconds, last.readout_seconds]]),
             np.column_stack([metrics, finals]),
         )
 
@@ -142,11 +142,11 @@ class Trace(Sequence[Mark]):
                 raise ValueError("it does not begin as the result says")
 
     @cached_property
-    def _marks(self) -> tuple[Mark, ...]:
+    def _marks(self) -> tuple[Checkpoint, ...]:
         counts, times, metrics = (part.T.tolist() for part in self._columns)
         absent = _absent(self._columns[2]).T.tolist()
         return tuple(
-            Mark(clock[0], clock[1], Work(*work), {
+            Checkpoint(clock[0], clock[1], Work(*work), {
                 name: value for name, value, gone in zip(self._names, values, lacks, strict=True)
                 if not gone
             })
@@ -154,12 +154,12 @@ class Trace(Sequence[Mark]):
         )  # fmt: skip
 
 
-def read(trace: Sequence[Mark], value: Callable[[Mark], float]) -> Array:
+def read(trace: Sequence[Checkpoint], value: Callable[[Checkpoint], float]) -> Array:
     """Return a value at all checkpoints of a trace, shape (len(trace),).
 
     Parameters
     ----------
-    trace : sequence of Mark
+    trace : sequence of Checkpoint
     value : callable
         Reads it off a checkpoint, by arithmetic that arrays can do as well.
     """
@@ -169,14 +169,14 @@ def read(trace: Sequence[Mark], value: Callable[[Mark], float]) -> Array:
     return np.array([value(mark) for mark in trace], dtype=np.float64)
 
 
-def finite(trace: Sequence[Mark]) -> bool:
+def finite(trace: Sequence[Checkpoint]) -> bool:
     """Return whether all values of all metrics that were reported are finite."""
     if isinstance(trace, Trace):
         return trace.finite
     return all(math.isfinite(value) for mark in trace for value in mark.metrics.values())
 
 
-def packed(trace: Sequence[Mark]) -> tuple[tuple[str, ...], bytes]:
+def packed(trace: Sequence[Checkpoint]) -> tuple[tuple[str, ...], bytes]:
     """Return the names of the metrics of a trace, and all checkpoints but the last in one block.
 
     The last one has a row of its own. Counts and seconds are kept as differences, times in whole
@@ -186,7 +186,13 @@ def packed(trace: Sequence[Mark]) -> tuple[tuple[str, ...], bytes]:
     names = tuple(dict.fromkeys(name for mark in trace for name in mark.metrics))
     kept = trace[:-1]
     numbers = [
-        (m.work.steps, m.work.samples, m.work.flops, round(m.seconds * 1e9), round(m.reading * 1e9))
+        (
+            m.work.steps,
+            m.work.samples,
+            m.work.flops,
+            round(m.seconds * 1e9),
+            round(m.readout_seconds * 1e9),
+        )
         for m in kept
     ]
     whole = np.array(numbers, dtype="<i8").reshape(len(kept), WIDTH)

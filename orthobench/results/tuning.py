@@ -24,9 +24,9 @@ import numpy as np
 
 from orthobench.errors import UsageError
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import END, Level
-from orthobench.results.record import ProblemFacts, Record
+from orthobench.results.runs import ProblemInfo, Run
 from orthobench.results.scoring import scoring
 
 
@@ -42,7 +42,7 @@ class Trial:
         Mean over seeds of the validation metric's final value, or of its average over the run;
         infinite where a run failed or is missing, NaN where the judge does not report the metric,
         and where there is one trial only.
-    records : tuple of Record
+    records : tuple of Run
         One for each seed that trials are compared on, ascending.
     scores : tuple of float
         The same of each seed; empty where some are missing.
@@ -50,17 +50,17 @@ class Trial:
 
     tuned: Mapping[str, Any]
     score: float
-    records: tuple[Record, ...]
+    records: tuple[Run, ...]
     scores: tuple[float, ...] = ()
 
     @property
-    def finished(self) -> tuple[Record, ...]:
+    def finished(self) -> tuple[Run, ...]:
         """Its runs, without those that are planned and were not run yet."""
         return _finished(self.records)
 
 
 @dataclass(frozen=True)
-class Entry:
+class SolverResult:
     """A solver on a problem, with its parameters chosen: what comparisons compare.
 
     Attributes
@@ -69,7 +69,7 @@ class Entry:
         Their labels; that of the problem says the level, where it is compared at one.
     chosen : mapping
         The tuned values chosen.
-    records : tuple of Record
+    records : tuple of Run
         The chosen trial's runs, one for each seed.
     trials : tuple of Trial
         All of the grid, the chosen one included.
@@ -87,7 +87,7 @@ class Entry:
     problem: str
     solver: str
     chosen: Mapping[str, Any]
-    records: tuple[Record, ...]
+    records: tuple[Run, ...]
     trials: tuple[Trial, ...]
     seeds: tuple[int, ...]
     level: Level | None = None
@@ -95,17 +95,17 @@ class Entry:
     by: str = END
 
     @property
-    def facts(self) -> ProblemFacts:
+    def problem_info(self) -> ProblemInfo:
         """The facts of its problem, which all of its records share."""
         return self.records[0].problem
 
     @property
-    def ends(self) -> bool:
+    def tuned_on_final(self) -> bool:
         """Whether trials are chosen by what they have at the end, and not over the run."""
         return self.by == END or self.level is not None
 
     @property
-    def finished(self) -> tuple[Record, ...]:
+    def finished(self) -> tuple[Run, ...]:
         """Its runs, without those that are planned and were not run yet."""
         return _finished(self.records)
 
@@ -114,16 +114,18 @@ class Entry:
         """Whether the solver takes no part: it cannot take the problem, or not at this level."""
         # seeds that were not run yet would be refused, too
         statuses = {record.stop.status for record in self.records}
-        return Ending.REFUSED in statuses and statuses <= {Ending.REFUSED, Ending.MISSING}
+        return RunStatus.REFUSED in statuses and statuses <= {RunStatus.REFUSED, RunStatus.MISSING}
 
     @property
     def refusal(self) -> str:
         """Why the solver takes no part; empty where it does."""
-        reasons = (r.stop.reason for r in self.records if r.stop.status is Ending.REFUSED)
+        reasons = (r.stop.reason for r in self.records if r.stop.status is RunStatus.REFUSED)
         return next(reasons, "") if self.refused else ""
 
 
-def choose(records: Sequence[Record], seeds: Iterable[int] = (), score: str = END) -> list[Entry]:
+def choose(
+    records: Sequence[Run], seeds: Iterable[int] = (), score: str = END
+) -> list[SolverResult]:
     """Choose the tuned parameters of each solver on each problem.
 
     A trial with a failed or missing run scores infinity; where all trials do, the one with
@@ -132,7 +134,7 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = (), score: str = EN
 
     Parameters
     ----------
-    records : sequence of Record
+    records : sequence of Run
         A record that occurs twice, by its key, counts once.
     seeds : iterable of int
         The seeds planned, where some may have no record at all. The seeds that any solver has
@@ -143,7 +145,7 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = (), score: str = EN
 
     Returns
     -------
-    list of Entry
+    list of SolverResult
         Problems and solvers in the order in which the records name them first; a problem
         compared at several levels has the entries of each.
 
@@ -155,7 +157,7 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = (), score: str = EN
         of a solver tune different parameters.
     """
     planned = set(seeds)
-    entries: list[Entry] = []
+    entries: list[SolverResult] = []
     for of_problem in _grouped(records, lambda r: r.problem.label):
         expected = tuple(sorted(planned | {r.seed for r in of_problem}))
         for level in of_problem[0].problem.levels or (None,):
@@ -164,8 +166,8 @@ def choose(records: Sequence[Record], seeds: Iterable[int] = (), score: str = EN
     return entries
 
 
-def _finished(records: Iterable[Record]) -> tuple[Record, ...]:
-    return tuple(record for record in records if record.stop.status is not Ending.MISSING)
+def _finished(records: Iterable[Run]) -> tuple[Run, ...]:
+    return tuple(record for record in records if record.stop.status is not RunStatus.MISSING)
 
 
 def untunable(solver: str, problem: str, metric: str) -> UsageError:
@@ -177,8 +179,8 @@ def untunable(solver: str, problem: str, metric: str) -> UsageError:
 
 
 def _entry(
-    records: Sequence[Record], seeds: tuple[int, ...], level: Level | None, by: str
-) -> Entry:
+    records: Sequence[Run], seeds: tuple[int, ...], level: Level | None, by: str
+) -> SolverResult:
     _check_names(records)
     runs = {
         canonical(group[0].solver.tuned): _by_seed(group)
@@ -197,13 +199,13 @@ def _entry(
     of_best = runs[canonical(best.tuned)]
     chosen = tuple(of_best[seed] for seed in sorted(of_best))
     if unkept:
-        chosen = tuple(replace(r, stop=Stop(Ending.REFUSED, unkept)) for r in chosen)
+        chosen = tuple(replace(r, stop=Termination(RunStatus.REFUSED, unkept)) for r in chosen)
     facts, solver = records[0].problem, records[0].solver.label
     problem = f"{facts.label}, {level}" if level else facts.label
-    return Entry(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
+    return SolverResult(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
 
 
-def _common_seeds(runs: Iterable[Mapping[int, Record]]) -> tuple[int, ...]:
+def _common_seeds(runs: Iterable[Mapping[int, Run]]) -> tuple[int, ...]:
     """Return the seeds that all trials are planned on."""
     first, *others = map(set, runs)
     return tuple(sorted(first.intersection(*others)))
@@ -237,7 +239,7 @@ def _unkept(level: Level, nearest: Trial, reached: float) -> str:
 
 
 def _trial(
-    records: Sequence[Record], seeds: tuple[int, ...], score_of: Callable[[Record, str], float]
+    records: Sequence[Run], seeds: tuple[int, ...], score_of: Callable[[Run, str], float]
 ) -> Trial:
     ordered = tuple(sorted(records, key=lambda record: record.seed))
     score, scores = math.inf, tuple[float, ...]()
@@ -247,7 +249,7 @@ def _trial(
     return Trial(records[0].solver.tuned, score, ordered, scores)
 
 
-def _check_names(records: Sequence[Record]) -> None:
+def _check_names(records: Sequence[Run]) -> None:
     first = records[0]
     for record in records:
         if record.solver.tuned.keys() != first.solver.tuned.keys():
@@ -258,8 +260,8 @@ def _check_names(records: Sequence[Record]) -> None:
             )
 
 
-def _by_seed(records: Sequence[Record]) -> dict[int, Record]:
-    found: dict[int, Record] = {}
+def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
+    found: dict[int, Run] = {}
     for record in records:
         other = found.setdefault(record.seed, record)
         if other.key != record.key:
@@ -283,7 +285,7 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
 
 
 def _refused(trial: Trial) -> bool:
-    return any(record.stop.status is Ending.REFUSED for record in trial.records)
+    return any(record.stop.status is RunStatus.REFUSED for record in trial.records)
 
 
 def _failures(trial: Trial, planned: int) -> int:
@@ -296,8 +298,8 @@ def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
     return [(False, v) if isinstance(v, (int, float)) else (True, str(v)) for v in values]
 
 
-def _grouped(records: Iterable[Record], label_of: Callable[[Record], str]) -> list[list[Record]]:
-    groups: dict[str, list[Record]] = {}
+def _grouped(records: Iterable[Run], label_of: Callable[[Run], str]) -> list[list[Run]]:
+    groups: dict[str, list[Run]] = {}
     for record in records:
         groups.setdefault(label_of(record), []).append(record)
     return list(groups.values())

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from orthobench.errors import unknown
 from orthobench.harness.judging import beyond
-from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import spread
 from orthobench.stats.values import COSTS
@@ -54,7 +54,7 @@ class Curve:
     ends: tuple[tuple[float, float], ...]
 
 
-def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] = ()) -> Curve:
+def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()) -> Curve:
     """Align the traces of several seeds on one grid, and take median and spread there.
 
     Between two checkpoints a trace is interpolated linearly in log x and log value. The earlier
@@ -71,7 +71,7 @@ def curve(records: Sequence[Record], x: str, metric: str, seeds: Iterable[int] =
 
     Parameters
     ----------
-    records : sequence of Record
+    records : sequence of Run
         The runs of one solver on one problem.
     x : str
         One of `orthobench.stats.values.COSTS`.
@@ -94,12 +94,12 @@ class Traces:
 
     Parameters
     ----------
-    records : sequence of Record
+    records : sequence of Run
     seeds : iterable of int
         The planned seeds; a missing run is infinite everywhere.
     """
 
-    def __init__(self, records: Sequence[Record], seeds: Iterable[int] = ()) -> None:
+    def __init__(self, records: Sequence[Run], seeds: Iterable[int] = ()) -> None:
         self.records = records
         self._missing = len(set(seeds) - {record.seed for record in records})
         self._costs: dict[str, list[Array]] = {}
@@ -148,7 +148,7 @@ class Traces:
         """The number of checkpoints of each run before it leaves the constraint."""
         return [_leading(run <= 0) for run in self._read(beyond)]
 
-    def _read(self, value: Callable[[Mark], float]) -> list[Array]:
+    def _read(self, value: Callable[[Checkpoint], float]) -> list[Array]:
         return [read(record.trace, value) for record in self.records]
 
     def _alignment(self, x: str, lengths: Sequence[int]) -> _Alignment:
@@ -216,7 +216,7 @@ def _leading(good: NDArray[np.bool_]) -> int:
     return len(good) if good.all() else int(good.argmin())
 
 
-def _points(record: Record, at: Array) -> tuple[Array, NDArray[np.intp]]:
+def _points(record: Run, at: Array) -> tuple[Array, NDArray[np.intp]]:
     """Return the costs of the points of a trace, ascending, and whose value each of them has.
 
     Just before the end of the first step there is an additional point, up to which the start's

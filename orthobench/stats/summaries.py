@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.harness.stopping import Ending
-from orthobench.results.record import Record
+from orthobench.harness.stopping import RunStatus
+from orthobench.results.runs import Run
 from orthobench.stats.bootstrap import intervals, spread
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.arrays import Array
@@ -84,13 +84,13 @@ class Summary:
 
 
 def summaries(
-    runs: Iterable[Iterable[Record]], metric: str, seeds: Iterable[int] = ()
+    runs: Iterable[Iterable[Run]], metric: str, seeds: Iterable[int] = ()
 ) -> list[Summary]:
     """Summarize the final values of a metric over the runs of each solver on one problem.
 
     Parameters
     ----------
-    runs : iterable of iterable of Record
+    runs : iterable of iterable of Run
         The records of each solver, at most one for each seed.
     metric : str
         A run whose judge does not report it has failed.
@@ -127,7 +127,7 @@ def _intervals(rows: Array) -> list[tuple[float, float]]:
 
 def _summary(
     planned: Sequence[int],
-    by_seed: Mapping[int, Record],
+    by_seed: Mapping[int, Run],
     metric: str,
     values: Sequence[float],
     interval: tuple[float, float],
@@ -143,13 +143,13 @@ def _summary(
     return Summary(tuple(values), median, low, high, interval, ok, failures)
 
 
-def _final(record: Record | None, metric: str) -> float:
-    if record is None or record.stop.status is Ending.MISSING:
+def _final(record: Run | None, metric: str) -> float:
+    if record is None or record.stop.status is RunStatus.MISSING:
         return math.nan
     return final(record, metric_of(metric))
 
 
-def _failure(seed: int, record: Record, metric: str) -> Failure:
+def _failure(seed: int, record: Run, metric: str) -> Failure:
     if record.failed:
         return Failure(seed, record.stop.status.value, record.stop.reason)
     if not record.trace or metric not in record.trace[-1].metrics:

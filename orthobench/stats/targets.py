@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from orthobench.errors import unknown
 from orthobench.harness.judging import beyond
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Level
-from orthobench.results.record import Record
+from orthobench.results.runs import Run
 from orthobench.results.traces import read
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import CEILING
 from orthobench.stats.values import COSTS, metric_of
 from orthobench.tools.arrays import Array
@@ -171,7 +171,7 @@ class RunMatrix:
         return found
 
 
-def run_matrix(entries: Sequence[Entry]) -> RunMatrix:
+def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     """Collect the chosen runs of all solvers on all problems.
 
     The values are those of the metric that the runs have a target for, or else of the problem's
@@ -181,7 +181,7 @@ def run_matrix(entries: Sequence[Entry]) -> RunMatrix:
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of the problems of one family. A problem at several levels is several problems.
     """
     begun = [entry for entry in entries if entry.finished and not entry.refused]
@@ -221,7 +221,7 @@ class _Path:
     stopped: bool
 
 
-def _paths(entries: Sequence[Entry]) -> dict[tuple[str, str, int], _Path]:
+def _paths(entries: Sequence[SolverResult]) -> dict[tuple[str, str, int], _Path]:
     """Return the finished runs by solver, problem and seed."""
     paths: dict[tuple[str, str, int], _Path] = {}
     for entry in entries:
@@ -232,7 +232,7 @@ def _paths(entries: Sequence[Entry]) -> dict[tuple[str, str, int], _Path]:
     return paths
 
 
-def _path(record: Record, level: Level | None) -> _Path | None:
+def _path(record: Run, level: Level | None) -> _Path | None:
     metric = record.target or record.problem.primary
     values = read(record.trace, metric_of(metric))
     finite = np.isfinite(values)
@@ -250,7 +250,7 @@ def _path(record: Record, level: Level | None) -> _Path | None:
         cost: np.maximum(read(record.trace, value)[:end], UNITS[cost])
         for cost, value in COSTS.items()
     }
-    stopped = record.stop.status is Ending.TARGET
+    stopped = record.stop.status is RunStatus.TARGET
     return _Path(start, np.minimum.accumulate(values[:end]), spent, stopped)
 
 
@@ -276,7 +276,7 @@ def _stacked(
 
 
 def _whole(
-    solvers: Sequence[str], instances: Sequence[Instance], entries: Sequence[Entry]
+    solvers: Sequence[str], instances: Sequence[Instance], entries: Sequence[SolverResult]
 ) -> dict[str, Array]:
     """Return what each run cost to its end; one that recorded nothing took one unit."""
     row = {solver: i for i, solver in enumerate(solvers)}

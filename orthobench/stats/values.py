@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
-from orthobench.results.tuning import Entry
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
 
-COSTS: Mapping[str, Callable[[Mark], float]] = {
+COSTS: Mapping[str, Callable[[Checkpoint], float]] = {
     "samples": lambda mark: mark.work.samples,
-    "seconds": lambda mark: mark.seconds + mark.reading,
+    "seconds": lambda mark: mark.seconds + mark.readout_seconds,
     "flops": lambda mark: mark.work.flops,
     "steps": lambda mark: mark.work.steps,
 }
@@ -20,17 +20,17 @@ COSTS: Mapping[str, Callable[[Mark], float]] = {
 this one solution off its state: the time at which a user could have had it."""
 
 
-def metric_of(name: str) -> Callable[[Mark], float]:
+def metric_of(name: str) -> Callable[[Checkpoint], float]:
     """Return the function that reads a metric at a checkpoint; NaN where there is none."""
     return lambda mark: mark.metrics.get(name, math.nan)
 
 
-def cost_or_metric(name: str) -> Callable[[Mark], float]:
+def cost_or_metric(name: str) -> Callable[[Checkpoint], float]:
     """Return the function that reads one of `COSTS`, or else a metric, at a checkpoint."""
     return COSTS.get(name) or metric_of(name)
 
 
-def final(record: Record, value: Callable[[Mark], float]) -> float:
+def final(record: Run, value: Callable[[Checkpoint], float]) -> float:
     """Return a value at the last checkpoint; infinite where the run failed or it is not finite."""
     if record.failed or not record.trace:
         return math.inf
@@ -38,7 +38,7 @@ def final(record: Record, value: Callable[[Mark], float]) -> float:
     return last if math.isfinite(last) else math.inf
 
 
-def others_cost(entry: Entry, value: Callable[[Mark], float]) -> float:
+def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
     """Return what the trials that tuning did not choose took: each run once, the mean over seeds.
 
     Added to what the chosen trial took, it is what a solver costs whose parameters are not known
@@ -51,7 +51,7 @@ def others_cost(entry: Entry, value: Callable[[Mark], float]) -> float:
 
 
 def final_spread(
-    records: Sequence[Record], value: Callable[[Mark], float], planned: int
+    records: Sequence[Run], value: Callable[[Checkpoint], float], planned: int
 ) -> tuple[float, float, float]:
     """Return median, low and high of a final value over so many planned runs; see `spread`.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.plugins import Registry
 from orthobench.results.reported import Reported
@@ -313,19 +313,19 @@ def _unfinished(reported: Reported, outcome: Outcome) -> str | None:
     if old != new and (lacking := [one for one in (old, new) if _lacks_data(one)]):
         where = "here" if new in lacking else "there"
         return f"its data are not {where}: {lacking[-1].reason:.200}"
-    if old.status is not Ending.ERROR and _lacks_package(new):
+    if old.status is not RunStatus.ERROR and _lacks_package(new):
         return f"a package is missing here: {new.reason:.200}"
     if depends_on_clock(reported) and not common(reported.trace, outcome.trace):
         return "no checkpoint of it is one here"
     return None
 
 
-def _lacks_package(stop: Stop) -> bool:
+def _lacks_package(stop: Termination) -> bool:
     """Return whether a run ended because something could not be imported."""
     return any(line.startswith(NO_PACKAGE) for line in stop.traceback.splitlines())
 
 
-def _lacks_data(stop: Stop) -> bool:
+def _lacks_data(stop: Termination) -> bool:
     """Return whether a run ended because its data could not be read."""
     last = stop.traceback.strip().splitlines()[-1:]
-    return stop.status is Ending.ERROR and bool(last) and last[0].startswith(NO_DATA)
+    return stop.status is RunStatus.ERROR and bool(last) and last[0].startswith(NO_DATA)

@@ -16,8 +16,8 @@ from orthobench.harness.metering import METRICS
 from orthobench.harness.placement import TRANSFER, WARM_UP
 from orthobench.harness.reducing.costs import WORKER_METRICS
 from orthobench.harness.run import RATIO
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark, Outcome
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results.reported import Reported
 from orthobench.tools.places import Place
 
@@ -30,7 +30,7 @@ OF_START: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-4}
 ROUNDING: Mapping[str, float] = {"float64": 1e-12, "float32": 1e-5}
 """By how much they may differ in any case, as what is zero up to rounding does."""
 
-OF_MACHINE = (Ending.TIMEOUT, Ending.MEMORY, Ending.CRASHED, Ending.SUSPECT)
+OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.SUSPECT)
 """Endings that say something about a machine, and that another run need not repeat."""
 
 MEASURED = frozenset({TRANSFER, WARM_UP, *METRICS, *WORKER_METRICS})
@@ -74,7 +74,7 @@ def bounded(cell: Cell, reported: Reported) -> Cell:
     last = reported.trace[-1].work.steps if reported.trace else 0
     beyond = max(last + 1, int(RATIO * last)) + 1
     cut = depends_on_clock(reported) and reported.stop.status not in (
-        Ending.DONE, Ending.DIVERGED, Ending.INFEASIBLE, Ending.ERROR
+        RunStatus.DONE, RunStatus.DIVERGED, RunStatus.INFEASIBLE, RunStatus.ERROR
     )  # fmt: skip
     steps = min(cell.budget.steps, last if cut else beyond)
     return replace(cell, budget=replace(cell.budget, steps=steps, seconds=math.inf))
@@ -100,7 +100,9 @@ def mismatches(reported: Reported, outcome: Outcome, place: Place, exact: bool) 
     return list(found.values())
 
 
-def common(stored: Sequence[Mark], again: Sequence[Mark]) -> list[tuple[Mark, Mark]]:
+def common(
+    stored: Sequence[Checkpoint], again: Sequence[Checkpoint]
+) -> list[tuple[Checkpoint, Checkpoint]]:
     """Return the checkpoints of two traces that are after as many steps."""
     known = {mark.work.steps: mark for mark in again}
     return [(mark, known[mark.work.steps]) for mark in stored if mark.work.steps in known]
@@ -135,18 +137,18 @@ def _endings(
         return
     if old.status is not new.status:
         yield "ending", None, old.status.value, new.status.value
-    elif exact and old.status is not Ending.ERROR and old.reason != new.reason:
+    elif exact and old.status is not RunStatus.ERROR and old.reason != new.reason:
         yield "reason", None, old.reason, new.reason
 
 
 def _ending_counts(reported: Reported, outcome: Outcome) -> bool:
     """Return whether two endings can be compared: none of them is a machine's, or a clock's."""
     old, new = reported.stop.status, outcome.stop.status
-    cut = depends_on_clock(reported) and old in (Ending.BUDGET, Ending.TARGET)
+    cut = depends_on_clock(reported) and old in (RunStatus.BUDGET, RunStatus.TARGET)
     return old not in OF_MACHINE and new not in OF_MACHINE and not cut
 
 
-def _counts(old: Mark, new: Mark) -> Iterator[tuple[str, int, int]]:
+def _counts(old: Checkpoint, new: Checkpoint) -> Iterator[tuple[str, int, int]]:
     for name in ("steps", "samples", "flops"):
         a, b = getattr(old.work, name), getattr(new.work, name)
         if a != b:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.contract import Array, Panel, Plot, Series
-from orthobench.reproduce import Record, curve, spread, spread_name
+from orthobench.reproduce import Run, curve, spread, spread_name
 
 
 def over_seeds(
@@ -31,9 +31,7 @@ def over_seeds(
     return Series(label, np.asarray(x, dtype=np.float64), median, low, high, style)
 
 
-def along(
-    label: str, records: Sequence[Record], x: str, metric: str, factor: float = 1.0
-) -> Series:
+def along(label: str, records: Sequence[Run], x: str, metric: str, factor: float = 1.0) -> Series:
     """Return the median of a metric along the runs against a cost, with its spread."""
     found = curve(records, x, metric)
     median, low, high = (factor * part for part in (found.median, found.low, found.high))

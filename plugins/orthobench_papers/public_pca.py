@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import AnyInstance, Array, flops, random_point
 from orthobench.families.stiefel import StiefelOracle, instance
-from orthobench_papers.runs import Run
+from orthobench_papers.runs import DrivenRun
 
 CONDITION = 1000
 """The condition number of A that the papers print."""
@@ -83,17 +83,17 @@ def pca(n: int, p: int, seed: int, *, printed: bool) -> AnyInstance:
     return instance(TraceOracle(A, p), -float(np.linalg.eigvalsh(A)[-p:].sum()) / 2)
 
 
-def relative_gap(run: Run) -> float:
+def relative_gap(run: DrivenRun) -> float:
     """Return the cost minus the least one, relative to that."""
     return run.metrics["objective_gap"] / abs(run.instance.best["objective"])
 
 
-def until(run: Run, gap: float, most: int) -> float:
+def until(run: DrivenRun, gap: float, most: int) -> float:
     """Advance a run to a relative gap; return its flops, infinite where it takes more steps.
 
     Parameters
     ----------
-    run : Run
+    run : DrivenRun
     gap : float
     most : int
         Steps.

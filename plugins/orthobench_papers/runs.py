@@ -20,7 +20,7 @@ from orthobench.contract import (
 from orthobench.reproduce import (
     Evidence,
     Measurement,
-    Record,
+    Run,
     Streams,
     canonical,
     catalogue,
@@ -37,7 +37,7 @@ TRIALS = 400
 
 
 @dataclass(frozen=True)
-class Run:
+class DrivenRun:
     """A run that a check drives itself, for what the records of a suite do not show.
 
     Attributes
@@ -52,14 +52,14 @@ class Run:
     solver: AnySolver
     state: Any
 
-    def advance(self, steps: int = 1) -> Run:
+    def advance(self, steps: int = 1) -> DrivenRun:
         """Take steps, or fewer if the run ends before that; return the run itself."""
         if self.solver.batch:
             self.instance.oracle.prepare(steps * self.solver.batch)
         self.solver.advance(self.instance.oracle, self.state, steps)
         return self
 
-    def converge(self, steps: int = 1_000_000) -> Run:
+    def converge(self, steps: int = 1_000_000) -> DrivenRun:
         """Take steps until the solver converges; return the run itself.
 
         Raises
@@ -108,7 +108,7 @@ def begin(
     samples: Seed | None = None,
     /,
     **parameters: Any,
-) -> Run:
+) -> DrivenRun:
     """Begin a run of a solver of the catalogue.
 
     Parameters
@@ -128,19 +128,21 @@ def begin(
     rng = np.random.default_rng(seed)
     oracle.start = random_point(oracle.n, oracle.k, rng) if start is None else start
     oracle.rewind(rng if samples is None else np.random.default_rng(samples))
-    return Run(made, chosen, chosen.init(oracle, rng))
+    return DrivenRun(made, chosen, chosen.init(oracle, rng))
 
 
 def begin_trial(
     solver: str, made: AnyInstance, seed: int, start: Array | None = None, /, **parameters: Any
-) -> Run:
+) -> DrivenRun:
     """Begin a run with one stream of random numbers for the start and another for the solver."""
     if start is None:
         start = random_point(made.oracle.n, made.oracle.k, np.random.default_rng([seed, 1]))
     return begin(solver, made, [seed, 2], start, **parameters)
 
 
-def begin_as_in_suite(solver: str, problem: AnyProblem, seed: int, /, **parameters: Any) -> Run:
+def begin_as_in_suite(
+    solver: str, problem: AnyProblem, seed: int, /, **parameters: Any
+) -> DrivenRun:
     """Begin the run that a suite makes with this seed: same data, start and random streams."""
     streams = Streams.of(canonical(describe(problem)), solver, seed)
     made = instance_of(problem, seed)
@@ -162,12 +164,12 @@ def final_ratios(
     return first / second
 
 
-def traced(records: Sequence[Record], metric: str) -> Array:
+def traced(records: Sequence[Run], metric: str) -> Array:
     """Return a metric at all checkpoints but the start, shape (seeds, checkpoints)."""
     return np.array([[mark.metrics[metric] for mark in r.trace[1:]] for r in records])
 
 
-def samples_taken(records: Sequence[Record]) -> Array:
+def samples_taken(records: Sequence[Run]) -> Array:
     """Return the samples taken at all checkpoints but the start, which all runs share."""
     return np.array([mark.work.samples for mark in records[0].trace[1:]], dtype=np.float64)
 

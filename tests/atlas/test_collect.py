@@ -57,7 +57,7 @@ def test_a_row_is_a_run_with_chosen_parameters(store):
         last = record.trace[-1]
         assert row.value == last.metrics["suboptimality"]
         assert (row.samples, row.flops) == (last.work.samples, last.work.flops)
-        assert row.seconds == last.seconds + last.reading
+        assert row.seconds == last.seconds + last.readout_seconds
     assert (
         '"step":0.5' in atlas.rows[3].solver_parameters or "2.0" in atlas.rows[3].solver_parameters
     )

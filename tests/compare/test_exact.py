@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from orthobench.compare import exact
 from orthobench.compare.comparison import Change
 from orthobench.compare.curves import Curve
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 
 
 def curve(values, stretch=1.0, **settings):
@@ -97,8 +97,8 @@ def test_a_target_that_is_never_reached_takes_infinite_work():
 
 
 def test_runs_that_converge_are_compared_to_their_ends():
-    base = curve([1.0, 1.0], status=Ending.DONE.value)
-    head = curve([1.0, 1.0, 1.0], status=Ending.DONE.value)
+    base = curve([1.0, 1.0], status=RunStatus.DONE.value)
+    head = curve([1.0, 1.0, 1.0], status=RunStatus.DONE.value)
     answer = exact.work(base, head, 0.0)
     assert (answer.change, answer.ratio) == (Change.WORSE, 2.0)
 
@@ -160,7 +160,7 @@ def test_a_change_beyond_that_is_found_on_a_gpu_too():
 
 
 def test_when_equal_runs_converge_may_differ_on_a_gpu():
-    on, done = CUDA["float64"], Ending.DONE.value
+    on, done = CUDA["float64"], RunStatus.DONE.value
     base, head = (curve([1.0] * count, status=done, on=on) for count in (2, 3))
     assert exact.work(base, head, 0.0).change is Change.NONE
 

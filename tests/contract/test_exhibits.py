@@ -29,7 +29,7 @@ from orthobench.errors import DataError, StoreError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import execute
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.registry.suite_file import from_table
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -229,7 +229,7 @@ class TestHarness:
     )
     def test_an_error_fails_the_run_and_keeps_its_numbers(self, toys, fault, said):
         outcome, plain = run(toys, fault), run(toys)
-        assert outcome.stop.status is Ending.ERROR
+        assert outcome.stop.status is RunStatus.ERROR
         assert outcome.stop.reason.startswith("exhibits: ")
         assert said in outcome.stop.reason
         assert "Traceback" in outcome.stop.traceback

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.results import schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "store.md"
@@ -37,10 +37,10 @@ def test_every_table_and_column_is_documented():
 
 def test_every_status_is_documented():
     page = PAGE.read_text(encoding="utf-8")
-    for ending in set(Ending) - {Ending.MISSING}:
+    for ending in set(RunStatus) - {RunStatus.MISSING}:
         row = re.search(rf"^\| `{ending.value}` \|.*\| (yes|no).*\|$", page, flags=re.MULTILINE)
         assert row, ending
-        assert (row[1] == "yes") is (ending.failed and ending is not Ending.REFUSED)
+        assert (row[1] == "yes") is (ending.failed and ending is not RunStatus.REFUSED)
 
 
 def test_the_version_and_the_query_are_right():

@@ -10,7 +10,7 @@ from orthobench.compare.environments.sides import sides
 from orthobench.compare.process import SideProcess
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import local
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 
 PLANTED = ("json", "pickle", "struct", "signal", "numpy", "orthobench")
 
@@ -32,7 +32,7 @@ def endings(events):
 
 def test_by_the_local_executor(planted, faults):
     cell = Cell(faults.Cloud(), faults.Sound(), 0, Budget(samples=100))
-    assert endings(local.run([cell])) == [Ending.BUDGET]
+    assert endings(local.run([cell])) == [RunStatus.BUDGET]
 
 
 @pytest.mark.wide
@@ -41,7 +41,7 @@ def test_by_dask(planted, faults):
     from orthobench.harness.executors import dask
 
     cell = Cell(faults.Cloud(), faults.Sound(), 0, Budget(samples=100))
-    assert endings(dask.run([cell])) == [Ending.BUDGET]
+    assert endings(dask.run([cell])) == [RunStatus.BUDGET]
 
 
 @pytest.mark.wide
@@ -68,4 +68,4 @@ def test_a_solver_of_the_current_folder_is_found_by_the_local_executor(
     import my_own_solver
 
     cell = Cell(faults.Cloud(), my_own_solver.Own(), 0, Budget(samples=100))
-    assert endings(local.run([cell])) == [Ending.BUDGET]
+    assert endings(local.run([cell])) == [RunStatus.BUDGET]

@@ -15,7 +15,7 @@ from clusters import cluster, free_port, of_this_process
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Limits, dask
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.results.store import Store
 
 dask_config = pytest.importorskip("dask.config")
@@ -48,15 +48,15 @@ def test_a_cluster_of_its_own_gives_the_bits_of_this_process_and_cells_fail_alon
     for cell in sound:
         assert numbers(found[cell.key]) == numbers(execute(cell))
     raising, segfaulting = (found[cell.key] for cell in bad)
-    assert raising.stop.status is Ending.ERROR
-    assert segfaulting.stop.status is Ending.CRASHED
+    assert raising.stop.status is RunStatus.ERROR
+    assert segfaulting.stop.status is RunStatus.CRASHED
     assert len(segfaulting.trace) == len(raising.trace) > 10
 
 
 def test_what_a_dask_worker_raises_fails_the_cell(faults, monkeypatch):
     monkeypatch.setattr(dask, "_alone", faults.no_room)
     (event,) = dask.run(cells(faults, 1), 1)
-    assert event.outcome.stop.status is Ending.ERROR
+    assert event.outcome.stop.status is RunStatus.ERROR
     assert "No space left" in event.outcome.stop.reason
 
 
@@ -64,12 +64,12 @@ def test_a_dask_worker_keeps_its_process_until_a_cell_has_other_limits(faults):
     (sound,) = cells(faults, 1)
     hanging = Cell(faults.Cloud(), faults.Hanging(), 0, Budget(samples=100))
     try:
-        assert dask._alone(sound, 1, Limits(timeout=600)).stop.status is Ending.BUDGET
+        assert dask._alone(sound, 1, Limits(timeout=600)).stop.status is RunStatus.BUDGET
         (worker,) = dask._idle
         kept = worker.process
         dask._alone(sound, 1, Limits(timeout=600))
         assert worker.process is kept
-        assert dask._alone(hanging, 1, Limits(timeout=2)).stop.status is Ending.TIMEOUT
+        assert dask._alone(hanging, 1, Limits(timeout=2)).stop.status is RunStatus.TIMEOUT
     finally:
         dask._end_all()
 
@@ -151,7 +151,7 @@ def test_a_scheduler_that_is_killed_is_said_and_what_is_finished_stays(faults):
         head.kill()
         with pytest.raises(OrthobenchError, match=r"scheduler at .* is gone"):
             list(events)
-    assert first.outcome.stop.status is Ending.BUDGET
+    assert first.outcome.stop.status is RunStatus.BUDGET
     assert time.monotonic() - begun < 120
 
 

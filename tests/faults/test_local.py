@@ -13,7 +13,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Limits, inline, local
 from orthobench.harness.executors.choice import chosen
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 
 GIB = 2**30
 
@@ -66,13 +66,14 @@ def failed(faults):
 
 def test_a_failure_of_any_kind_costs_its_own_cell(failed):
     assert [executed.stop.status for _, executed in failed] == [
-        Ending.BUDGET, Ending.ERROR, Ending.TIMEOUT, Ending.CRASHED, Ending.DIVERGED, Ending.BUDGET,
+        RunStatus.BUDGET, RunStatus.ERROR, RunStatus.TIMEOUT, RunStatus.CRASHED,
+        RunStatus.DIVERGED, RunStatus.BUDGET,
     ]  # fmt: skip
     for cell, executed in (failed[0], failed[-1]):
         assert numbers(executed) == numbers(execute(cell))
 
 
-@pytest.mark.parametrize("ending", [Ending.TIMEOUT, Ending.CRASHED])
+@pytest.mark.parametrize("ending", [RunStatus.TIMEOUT, RunStatus.CRASHED])
 def test_what_was_recorded_before_the_failure_is_kept_and_judged(faults, failed, ending):
     whole = execute(cells(faults, faults.Sound())[0])
     (executed,) = (executed for _, executed in failed if executed.stop.status is ending)
@@ -83,7 +84,7 @@ def test_what_was_recorded_before_the_failure_is_kept_and_judged(faults, failed,
 
 
 def test_a_crash_tells_what_python_was_doing(failed):
-    (executed,) = (found for _, found in failed if found.stop.status is Ending.CRASHED)
+    (executed,) = (found for _, found in failed if found.stop.status is RunStatus.CRASHED)
     assert "SIGSEGV" in executed.stop.reason
     assert "orthobench_faults.py" in executed.stop.traceback
 
@@ -93,7 +94,7 @@ def test_a_crash_tells_what_python_was_doing(failed):
 def test_a_copy_that_outlives_its_process_does_not_keep_the_run_waiting(faults):
     found = finished(local.run(cells(faults, faults.Forking()), 1, 1, Limits(timeout=60)))
     (outcome,) = found.values()
-    assert outcome.stop.status is Ending.CRASHED
+    assert outcome.stop.status is RunStatus.CRASHED
     assert "SIGKILL" in outcome.stop.reason
 
 
@@ -103,7 +104,7 @@ def test_memory_beyond_the_limit_is_refused_to_the_cell_alone(faults):
     planned = cells(faults, faults.Greedy(), faults.Sound())
     found = finished(local.run(planned, 1, 1, Limits(memory=GIB, timeout=120)))
     greedy, sound = (found[cell.key] for cell in planned)
-    assert greedy.stop.status is Ending.MEMORY
+    assert greedy.stop.status is RunStatus.MEMORY
     assert greedy.trace[-1].work.steps == LAST
     assert numbers(sound) == numbers(execute(planned[1]))
 
@@ -166,9 +167,9 @@ def test_a_class_that_no_other_process_can_import_is_said(faults, monkeypatch):
     monkeypatch.setitem(sys.modules, "only_here", module)
     planned = cells(faults, Lost(), faults.Sound())
     found = finished(local.run(planned))
-    assert found[planned[0].key].stop.status is Ending.ERROR
+    assert found[planned[0].key].stop.status is RunStatus.ERROR
     assert "No module named 'only_here'" in found[planned[0].key].stop.reason
-    assert found[planned[1].key].stop.status is Ending.BUDGET
+    assert found[planned[1].key].stop.status is RunStatus.BUDGET
 
 
 def test_a_class_of_a_script_is_refused_before_anything_runs(faults, monkeypatch):

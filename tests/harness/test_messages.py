@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from orthobench.harness.executors.messages import Begun, Ended, read
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import RunStatus, Termination
 
 
 class Reduced:
@@ -19,20 +19,21 @@ class Reduced:
 
 
 def test_messages_come_back():
-    ended = Ended(Stop(Ending.DONE, "converged"))
+    ended = Ended(Termination(RunStatus.DONE, "converged"))
     assert read(pickle.dumps(ended)) == ended
 
 
 def test_an_ending_comes_back_that_an_early_python_3_11_wrote():
-    written = Reduced(Stop, (Reduced(getattr, (Ending, "DONE")), "converged"))
-    assert read(pickle.dumps(written)) == Stop(Ending.DONE, "converged")
+    written = Reduced(Termination, (Reduced(getattr, (RunStatus, "DONE")), "converged"))
+    assert read(pickle.dumps(written)) == Termination(RunStatus.DONE, "converged")
 
 
 @pytest.mark.parametrize(
     "call",
-    [(getattr, (Ending, "__init__")), (getattr, (Stop, "__init__")), (getattr, (Begun(), "x")),
-     (getattr, ("", "format")), (getattr, (Ending, "__class__")), (setattr, (Ending, "x", 1)),
-     (delattr, (Ending, "DONE"))],
+    [(getattr, (RunStatus, "__init__")), (getattr, (Termination, "__init__")), (getattr, (Begun(),
+    "x")),
+     (getattr, ("", "format")), (getattr, (RunStatus, "__class__")), (setattr, (RunStatus, "x", 1)),
+     (delattr, (RunStatus, "DONE"))],
 )  # fmt: skip
 def test_no_other_attribute_does(call):
     with pytest.raises(pickle.UnpicklingError):

@@ -12,7 +12,7 @@ from orthobench.contract import SampleOracle, Solution, Solver, State
 from orthobench.contract.solver import Work
 from orthobench.harness import run as harness
 from orthobench.harness.metering import DEVICE_JOULES, HOST_BYTES, HOST_JOULES, gauges, refusal
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools import energy
 from orthobench.tools.memory_peaks import HostPeak
 from orthobench.tools.places import DEFAULT, Place
@@ -144,6 +144,6 @@ def test_the_energy_of_a_device_is_measured_beside_that_of_the_processor(monkeyp
 
 
 def test_what_was_measured_goes_from_process_to_process():
-    mark = Mark(1.0, 2.0, Work(), {"gap": 0.5}, {"transfer_seconds": 0.25})
+    mark = Checkpoint(1.0, 2.0, Work(), {"gap": 0.5}, {"transfer_seconds": 0.25})
     assert pickle.loads(pickle.dumps(mark)) == mark  # noqa: S301 - written here
-    assert replace(mark).apart == {"transfer_seconds": 0.25}
+    assert replace(mark).extra_metrics == {"transfer_seconds": 0.25}

@@ -78,7 +78,7 @@ def test_the_clock_is_read_once_all_is_computed(lazy):
     outcome = ob.solve(Summing(on="lazy"), instance, ob.Budget(samples=3))
     # init and each of the chunks are waited for on the clock, and so is each reading
     assert [mark.seconds for mark in outcome.trace] == [1, 2, 3, 4]
-    assert [mark.reading for mark in outcome.trace] == [1, 1, 1, 1]
+    assert [mark.readout_seconds for mark in outcome.trace] == [1, 1, 1, 1]
     assert any(np.allclose(array, ROWS[:3].sum(axis=0)) for array in lazy.waited)
 
 

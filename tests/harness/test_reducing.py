@@ -19,7 +19,7 @@ from orthobench.harness.executors.transfer import RemoteSource, packed, unpacked
 from orthobench.harness.reducing.costs import MEMORY, MOVED, READING, WORKER_SECONDS, WORKERS
 from orthobench.harness.reducing.on_dask import ALONE, TASKS, OnDask, run_length
 from orthobench.harness.reducing.tree import reduced
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.verify.check import verify
 
 
@@ -106,7 +106,7 @@ def test_each_pass_is_a_step_and_a_mark():
     gaps = [mark.metrics["suboptimality"] for mark in outcome.trace]
     assert gaps == sorted(gaps, reverse=True)
     assert gaps[-1] < 0.5 * gaps[0]
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
 
 
 def test_what_a_run_needed_is_measured_beside_the_clock():
@@ -149,7 +149,7 @@ def test_a_budget_in_samples_cuts_the_rows_exactly(samples):
 
 def test_a_budget_ends_a_run_after_a_pass():
     assert solved(ob.Budget(steps=2), turns=5).work.steps == 2
-    assert solved(ob.Budget(steps=2), turns=5).stop.status is Ending.BUDGET
+    assert solved(ob.Budget(steps=2), turns=5).stop.status is RunStatus.BUDGET
     with pytest.raises(UsageError, match="power-steps goes 3 times through the samples: give"):
         solved(ob.Budget(samples=2), turns=3)
 

@@ -13,7 +13,7 @@ from orthobench.harness import preparation
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import checkpoints
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.registry.suite_file import from_table
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -85,7 +85,7 @@ def test_the_trace_is_that_of_the_solver_that_can_be_stepped(toys, again):
 
 def test_a_budget_in_seconds_ends_it_after_one_run_that_fills_it(toys, again, clock):
     outcome = run(toys, again(), Budget(seconds=BEGIN + 100))
-    assert outcome.stop.status is Ending.BUDGET
+    assert outcome.stop.status is RunStatus.BUDGET
     steps = [m.work.steps for m in outcome.trace]
     whole = list(itertools.takewhile(lambda at: at < 100, checkpoints()))
     assert steps == [0, *whole, 100]
@@ -112,7 +112,7 @@ def counting(again, monkeypatch, flops):
 def test_what_every_run_costs_before_its_first_step_is_no_rate(toys, again, clock, monkeypatch):
     counting(again, monkeypatch, lambda steps: 900 + steps)
     outcome = run(toys, again(), Budget(flops=1000))
-    assert outcome.stop.status is Ending.BUDGET
+    assert outcome.stop.status is RunStatus.BUDGET
     steps = [m.work.steps for m in outcome.trace]
     assert steps == [0, *itertools.takewhile(lambda at: at < 100, checkpoints()), 100]
 
@@ -120,7 +120,7 @@ def test_what_every_run_costs_before_its_first_step_is_no_rate(toys, again, cloc
 def test_what_an_estimate_leaves_is_not_worth_another_run(toys, again, clock, monkeypatch):
     counting(again, monkeypatch, lambda steps: math.isqrt(100 * steps))
     outcome = run(toys, again(), Budget(flops=100))
-    assert outcome.stop.status is Ending.BUDGET
+    assert outcome.stop.status is RunStatus.BUDGET
     *whole, before, last = [m.work.steps for m in outcome.trace]
     rate = (math.isqrt(100 * before) - 10) / (before - 1)
     assert last == before + math.floor((100 - math.isqrt(100 * before)) / rate)

@@ -18,8 +18,8 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.judging import FEASIBLE, TOLERANCE, VIOLATION, beyond, feasible_up_to
 from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import _throttled, checkpoints
-from orthobench.harness.stopping import Budget, Ending, Stop, Target
-from orthobench.harness.trace import Mark, Recording
+from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
+from orthobench.harness.trace import Checkpoint, Recording
 from orthobench.tools.geometry import drift, polar, random_point
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -40,7 +40,7 @@ def test_checkpoints_are_log_spaced_and_start_densely():
 
 def test_a_run_ends_exactly_at_its_budget(toys):
     outcome = run(toys, Budget(steps=37))
-    assert outcome.stop.status is Ending.BUDGET
+    assert outcome.stop.status is RunStatus.BUDGET
     assert outcome.work.steps == 37
     assert [m.work.steps for m in outcome.trace][:4] == [0, 1, 2, 3]
 
@@ -72,13 +72,13 @@ def test_a_timed_run_that_does_not_reach_its_end_has_no_time(toys, fault):
 
 def test_convergence_ends_the_run(toys):
     outcome = run(toys, fault="converge")
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert outcome.work.steps == 5
 
 
 def test_a_solver_that_raises_keeps_its_curve(toys):
     outcome = run(toys, fault="raise")
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert "ZeroDivisionError" in outcome.stop.reason
     assert "_go_wrong" in outcome.stop.traceback
     assert [m.work.steps for m in outcome.trace] == [0, 1, 2, 3, 4]
@@ -87,7 +87,7 @@ def test_a_solver_that_raises_keeps_its_curve(toys):
 
 def test_a_solution_that_is_not_finite_diverges(toys):
     outcome = run(toys, fault="nan")
-    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.stop.status is RunStatus.DIVERGED
     assert "step 5" in outcome.stop.reason
     assert outcome.work.steps == 4
     assert np.isfinite(outcome.solution).all()
@@ -95,7 +95,7 @@ def test_a_solution_that_is_not_finite_diverges(toys):
 
 def test_leaving_the_constraint_is_infeasible_however_good_it_looks(toys):
     outcome = run(toys, Budget(steps=5), fault="drift")
-    assert outcome.stop.status is Ending.INFEASIBLE
+    assert outcome.stop.status is RunStatus.INFEASIBLE
     assert outcome.trace[-1].metrics[VIOLATION] > FEASIBLE
     assert "step 5" in outcome.stop.reason
 
@@ -109,7 +109,7 @@ def test_a_violation_of_1e_8_is_the_largest_of_a_feasible_point(toys, violation,
 
 
 def test_a_point_whose_violation_is_not_known_is_within_the_tolerance():
-    assert beyond(Mark(0.0, 0.0, Work())) == -1e-8
+    assert beyond(Checkpoint(0.0, 0.0, Work())) == -1e-8
 
 
 @pytest.mark.parametrize(("scale", "ending"), [(1.0, "budget"), (1.001, "infeasible")])
@@ -143,7 +143,7 @@ def test_what_rounding_explains_grows_with_the_unit_roundoff_and_the_size():
 
 def test_a_solver_that_does_not_count_its_steps_fails(toys):
     outcome = run(toys, fault="stall")
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert "state.work.steps" in outcome.stop.reason
 
 
@@ -154,7 +154,7 @@ def test_a_judge_that_raises_fails_the_run(toys):
         raise KeyError("judge")
 
     outcome = harness.run(Instance(oracle, measure), toys.Solver(), Budget(steps=3), STREAMS)
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert "judge" in outcome.stop.reason
 
 
@@ -216,7 +216,7 @@ def test_an_error_in_finishing_fails_the_run_and_keeps_its_trace(toys, error):
         raise error
 
     outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert outcome.stop.reason.startswith("finishing the solution: ")
     assert "core" in outcome.stop.reason
     assert "in finish" in outcome.stop.traceback
@@ -230,7 +230,7 @@ def test_a_run_that_failed_before_keeps_its_own_reason(toys):
         raise KeyError("core")
 
     outcome = completed(toys, finish, fault="nan")
-    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.stop.status is RunStatus.DIVERGED
     assert outcome.error is None
 
 
@@ -239,17 +239,17 @@ def test_a_target_ends_the_trace_at_the_first_checkpoint_that_meets_it(toys):
     target = 1e-3
     outcome = run(toys, until=Target("gap", target))
     first = next(i for i, m in enumerate(full.trace) if m.metrics["gap"] <= target)
-    assert outcome.stop.status is Ending.TARGET
+    assert outcome.stop.status is RunStatus.TARGET
     assert len(outcome.trace) == first + 1
     assert [m.metrics for m in outcome.trace] == [m.metrics for m in full.trace[: first + 1]]
 
 
 def test_any_function_of_a_checkpoint_is_a_rule(toys):
     def after_five_steps(checkpoint):
-        return Stop(Ending.TARGET, "enough") if checkpoint.work.steps >= 5 else None
+        return Termination(RunStatus.TARGET, "enough") if checkpoint.work.steps >= 5 else None
 
     outcome = run(toys, until=after_five_steps)
-    assert (outcome.stop.status, outcome.stop.reason) == (Ending.TARGET, "enough")
+    assert (outcome.stop.status, outcome.stop.reason) == (RunStatus.TARGET, "enough")
     assert outcome.work.steps == 5
 
 
@@ -266,7 +266,7 @@ def test_a_journal_gets_every_point(toys):
 
 def test_a_target_on_an_unknown_metric_fails_the_run_and_no_more(toys):
     outcome = run(toys, until=Target("gup", 1.0))
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert "no metric 'gup'" in outcome.stop.reason
 
 
@@ -328,7 +328,7 @@ def test_a_failed_run_has_the_reason_that_its_solver_gives(toys):
                 state.status, state.reason = Status.FAILED, "goes to and fro between two points"
 
     outcome = harness.run(toys.Problem().build(None), Giving(), Budget(steps=9), STREAMS)
-    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.stop.status is RunStatus.DIVERGED
     assert outcome.stop.reason == "goes to and fro between two points"
     assert outcome.work.steps == 2
 
@@ -364,7 +364,7 @@ def test_a_solution_that_cannot_be_finished_fails_the_run_and_keeps_its_curve(to
 
     instance = replace(toys.Problem().build(None), finish=finish)
     outcome = harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert "too large a core" in outcome.stop.reason
     assert outcome.trace[-1].work.steps == 20
     assert outcome.solution.shape == (6, 2)
@@ -417,5 +417,5 @@ def test_a_rule_is_evaluated_at_most_every_20_ms_on_the_clock():
     seen = []
     rule = _throttled(lambda mark, solution: seen.append(mark.seconds))
     for seconds in (0.0, 0.019, 0.02, 0.039, 0.04, 1.0, 1.001):
-        rule(Mark(seconds, 0.0, Work()), None)
+        rule(Checkpoint(seconds, 0.0, Work()), None)
     assert seen == [0.0, 0.02, 0.04, 1.0]

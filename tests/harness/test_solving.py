@@ -9,7 +9,7 @@ from orthobench.harness.executors import solving
 from orthobench.harness.executors.messages import Begun, Start
 from orthobench.harness.executors.transfer import packed
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 
 
 class Ring:
@@ -66,4 +66,4 @@ def test_garbage_of_the_warm_up_is_collected_once_before_the_run(start, monkeypa
     assert collected[0] == (0, True)
     begun, *_, ended = wire.sent
     assert begun == (Begun(), True)
-    assert ended[0].stop.status is Ending.BUDGET
+    assert ended[0].stop.status is RunStatus.BUDGET

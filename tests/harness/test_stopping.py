@@ -6,21 +6,21 @@ from hypothesis import strategies as st
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import USED_UP, Budget, Ending, Stop, Target
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import USED_UP, Budget, RunStatus, Target, Termination
+from orthobench.harness.trace import Checkpoint
 
 counts = st.integers(0, 10**6)
 
 
-START = Mark(0.0, 0.0, Work())
+START = Checkpoint(0.0, 0.0, Work())
 
 
 def mark(seconds=0.0, **counts):
-    return Mark(seconds, 0.0, Work(**counts))
+    return Checkpoint(seconds, 0.0, Work(**counts))
 
 
 def measured(value):
-    return Mark(0.0, 0.0, Work(), {"gap": value})
+    return Checkpoint(0.0, 0.0, Work(), {"gap": value})
 
 
 @given(limit=counts, done=counts)
@@ -91,7 +91,7 @@ def test_a_budget_of_zero_leaves_no_step(kind):
 
 
 def test_target_is_met_at_its_value():
-    assert Target("gap", 0.5)(measured(0.5)).status is Ending.TARGET
+    assert Target("gap", 0.5)(measured(0.5)).status is RunStatus.TARGET
     assert Target("gap", 0.5)(measured(0.51)) is None
 
 
@@ -101,11 +101,11 @@ def test_target_on_an_unknown_metric_names_the_known():
 
 
 def test_only_three_endings_are_no_failures():
-    good = {ending for ending in Ending if not ending.failed}
-    assert good == {Ending.DONE, Ending.TARGET, Ending.BUDGET}
+    good = {ending for ending in RunStatus if not ending.failed}
+    assert good == {RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET}
 
 
 def test_a_run_converged_unless_it_ended_with_its_data_or_otherwise():
-    assert Stop(Ending.DONE, "converged after 7 steps").converged
-    assert not Stop(Ending.DONE, USED_UP).converged
-    assert not Stop(Ending.BUDGET, "the budget is spent").converged
+    assert Termination(RunStatus.DONE, "converged after 7 steps").converged
+    assert not Termination(RunStatus.DONE, USED_UP).converged
+    assert not Termination(RunStatus.BUDGET, "the budget is spent").converged

@@ -9,7 +9,7 @@ import pytest
 from orthobench.contract.solver import Work
 from orthobench.harness.executors.guard import suspicion, told_seconds
 from orthobench.harness.placement import WARM_UP
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.usage import Usage, stolen
 
 
@@ -45,9 +45,9 @@ def test_what_is_compiled_during_a_run_is_told_apart_from_its_clock_and_raises_n
     reruns, seconds
 ):
     clock = [(2.0, 9.0), (3.0, 9.5), (5.0, 11.0)]  # 9 s of it are from before the run
-    marks = [Mark(at, 1 / 3, Work(), apart={WARM_UP: warm}) for at, warm in clock]
+    marks = [Checkpoint(at, 1 / 3, Work(), extra_metrics={WARM_UP: warm}) for at, warm in clock]
     assert told_seconds(marks, reruns) == pytest.approx(seconds)
-    assert told_seconds([Mark(5.0, 1.0, Work())], reruns) == 6.0
+    assert told_seconds([Checkpoint(5.0, 1.0, Work())], reruns) == 6.0
     assert told_seconds([], reruns) == 0
 
 

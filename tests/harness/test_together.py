@@ -9,12 +9,12 @@ import orthobench as ob
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Event, local, together
 from orthobench.harness.executors.guard import Job
-from orthobench.harness.executors.worker import Done, Run
-from orthobench.harness.stopping import Budget, Ending, Stop
+from orthobench.harness.executors.worker import Done, RunRequest
+from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.results.store import Store
 
-DONE = Outcome(Stop(Ending.DONE, ""))
+DONE = Outcome(Termination(RunStatus.DONE, ""))
 
 
 def events(*more):
@@ -45,7 +45,7 @@ def test_local_workers_that_are_done_at_one_time_are_told_together(toys):
             SimpleNamespace(),
             Cell(toys.Problem(), toys.Solver(), i, Budget(steps=1)),
         )
-        worker.request = Run(Job.of(worker.cell, b""), journal=False)
+        worker.request = RunRequest(Job.of(worker.cell, b""), journal=False)
     for worker in (crew[2], crew[0]):
         replies.put((worker.process, Done(DONE)))
     found = list(local._next_events(crew, replies))

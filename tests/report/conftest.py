@@ -9,10 +9,10 @@ from records import record as made
 
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
-from orthobench.results.record import Record
-from orthobench.results.tuning import Entry, choose
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult, choose
 
 
 def _record(
@@ -21,18 +21,18 @@ def _record(
     level: float,
     *,
     problem: str = "digits k=4",
-    status: Ending = Ending.DONE,
+    status: RunStatus = RunStatus.DONE,
     reason: str = "",
     tuned: dict[str, float] | None = None,
     points: int = 12,
     samples: bool = True,
-) -> Record:
+) -> Run:
     rng = np.random.default_rng([seed, len(solver)])
     marks = []
     for at in np.unique(np.geomspace(1, 4000, points).astype(int)).tolist():
         gap = level * math.exp(0.05 * rng.standard_normal()) / math.sqrt(at)
         metrics = {"gap": gap, "rank": 9.0, "val": 1.1 * gap, "constraint_violation": 1e-15}
-        marks.append(Mark(1e-4 * at, 2e-5, Work(at, at if samples else 0, 600 * at), metrics))
+        marks.append(Checkpoint(1e-4 * at, 2e-5, Work(at, at if samples else 0, 600 * at), metrics))
     tuned = tuned or {}
     key = f"{problem} {solver} {tuned} {seed}"
     return made(
@@ -42,17 +42,17 @@ def _record(
 
 
 @pytest.fixture(scope="session")
-def record() -> Callable[..., Record]:
+def record() -> Callable[..., Run]:
     """Return a maker of records: ``record(solver, seed, level, ...)``."""
     return _record
 
 
 @pytest.fixture(scope="session")
-def runs() -> Callable[..., list[Record]]:
+def runs() -> Callable[..., list[Run]]:
     """Return a maker of a solver's runs: ``runs(solver, level, seeds=5, failed=0, ...)``."""
 
     def make(solver: str, level: float, seeds: int = 5, failed: int = 0, **more: object) -> list:
-        bad = {"status": Ending.DIVERGED, "reason": "the solution at step 7 is not finite"}
+        bad = {"status": RunStatus.DIVERGED, "reason": "the solution at step 7 is not finite"}
         return [
             _record(solver, seed, level, **{**more, **(bad if seed < failed else {})})
             for seed in range(seeds)
@@ -76,7 +76,7 @@ def _exhibit(solver: str, seed: int) -> dict[str, Exhibit]:
     }
 
 
-def _load(records: Iterable[Record]) -> dict[str, dict[str, Exhibit]]:
+def _load(records: Iterable[Run]) -> dict[str, dict[str, Exhibit]]:
     return {record.key: _exhibit(record.solver.label, record.seed) for record in records}
 
 
@@ -87,13 +87,13 @@ def exhibit() -> Callable[[str, int], dict[str, Exhibit]]:
 
 
 @pytest.fixture(scope="session")
-def load() -> Callable[[Iterable[Record]], dict[str, dict[str, Exhibit]]]:
+def load() -> Callable[[Iterable[Run]], dict[str, dict[str, Exhibit]]]:
     """Return what loads the exhibits of records."""
     return _load
 
 
 @pytest.fixture
-def three(runs: Callable[..., list[Record]]) -> list[Entry]:
+def three(runs: Callable[..., list[Run]]) -> list[SolverResult]:
     """Return the entries of three solvers on one problem."""
     solvers = enumerate(("hooi", "pgd", "spgd"))
     return choose([r for i, s in solvers for r in runs(s, 0.1 * i + 1)])

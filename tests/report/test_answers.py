@@ -7,8 +7,8 @@ import pytest
 from records import altered
 
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.answers import REACHED, answers
 from orthobench.report.ranking import rank
 from orthobench.results.tuning import choose
@@ -28,7 +28,7 @@ def falling(runs, solver, rate, seconds, **more):
     for record in runs(solver, 1.0, **more):
         wobble = 1 + 0.01 * record.seed
         marks = [
-            Mark(seconds * at, 0.0, Work(at, at, 100 * at), {"gap": wobble * rate**at})
+            Checkpoint(seconds * at, 0.0, Work(at, at, 100 * at), {"gap": wobble * rate**at})
             for at in range(40)
         ]
         found.append(replace(record, trace=tuple(marks)))
@@ -109,14 +109,14 @@ def test_variants_of_a_problem_are_said_to_be_such(runs):
 def test_a_target_that_is_missed_on_a_seed_is_a_failure(runs):
     slow = falling(runs, "slow", 0.98, 1.0, seeds=8)
     fast = falling(runs, "fast", 0.5, 1.0, seeds=8)
-    fast[0] = altered(fast[0], status=Ending.DIVERGED, reason="broken")
+    fast[0] = altered(fast[0], status=RunStatus.DIVERGED, reason="broken")
     found = answered([*slow, *fast])
     assert found["Lowest gap"].solver == "slow"
     assert found["Least time"].answer.startswith("Nobody")
 
 
 def test_where_all_runs_failed_there_is_one_answer(runs):
-    records = [altered(r, status=Ending.DIVERGED) for s in "ab" for r in runs(s, 1.0)]
+    records = [altered(r, status=RunStatus.DIVERGED) for s in "ab" for r in runs(s, 1.0)]
     (one,) = answered(records).values()
     assert one.answer == "Nobody: every solver has failed runs on each problem"
 
@@ -127,7 +127,7 @@ def test_few_seeds_are_said_to_decide_nothing(runs):
 
 
 def test_without_a_finished_run_there_is_no_answer(runs):
-    waiting = [altered(r, status=Ending.MISSING, trace=()) for r in runs("a", 1.0)]
+    waiting = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("a", 1.0)]
     assert answered(waiting) == {}
 
 

@@ -17,7 +17,7 @@ from records import altered
 from rich.console import Console
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.changes import compare_stores
 from orthobench.report.page.changes import write_changes
 from orthobench.report.terminal.changes import show
@@ -86,8 +86,8 @@ def test_a_solver_is_compared_with_itself_on_the_same_seeds(runs):
 
 
 def test_what_one_store_has_alone_is_named_and_never_changed(runs):
-    waiting = [altered(r, status=Ending.MISSING, trace=()) for r in runs("late", 0.1)]
-    refusing = [altered(r, status=Ending.REFUSED, trace=()) for r in runs("shy", 0.1)]
+    waiting = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("late", 0.1)]
+    refusing = [altered(r, status=RunStatus.REFUSED, trace=()) for r in runs("shy", 0.1)]
     a = [*runs("msg", 0.3), *runs("old", 0.2), *runs("late", 0.2), *runs("shy", 0.2)]
     b = [*runs("msg", 0.3), *runs("new", 0.2), *waiting, *refusing]
     change = compared(a + runs("x", 1.0, problem="p"), b + runs("x", 1.0, problem="q"))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from records import altered
 
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Level
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.families import conclusions
 from orthobench.report.ranking import rank
 from orthobench.report.sentences import sentence
@@ -26,14 +26,14 @@ def ending(record):
     """Return a maker of runs that end at given values; infinite ones failed."""
 
     def make(solver, values, problem="p", **more):
-        bad = {"status": Ending.DIVERGED, "reason": "not finite"}
+        bad = {"status": RunStatus.DIVERGED, "reason": "not finite"}
         return [
             altered(
                 record(solver, seed, 1.0, problem=problem, **({} if math.isfinite(v) else bad)),
                 recipe=problem,
                 trace=(
-                    Mark(0.0, 0.0, Work(), {"gap": 1.0}),
-                    Mark(1.0, 0.0, Work(9, 9, 9), {"gap": v}),
+                    Checkpoint(0.0, 0.0, Work(), {"gap": 1.0}),
+                    Checkpoint(1.0, 0.0, Work(9, 9, 9), {"gap": v}),
                 ),
                 **more,
             )
@@ -166,13 +166,13 @@ class TestVerdict:
 
     def test_counts_failed_runs_of_trials_that_were_not_chosen_too(self, ending):
         good = ending("a", [1.0] * 3, tuned={"K": 1}, tuned_by="gap")
-        bad = ending("a", [1.0] * 3, tuned={"K": 2}, tuned_by="gap", status=Ending.DIVERGED)
+        bad = ending("a", [1.0] * 3, tuned={"K": 2}, tuned_by="gap", status=RunStatus.DIVERGED)
         *_, failed = found(good + bad).sentences
         assert failed == (
             "No run with the chosen parameters failed. Failed with parameters that were not "
             "chosen: 3 runs."
         )
-        other = ending("b", [1.0] * 3, status=Ending.ERROR)
+        other = ending("b", [1.0] * 3, status=RunStatus.ERROR)
         *_, failed = found(good + bad + other).sentences
         assert failed == (
             "Failed: b 3 of 3 runs. Failed with parameters that were not chosen: 3 runs."
@@ -289,7 +289,7 @@ class TestVerdict:
         )
 
     def test_where_nobody_takes_part(self, ending):
-        family = found(ending("a", [1.0], status=Ending.REFUSED))
+        family = found(ending("a", [1.0], status=RunStatus.REFUSED))
         assert family.sentences == ("No solver takes part.",)
         assert family.standings == ()
 
@@ -449,7 +449,7 @@ def test_marks_sentences_and_intervals_are_one_decision(ending):
 
 class TestPartialResults:
     def test_say_what_was_not_run_yet_and_fail_nobody(self, ending):
-        waiting = {"status": Ending.MISSING, "reason": "not run yet", "trace": ()}
+        waiting = {"status": RunStatus.MISSING, "reason": "not run yet", "trace": ()}
         records = ending("a", near(1.0, 8)) + ending("b", near(2.0, 8))
         records[10:] = [altered(r, **waiting) for r in records[10:]]
         records += [altered(r, **waiting) for s in "ab" for r in ending(s, [1.0] * 8, "q")]
@@ -464,7 +464,7 @@ class TestPartialResults:
         assert (c.n, c.effect, c.decision) == (2, 2, Decision.UNDECIDABLE)
 
     def test_of_nothing_run_yet(self, ending):
-        waiting = {"status": Ending.MISSING, "reason": "not run yet", "trace": ()}
+        waiting = {"status": RunStatus.MISSING, "reason": "not run yet", "trace": ()}
         family = found([altered(r, **waiting) for r in ending("a", [1.0] * 3)])
         assert family.sentences == (
             "No run is finished yet.", "Not run yet, and not counted: a 3 of 3 runs.",

@@ -9,8 +9,8 @@ from recomputed import decided
 from records import altered
 
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.families import conclusions
 from orthobench.report.ranking import rank
 from orthobench.report.terminal.table import rows
@@ -42,8 +42,8 @@ def tables():
 def records(tables, record):
     def ended(problem, solver, seed, value):
         marks = [
-            Mark(0.0, 0.0, Work(), {"gap": START}),
-            Mark(1.0, 0.0, Work(9, 9, 9), {"gap": value}),
+            Checkpoint(0.0, 0.0, Work(), {"gap": START}),
+            Checkpoint(1.0, 0.0, Work(9, 9, 9), {"gap": value}),
         ]
         one = altered(
             record(solver, seed, 1.0, problem=problem),
@@ -51,8 +51,8 @@ def records(tables, record):
             trace=tuple(marks),
         )
         if math.isnan(value):
-            return altered(one, status=Ending.MISSING, trace=())
-        return altered(one, status=Ending.DIVERGED) if math.isinf(value) else one
+            return altered(one, status=RunStatus.MISSING, trace=())
+        return altered(one, status=RunStatus.DIVERGED) if math.isinf(value) else one
 
     return [
         ended(problem, solver, seed, value)

@@ -10,7 +10,7 @@ import pytest
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report import shown
 from orthobench.report.answers import lowest
 from orthobench.report.ranking import rank
@@ -52,7 +52,7 @@ def test_names_are_text(runs):
 
 
 def test_what_is_missing_is_counted_and_nothing_finished_is_no_error(runs):
-    waiting = [altered(r, status=Ending.MISSING, trace=()) for r in runs("late", 0.1)]
+    waiting = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("late", 0.1)]
     html = results(waiting)._repr_html_()
     assert "5 not run yet" in html
     assert not cells(html)

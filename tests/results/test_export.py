@@ -10,7 +10,7 @@ from records import altered
 
 from orthobench import api
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.registry.suite_file import from_table
 from orthobench.results import ioh
 from orthobench.results.export import FORMATS, write
@@ -82,7 +82,7 @@ def test_each_chosen_run_is_there_with_its_dimension(results, runs):
         for entry in results.entries
         for name, n in [
             ("pictured", 6) if entry.problem == "pictured"
-            else ("leading-subspace", entry.facts.parameters["n"])
+            else ("leading-subspace", entry.problem_info.parameters["n"])
         ]
         for seed in entry.seeds
     }  # fmt: skip
@@ -185,14 +185,14 @@ def test_benchopt_has_a_row_for_each_checkpoint_of_the_chosen_runs(results, fram
         own = frame[(frame.data_name == entry.problem) & (frame.solver_name == entry.solver)]
         own = own[own.seed == record.seed]
         assert own.stop_val.tolist() == [mark.work.steps for mark in record.trace]
-        assert own.time.tolist() == [mark.seconds + mark.reading for mark in record.trace]
+        assert own.time.tolist() == [mark.seconds + mark.readout_seconds for mark in record.trace]
         assert own.objective_gap.tolist() == [mark.metrics["gap"] for mark in record.trace]
         assert (own.p_solver_step == record.solver.parameters["step"]).all()
         assert (own.p_dataset_n == record.problem.parameters["n"]).all()
 
 
 def test_benchopt_shows_failures_as_infinite(frame):
-    failed = frame.status == Ending.ERROR.value
+    failed = frame.status == RunStatus.ERROR.value
     assert failed.any()
     assert (frame.objective_value[failed] == math.inf).all()
     assert (frame.objective_value[~failed] == frame.objective_gap[~failed]).all()

@@ -86,7 +86,7 @@ def test_dtypes_are_as_documented(frame):
         "problem.n": "Int64", "problem.k": "Int64", "problem.fault": "string",
         "solver.step": "float64", "solver.fault": "string",
         **dict.fromkeys(["number", "steps", "samples", "flops"], "Int64"),
-        **dict.fromkeys(["seconds", "reading", "gap", "validation_gap"], "float64"),
+        **dict.fromkeys(["seconds", "readout_seconds", "gap", "validation_gap"], "float64"),
         "constraint_violation": "float64",
     }  # fmt: skip
     assert list(frame)[:8] == [

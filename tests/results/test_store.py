@@ -21,7 +21,7 @@ from orthobench.cli.main import main
 from orthobench.contract.exhibits import Image, packed
 from orthobench.errors import StoreError
 from orthobench.harness.cell import execute
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Level
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
@@ -88,7 +88,7 @@ def test_failed_cells_keep_reason_traceback_and_curve(path, suite):
         failed = [r for r in store.records("toys") if r.solver.label == "power fault=raise"]
     assert len(failed) == 2
     for record in failed:
-        assert record.stop.status is Ending.ERROR
+        assert record.stop.status is RunStatus.ERROR
         assert "ZeroDivisionError" in record.stop.reason
         assert "_go_wrong" in record.stop.traceback
         assert [m.work.steps for m in record.trace] == [0, 1, 2, 3, 4]
@@ -99,8 +99,8 @@ def test_planned_cells_that_did_not_run_are_missing(path, suite):
     with Store(path) as store:
         statuses = [r.stop.status for r in store.records("toys")]
         assert store.session("toys")["ended"] is None
-    assert statuses[2:] == [Ending.MISSING] * 4
-    assert Ending.MISSING.failed
+    assert statuses[2:] == [RunStatus.MISSING] * 4
+    assert RunStatus.MISSING.failed
 
 
 def test_a_cell_is_written_once(path, suite):
@@ -108,8 +108,8 @@ def test_a_cell_is_written_once(path, suite):
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "again", {})
         assert store.known(p.cell.key for p in planned) == {p.cell.key for p in planned}
-        store.add(session, [(planned[0].cell, Outcome(Stop(Ending.ERROR, "late")))])
-        assert store.records("toys")[0].stop.status is not Ending.ERROR
+        store.add(session, [(planned[0].cell, Outcome(Termination(RunStatus.ERROR, "late")))])
+        assert store.records("toys")[0].stop.status is not RunStatus.ERROR
 
 
 def test_records_are_those_of_one_time(path, suite, monkeypatch):
@@ -125,14 +125,14 @@ def test_records_are_those_of_one_time(path, suite, monkeypatch):
         monkeypatch.setattr(rows.Reader, "records", meanwhile)
         assert store.records("toys") == expected
         monkeypatch.undo()
-        assert all(record.stop.status is Ending.MISSING for record in store.records("toys"))
+        assert all(record.stop.status is RunStatus.MISSING for record in store.records("toys"))
 
 
 def test_discarded_cells_are_gone_with_their_traces(path, suite):
     planned = fill(path, suite)
     with Store(path, write=True) as store:
         store.discard([planned[0].cell.key])
-        assert store.records("toys")[0].stop.status is Ending.MISSING
+        assert store.records("toys")[0].stop.status is RunStatus.MISSING
     counts = "SELECT (SELECT count(*) FROM result), (SELECT count(*) FROM trace)"
     assert count(path, counts) == [(5, 5)]
 
@@ -417,7 +417,7 @@ def resealed(path):
         ("UPDATE result SET finals = x''", "its 3 metrics have 0 bytes"),
         ("UPDATE result SET start = 2 * start", "it does not begin as the result says"),
         ("UPDATE result SET start = NULL", "it does not begin as the result says"),
-        ("UPDATE result SET status = 'fine'", "'fine' is not a valid Ending"),
+        ("UPDATE result SET status = 'fine'", "'fine' is not a valid RunStatus"),
         ("UPDATE trace SET block = x'00'", "its trace cannot be read"),
         ("UPDATE result SET load = x'00'", "its load has 1 bytes"),
     ],
@@ -511,7 +511,9 @@ def test_a_run_under_way_is_read_with_what_it_has_written(path, suite):
         for i, p in enumerate(planned):
             writing.add(session, [(p.cell, execute(p.cell))])
             with Store(path) as reading:
-                done = [r for r in reading.records("toys") if r.stop.status is not Ending.MISSING]
+                done = [
+                    r for r in reading.records("toys") if r.stop.status is not RunStatus.MISSING
+                ]
             assert len(done) == i + 1
 
 

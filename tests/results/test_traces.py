@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.results.traces import LONGEST, RATIO, SMALL, Trace, _schedule, packed, unpacked
 
 GOLDEN = bytes.fromhex(
@@ -23,9 +23,9 @@ GOLDEN = bytes.fromhex(
 counts = st.integers(0, 2**40)
 reported = st.dictionaries(st.sampled_from("abc"), st.floats(allow_nan=False))
 marks = st.builds(
-    Mark,
+    Checkpoint,
     seconds=st.integers(0, 2**30).map(lambda ns: ns * 1e-9),
-    reading=st.integers(0, 2**30).map(lambda ns: ns * 1e-9),
+    readout_seconds=st.integers(0, 2**30).map(lambda ns: ns * 1e-9),
     work=st.builds(Work, counts, counts, counts),
     metrics=reported,
 )
@@ -34,7 +34,8 @@ marks = st.builds(
 def trace():
     steps = [0, 1, 2, 3, 4, 5, 6, 7, 9, 11]
     return [
-        Mark(1000 * n * 1e-9, 1000 * 1e-9, Work(n, 2 * n, 60 * n), {"gap": 0.5**n}) for n in steps
+        Checkpoint(1000 * n * 1e-9, 1000 * 1e-9, Work(n, 2 * n, 60 * n), {"gap": 0.5**n})
+        for n in steps
     ]
 
 
@@ -47,8 +48,8 @@ def test_what_is_packed_comes_back(made):
     assert (found[0], found[-len(made)], found[:2]) == (made[0], made[0], tuple(made[:2]))
     columns = found.columns
     for i, mark in enumerate(made):
-        costs = (column[i] for column in (columns.seconds, columns.reading, columns.work.flops))
-        assert (*costs,) == (mark.seconds, mark.reading, mark.work.flops)
+        costs = (column[i] for column in (columns.seconds, columns.readout_seconds, columns.work.flops))
+        assert (*costs,) == (mark.seconds, mark.readout_seconds, mark.work.flops)
 
 
 def test_the_last_checkpoint_is_there_without_the_block():
@@ -62,8 +63,8 @@ def test_the_last_checkpoint_is_there_without_the_block():
 def test_whether_all_is_finite_does_not_count_what_was_not_reported():
     for odd, finite in ((2.0, True), (math.nan, False), (math.inf, False)):
         made = [
-            Mark(0.0, 0.0, Work(0, 0, 0), {"a": 1.0}),
-            Mark(0.0, 0.0, Work(1, 1, 1), {"b": odd}),
+            Checkpoint(0.0, 0.0, Work(0, 0, 0), {"a": 1.0}),
+            Checkpoint(0.0, 0.0, Work(1, 1, 1), {"b": odd}),
         ]
         names, block = packed(made)
         assert Trace(2, names, made[-1], block).finite is finite
@@ -100,7 +101,9 @@ def test_counts_and_times_below_zero_are_refused():
 
 def test_a_block_unpacks_to_64_kib_even_where_it_is_denser_than_a_run_could_be():
     def repeated(points):
-        return packed([Mark(0.0, 0.0, Work(0, 0, 0), dict.fromkeys("abc", 0.0))] * (points + 1))
+        return packed(
+            [Checkpoint(0.0, 0.0, Work(0, 0, 0), dict.fromkeys("abc", 0.0))] * (points + 1)
+        )
 
     most = SMALL // (8 * 8)
     _, block = repeated(most)

@@ -13,19 +13,19 @@ from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Level
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.results.scoring import average
 from orthobench.results.tuning import choose
 
 
-def record(values, step=None, seed=0, solver="msg", status=Ending.DONE, at=None, test=None):
+def record(values, step=None, seed=0, solver="msg", status=RunStatus.DONE, at=None, test=None):
     """A record whose validation metric takes `values` after `at` samples."""
     at = range(len(values)) if at is None else at
     test = values if test is None else test
     marks = tuple(
-        Mark(1e-3 * n, 1e-4, Work(n, n, 10 * n), {"test": t, "validation": v})
+        Checkpoint(1e-3 * n, 1e-4, Work(n, n, 10 * n), {"test": t, "validation": v})
         for n, v, t in zip(at, values, test, strict=True)
     )
     tuned = {} if step is None else {"step": step}
@@ -81,7 +81,7 @@ class TestAverage:
         value = average(replace(whole, trace=tuple(marks)), "validation")
         assert value == pytest.approx(found, nan_ok=True)
 
-    @pytest.mark.parametrize("status", [s for s in Ending if s.failed])
+    @pytest.mark.parametrize("status", [s for s in RunStatus if s.failed])
     def test_is_infinite_where_the_run_failed(self, status):
         assert average(record([0.2, 0.1], status=status), "validation") == math.inf
 
@@ -121,8 +121,8 @@ class TestChoose:
         assert choose(records)[0].chosen == {"step": 2.0}
 
     def test_takes_a_refused_trial_only_where_all_were(self):
-        refused = [record([], 1.0, seed, status=Ending.REFUSED) for seed in range(3)]
-        failed = [record([0.1], 2.0, seed, status=Ending.ERROR) for seed in range(3)]
+        refused = [record([], 1.0, seed, status=RunStatus.REFUSED) for seed in range(3)]
+        failed = [record([0.1], 2.0, seed, status=RunStatus.ERROR) for seed in range(3)]
         (entry,) = choose(refused + failed)
         assert entry.chosen == {"step": 2.0}
         assert not entry.refused
@@ -130,8 +130,8 @@ class TestChoose:
         assert choose(refused)[0].refused
 
     def test_a_solver_whose_other_seeds_did_not_run_yet_takes_no_part(self):
-        missing = [record([], seed=seed, status=Ending.MISSING) for seed in range(2)]
-        refused = altered(record([], seed=2, status=Ending.REFUSED), reason="k is odd")
+        missing = [record([], seed=seed, status=RunStatus.MISSING) for seed in range(2)]
+        refused = altered(record([], seed=2, status=RunStatus.REFUSED), reason="k is odd")
         assert not choose(missing)[0].refused
         (entry,) = choose([*missing, refused])
         assert (entry.refused, entry.refusal) == (True, "k is odd")
@@ -139,12 +139,12 @@ class TestChoose:
     def test_never_takes_a_trial_with_a_failed_run_over_one_without(self):
         good = [record([0.9], 1.0, seed) for seed in range(3)]
         bad = [record([0.1], 2.0, 0), record([0.1], 2.0, 1)]
-        bad.append(record([0.1], 2.0, 2, status=Ending.INFEASIBLE))
+        bad.append(record([0.1], 2.0, 2, status=RunStatus.INFEASIBLE))
         assert choose(good + bad)[0].chosen == {"step": 1.0}
 
     def test_counts_a_missing_run_as_failed(self):
         records = [record([0.9], 1.0, 0), record([0.9], 1.0, 1), record([0.1], 2.0, 0)]
-        missing = record([], 2.0, 1, status=Ending.MISSING)
+        missing = record([], 2.0, 1, status=RunStatus.MISSING)
         (entry,) = choose([*records, missing])
         assert entry.chosen == {"step": 1.0}
         assert entry.trials[1].score == math.inf
@@ -163,7 +163,7 @@ class TestChoose:
         falling = record([1.0, 0.1], 2.0, 0, at=[0, 1])
         (before,) = choose([flat, falling])
         longer = record([0.1, 0.1], 2.0, 1, at=[0, 1000])
-        for rest in (longer, record([], 2.0, 1, status=Ending.ERROR)):
+        for rest in (longer, record([], 2.0, 1, status=RunStatus.ERROR)):
             (entry,) = choose([flat, falling, rest])
             assert entry.chosen == before.chosen
             assert [t.score for t in entry.trials] == [t.score for t in before.trials]
@@ -175,7 +175,9 @@ class TestChoose:
 
     def test_takes_the_fewest_failures_where_all_trials_have_some(self):
         records = [
-            record([0.1], step, seed, status=Ending.DIVERGED if seed < failed else Ending.DONE)
+            record(
+                [0.1], step, seed, status=RunStatus.DIVERGED if seed < failed else RunStatus.DONE
+            )
             for step, failed in ((1.0, 3), (2.0, 1), (4.0, 2))
             for seed in range(3)
         ]
@@ -267,7 +269,7 @@ class TestLevels:
         assert (
             entry.records[0].stop.reason == "no trial keeps density <= 0.1: the nearest ends at 0.2"
         )
-        assert all(r.stop.status is Ending.DONE for t in entry.trials for r in t.records)
+        assert all(r.stop.status is RunStatus.DONE for t in entry.trials for r in t.records)
 
     def test_an_unknown_metric_is_named_with_those_known(self):
         (entry,) = choose(self.trials(Level("densty", 0.5)))
@@ -277,28 +279,28 @@ class TestLevels:
     def test_a_failed_trial_never_keeps_a_level(self):
         records = self.trials(Level("density", 0.95))
         records = [
-            altered(r, status=Ending.ERROR) if r.solver.tuned["gamma"] == 0.1 else r
+            altered(r, status=RunStatus.ERROR) if r.solver.tuned["gamma"] == 0.1 else r
             for r in records
         ]
         assert choose(records)[0].chosen == {"gamma": 0.2}
 
     def test_where_every_trial_has_a_failed_run_it_is_a_failure_and_no_refusal(self):
         records = [
-            altered(r, status=Ending.ERROR, reason="toy") if r.seed else r
+            altered(r, status=RunStatus.ERROR, reason="toy") if r.seed else r
             for r in self.trials(Level("density", 0.95))
         ]
         (entry,) = choose(records)
         assert not entry.refused
-        assert [r.stop.status for r in entry.records] == [Ending.DONE, Ending.ERROR]
+        assert [r.stop.status for r in entry.records] == [RunStatus.DONE, RunStatus.ERROR]
 
     def test_where_all_fail_the_failures_are_shown(self):
         records = [
-            altered(r, status=Ending.ERROR, reason="toy")
+            altered(r, status=RunStatus.ERROR, reason="toy")
             for r in self.trials(Level("density", 0.95))
         ]
         (entry,) = choose(records)
         assert not entry.refused
-        assert {r.stop.status for r in entry.records} == {Ending.ERROR}
+        assert {r.stop.status for r in entry.records} == {RunStatus.ERROR}
 
 
 def dense(record, score, density=None, gamma=None, levels=None):

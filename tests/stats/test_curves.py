@@ -11,8 +11,8 @@ from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.stats import curves
 from orthobench.stats.curves import LONGEST, Traces, curve
 from orthobench.stats.summaries import summaries
@@ -20,10 +20,10 @@ from orthobench.stats.summaries import summaries
 INF = math.inf
 
 
-def record(points, seed=0, status=Ending.DONE, reading=0.0, reason="", **metrics):
+def record(points, seed=0, status=RunStatus.DONE, reading=0.0, reason="", **metrics):
     """A record with the points (x, gap), where x counts steps, samples and seconds alike."""
     marks = tuple(
-        Mark(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
+        Checkpoint(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
     )
     return made(str(seed), seed=seed, status=status, reason=reason, trace=marks)
 
@@ -51,7 +51,7 @@ class TestCurve:
         np.testing.assert_array_equal(c.low, [4, 1, 1])
 
     def test_is_infinite_after_a_run_failed(self):
-        runs = [record([(1, 4.0), (2, 1.0)], 0, Ending.DIVERGED),
+        runs = [record([(1, 4.0), (2, 1.0)], 0, RunStatus.DIVERGED),
                 record([(1, 4.0), (2, 3.0), (4, 2.0)], 1)]  # fmt: skip
         c = curve(runs, "samples", "gap")
         np.testing.assert_array_equal(c.median, [4, 2, INF])
@@ -82,15 +82,15 @@ class TestCurve:
     def test_leaves_out_what_left_the_constraint(self):
         marks = record([(1, 4.0), (2, 1.0)]).trace
         far = record([(4, -100.0)], constraint_violation=0.5).trace
-        run = replace(record([], 0, Ending.INFEASIBLE), trace=marks + far)
+        run = replace(record([], 0, RunStatus.INFEASIBLE), trace=marks + far)
         c = curve([run], "samples", "gap")
         np.testing.assert_array_equal(c.median, [4, 1])
         assert c.ends == ((2, 1),)
 
     def test_holds_the_start_until_the_first_step_is_done(self):
         start, end = (
-            Mark(1.0, 0.0, Work(), {"gap": 8.0}),
-            Mark(100.0, 0.0, Work(1, 9), {"gap": 2.0}),
+            Checkpoint(1.0, 0.0, Work(), {"gap": 8.0}),
+            Checkpoint(100.0, 0.0, Work(1, 9), {"gap": 2.0}),
         )
         slow = replace(record([]), trace=(start, end))
         other = record([(1, 9.0), (10, 9.0), (100, 9.0)], 1)
@@ -102,7 +102,7 @@ class TestCurve:
     def test_holds_each_start_of_a_run_whose_later_checkpoints_have_values_of_their_own(self):
         """The second start is that of a run with two checkpoints before its first step."""
         points = ((1.0, 0, 8.0), (2.0, 0, 7.0), (10.0, 1, 4.0), (20.0, 2, 2.0), (40.0, 3, 1.0))
-        marks = tuple(Mark(at, 0.0, Work(steps), {"gap": y}) for at, steps, y in points)
+        marks = tuple(Checkpoint(at, 0.0, Work(steps), {"gap": y}) for at, steps, y in points)
         other = record([(x, 9.0) for x in (1, 1.9, 5, 9, 10, 20, 30, 40)], 1)
         c = curve([replace(record([]), trace=marks), other], "seconds", "gap")
         low = dict(zip(c.x, c.low, strict=True))
@@ -127,7 +127,7 @@ class TestCurve:
         np.testing.assert_array_equal(c.x, [1.5, 2.5])
 
     def test_of_nothing_is_empty(self):
-        assert len(curve([record([], 0, Ending.REFUSED)], "samples", "gap").x) == 0
+        assert len(curve([record([], 0, RunStatus.REFUSED)], "samples", "gap").x) == 0
 
     def test_refuses_an_unknown_cost(self):
         with pytest.raises(UsageError, match="unknown cost 'second'; did you mean 'seconds'"):
@@ -142,7 +142,7 @@ traces = st.lists(
 @given(st.lists(traces, min_size=1, max_size=5), st.integers(0, 5))
 def test_curves_ascend_and_stay_within_the_values(all_points, failed):
     runs = [
-        record(points, seed, Ending.ERROR if seed < failed else Ending.DONE)
+        record(points, seed, RunStatus.ERROR if seed < failed else RunStatus.DONE)
         for seed, points in enumerate(all_points)
     ]
     c = curve(runs, "samples", "gap")

@@ -10,26 +10,28 @@ from hypothesis import strategies as st
 from records import record
 
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
-from orthobench.results.tuning import Entry, Trial
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.expected import _interval, expected_costs
 from orthobench.stats.targets import run_matrix
 
 HIT, MISS = 0.0, 4.0
 
 
-def run(steps, end, status=Ending.DONE):
+def run(steps, end, status=RunStatus.DONE):
     """A run that ends after some steps with gap `end`; before, the gap is 8."""
     marks = tuple(
-        Mark(float(x), 0.0, Work(x, x, x), {"gap": y}) for x, y in [(0, 8.0), (steps, end)]
+        Checkpoint(float(x), 0.0, Work(x, x, x), {"gap": y}) for x, y in [(0, 8.0), (steps, end)]
     )
     return record("r", status=status, trace=marks)
 
 
 def entry(solver, *runs, problem="p"):
     records = tuple(replace(one, seed=i) for i, one in enumerate(runs))
-    return Entry(problem, solver, {}, records, (Trial({}, 0.0, records),), tuple(range(len(runs))))
+    return SolverResult(
+        problem, solver, {}, records, (Trial({}, 0.0, records),), tuple(range(len(runs)))
+    )
 
 
 def steps(*entries, cost="steps"):
@@ -48,7 +50,7 @@ class TestExpectedCosts:
         assert steps(entry("a", run(3, HIT), run(8, HIT))).cost[0, 0] == 5.5
 
     def test_count_a_failed_run_with_what_it_took(self):
-        found = steps(entry("a", run(4, HIT), run(100, HIT, Ending.DIVERGED)))
+        found = steps(entry("a", run(4, HIT), run(100, HIT, RunStatus.DIVERGED)))
         assert (found.cost[0, 0], found.reached[0, 0]) == (104, 1)
 
     def test_are_infinite_where_no_run_succeeds(self):
@@ -104,7 +106,7 @@ class TestExpectedCosts:
 
 
 def test_runs_not_run_yet_are_no_runs():
-    unrun = replace(run(1, HIT), trace=(), stop=replace(run(1, HIT).stop, status=Ending.MISSING))
+    unrun = replace(run(1, HIT), trace=(), stop=replace(run(1, HIT).stop, status=RunStatus.MISSING))
     found = steps(entry("a", run(2, HIT), unrun))
     assert (found.cost[0, 0], found.runs[0, 0]) == (2, 1)
 

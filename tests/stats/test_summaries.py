@@ -9,18 +9,18 @@ import pytest
 from records import record as made
 
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.stats.summaries import summaries
 from orthobench.stats.values import final, final_spread
 
 INF = math.inf
 
 
-def record(points, seed=0, status=Ending.DONE, reading=0.0, reason="", **metrics):
+def record(points, seed=0, status=RunStatus.DONE, reading=0.0, reason="", **metrics):
     """A record with the points (x, gap), where x counts steps, samples and seconds alike."""
     marks = tuple(
-        Mark(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
+        Checkpoint(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
     )
     return made(str(seed), seed=seed, status=status, reason=reason, trace=marks)
 
@@ -38,7 +38,9 @@ class TestSummary:
         assert (s.median, s.low, s.high) == (2, 1, 4)
         assert (s.n_ok, s.n_failed, s.reasons) == (3, 0, {})
 
-    @pytest.mark.parametrize("status", [s for s in Ending if s.failed and s is not Ending.MISSING])
+    @pytest.mark.parametrize(
+        "status", [s for s in RunStatus if s.failed and s is not RunStatus.MISSING]
+    )
     def test_counts_a_failed_run_as_infinite(self, status):
         runs = [record([(1, 1.0)], 0), record([(1, 2.0)], 1)]
         runs.append(record([(1, 0.0)], 2, status, reason="it broke"))
@@ -48,7 +50,7 @@ class TestSummary:
         assert s.reasons == {f"{status.value}: it broke": [2]}
 
     def test_leaves_out_what_was_not_run_yet(self):
-        waiting = record([], 0, Ending.MISSING, reason="not run yet")
+        waiting = record([], 0, RunStatus.MISSING, reason="not run yet")
         s = summarize([waiting, record([(1, 1.0)], 1), record([(1, 3.0)], 3)], "gap", range(4))
         np.testing.assert_equal(s.values, (math.nan, 1, math.nan, 3))
         assert (s.median, s.interval, s.n_ok, s.n_failed, s.n_missing) == (2, (1, 3), 2, 0, 2)

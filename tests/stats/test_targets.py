@@ -11,10 +11,10 @@ from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Level
-from orthobench.harness.trace import Mark
-from orthobench.results.tuning import Entry, Trial
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.profiles import ecdf, performance_profile
 from orthobench.stats.targets import run_matrix
 from orthobench.stats.values import COSTS
@@ -22,10 +22,10 @@ from orthobench.stats.values import COSTS
 INF, NAN = math.inf, math.nan
 
 
-def run(points, seed=0, status=Ending.DONE, target="", reading=0.0):
+def run(points, seed=0, status=RunStatus.DONE, target="", reading=0.0):
     """A record with the points (cost, gap) or (cost, gap, further metrics)."""
     marks = tuple(
-        Mark(float(x), reading, Work(x, 2 * x, 10 * x), {"gap": y, **dict(*more)})
+        Checkpoint(float(x), reading, Work(x, 2 * x, 10 * x), {"gap": y, **dict(*more)})
         for x, y, *more in points
     )
     return record(str(seed), seed=seed, status=status, trace=marks, target=target)
@@ -34,11 +34,11 @@ def run(points, seed=0, status=Ending.DONE, target="", reading=0.0):
 def entry(solver, *runs, problem="p", seeds=None, level=None):
     records = tuple(replace(r, seed=i) for i, r in enumerate(runs))
     seeds = tuple(range(len(runs))) if seeds is None else seeds
-    return Entry(problem, solver, {}, records, (Trial({}, 0.0, records),), seeds, level)
+    return SolverResult(problem, solver, {}, records, (Trial({}, 0.0, records),), seeds, level)
 
 
 def refused(solver, problem="p"):
-    return entry(solver, run([], status=Ending.REFUSED), problem=problem)
+    return entry(solver, run([], status=RunStatus.REFUSED), problem=problem)
 
 
 HALVING = run([(0, 8.0), (1, 4.0), (2, 2.0), (4, 1.0), (8, 0.0)])
@@ -55,7 +55,7 @@ class TestCosts:
         np.testing.assert_array_equal(runs.costs("steps", 0.01), [[8], [INF]])
 
     def test_count_the_reading_of_that_checkpoint_in_seconds(self):
-        slow = replace(HALVING, trace=tuple(replace(m, reading=0.5) for m in HALVING.trace))
+        slow = replace(HALVING, trace=tuple(replace(m, readout_seconds=0.5) for m in HALVING.trace))
         runs = run_matrix([entry("slow", slow)])
         assert runs.costs("seconds", 0.5) == [[1.5]]
 
@@ -74,7 +74,7 @@ class TestCosts:
 
     @pytest.mark.parametrize(
         "status",
-        [s for s in Ending if s.failed and s not in (Ending.REFUSED, Ending.MISSING)],
+        [s for s in RunStatus if s.failed and s not in (RunStatus.REFUSED, RunStatus.MISSING)],
     )
     def test_of_a_failed_run_are_infinite_and_it_sets_no_target(self, status):
         failed = run([(0, 100.0), (1, -100.0)], status=status)
@@ -149,15 +149,15 @@ class TestTargets:
         assert (runs.unimproved, runs.unfinished) == (1, 0)
 
     def test_are_reached_by_nobody_where_nobody_finished(self):
-        ended = [altered(HALVING, status=status) for status in (Ending.ERROR, Ending.CRASHED)]
+        ended = [altered(HALVING, status=status) for status in (RunStatus.ERROR, RunStatus.CRASHED)]
         runs = run_matrix([entry("a", ended[0]), entry("b", ended[1])])
         np.testing.assert_array_equal(runs.costs("steps", 0.1), [[INF], [INF]])
         assert (runs.unimproved, runs.unfinished) == (0, 1)
 
     def test_ask_no_more_than_the_rule_that_ended_a_run(self):
-        first = run([(0, 8.0), (3, 0.9)], status=Ending.TARGET)
-        further = run([(0, 8.0), (5, 1e-9)], status=Ending.TARGET)
-        spent = run([(0, 8.0), (7, 2.0)], status=Ending.BUDGET)
+        first = run([(0, 8.0), (3, 0.9)], status=RunStatus.TARGET)
+        further = run([(0, 8.0), (5, 1e-9)], status=RunStatus.TARGET)
+        spent = run([(0, 8.0), (7, 2.0)], status=RunStatus.BUDGET)
         runs = run_matrix([entry("first", first), entry("further", further), entry("spent", spent)])
         np.testing.assert_array_equal(runs.costs("steps", 1e-5), [[3], [5], [INF]])
 
@@ -219,7 +219,7 @@ class TestAbsent:
         assert run_matrix([entry("a", HALVING), refused("b")]).solvers == ("a",)
 
     def test_what_a_refused_run_had_at_a_level_sets_no_target(self):
-        off = run([(0, 99.0), (1, -99.0)], status=Ending.REFUSED)
+        off = run([(0, 99.0), (1, -99.0)], status=RunStatus.REFUSED)
         runs = run_matrix([entry("a", HALVING), entry("b", off)])
         assert (runs.start[0], runs.lowest[0]) == (8, 0)
 
@@ -237,7 +237,7 @@ class TestEcdf:
 traces = st.lists(
     st.tuples(st.integers(1, 50), st.one_of(st.floats(-9, 9), st.just(NAN))), max_size=6
 ).map(lambda points: [(0, 9.0), *sorted(points, key=lambda point: point[0])])
-endings = st.sampled_from([Ending.DONE, Ending.BUDGET, Ending.DIVERGED])
+endings = st.sampled_from([RunStatus.DONE, RunStatus.BUDGET, RunStatus.DIVERGED])
 outcomes = st.builds(lambda points, status: run(points, status=status), traces, endings)
 
 
@@ -328,7 +328,9 @@ def test_scaling_all_costs_leaves_profiles_as_they_are(entries, factor):
 @given(comparisons())
 def test_a_solver_that_fails_everywhere_changes_nothing_for_the_others(entries):
     failing = [
-        entry("failing", *[run([(0, 99.0), (1, -99.0)], status=Ending.ERROR)] * 2, problem=problem)
+        entry(
+            "failing", *[run([(0, 99.0), (1, -99.0)], status=RunStatus.ERROR)] * 2, problem=problem
+        )
         for problem in dict.fromkeys(e.problem for e in entries)
     ]
     before, after = run_matrix(entries), run_matrix([*entries, *failing])

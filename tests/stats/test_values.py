@@ -5,16 +5,16 @@ import pytest
 from records import record
 
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import choose
 from orthobench.stats.values import COSTS, others_cost
 
 
 def run(step, seed, flops, val=0.0, **more):
     work = Work(2, 3, flops)
-    trace = [Mark(0.1, 0.0, Work(1, 1, 1), {"val": 1.0})]
-    trace += [Mark(flops / 100, 0.5, work, {"val": val, "gap": val})] if flops else []
+    trace = [Checkpoint(0.1, 0.0, Work(1, 1, 1), {"val": 1.0})]
+    trace += [Checkpoint(flops / 100, 0.5, work, {"val": val, "gap": val})] if flops else []
     tuned = {"step": step}
     return record(f"{step} {seed}", solver="s", tuned=tuned, seed=seed, trace=trace, **more)
 
@@ -30,8 +30,8 @@ def test_the_trials_that_were_not_chosen_are_counted_once_each():
 
 
 def test_a_trial_that_failed_costs_what_it_took_and_one_that_did_not_run_nothing():
-    runs = [run(1.0, 0, 100), run(2.0, 0, 0, status=Ending.DIVERGED)]
-    runs.append(record("3", solver="s", tuned={"step": 3.0}, seed=0, status=Ending.MISSING))
+    runs = [run(1.0, 0, 100), run(2.0, 0, 0, status=RunStatus.DIVERGED)]
+    runs.append(record("3", solver="s", tuned={"step": 3.0}, seed=0, status=RunStatus.MISSING))
     (entry,) = choose(runs)
     assert others_cost(entry, COSTS["flops"]) == 1
 

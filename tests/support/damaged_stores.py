@@ -17,8 +17,8 @@ from old_stores import older
 
 from orthobench.contract.exhibits import Curve, Image
 from orthobench.contract.solver import Work
-from orthobench.harness.stopping import Ending, Stop
-from orthobench.harness.trace import Mark, Outcome
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results import rows, traces
@@ -77,7 +77,7 @@ def sound():
 def _outcome(cell, number):
     names = (cell.problem.primary, cell.problem.tuned_by, "constraint_violation")
     trace = tuple(
-        Mark(0.01 * i, 1e-5, Work(i, i, 100 * i), dict.fromkeys(names, (number + 1) * 0.5**i))
+        Checkpoint(0.01 * i, 1e-5, Work(i, i, 100 * i), dict.fromkeys(names, (number + 1) * 0.5**i))
         for i in range(6)
     )
     picture = np.arange(12.0).reshape(3, 4) + number
@@ -86,9 +86,9 @@ def _outcome(cell, number):
         "truth": Image(picture, reference=True), "roc": Curve(picture[0], picture[1], "x", "y"),
     }  # fmt: skip
     if number == 3:
-        return Outcome(Stop(Ending.ERROR, "ZeroDivisionError", "Traceback"), trace[:2])
+        return Outcome(Termination(RunStatus.ERROR, "ZeroDivisionError", "Traceback"), trace[:2])
     load = Load(2, 0.01, 2100), Load(2, 4.5, None)
-    return Outcome(Stop(Ending.BUDGET, "50 samples"), trace, shown, load=load)
+    return Outcome(Termination(RunStatus.BUDGET, "50 samples"), trace, shown, load=load)
 
 
 def fresh(folder, version):

@@ -109,7 +109,7 @@ def old_cell(connection, number, cell, outcome, about, version):
     for i, mark in enumerate(trace):
         work = mark.work
         insert(connection, "mark", [number, i, work.steps, work.samples, work.flops, mark.seconds,
-                                    mark.reading])  # fmt: skip
+                                    mark.readout_seconds])  # fmt: skip
         for name, value in mark.metrics.items():
             insert(connection, "metric", [number, i, name, value])
     for i, (name, exhibit) in enumerate(outcome.exhibits.items() if version == 3 else ()):

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from orthobench.harness.stopping import Ending, Stop
-from orthobench.results.record import ProblemFacts, Record, SolverFacts
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 
 OF_PROBLEM = {
     "problem": "label", "recipe": "name", "settings": "parameters", "family": "family",
@@ -14,8 +14,12 @@ OF_SOLVER = {
 }  # fmt: skip
 OF_STOP = {"status": "status", "reason": "reason", "traceback": "traceback"}
 
-EMPTY = Record(
-    "", ProblemFacts("p", "", {}, "f", "gap", "val"), SolverFacts("s"), 0, Stop(Ending.DONE, "")
+EMPTY = Run(
+    "",
+    ProblemInfo("p", "", {}, "f", "gap", "val"),
+    SolverInfo("s"),
+    0,
+    Termination(RunStatus.DONE, ""),
 )
 
 

@@ -16,7 +16,7 @@ from orthobench.errors import DataError, StoreError, UsageError
 from orthobench.harness import cell as cell_module
 from orthobench.harness.executors import inline
 from orthobench.harness.placement import TRANSFER
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.registry.plugins import Provided, Registry
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
@@ -65,11 +65,11 @@ def cells(path):
 
 def budgeted(path):
     """The keys of cells that nothing went wrong in."""
-    return [cell.key for cell in cells(path) if cell.stop.status is Ending.BUDGET]
+    return [cell.key for cell in cells(path) if cell.stop.status is RunStatus.BUDGET]
 
 
 def one(path):
-    return next(cell for cell in cells(path) if cell.stop.status is Ending.BUDGET)
+    return next(cell for cell in cells(path) if cell.stop.status is RunStatus.BUDGET)
 
 
 def checked(path, registry, share=1.0, **settings):
@@ -83,7 +83,7 @@ def checked(path, registry, share=1.0, **settings):
 def test_a_sound_store_comes_out_again_bit_for_bit_however_its_cells_ended(store, toys):
     found = checked(store, toys.registry)
     assert {cell.stop.status for cell in cells(store)} == {
-        Ending.BUDGET, Ending.ERROR, Ending.DIVERGED, Ending.INFEASIBLE, Ending.DONE
+        RunStatus.BUDGET, RunStatus.ERROR, RunStatus.DIVERGED, RunStatus.INFEASIBLE, RunStatus.DONE
     }  # fmt: skip
     assert (found.cells, found.checkable, found.drawn, found.exact) == (24, 24, 24, 24)
     assert found.recomputed.keys() == {cell.key for cell in cells(store)}
@@ -96,7 +96,7 @@ EDITS = {
     "flops": edit.count("flops", -1),
     "steps": edit.count("steps", 1),
     "samples": edit.count("samples", 1),
-    "ending": lambda stop, trace: (replace(stop, status=Ending.DONE), trace),
+    "ending": lambda stop, trace: (replace(stop, status=RunStatus.DONE), trace),
     "reason": lambda stop, trace: (replace(stop, reason="converged after 20 steps"), trace),
     "checkpoints": lambda stop, trace: (stop, trace[:-1]),
 }
@@ -116,7 +116,7 @@ def test_an_edit_is_found_and_named(store, toys, metric):
 
 def test_a_failure_made_up_is_found(store, toys):
     cell = one(store)
-    made_up = Stop(Ending.DIVERGED, "the solution at step 7 is not finite")
+    made_up = Termination(RunStatus.DIVERGED, "the solution at step 7 is not finite")
     edit.rewritten(store, cell.key, lambda stop, trace: (made_up, trace[:6]))
     assert {m.metric for m in checked(store, toys.registry).mismatches} == {"ending", "checkpoints"}
 
@@ -414,7 +414,7 @@ def test_a_run_that_a_clock_cut_is_compared_where_both_have_checkpoints(toys, tm
 
 
 def test_what_a_machine_did_to_a_run_is_not_checked_but_its_checkpoints_are(store, toys):
-    stop = Stop(Ending.TIMEOUT, "killed after its time limit of 1 s")
+    stop = Termination(RunStatus.TIMEOUT, "killed after its time limit of 1 s")
     whole, none, false = budgeted(store)[:3]
     edit.rewritten(store, whole, lambda _, trace: (stop, trace[:9]))
     edit.rewritten(store, none, lambda *_: (stop, []))
@@ -490,7 +490,9 @@ def test_where_data_are_missing_a_cell_is_not_checked(toys, tmp_path, monkeypatc
     assert (found.recomputed, found.mismatches) == ({}, [])
     assert list(found.unchecked) == ["its data are not here: there is no such file"]
     monkeypatch.delenv("ABSENT")
-    lacks = Stop(Ending.ERROR, "no such file", "orthobench.errors.DataError: no such file")
+    lacks = Termination(
+        RunStatus.ERROR, "no such file", "orthobench.errors.DataError: no such file"
+    )
     edit.rewritten(store, budgeted(store)[0], lambda *_: (lacks, []))
     found = checked(store, registry)
     assert (len(found.recomputed), found.mismatches) == (5, [])

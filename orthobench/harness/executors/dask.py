@@ -24,7 +24,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError, Silent, connected, silenced
 from orthobench.harness.executors import Event, Events, Limits, local
 from orthobench.harness.executors.waiting import Waiting
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
 
 if TYPE_CHECKING:
@@ -117,10 +117,12 @@ def _result(future: Any, client: Client) -> Outcome:
     try:
         return future.result()  # type: ignore[no-any-return]
     except KilledWorker as error:
-        return Outcome(Stop(Ending.CRASHED, "every Dask worker that had it died", str(error)))
+        return Outcome(
+            Termination(RunStatus.CRASHED, "every Dask worker that had it died", str(error))
+        )
     except (CancelledError, Exception) as error:
         if future.status == "error":
-            return Outcome(Stop(Ending.ERROR, f"the Dask worker: {error!r}"))
+            return Outcome(Termination(RunStatus.ERROR, f"the Dask worker: {error!r}"))
         raise ClusterError(
             f"the Dask scheduler at {client.scheduler.addr} is gone; finished cells are in the "
             "store, run again to go on"

@@ -35,8 +35,8 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.preparation import WARM_UP_STEPS
-from orthobench.harness.stopping import Budget, Ending, Stop, Target
-from orthobench.harness.trace import Journal, Mark, Outcome, Recording
+from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
+from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
 from orthobench.tools.load import Load, load
 from orthobench.tools.processes import Process, ProcessError, Program
 from orthobench.tools.threads import limited
@@ -128,7 +128,7 @@ class Guard:
             Called with each point as it is recorded.
         """
         if job.refusal is not None:
-            return Outcome(Stop(Ending.REFUSED, job.refusal))
+            return Outcome(Termination(RunStatus.REFUSED, job.refusal))
         process = self._running()
         with limited(job.threads):
             try:
@@ -140,7 +140,9 @@ class Guard:
             stop = run.follow(packed_oracle)
             outcome = replace(judged(instance, run.recording, stop, job.until), load=run.load)
         why = None if outcome.stop.status.failed or job.reduces else run.suspicion()
-        return (replace(outcome, stop=Stop(Ending.SUSPECT, why)) if why else outcome).stored
+        return (
+            replace(outcome, stop=Termination(RunStatus.SUSPECT, why)) if why else outcome
+        ).stored
 
     def close(self) -> None:
         """End the process."""
@@ -164,7 +166,7 @@ class Guard:
         return packed_oracle
 
 
-def broken_off(job: Job, recording: Recording, stop: Stop) -> Outcome:
+def broken_off(job: Job, recording: Recording, stop: Termination) -> Outcome:
     """Judge the points that a run had recorded before its process was killed.
 
     Parameters
@@ -172,7 +174,7 @@ def broken_off(job: Job, recording: Recording, stop: Stop) -> Outcome:
     job : Job
     recording : Recording
         What the journal of the run was called with.
-    stop : Stop
+    stop : Termination
         How the run ended. It is all that is left where the instance cannot be built again.
     """
     with limited(job.threads):
@@ -203,7 +205,7 @@ class _Run:
         self._serving = 0.0
         self._loads: list[Load] = []
 
-    def follow(self, packed_oracle: PackedOracle | None) -> Stop:
+    def follow(self, packed_oracle: PackedOracle | None) -> Termination:
         """Send the job; answer what the process asks until its run is over; return how it ended."""
         job = self.job
         most = min(WARM_UP_STEPS * job.batch, job.budget.samples)
@@ -217,7 +219,7 @@ class _Run:
             while not isinstance(message := self.process.receive(), Ended):
                 self._take(message)
         except ProcessError as death:
-            return Stop(Ending.CRASHED, death.reason, death.stderr)
+            return Termination(RunStatus.CRASHED, death.reason, death.stderr)
         self._look()
         self._loads.append(load(self.process.pid))
         return message.stop
@@ -270,7 +272,7 @@ class _Run:
                 )
                 self._serving += time.monotonic() - begin
 
-    def _stop(self) -> Stop | None:
+    def _stop(self) -> Termination | None:
         """Return why the run stops at its last point, or None."""
         until, marks = self.job.until, self.recording.marks
         if until is None or not marks:
@@ -281,19 +283,19 @@ class _Run:
             return stop_of(error, "the judge")
 
 
-def told_seconds(marks: Sequence[Mark], reruns: bool) -> float:
+def told_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
     """Return the seconds that a run says it took: of calls on the clock, and of warming up.
 
     Parameters
     ----------
-    marks : sequence of Mark
+    marks : sequence of Checkpoint
         Its checkpoints. What was warmed up before the first is no part of the run.
     reruns : bool
         As of the solver.
     """
     runs = marks if reruns else marks[-1:]
-    timed = sum(mark.seconds for mark in runs) + sum(mark.reading for mark in marks)
-    warm = [mark.apart.get(WARM_UP, 0.0) for mark in marks]
+    timed = sum(mark.seconds for mark in runs) + sum(mark.readout_seconds for mark in marks)
+    warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks]
     return timed + (warm[-1] - warm[0] if warm else 0.0)
 
 

@@ -18,8 +18,8 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
 from orthobench.harness.executors.guard import Job
 from orthobench.harness.executors.waiting import Data, Waiting
-from orthobench.harness.executors.worker import Done, Judge, Reply, Request, Run
-from orthobench.harness.stopping import Ending, Stop
+from orthobench.harness.executors.worker import Done, JudgeRequest, Reply, Request, RunRequest
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome, Recording
 from orthobench.tools.processes import Process, Program, Replies
 
@@ -113,7 +113,7 @@ class Worker:
         """Begin a cell. Its points are asked for where the process may be killed in time."""
         self.cell, self.held = cell, (cell.problem, cell.seed)
         job = Job.of(cell, pickle.dumps(cell.solver))
-        self._ask(Run(job, journal=self.limits.timeout is not None))
+        self._ask(RunRequest(job, journal=self.limits.timeout is not None))
 
     def _ask(self, request: Request) -> None:
         """Send a request to the process; start one where there is none, or it died idle."""
@@ -132,7 +132,7 @@ class Worker:
         if reply is None:
             return self._crashed()
         if isinstance(reply, Done):
-            tainted = reply.outcome.stop.status is Ending.MEMORY
+            tainted = reply.outcome.stop.status is RunStatus.MEMORY
             return self._finish(reply.outcome, self.limits.isolate or tainted)
         self.recording.marks.append(reply.mark)
         self.recording.solutions.append(reply.solution)
@@ -143,7 +143,9 @@ class Worker:
         if time.monotonic() < self.deadline:
             return None
         limit = f"{self.limits.timeout:g} s"
-        return self._break_off(Stop(Ending.TIMEOUT, f"killed after its time limit of {limit}"))
+        return self._break_off(
+            Termination(RunStatus.TIMEOUT, f"killed after its time limit of {limit}")
+        )
 
     def close(self) -> None:
         """End the process."""
@@ -161,16 +163,16 @@ class Worker:
         if self.process is None:
             return None
         death = self.process.death()
-        return self._break_off(Stop(Ending.CRASHED, death.reason, death.stderr))
+        return self._break_off(Termination(RunStatus.CRASHED, death.reason, death.stderr))
 
-    def _break_off(self, stop: Stop) -> Event | None:
+    def _break_off(self, stop: Termination) -> Event | None:
         """Have the recorded points judged by a new process; without any, finish the cell."""
         request, recording = self.request, self.recording
-        if isinstance(request, Run) and recording.marks:
+        if isinstance(request, RunRequest) and recording.marks:
             self.close()
-            self._ask(Judge(request.job, recording, stop))
+            self._ask(JudgeRequest(request.job, recording, stop))
             return None
-        lost = request.stop if isinstance(request, Judge) else stop
+        lost = request.stop if isinstance(request, JudgeRequest) else stop
         return self._finish(Outcome(lost), fresh=True)
 
     def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:

@@ -16,8 +16,8 @@ from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Work
 from orthobench.harness.executors.transfer import PackedOracle
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import Budget, Ending, Stop
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import Budget, RunStatus, Termination
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 
 
@@ -62,7 +62,7 @@ class Rows:
 class Answer:
     """To the solver: why the run stops at the point that was sent last, or None."""
 
-    stop: Stop | None
+    stop: Termination | None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Need:
 class Point:
     """A recorded point of the run."""
 
-    mark: Mark
+    mark: Checkpoint
     solution: Solution
 
 
@@ -95,12 +95,12 @@ class Ask:
 class Ended:
     """From the solver: the run is over."""
 
-    stop: Stop
+    stop: Termination
 
 
 FromSolver: TypeAlias = Begun | Need | Point | Ask | Ended
 
-KNOWN = (Begun, Need, Point, Ask, Ended, Mark, Work, Stop, Ending)
+KNOWN = (Begun, Need, Point, Ask, Ended, Checkpoint, Work, Termination, RunStatus)
 """The classes that a message from a solver's process may have, beside solutions and arrays."""
 
 NUMPY = {
@@ -121,11 +121,11 @@ class _Reader(pickle.Unpickler):
         return _class(module, name)
 
 
-def _ending(kind: object, name: str) -> Ending:
+def _ending(kind: object, name: str) -> RunStatus:
     """Return an ending as Python 3.11.0 to 3.11.3 pickles it: the attribute of a class."""
-    if kind is not Ending or name not in Ending.__members__:
+    if kind is not RunStatus or name not in RunStatus.__members__:
         raise pickle.UnpicklingError("of the attributes of classes only endings are in a message")
-    return Ending[name]
+    return RunStatus[name]
 
 
 @cache

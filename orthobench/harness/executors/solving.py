@@ -29,8 +29,8 @@ from orthobench.harness.executors.worker import prepare_process, unimportable
 from orthobench.harness.judging import stop_of
 from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import record
-from orthobench.harness.stopping import Stop
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import Termination
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 from orthobench.tools.child import Channel
 from orthobench.tools.threads import limited
@@ -53,7 +53,7 @@ def main(channel: Channel, memory: int | None) -> None:
         channel.send(Ended(_run(start, packed_oracle, channel)))
 
 
-def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Stop:
+def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termination:
     """Run a solver on an oracle; return how the run ended."""
     try:
         with _collected_once():
@@ -91,7 +91,7 @@ def _collected_once() -> Iterator[None]:
         gc.enable()
 
 
-def _send(channel: Channel, mark: Mark, solution: Solution) -> None:
+def _send(channel: Channel, mark: Checkpoint, solution: Solution) -> None:
     channel.send(Point(mark, solution))
 
 
@@ -103,7 +103,7 @@ def _rows(channel: Channel, source: int, first: bool) -> Array | None:
     return reply.rows
 
 
-def _over(channel: Channel, mark: Mark, solution: Solution) -> Stop | None:
+def _over(channel: Channel, mark: Checkpoint, solution: Solution) -> Termination | None:
     """Ask whether the run stops at the point that was sent last."""
     del mark, solution
     reply: Answer = _asked(channel, Ask())

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from orthobench.contract.solution import Solution
     from orthobench.harness.executors.guard import Guard, Job
     from orthobench.harness.executors.messages import Point
-    from orthobench.harness.stopping import Stop
-    from orthobench.harness.trace import Mark, Outcome, Recording
+    from orthobench.harness.stopping import Termination
+    from orthobench.harness.trace import Checkpoint, Outcome, Recording
     from orthobench.tools.child import Channel
 
 
 @dataclass(frozen=True)
-class Run:
+class RunRequest:
     """Request: run a job; with `journal` send each point as it is recorded."""
 
     job: Job
@@ -29,12 +29,12 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Judge:
+class JudgeRequest:
     """Request: judge the points that a run had recorded before its process was gone."""
 
     job: Job
     recording: Recording
-    stop: Stop
+    stop: Termination
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Done:
     outcome: Outcome
 
 
-Request: TypeAlias = Run | Judge
+Request: TypeAlias = RunRequest | JudgeRequest
 Reply: TypeAlias = "Point | Done"
 """A recorded point of the run under way, or the end of the request."""
 
@@ -86,24 +86,24 @@ def prepare_process(channel: Channel, memory: int | None) -> None:
         _limit_memory(memory)
 
 
-def unimportable(error: Exception) -> Stop:
+def unimportable(error: Exception) -> Termination:
     """Return how a cell ended whose classes this process cannot import."""
-    from orthobench.harness.stopping import Ending, Stop
+    from orthobench.harness.stopping import RunStatus, Termination
     from orthobench.tools.paths import homeless
 
     where = homeless("".join(traceback.format_exception(error)))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
-    return Stop(Ending.ERROR, reason, where)
+    return Termination(RunStatus.ERROR, reason, where)
 
 
 def _outcome(request: Request, guard: Guard, channel: Channel) -> Outcome:
     from orthobench.harness.executors.guard import broken_off
     from orthobench.harness.executors.messages import Point
 
-    if isinstance(request, Judge):
+    if isinstance(request, JudgeRequest):
         return broken_off(request.job, request.recording, request.stop)
 
-    def journal(mark: Mark, solution: Solution) -> None:
+    def journal(mark: Checkpoint, solution: Solution) -> None:
         channel.send(Point(mark, solution))
 
     return guard.execute(request.job, journal if request.journal else None)

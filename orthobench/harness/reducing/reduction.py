@@ -26,7 +26,7 @@ from orthobench.harness.reducing.costs import (
 )
 from orthobench.harness.reducing.parts import AnySummarySolver, Blocks, Part
 from orthobench.harness.stopping import Budget
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.places import Place
 
 
@@ -108,7 +108,7 @@ class Reduction(Execution):
             self.seconds += spent if self._timed else spent - part.reading / self._engine.workers
             self._count(part)
 
-    def read(self) -> tuple[Mark, Solution]:
+    def read(self) -> tuple[Checkpoint, Solution]:
         """Return seconds and work so far, what was measured beside them, and the solution."""
         if self._last is None:
             reading, solution = 0.0, Solution(self._next.start.copy())
@@ -116,7 +116,7 @@ class Reduction(Execution):
             reading, solution = timed_call(partial(self.solver.finish, *self._last))
         check_solution(solution)
         work = replace(self.state.work)
-        return Mark(self.seconds, reading, work, apart=dict(self._spent)), solution
+        return Checkpoint(self.seconds, reading, work, extra_metrics=dict(self._spent)), solution
 
     def close(self) -> None:
         """End what was started for the run."""

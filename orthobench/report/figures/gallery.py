@@ -22,7 +22,7 @@ from orthobench.report.plots.images import (
     scale_notes,
 )
 from orthobench.report.plots.labels import legend_label
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ T = TypeVar("T")
 ROWS = 8
 """The most solvers on a page."""
 
-CellRow: TypeAlias = tuple[Entry | None, list[tuple[str, Image | None]]]
+CellRow: TypeAlias = tuple[SolverResult | None, list[tuple[str, Image | None]]]
 """A row of cells: its solver, or None for references; each image, or None, with its name."""
 
 
@@ -50,7 +50,7 @@ class Page:
         Images that are the same for all solvers.
     columns : sequence of str
         Names of the solvers' images.
-    rows : sequence of (Entry, mapping)
+    rows : sequence of (SolverResult, mapping)
         The solvers, and the images of each by name.
     most : int
         The most images side by side.
@@ -60,7 +60,7 @@ class Page:
     exhibition: Exhibition
     references: Mapping[str, Image]
     columns: Sequence[str]
-    rows: Sequence[tuple[Entry, Mapping[str, Image]]]
+    rows: Sequence[tuple[SolverResult, Mapping[str, Image]]]
     most: int
 
     @property
@@ -256,7 +256,7 @@ def _title(name: str, wide: float, layout: Layout) -> str:
 
 
 def _label_row(
-    fig: Figure, box: tuple[float, float, float, float], entry: Entry | None, layout: Layout
+    fig: Figure, box: tuple[float, float, float, float], entry: SolverResult | None, layout: Layout
 ) -> None:
     """Write the label of a row beside its first cell."""
     _, bottom, _, height = box

@@ -18,7 +18,7 @@ from orthobench.report.grouping import grouped
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.tools.files import make_folder, replacing
 from orthobench.tools.spreadsheets import write_csv
 
@@ -55,7 +55,7 @@ class FigureFile:
 
 
 def save_figures(
-    entries: Sequence[Entry],
+    entries: Sequence[SolverResult],
     directory: Path | str,
     *,
     style: str = "screen",
@@ -68,7 +68,7 @@ def save_figures(
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of any number of problems; a solver has the same style in all figures.
     directory : path
         Created if it does not exist; files of the same name are overwritten.
@@ -191,7 +191,7 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     return head + [[plot.name, *key, *(row.get(c, "") for c in columns)] for key, row in rows]
 
 
-def _all_problem_plots(entries: Sequence[Entry]) -> list[Plot]:
+def _all_problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots of all problems that some solver takes part in."""
     taking_part = (entry for entry in entries if not entry.refused)
     groups = grouped(taking_part, lambda entry: entry.problem)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orthobench.harness.identity import canonical
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import assignments, clean, duration
 from orthobench.report.grouping import grouped
-from orthobench.results.record import Record
 from orthobench.results.results import Results
+from orthobench.results.runs import Run
 from orthobench.tools import toml
 
 FEW = 5
@@ -71,14 +71,14 @@ class Progress:
         return duration((now - begin) / seen * to_come) if seen >= FEW else ""
 
 
-def chosen_to_come(suite: str, records: Sequence[Record]) -> int:
+def chosen_to_come(suite: str, records: Sequence[Run]) -> int:
     """Return how many runs follow from trials that are still to be chosen, and so not planned yet.
 
     Parameters
     ----------
     suite : str
         Its TOML.
-    records : sequence of Record
+    records : sequence of Run
     """
     seeds, tuning = _seeds(suite)
     pairs = grouped(records, lambda record: (record.problem.label, record.solver.label))
@@ -102,9 +102,9 @@ def _seeds(suite: str) -> tuple[int, int]:
     return (seeds, tried) if isinstance(seeds, int) and isinstance(tried, int) else (0, 0)
 
 
-def failure(record: Record) -> str:
+def failure(record: Run) -> str:
     """Return a failed run as a line of text."""
     tuned = f" {assignments(record.solver.tuned)}" if record.solver.tuned else ""
     who = f"{record.solver.label}{tuned} on {record.problem.label}, seed {record.seed}"
-    ending: Ending = record.stop.status
+    ending: RunStatus = record.stop.status
     return clean(f"{who}: {ending.value}: {record.stop.reason}")[:400]

@@ -35,7 +35,7 @@ from orthobench.report.plots.pareto import pareto_name
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools import toml
 
@@ -186,20 +186,23 @@ def page_content(
     )
 
 
-def _by_family(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    return grouped(entries, lambda entry: entry.facts.family)
+def _by_family(entries: Sequence[SolverResult]) -> dict[str, list[SolverResult]]:
+    return grouped(entries, lambda entry: entry.problem_info.family)
 
 
 def _answers(
-    family: str, entries: Sequence[Entry], ranked: Sequence[Ranked], runs: Mapping[str, RunMatrix]
+    family: str,
+    entries: Sequence[SolverResult],
+    ranked: Sequence[Ranked],
+    runs: Mapping[str, RunMatrix],
 ) -> list[Answer]:
     """Return the answers of one family."""
-    own = [r for r in ranked if r.entry.facts.family == family]
+    own = [r for r in ranked if r.entry.problem_info.family == family]
     return answers(_by_family(entries)[family], own, runs[family])
 
 
 def _problems(
-    entries: Sequence[Entry],
+    entries: Sequence[SolverResult],
     ranked: Sequence[Ranked],
     families: Sequence[Family],
     exhibitions: Sequence[Exhibition],
@@ -217,14 +220,17 @@ def _problems(
         ranking = rankings.get(name, [])
         own = [*problem_plots(group), *curves.get(name, [])] if ranking else []
         indices = range(len(plots), len(plots) + len(own))
-        family = by_name.get(group[0].facts.family)
+        family = by_name.get(group[0].problem_info.family)
         sections.append(problem_section(index, group, ranking, family, indices, paired))
         plots += own
     return tuple(sections), plots
 
 
 def _runs(
-    entries: Sequence[Entry], problems: Sequence[ProblemSection], plots: Sequence[Plot], suite: str
+    entries: Sequence[SolverResult],
+    problems: Sequence[ProblemSection],
+    plots: Sequence[Plot],
+    suite: str,
 ) -> dict[int, dict[str, EntryRuns]]:
     """Return the runs of each solver on each problem, by the index of the plot of its curves."""
     groups = grouped(entries, lambda entry: entry.problem)

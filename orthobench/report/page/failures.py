@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orthobench.report.formatting import assignments, clean
 from orthobench.report.ranking import Ranked
 from orthobench.results.results import Results
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def failure_groups(results: Results, ranked: Iterable[Ranked]) -> tuple[FailureG
     )
 
 
-def refusal_groups(entries: Sequence[Entry]) -> tuple[RefusalGroup, ...]:
+def refusal_groups(entries: Sequence[SolverResult]) -> tuple[RefusalGroup, ...]:
     """Return who takes no part in what: solvers refused on the same problems for one reason."""
     problems: dict[tuple[str, str], dict[str, None]] = {}
     for entry in entries:

@@ -12,7 +12,7 @@ from orthobench.report.formatting import clean, number
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import FAR
 from orthobench.report.standings import Standing
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 
 TINTS = (1.1, 2.0, 10.0)
 """The largest factors of cells with tint 0, 1 and 2; those above have tint 3."""
@@ -140,7 +140,7 @@ class FamilySection:
 
 def family_section(
     family: Family,
-    entries: Sequence[Entry],
+    entries: Sequence[SolverResult],
     ranked: Sequence[Ranked],
     ids: Mapping[str, str],
     answers: Sequence[Answer] = (),
@@ -151,7 +151,7 @@ def family_section(
     Parameters
     ----------
     family : Family
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of all problems, including those that take no part.
     ranked : sequence of Ranked
         The ranked entries of all problems, those that take part.

@@ -10,7 +10,7 @@ from typing import Any
 from orthobench.harness.identity import canonical
 from orthobench.report.formatting import clean, number, short
 from orthobench.report.plots.tuning import varied
-from orthobench.results.tuning import Entry, Trial
+from orthobench.results.tuning import SolverResult, Trial
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class HeatMap:
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
 
 
-def heat_maps(entries: Sequence[Entry]) -> Iterator[HeatMap]:
+def heat_maps(entries: Sequence[SolverResult]) -> Iterator[HeatMap]:
     """Yield the heat map of each solver on one problem that has two parameters tuned, or more."""
     for entry in entries:
         names = [] if entry.refused else varied(entry)
@@ -61,7 +61,7 @@ def heat_maps(entries: Sequence[Entry]) -> Iterator[HeatMap]:
             yield _heat_map(entry, names[0], names[1])
 
 
-def _heat_map(entry: Entry, down: str, across: str) -> HeatMap:
+def _heat_map(entry: SolverResult, down: str, across: str) -> HeatMap:
     held = {name: v for name, v in entry.chosen.items() if name not in (down, across)}
     trials = {
         (canonical({"": t.tuned[down]}), canonical({"": t.tuned[across]})): t
@@ -81,7 +81,7 @@ def _heat_map(entry: Entry, down: str, across: str) -> HeatMap:
     return HeatMap(entry.solver, clean(down), clean(across), shown, cells)
 
 
-def _values(entry: Entry, name: str) -> dict[str, Any]:
+def _values(entry: SolverResult, name: str) -> dict[str, Any]:
     """Return the values of a parameter, numbers in order, by what tells them apart."""
     values = [t.tuned[name] for t in entry.trials]
     if all(isinstance(v, (int, float)) for v in values):
@@ -89,7 +89,7 @@ def _values(entry: Entry, name: str) -> dict[str, Any]:
     return {canonical({"": value}): value for value in values}
 
 
-def _cell(entry: Entry, trial: Trial | None, scores: Sequence[float]) -> HeatCell:
+def _cell(entry: SolverResult, trial: Trial | None, scores: Sequence[float]) -> HeatCell:
     if trial is None:
         return HeatCell()
     text = number(trial.score) if math.isfinite(trial.score) else "failed"

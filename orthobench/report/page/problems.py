@@ -22,8 +22,8 @@ from orthobench.report.page.heat_maps import HeatMap, heat_maps
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import factor_text, interval_text, sentence
-from orthobench.results.record import Record
-from orthobench.results.tuning import Entry
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.paired import Comparison, Decision
 from orthobench.stats.values import COSTS
@@ -147,7 +147,7 @@ class ProblemSection:
 
 def problem_section(
     index: int,
-    entries: Sequence[Entry],
+    entries: Sequence[SolverResult],
     ranked: Sequence[Ranked],
     family: Family | None,
     plots: Iterable[int],
@@ -159,7 +159,7 @@ def problem_section(
     ----------
     index : int
         The place of the problem among all of the page.
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         All of its entries.
     ranked : sequence of Ranked
         Those that take part, best first.
@@ -203,7 +203,7 @@ def problem_section(
     )  # fmt: skip
 
 
-def _facts(record: Record, metric: str, seeds: int) -> tuple[str, ...]:
+def _facts(record: Run, metric: str, seeds: int) -> tuple[str, ...]:
     goal = f"final {metric}, smaller is better"
     facts = (clean(record.problem.family), goal, plural(seeds, "seed"), budget_text(record.budget))
     return tuple(fact for fact in facts if fact)
@@ -227,7 +227,7 @@ def _row(ranked: Ranked, effort: str) -> Row:
     )
 
 
-def _chosen(entry: Entry) -> str:
+def _chosen(entry: SolverResult) -> str:
     """Return the chosen parameters, and from how many trials."""
     trials = len(entry.trials)
     return assignments(entry.chosen) + f" of {plural(trials, 'trial')}" * (trials > 1)

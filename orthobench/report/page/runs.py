@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orthobench.report.formatting import assignments, clean
-from orthobench.results.record import Record
-from orthobench.results.tuning import Entry
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 from orthobench.tools import toml
 
 SEED = "\0"
@@ -57,12 +57,12 @@ class Endings:
         return self.texts.setdefault(text, len(self.texts))
 
 
-def entry_runs(entry: Entry, suite: str) -> EntryRuns:
+def entry_runs(entry: SolverResult, suite: str) -> EntryRuns:
     """Return the runs of one solver on one problem that its curve summarizes.
 
     Parameters
     ----------
-    entry : Entry
+    entry : SolverResult
     suite : str
         The suite as TOML; empty where it was given as Python objects.
     """
@@ -75,13 +75,13 @@ def entry_runs(entry: Entry, suite: str) -> EntryRuns:
     return EntryRuns(assignments(parameters), command, runs)
 
 
-def _load(record: Record) -> str:
+def _load(record: Run) -> str:
     """Return the load of each core before and after a run; empty where it is not known."""
     shares = [one.average / one.processors for one in record.load or () if one.average is not None]
     return f"{shares[0]:.2f}, {shares[1]:.2f}" if len(shares) == 2 else ""
 
 
-def _command(record: Record, suite: str) -> tuple[str, ...]:
+def _command(record: Run, suite: str) -> tuple[str, ...]:
     """Return the command that runs a record's cell alone, split where its seed goes."""
     table = _table(suite)
     solver = _named(table.get("solver"), record.solver.label)

@@ -10,11 +10,11 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.harness.placement import TRANSFER
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import clean, listed, number
 from orthobench.report.plots.labels import about, axis_label
 from orthobench.report.plots.sweeps import DECADE, Sweep, sweeps
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread, spread_name
 from orthobench.stats.crossings import crossings
 from orthobench.stats.values import COSTS, final
@@ -49,7 +49,7 @@ class Pair:
     solver: str
     base: str
     other: str
-    entries: Mapping[float, tuple[Entry, Entry]]
+    entries: Mapping[float, tuple[SolverResult, SolverResult]]
 
     @property
     def label(self) -> str:
@@ -101,23 +101,23 @@ class Row:
     even: str
 
 
-def break_evens(entries: Sequence[Entry]) -> list[Plot]:
+def break_evens(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return a plot for each sweep in which solvers run at several places.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         Runs that measured something beside time are left out.
     """
     return [break_even(swept, found) for swept, found in _compared(entries)]
 
 
-def break_even_rows(entries: Sequence[Entry]) -> list[Row]:
+def break_even_rows(entries: Sequence[SolverResult]) -> list[Row]:
     """Return the table of the break-evens of these entries."""
     return [_row(swept, pair) for swept, found in _compared(entries) for pair in found]
 
 
-def _compared(entries: Sequence[Entry]) -> list[tuple[Sweep, list[Pair]]]:
+def _compared(entries: Sequence[SolverResult]) -> list[tuple[Sweep, list[Pair]]]:
     timed = [entry for entry in entries if not any(r.measure for r in entry.records)]
     found = [(swept, pairs(swept)) for swept in sweeps(timed, FEWEST) if _grows(swept)]
     return [(swept, pairs) for swept, pairs in found if pairs]
@@ -136,7 +136,7 @@ def _row(swept: Sweep, pair: Pair) -> Row:
 
 def pairs(swept: Sweep) -> list[Pair]:
     """Return each solver of a sweep at its first place and at each other one."""
-    by_solver: dict[str, dict[str, dict[float, Entry]]] = {}
+    by_solver: dict[str, dict[str, dict[float, SolverResult]]] = {}
     for size, group in swept.entries.items():
         for entry in group:
             on = str(entry.records[0].solver.parameters.get("on", ""))
@@ -213,7 +213,7 @@ def _sentences(swept: Sweep, found: Sequence[Pair]) -> list[str]:
     return said or ["between these sizes no place overtakes another"]
 
 
-def _ratio(base: Entry, other: Entry, time: str) -> tuple[float, float, float]:
+def _ratio(base: SolverResult, other: SolverResult, time: str) -> tuple[float, float, float]:
     """Return median, low and high over the seeds that both have; NaN where a run failed."""
     theirs = {record.seed: record for record in other.finished}
     both = [(record, theirs[record.seed]) for record in base.finished if record.seed in theirs]
@@ -225,8 +225,8 @@ def _ratio(base: Entry, other: Entry, time: str) -> tuple[float, float, float]:
     return float(median), float(low), float(high)
 
 
-def _seconds(time: str) -> Callable[[Mark], float]:
-    def seconds(mark: Mark) -> float:
+def _seconds(time: str) -> Callable[[Checkpoint], float]:
+    def seconds(mark: Checkpoint) -> float:
         moved = mark.metrics.get(TRANSFER, 0.0) if time == MOVED else 0.0
         return COSTS["seconds"](mark) + moved
 

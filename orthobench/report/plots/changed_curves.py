@@ -9,18 +9,18 @@ from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.report.formatting import clean
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import LINES, Style, solver_styles
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 
 SIDES = ("A", "B")
 """The names of the two stores."""
 
 
-def changed_curves(pairs: Sequence[tuple[Entry, Entry]]) -> Plot:
+def changed_curves(pairs: Sequence[tuple[SolverResult, SolverResult]]) -> Plot:
     """Return the convergence plot of one problem in two stores, of one solver after the other.
 
     Parameters
     ----------
-    pairs : sequence of (Entry, Entry)
+    pairs : sequence of (SolverResult, SolverResult)
         The entries of a solver in A and in B, in the order in which solvers are offered.
     """
     plots = {clean(pair[0].solver): convergence(sided(pair)) for pair in pairs}
@@ -42,7 +42,7 @@ def changed_curves(pairs: Sequence[tuple[Entry, Entry]]) -> Plot:
     )
 
 
-def sided(pair: tuple[Entry, Entry]) -> tuple[Entry, Entry]:
+def sided(pair: tuple[SolverResult, SolverResult]) -> tuple[SolverResult, SolverResult]:
     """Return the entries of a solver in A and in B, with names that say so."""
     one, other = (
         replace(entry, solver=f"{entry.solver} in {side}")

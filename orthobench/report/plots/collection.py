@@ -21,16 +21,16 @@ from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.report.ranking import rank
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 
 
-def problem_plots(entries: Sequence[Entry]) -> list[Plot]:
+def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots of one problem: convergence, and tuning where there was any.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem, at least one that takes part.
     """
     tuned = [tuning(entries)] if tunings(entries) else []
@@ -38,7 +38,7 @@ def problem_plots(entries: Sequence[Entry]) -> list[Plot]:
 
 
 def comparison_plots(
-    entries: Sequence[Entry],
+    entries: Sequence[SolverResult],
     families: Sequence[Family] | None = None,
     runs: Mapping[str, RunMatrix] | None = None,
 ) -> list[Plot]:
@@ -51,7 +51,7 @@ def comparison_plots(
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
     families : sequence of Family, optional
         The conclusions about each family, if they are known already: they take a while.
     runs : mapping, optional
@@ -60,7 +60,7 @@ def comparison_plots(
     known = conclusions(rank(entries)) if families is None else families
     with_ranks = {family.name: family for family in known if family.ranks is not None}
     plots: list[Plot] = []
-    for name, group in grouped(entries, lambda entry: entry.facts.family).items():
+    for name, group in grouped(entries, lambda entry: entry.problem_info.family).items():
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         own = runs[name] if runs else run_matrix(group)

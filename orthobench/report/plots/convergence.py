@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import listed
 from orthobench.report.plots.labels import TOTAL, about, axis_label, legend_label
-from orthobench.results.record import Record
-from orthobench.results.tuning import Entry
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.curves import Traces
 from orthobench.stats.values import COSTS, others_cost
 
 
-def convergence(entries: Sequence[Entry]) -> Plot:
+def convergence(entries: Sequence[SolverResult]) -> Plot:
     """Return the convergence plot of one problem: metrics against samples, seconds, ...
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem, at least one; a solver that takes no part is left out.
     """
     taking_part = [entry for entry in entries if not entry.refused]
@@ -40,23 +40,23 @@ def convergence(entries: Sequence[Entry]) -> Plot:
     )
 
 
-def first_panel(entries: Sequence[Entry]) -> Panel:
+def first_panel(entries: Sequence[SolverResult]) -> Panel:
     """Return the panel of the convergence plot that is shown first.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem that take part, at least one.
     """
     return _panel(_traces(entries), _costs(entries)[0], _metrics(entries)[0])
 
 
-def _traces(entries: Sequence[Entry]) -> list[tuple[Entry, Traces]]:
+def _traces(entries: Sequence[SolverResult]) -> list[tuple[SolverResult, Traces]]:
     runs = [(entry, entry.finished) for entry in entries]
     return [(entry, Traces(own, [r.seed for r in own])) for entry, own in runs if own]
 
 
-def _panel(traces: Sequence[tuple[Entry, Traces]], x: str, metric: str) -> Panel:
+def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -> Panel:
     """Return the median curve of every solver, with a band over its seeds."""
     seeds = max((len(entry.seeds) for entry, _ in traces), default=1)
     return Panel(
@@ -67,7 +67,7 @@ def _panel(traces: Sequence[tuple[Entry, Traces]], x: str, metric: str) -> Panel
     )
 
 
-def _series(entry: Entry, traces: Traces, x: str, metric: str) -> Series:
+def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
     cost = "flops" if x == TOTAL else x
     before = others_cost(entry, COSTS[cost]) if x == TOTAL else 0.0
     curve = traces.curve(cost, metric)
@@ -79,27 +79,27 @@ def _series(entry: Entry, traces: Traces, x: str, metric: str) -> Series:
     )  # fmt: skip
 
 
-def _about_ends(entries: Sequence[Entry]) -> list[str]:
+def _about_ends(entries: Sequence[SolverResult]) -> list[str]:
     reasons = sorted({_ended(entry) for entry in entries} - {""})
     where = "| where all runs of a solver ended before their budget"
     return [f"{where}: {listed(reasons)}"] if reasons else []
 
 
-def _ended(entry: Entry) -> str:
+def _ended(entry: SolverResult) -> str:
     """Return why all runs ended before their budget; empty where they did not for one reason."""
     endings = {_ending(record) for record in entry.finished}
     return endings.pop() if len(endings) == 1 else ""
 
 
-def _ending(record: Record) -> str:
-    if record.stop.status is Ending.TARGET:
+def _ending(record: Run) -> str:
+    if record.stop.status is RunStatus.TARGET:
         return "target reached"
-    if record.stop.status is not Ending.DONE:
+    if record.stop.status is not RunStatus.DONE:
         return ""
     return "converged" if record.stop.reason.startswith("converged") else "data used up"
 
 
-def _costs(entries: Sequence[Entry]) -> tuple[str, ...]:
+def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     """Return the costs to draw against, the one that is shown first being first.
 
     That is samples where all solvers draw some, and floating-point operations otherwise. Where no
@@ -113,7 +113,7 @@ def _costs(entries: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(costs))
 
 
-def _metrics(entries: Sequence[Entry]) -> tuple[str, ...]:
+def _metrics(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     """Return all metrics, first the one that the runs have a target for, or else the primary."""
     records = [record for entry in entries for record in entry.records]
     shown = [record.target or record.problem.primary for record in records]

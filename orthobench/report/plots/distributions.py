@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.report.formatting import budget_text, clean, plural
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.profiles import Distribution
 from orthobench.stats.targets import RunMatrix
 from orthobench.tools.arrays import Array
@@ -27,12 +27,12 @@ NAMED = 3
 """The most problems that a caption names."""
 
 
-def costs(entries: Sequence[Entry]) -> tuple[str, ...]:
+def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     """Return the costs that solvers can be compared by; samples where all of them draw some.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one family.
     """
     marks = [r.trace[-1] for e in entries if not e.refused for r in e.records if len(r.trace) > 1]
@@ -68,12 +68,12 @@ def distribution_panel(
     return Panel(x, y, series, stepped=True)
 
 
-def caption(entries: Sequence[Entry], runs: RunMatrix, explanation: str) -> tuple[str, ...]:
+def caption(entries: Sequence[SolverResult], runs: RunMatrix, explanation: str) -> tuple[str, ...]:
     """Return the caption: budget, number of instances, and which count as unsolved, and why.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one family.
     runs : RunMatrix
         Their runs.
@@ -84,7 +84,7 @@ def caption(entries: Sequence[Entry], runs: RunMatrix, explanation: str) -> tupl
     planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
     waiting = len(planned) - len(runs.instances)
     parts = (
-        entries[0].facts.family,
+        entries[0].problem_info.family,
         _budget(entries),
         _size(runs),
         explanation,
@@ -128,7 +128,7 @@ def _first_names(names: Sequence[str]) -> str:
     return ", ".join([*map(clean, names[:NAMED]), *more])
 
 
-def _budget(entries: Sequence[Entry]) -> str:
+def _budget(entries: Sequence[SolverResult]) -> str:
     budgets = {budget_text(record.budget) for entry in entries for record in entry.records}
     return budgets.pop() if len(budgets) == 1 else "problems have budgets of their own"
 

@@ -11,7 +11,7 @@ from orthobench.errors import unknown
 from orthobench.report.formatting import clean
 from orthobench.report.plots.distributions import caption, costs, distribution_panel
 from orthobench.report.plots.labels import axis_label
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.profiles import LADDER, PRECISIONS, ecdf
 from orthobench.stats.targets import RunMatrix, run_matrix
 
@@ -20,12 +20,12 @@ TARGETS = (RELATIVE, ABSOLUTE)
 """The targets on offer: parts of the gap of each instance, and absolute precisions."""
 
 
-def targets_reached(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
+def targets_reached(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Plot:
     """Return the ECDFs of one family: a panel for each cost.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of all problems of the family, at least one of which takes part.
     runs : RunMatrix, optional
         Their runs, if they are collected already.
@@ -38,7 +38,7 @@ def targets_reached(entries: Sequence[Entry], runs: RunMatrix | None = None) -> 
         f"{PRECISIONS[-1]:g} above that best value; the cost is that of the first such checkpoint"
     )
     return Plot(
-        name=f"{clean(entries[0].facts.family)}: targets reached",
+        name=f"{clean(entries[0].problem_info.family)}: targets reached",
         kind="ecdf",
         choices={"cost": offered, "targets": TARGETS},
         draw=lambda key: ecdf_panel(runs, *key),

@@ -13,7 +13,7 @@ from orthobench.report.formatting import clean
 from orthobench.report.plots.arc_length import points_at
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.labels import legend_label
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 
 POINTS = 2000
 """The most points of a curve that are drawn."""
@@ -29,14 +29,14 @@ class Overlay:
         Empty where there are references only.
     labels : (str, str)
         Of the x and the y axis.
-    curves : tuple of (Entry, Curve)
+    curves : tuple of (SolverResult, Curve)
     references : mapping
         Curves that are the same for all solvers, by name.
     """
 
     name: str
     labels: tuple[str, str]
-    curves: tuple[tuple[Entry, Curve], ...]
+    curves: tuple[tuple[SolverResult, Curve], ...]
     references: Mapping[str, Curve]
 
 
@@ -95,7 +95,7 @@ def overlays(exhibition: Exhibition) -> list[Overlay]:
     references: dict[tuple[str, str], dict[str, Curve]] = {}
     for name, curve in exhibition.references(Curve).items():
         references.setdefault(_labels(curve), {})[name] = curve
-    groups: dict[tuple[str, tuple[str, str]], list[tuple[Entry, Curve]]] = {}
+    groups: dict[tuple[str, tuple[str, str]], list[tuple[SolverResult, Curve]]] = {}
     for entry, own in exhibition.own(Curve):
         for name, curve in own.items():
             groups.setdefault((name, _labels(curve)), []).append((entry, curve))

@@ -10,11 +10,11 @@ from typing import TypeAlias, TypeVar
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.report.formatting import budget_text, clean
 from orthobench.report.grouping import grouped
-from orthobench.results.record import Record
-from orthobench.results.tuning import Entry
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import final, metric_of
 
-Load: TypeAlias = Callable[[Iterable[Record]], Mapping[str, Mapping[str, Exhibit]]]
+Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 """A function that returns the exhibits of runs by their keys, such as `Results.exhibits`."""
 
 E = TypeVar("E", Image, Curve)
@@ -31,9 +31,9 @@ class Exhibition:
     ----------
     problem : str
     seed : int
-    entries : tuple of Entry
+    entries : tuple of SolverResult
         All that take part.
-    shown : tuple of (Entry, mapping)
+    shown : tuple of (SolverResult, mapping)
         Those that have exhibits, with these by name.
     absent : tuple of str
         A sentence about each of the others, with the reason.
@@ -41,8 +41,8 @@ class Exhibition:
 
     problem: str
     seed: int
-    entries: tuple[Entry, ...]
-    shown: tuple[tuple[Entry, Mapping[str, Exhibit]], ...]
+    entries: tuple[SolverResult, ...]
+    shown: tuple[tuple[SolverResult, Mapping[str, Exhibit]], ...]
     absent: tuple[str, ...]
 
     def references(self, kind: type[E]) -> dict[str, E]:
@@ -54,7 +54,7 @@ class Exhibition:
                     found.setdefault(clean(name), exhibit)
         return found
 
-    def own(self, kind: type[E]) -> list[tuple[Entry, dict[str, E]]]:
+    def own(self, kind: type[E]) -> list[tuple[SolverResult, dict[str, E]]]:
         """Return each solver's own exhibits of a kind, by name."""
         return [(entry, _own(exhibits, kind)) for entry, exhibits in self.shown]
 
@@ -74,7 +74,7 @@ class Exhibition:
         return tuple(part for part in (*families, *budgets, which, *more) if part)
 
 
-def exhibitions(entries: Sequence[Entry], load: Load) -> list[Exhibition]:
+def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]:
     """Return the exhibition of each problem on which any solver has exhibits.
 
     It shows the chosen trial of each solver at the `typical_seed`. A solver that does not take
@@ -82,7 +82,7 @@ def exhibitions(entries: Sequence[Entry], load: Load) -> list[Exhibition]:
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of any number of problems.
     load : callable
         Returns the exhibits of runs; called once.
@@ -98,7 +98,7 @@ def exhibitions(entries: Sequence[Entry], load: Load) -> list[Exhibition]:
     return [exhibition for exhibition in found if exhibition.shown]
 
 
-def typical_seed(entries: Sequence[Entry]) -> int:
+def typical_seed(entries: Sequence[SolverResult]) -> int:
     """Return the seed at which most solvers have a run, and these are nearest to their medians.
 
     Among the seeds with the most runs, it is the one with the smallest sum over the solvers of the
@@ -107,7 +107,7 @@ def typical_seed(entries: Sequence[Entry]) -> int:
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem, at least one.
     """
     runs: dict[int, int] = dict.fromkeys((s for entry in entries for s in entry.seeds), 0)
@@ -126,10 +126,10 @@ def typical_seed(entries: Sequence[Entry]) -> int:
 def _exhibition(
     problem: str,
     seed: int,
-    entries: Sequence[Entry],
+    entries: Sequence[SolverResult],
     exhibits: Mapping[str, Mapping[str, Exhibit]],
 ) -> Exhibition:
-    shown: list[tuple[Entry, Mapping[str, Exhibit]]] = []
+    shown: list[tuple[SolverResult, Mapping[str, Exhibit]]] = []
     absent: list[str] = []
     for entry in entries:
         record = _at(entry, seed)
@@ -141,11 +141,11 @@ def _exhibition(
     return Exhibition(problem, seed, tuple(entries), tuple(shown), tuple(absent))
 
 
-def _at(entry: Entry, seed: int) -> Record | None:
+def _at(entry: SolverResult, seed: int) -> Run | None:
     return next((record for record in entry.records if record.seed == seed), None)
 
 
-def _why_absent(record: Record | None) -> str:
+def _why_absent(record: Run | None) -> str:
     if record is None:
         return "there is no finished run"
     if not record.failed:

@@ -12,19 +12,19 @@ from orthobench.report.formatting import clean
 from orthobench.report.plots.distributions import caption, costs
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.plots.profiles import ACCURACIES
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.expected import expected_costs
 from orthobench.stats.targets import RunMatrix, run_matrix
 
 BAND = "95 % interval over seeds"
 
 
-def expected(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
+def expected(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Plot:
     """Return the expected costs on the problems of one family: a panel for each cost and accuracy.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of all problems of the family, at least one of which takes part.
     runs : RunMatrix, optional
         Their runs, if they are collected already.
@@ -37,7 +37,7 @@ def expected(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
         "bar: so few did that the interval has no upper end"
     )
     return Plot(
-        name=f"{clean(entries[0].facts.family)}: expected cost to a target",
+        name=f"{clean(entries[0].problem_info.family)}: expected cost to a target",
         kind="expected",
         choices={"cost": offered, "accuracy": tuple(ACCURACIES)},
         draw=lambda key: expected_panel(runs, *key),

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from orthobench.report.formatting import assignments, budget_text, clean
-from orthobench.results.record import Record
+from orthobench.results.runs import Run
 from orthobench.results.traces import finite
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.values import final, metric_of
 
@@ -32,7 +32,7 @@ def axis_label(key: str) -> str:
     return COST_LABELS.get(key) or clean(key.replace("_", " "))
 
 
-def legend_label(entry: Entry) -> str:
+def legend_label(entry: SolverResult) -> str:
     """Return a solver's label in a legend, with its chosen parameters and its failures.
 
     A run whose primary metric is not finite at its end has failed, as in the tables.
@@ -46,13 +46,13 @@ def legend_label(entry: Entry) -> str:
 
 
 def about(
-    entries: Sequence[Entry], *more: str, banded: bool = True, crossed: bool = True
+    entries: Sequence[SolverResult], *more: str, banded: bool = True, crossed: bool = True
 ) -> tuple[str, ...]:
     """Return the caption of a plot: families, budgets, seeds, and what bands and crosses are.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
     more : str
         Further parts of the caption.
     banded, crossed : bool
@@ -72,7 +72,7 @@ def about(
     return tuple(part for part in parts if part)
 
 
-def _crosses(records: Sequence[Record]) -> str:
+def _crosses(records: Sequence[Run]) -> str:
     if not all(finite(record.trace) for record in records):
         return "× where a run failed or its metric was no longer finite"
     return "× where a run failed" if any(record.failed for record in records) else ""

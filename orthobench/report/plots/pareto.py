@@ -13,7 +13,7 @@ from orthobench.report.formatting import clean, plural
 from orthobench.report.plots.distributions import caption, costs
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.plots.profiles import COST_NAMES
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.profiles import LADDER
 from orthobench.stats.ranks import block_means
@@ -47,18 +47,18 @@ class Ends:
     problems: tuple[str, ...]
 
 
-def pareto(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
+def pareto(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Plot:
     """Return the plot of quality against cost of one family, a point for each solver.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of all problems of the family, at least one of which takes part.
     runs : RunMatrix, optional
         Their runs, if they are collected already.
     """
     runs, offered = runs or run_matrix(entries), costs(entries)
-    blocks = {entry.problem: entry.facts.name for entry in entries}
+    blocks = {entry.problem: entry.problem_info.name for entry in entries}
     found = ends(runs)
 
     def draw(key: Key) -> Panel:
@@ -76,7 +76,7 @@ def pareto(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
         f"any solver reached, median over the seeds; at least {LEAST:g}, and 1 where runs failed"
     )
     return Plot(
-        name=pareto_name(entries[0].facts.family),
+        name=pareto_name(entries[0].problem_info.family),
         kind="pareto",
         choices={"cost": offered},
         draw=draw,

@@ -8,7 +8,7 @@ from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench.errors import unknown
 from orthobench.report.formatting import clean
 from orthobench.report.plots.distributions import caption, costs, distribution_panel
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.profiles import performance_profile
 from orthobench.stats.targets import RunMatrix, run_matrix
 
@@ -23,12 +23,12 @@ COST_NAMES: Mapping[str, str] = {
 }
 
 
-def profile(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
+def profile(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Plot:
     """Return the performance profiles of one family: a panel for each cost and accuracy.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of all problems of the family, at least one of which takes part.
     runs : RunMatrix, optional
         Their runs, if they are collected already.
@@ -40,7 +40,7 @@ def profile(entries: Sequence[Entry], runs: RunMatrix | None = None) -> Plot:
         "checkpoint"
     )
     return Plot(
-        name=f"{clean(entries[0].facts.family)}: performance profiles",
+        name=f"{clean(entries[0].problem_info.family)}: performance profiles",
         kind="profile",
         choices={"cost": offered, "accuracy": tuple(ACCURACIES)},
         draw=lambda key: profile_panel(runs, *key),

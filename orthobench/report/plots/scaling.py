@@ -10,12 +10,12 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.harness.reducing.costs import WORKERS, efficiency
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import clean, number
 from orthobench.report.grouping import grouped
 from orthobench.report.plots.labels import about, axis_label
 from orthobench.report.plots.sweeps import sweeps
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread, spread_name
 
 EFFICIENCY, SECONDS = VALUES = ("efficiency", "seconds")
@@ -38,7 +38,7 @@ class Scaling:
     """
 
     solver: str
-    entries: Mapping[int, Entry]
+    entries: Mapping[int, SolverResult]
 
     def points(self, value: str) -> list[tuple[float, float, float, float]]:
         """Return workers, and median, low and high of a value over seeds.
@@ -52,14 +52,14 @@ class Scaling:
         return [(n, *_spread(entry, alone, value)) for n, entry in self.entries.items()]
 
 
-def scalings(entries: Sequence[Entry]) -> list[Plot]:
+def scalings(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots of strong scaling of each problem, and of weak scaling of each sweep.
 
     Strong: the same samples on more workers. Weak: as many more samples as there are more workers.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
     """
     own = [entry for entry in entries if workers_of(entry)]
     problems = grouped(own, lambda entry: entry.problem).items()
@@ -68,21 +68,21 @@ def scalings(entries: Sequence[Entry]) -> list[Plot]:
     return [plot for plot in plots if plot is not None]
 
 
-def workers_of(entry: Entry) -> int:
+def workers_of(entry: SolverResult) -> int:
     """Return the number of workers of the runs of an entry; 0 where they are not over blocks."""
     found = (record.trace[-1].metrics.get(WORKERS, 0) for record in entry.finished if record.trace)
     return int(max(found, default=0))
 
 
-def strong(entries: Iterable[Entry]) -> list[Scaling]:
+def strong(entries: Iterable[SolverResult]) -> list[Scaling]:
     """Return the solvers of a problem that ran on one worker, and on more."""
     return _scalings(entries, lambda alone, entry: _samples(alone) == _samples(entry))
 
 
-def weak(entries: Iterable[Entry]) -> list[Scaling]:
+def weak(entries: Iterable[SolverResult]) -> list[Scaling]:
     """Return the solvers of a sweep that ran on more workers with as many more samples."""
 
-    def alike(alone: Entry, entry: Entry) -> bool:
+    def alike(alone: SolverResult, entry: SolverResult) -> bool:
         each = _samples(entry) / workers_of(entry)
         return abs(each - _samples(alone)) <= SAME * _samples(alone)
 
@@ -134,13 +134,15 @@ def scaling_panel(found: Sequence[Scaling], y: str) -> Panel:
     )
 
 
-def _scalings(entries: Iterable[Entry], belongs: Callable[[Entry, Entry], bool]) -> list[Scaling]:
+def _scalings(
+    entries: Iterable[SolverResult], belongs: Callable[[SolverResult, SolverResult], bool]
+) -> list[Scaling]:
     found = []
     for solver, group in grouped(entries, _solver).items():
         ordered = sorted(group, key=lambda e: (workers_of(e), _samples(e), -_on_dask(e)))
         if not ordered or workers_of(ordered[0]) != 1:
             continue
-        own: dict[int, Entry] = {}
+        own: dict[int, SolverResult] = {}
         for entry in ordered:
             if belongs(ordered[0], entry):
                 own.setdefault(workers_of(entry), entry)
@@ -148,19 +150,19 @@ def _scalings(entries: Iterable[Entry], belongs: Callable[[Entry, Entry], bool])
     return found
 
 
-def _solver(entry: Entry) -> str:
+def _solver(entry: SolverResult) -> str:
     return entry.solver.replace(f" on={_place(entry)}", "")
 
 
-def _place(entry: Entry) -> str:
+def _place(entry: SolverResult) -> str:
     return str(entry.records[0].solver.parameters.get("on", ""))
 
 
-def _on_dask(entry: Entry) -> bool:
+def _on_dask(entry: SolverResult) -> bool:
     return _place(entry).startswith("dask")
 
 
-def _samples(entry: Entry) -> int:
+def _samples(entry: SolverResult) -> int:
     return max((r.trace[-1].work.samples for r in entry.finished if r.trace), default=0)
 
 
@@ -171,7 +173,9 @@ def _series(one: Scaling, y: str) -> Series:
     return Series(clean(one.solver + at), workers, median, low, high, solver=colour)
 
 
-def _spread(entry: Entry, alone: Mapping[int, Mark], value: str) -> tuple[float, float, float]:
+def _spread(
+    entry: SolverResult, alone: Mapping[int, Checkpoint], value: str
+) -> tuple[float, float, float]:
     """Return median, low and high over the seeds that also ran alone; NaN where a run failed."""
     lasts = [(alone.get(r.seed), None if r.failed else r.trace[-1]) for r in entry.finished]
     both = [(one, last) for one, last in lasts if one and last]
@@ -182,6 +186,6 @@ def _spread(entry: Entry, alone: Mapping[int, Mark], value: str) -> tuple[float,
     return float(median), float(low), float(high)
 
 
-def _efficiency(alone: Mark, last: Mark) -> float:
+def _efficiency(alone: Checkpoint, last: Checkpoint) -> float:
     more = last.work.samples / alone.work.samples
     return more * efficiency(alone.metrics, last.metrics, last.seconds)

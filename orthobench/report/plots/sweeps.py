@@ -11,7 +11,7 @@ from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.harness.identity import canonical
 from orthobench.report.formatting import clean
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.values import cost_or_metric, final_spread
 
@@ -37,7 +37,7 @@ class Sweep:
 
     name: str
     parameter: str
-    entries: Mapping[float, Sequence[Entry]]
+    entries: Mapping[float, Sequence[SolverResult]]
 
     @property
     def solvers(self) -> list[str]:
@@ -45,7 +45,7 @@ class Sweep:
         return list(dict.fromkeys(entry.solver for entry in self.all))
 
     @property
-    def all(self) -> list[Entry]:
+    def all(self) -> list[SolverResult]:
         """The entries of all values."""
         return [entry for group in self.entries.values() for entry in group]
 
@@ -67,25 +67,25 @@ class Sweep:
         ]
 
 
-def sweeps(entries: Sequence[Entry], fewest: int = FEWEST) -> list[Sweep]:
+def sweeps(entries: Sequence[SolverResult], fewest: int = FEWEST) -> list[Sweep]:
     """Return all sweeps that the problems of a suite contain.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         Solvers that take no part are left out.
     fewest : int
         The fewest values of a parameter.
     """
-    groups: dict[tuple[str, str, str, str], dict[float, list[Entry]]] = {}
+    groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
     for entry in entries:
-        settings = entry.facts.parameters
+        settings = entry.problem_info.parameters
         for name, value in settings.items() if entry.finished and not entry.refused else ():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             rest = canonical({k: v for k, v in settings.items() if k != name})
             level = "" if entry.level is None else f", {entry.level}"
-            key = (entry.facts.name, name, rest, level)
+            key = (entry.problem_info.name, name, rest, level)
             groups.setdefault(key, {}).setdefault(value, []).append(entry)
     return [
         Sweep(_name(key, members, entries), key[1], dict(sorted(members.items())))
@@ -153,13 +153,13 @@ def _label(swept: Sweep, solver: str) -> str:
 
 def _name(
     key: tuple[str, str, str, str],
-    members: Mapping[float, Sequence[Entry]],
-    entries: Sequence[Entry],
+    members: Mapping[float, Sequence[SolverResult]],
+    entries: Sequence[SolverResult],
 ) -> str:
     """Return the name of a sweep; see `Sweep`."""
     recipe, parameter, _, level = key
-    own = next(iter(members.values()))[0].facts.parameters
-    alike = [e.facts.parameters for e in entries if e.facts.name == recipe]
+    own = next(iter(members.values()))[0].problem_info.parameters
+    alike = [e.problem_info.parameters for e in entries if e.problem_info.name == recipe]
     differing = (
         f" {name}={value}"
         for name, value in own.items()

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import assignments, clean
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
-from orthobench.results.tuning import Entry, Trial
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.values import COSTS, final, metric_of
 
@@ -48,18 +48,18 @@ class Front:
         return clean(f"{self.solver}{note}")
 
 
-def tradeoffs(entries: Sequence[Entry]) -> list[Plot]:
+def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the trade-off of each problem that is compared at levels, if it has any point.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of any number of problems.
     """
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[SolverResult]] = {}
     for entry in entries:
         if entry.level is not None:
-            name = f"{entry.facts.label} by {entry.level.metric.replace('_', ' ')}"
+            name = f"{entry.problem_info.label} by {entry.level.metric.replace('_', ' ')}"
             groups.setdefault(name, []).append(entry)
     with_fronts = [(name, group, fronts(group)) for name, group in groups.items()]
     return [
@@ -69,13 +69,13 @@ def tradeoffs(entries: Sequence[Entry]) -> list[Plot]:
     ]
 
 
-def tradeoff(name: str, entries: Sequence[Entry], fronts: Sequence[Front]) -> Plot:
+def tradeoff(name: str, entries: Sequence[SolverResult], fronts: Sequence[Front]) -> Plot:
     """Return the plot of the primary metric and of costs against the metric that has levels.
 
     Parameters
     ----------
     name : str
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem, at all its levels.
     fronts : sequence of Front
         Of all its solvers, at least one.
@@ -124,12 +124,12 @@ def bound_of(metric: str) -> str:
     return f"{metric}_bound"
 
 
-def fronts(entries: Sequence[Entry]) -> list[Front]:
+def fronts(entries: Sequence[SolverResult]) -> list[Front]:
     """Return the front of each solver on one problem; it has no points if all trials failed.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem at one or several levels of one metric. A solver has the same
         trials at each; one that cannot take the problem is left out.
     """
@@ -137,10 +137,10 @@ def fronts(entries: Sequence[Entry]) -> list[Front]:
     return [_front(entry) for entry in by_solver.values() if _takes_part(entry)]
 
 
-def _takes_part(entry: Entry) -> bool:
+def _takes_part(entry: SolverResult) -> bool:
     # a solver that is refused since no trial keeps a level has trials nevertheless
     runs = (record for trial in entry.trials for record in trial.records)
-    return any(record.stop.status is not Ending.REFUSED for record in runs)
+    return any(record.stop.status is not RunStatus.REFUSED for record in runs)
 
 
 def _series(front: Front, y: str) -> Series:
@@ -158,10 +158,10 @@ def _bounds(fronts: Sequence[Front], bound: str) -> list[Series]:
     return [Series("bound", places[:, 0], places[:, 1])] if known else []
 
 
-def _front(entry: Entry) -> Front:
+def _front(entry: SolverResult) -> Front:
     if entry.level is None:
         raise ValueError(f"{entry.problem} is not compared at a level, so it has no trade-off")
-    primary = entry.facts.primary
+    primary = entry.problem_info.primary
     metric = entry.level.metric
     points = [(trial.tuned, _point(trial, metric, primary)) for trial in entry.trials]
     finite = [(tuned, at) for tuned, at in points if all(map(math.isfinite, at.values()))]

@@ -13,7 +13,7 @@ from orthobench.errors import unknown
 from orthobench.harness.identity import canonical
 from orthobench.report.formatting import assignments, clean, short
 from orthobench.report.plots.labels import axis_label, legend_label
-from orthobench.results.tuning import Entry, Trial
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.values import final, final_spread, metric_of
 
@@ -24,24 +24,24 @@ WIDE = 10.0
 """From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
 
 
-def tunings(entries: Sequence[Entry]) -> list[str]:
+def tunings(entries: Sequence[SolverResult]) -> list[str]:
     """Return the parameters of which some solver has trials with several values.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem; a solver that takes no part is left out.
     """
     names = (name for entry in entries if not entry.refused for name in varied(entry))
     return list(dict.fromkeys(names))
 
 
-def tuning(entries: Sequence[Entry]) -> Plot:
+def tuning(entries: Sequence[SolverResult]) -> Plot:
     """Return the tuning curves of one problem: a panel for each tuned parameter.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem; a solver that takes no part, or has only one trial, is left out.
 
     Raises
@@ -53,7 +53,7 @@ def tuning(entries: Sequence[Entry]) -> Plot:
     if not parameters:
         raise ValueError(f"no parameter was tuned on {entries[0].problem}")
     tuned = [entry for entry in entries if not entry.refused and varied(entry)]
-    primary = tuned[0].facts.primary
+    primary = tuned[0].problem_info.primary
 
     def draw(key: Key) -> Panel:
         parameter, y = key
@@ -69,14 +69,16 @@ def tuning(entries: Sequence[Entry]) -> Plot:
     )
 
 
-def tuning_panel(entries: Sequence[Entry], parameter: str, metric: str | None = None) -> Panel:
+def tuning_panel(
+    entries: Sequence[SolverResult], parameter: str, metric: str | None = None
+) -> Panel:
     """Return the results of each value of a parameter, for every solver that has it tuned.
 
     Its other tuned parameters are held at their chosen values.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem.
     parameter : str
     metric : str, optional
@@ -104,18 +106,18 @@ def tuning_panel(entries: Sequence[Entry], parameter: str, metric: str | None = 
     return Panel(x, y, series, band=spread_name(seeds) if banded else "")
 
 
-def varied(entry: Entry) -> list[str]:
+def varied(entry: SolverResult) -> list[str]:
     """Return the parameters of which a solver has trials with several values.
 
     Parameters
     ----------
-    entry : Entry
+    entry : SolverResult
     """
     values = {name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.chosen}
     return [name for name, different in values.items() if len(different) > 1]
 
 
-def _slice(entry: Entry, parameter: str) -> list[Trial]:
+def _slice(entry: SolverResult, parameter: str) -> list[Trial]:
     """Return the trials that differ from the chosen one in no other parameter."""
     if parameter not in varied(entry):
         return []
@@ -139,7 +141,10 @@ def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], 
 
 
 def _series(
-    entry: Entry, trials: Sequence[Trial], metric: str | None, place: Callable[[Trial], float]
+    entry: SolverResult,
+    trials: Sequence[Trial],
+    metric: str | None,
+    place: Callable[[Trial], float],
 ) -> Series:
     ordered = sorted(trials, key=place)
     x = np.array([place(trial) for trial in ordered])
@@ -154,7 +159,7 @@ def _series(
     return Series(label, x, y, low, high, solver=entry.solver, chosen=chosen, notes=notes)
 
 
-def _note(entry: Entry, trial: Trial) -> str:
+def _note(entry: SolverResult, trial: Trial) -> str:
     """Return the tuned values of a trial, and whether it failed or misses the level."""
     parts = [assignments(trial.tuned)]
     failed = sum(record.failed for record in trial.finished)
@@ -171,18 +176,18 @@ def _note(entry: Entry, trial: Trial) -> str:
     return clean(", ".join(parts))
 
 
-def _score_axis(entry: Entry) -> Axis:
-    average = "at the end, mean of seeds" if entry.ends else "mean over the run and seeds"
-    return Axis("score", f"{axis_label(entry.facts.tuned_by)}, {average}")
+def _score_axis(entry: SolverResult) -> Axis:
+    average = "at the end, mean of seeds" if entry.tuned_on_final else "mean over the run and seeds"
+    return Axis("score", f"{axis_label(entry.problem_info.tuned_by)}, {average}")
 
 
-def _about(entries: Sequence[Entry]) -> tuple[str, ...]:
+def _about(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     seeds = max(len(entry.seeds) for entry in entries)
     several = any(len(varied(entry)) > 1 for entry in entries)
     level = entries[0].level
     failed = any(math.isinf(trial.score) for entry in entries for trial in entry.trials)
     parts = (
-        clean(entries[0].facts.family),
+        clean(entries[0].problem_info.family),
         f"{seeds} seeds" if seeds > 1 else "one seed",
         "the marked value was chosen, by the tuning score, for all seeds",
         f"only values that keep {level} could be chosen" if level is not None else "",

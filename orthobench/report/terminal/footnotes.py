@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import assignments, clean, listed, plural
 from orthobench.report.grouping import grouped
 from orthobench.report.ranking import MARKS, Ranked
-from orthobench.results.record import Record
-from orthobench.results.tuning import Entry
+from orthobench.results.runs import Run
+from orthobench.results.tuning import SolverResult
 
 INDENT = 2
 """Characters before a footnote."""
@@ -38,7 +38,7 @@ def hidden(titles: Sequence[str], width: int) -> str:
     return f"{plural(len(titles), 'column')} hidden"
 
 
-def refusals(entries: Sequence[Entry]) -> list[str]:
+def refusals(entries: Sequence[SolverResult]) -> list[str]:
     """Return which solvers take no part and why, a line for each reason."""
     refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
     names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
@@ -60,19 +60,19 @@ def failures(ranked: Sequence[Ranked]) -> list[str]:
     return lines
 
 
-def failures_before_refusal(entries: Sequence[Entry]) -> list[str]:
+def failures_before_refusal(entries: Sequence[SolverResult]) -> list[str]:
     """Return the failed runs of solvers that take no part, from trials before their refusal."""
     return [line for entry in entries if entry.refused for line in _failures_not_chosen(entry)]
 
 
-def _failures_not_chosen(entry: Entry) -> list[str]:
+def _failures_not_chosen(entry: SolverResult) -> list[str]:
     """Return the failed runs of trials that tuning did not choose, a line for each status."""
-    by_status: dict[str, list[Record]] = {}
+    by_status: dict[str, list[Run]] = {}
     for trial in entry.trials:
         for record in trial.records if trial.tuned != entry.chosen else ():
             ending = record.stop.status
-            refused = entry.refused and ending is Ending.REFUSED
-            if record.failed and not refused and ending is not Ending.MISSING:
+            refused = entry.refused and ending is RunStatus.REFUSED
+            if record.failed and not refused and ending is not RunStatus.MISSING:
                 by_status.setdefault(ending.value, []).append(record)
     lines: list[str] = []
     for status, records in by_status.items():

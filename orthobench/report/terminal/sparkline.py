@@ -12,7 +12,7 @@ from orthobench.contract.panel import Panel
 from orthobench.report.formatting import clean, count, duration, number, si
 from orthobench.report.plots.convergence import first_panel
 from orthobench.report.plots.floor import Floor, floor_of
-from orthobench.results.tuning import Entry
+from orthobench.results.tuning import SolverResult
 from orthobench.tools.arrays import Array
 
 BLOCKS, FAILED = "▁▂▃▄▅▆▇█", "✗"
@@ -112,14 +112,14 @@ class Sparklines:
         )
 
 
-def sparklines(entries: Sequence[Entry]) -> Sparklines | None:
+def sparklines(entries: Sequence[SolverResult]) -> Sparklines | None:
     """Return the curves of one problem, or None if no solver has any.
 
     They are those of `orthobench.report.plots.convergence.first_panel`.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
         The entries of one problem, at least one that takes part.
     """
     panel = first_panel([entry for entry in entries if not entry.refused])

@@ -19,7 +19,7 @@ from orthobench.report.terminal.columns import (
     curve_column,
 )
 from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
-from orthobench.results.tuning import Entry, Trial
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.paired import Comparison
 from orthobench.stats.values import COSTS, others_cost
@@ -36,12 +36,14 @@ NAME = "solver"
 """Title of the column of solvers."""
 
 
-def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> list[dict[str, Any]]:
+def rows(
+    entries: Sequence[SolverResult], ranked: Sequence[Ranked] | None = None
+) -> list[dict[str, Any]]:
     """Return the comparison as plain rows for `json.dumps`, best first on each problem.
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
     ranked : sequence of Ranked, optional
         The result of `rank` for them, if it is there already.
 
@@ -62,7 +64,7 @@ def rows(entries: Sequence[Entry], ranked: Sequence[Ranked] | None = None) -> li
 
 
 def show(
-    entries: Sequence[Entry],
+    entries: Sequence[SolverResult],
     console: Console | None = None,
     ranked: Sequence[Ranked] | None = None,
 ) -> None:
@@ -73,7 +75,7 @@ def show(
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries : sequence of SolverResult
     console : rich Console, optional
         Standard output by default.
     ranked : sequence of Ranked, optional
@@ -245,7 +247,7 @@ def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) 
     return table
 
 
-def _name(entry: Entry) -> Text:
+def _name(entry: SolverResult) -> Text:
     from rich.text import Text
 
     chosen = assignments(entry.chosen, " ")

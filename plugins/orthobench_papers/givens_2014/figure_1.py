@@ -17,7 +17,7 @@ from orthobench.reproduce import (
     Evidence,
     Measurement,
     Picture,
-    Record,
+    Run,
     Verdict,
     median_within,
     together,
@@ -85,14 +85,14 @@ def same_objective(evidence: Evidence) -> Measurement:
     return median_within(found, 0.99, 1.01, "equation 6 at the end, Givens / block")
 
 
-def flops_to(record: Record, aim: float, nonzeros: float = np.inf) -> float:
+def flops_to(record: Run, aim: float, nonzeros: float = np.inf) -> float:
     """Return the flops at which a run first explains a variance; infinite if it never does.
 
     Interpolated linearly between checkpoints, so that it does not depend on where they are.
 
     Parameters
     ----------
-    record : Record
+    record : Run
     aim : float
         Adjusted explained variance.
     nonzeros : float
@@ -108,7 +108,7 @@ def flops_to(record: Record, aim: float, nonzeros: float = np.inf) -> float:
     return float("inf")
 
 
-def flops_to_each(records: Sequence[Record], aims: Array) -> Array:
+def flops_to_each(records: Sequence[Run], aims: Array) -> Array:
     """Return the flops at which each run first explains its own aim."""
     return np.array([flops_to(*each) for each in zip(records, aims, strict=True)])
 

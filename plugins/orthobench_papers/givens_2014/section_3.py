@@ -15,12 +15,12 @@ from orthobench.reproduce import (
     Claim,
     Evidence,
     Measurement,
-    Record,
+    Run,
     Verdict,
     mean_within,
     share_within,
 )
-from orthobench_papers.runs import TRIALS, Run, begin_trial, in_every_trial, instance
+from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
 PROBLEMS, METHODS = ("brockett", "procrustes", "ica"), ("algorithm 1", "algorithm 4")
 
@@ -74,7 +74,7 @@ def _tensor_steps(seed: int) -> list[bool]:
     return _never_worse(run, lambda _: -float(contracted(made.oracle.T, run.point).sum()))
 
 
-def _never_worse(run: Run, value: Callable[[Any], float]) -> list[bool]:
+def _never_worse(run: DrivenRun, value: Callable[[Any], float]) -> list[bool]:
     """Return whether each of 200 steps left a value that is minimized no higher, up to rounding."""
     found = [value(state) for state in run.states(200)]
     scale = max(map(abs, found))
@@ -219,7 +219,7 @@ def _normalized(evidence: Evidence) -> Gradients:
     return Gradients(d, steps, np.array(rows))
 
 
-def _squares(record: Record, count: int, d: int) -> Array:
+def _squares(record: Run, count: int, d: int) -> Array:
     oracle = instance(record.problem.name, record.seed, **record.problem.parameters).oracle
     first = record.trace[0].metrics["objective_gap"]
     # Definition 1 has twice the gradient of the embedded metric, which the judge measures

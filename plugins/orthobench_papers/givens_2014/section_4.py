@@ -8,7 +8,7 @@ import numpy as np
 
 from orthobench.contract import AnyInstance, Array, random_point
 from orthobench.reproduce import Claim, Evidence, Measurement, Verdict, median_within, share_within
-from orthobench_papers.runs import TRIALS, Run, begin_trial, instance
+from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, instance
 
 DATA = ("singh.RData",)
 
@@ -58,7 +58,7 @@ def evaluations_of_an_angle(evidence: Evidence) -> Measurement:
     return median_within(found, 2.5, 20, "evaluations of equation 6 per iteration, mean over a run")
 
 
-def _as_in_figure_1(made: AnyInstance, seed: int) -> Run:
+def _as_in_figure_1(made: AnyInstance, seed: int) -> DrivenRun:
     return begin_trial("givens-sparse-pca", made, seed, gamma=0.25, tolerance=1e-4)
 
 

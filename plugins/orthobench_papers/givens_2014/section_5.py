@@ -17,7 +17,7 @@ from orthobench.reproduce import (
     Claim,
     Evidence,
     Measurement,
-    Record,
+    Run,
     Verdict,
     median_within,
     share_within,
@@ -61,7 +61,7 @@ def _exact(metrics: Mapping[str, float]) -> bool:
     return metrics["recovery_error"] <= EXACT and abs(metrics["objective_gap"]) <= EXACT
 
 
-def _sweeps(record: Record) -> float:
+def _sweeps(record: Run) -> float:
     """Return the sweeps until the objective is 1e-8 from the optimum."""
     d = int(record.problem.parameters["d"])
     there = (m.work.steps for m in record.trace if m.metrics["objective_gap"] <= 1e-8)

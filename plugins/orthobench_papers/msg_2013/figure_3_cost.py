@@ -13,7 +13,7 @@ from orthobench.reproduce import (
     Evidence,
     Measurement,
     Picture,
-    Record,
+    Run,
     Verdict,
     median_within,
     ratio_within,
@@ -37,7 +37,7 @@ AXES = {
 }
 
 
-def runtime(records: Sequence[Record], k: int) -> Array:
+def runtime(records: Sequence[Run], k: int) -> Array:
     """Return the paper's estimated runtime, the sum of k'² up to each checkpoint but the start.
 
     k' is the size of the eigenproblem that a sample poses (section 6): one more than the rank

@@ -8,12 +8,12 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.reproduce import catalogue
-from orthobench_papers.runs import Run, begin_as_in_suite
+from orthobench_papers.runs import DrivenRun, begin_as_in_suite
 
 TAU, DIMENSION = 1.1, 32
 
 
-def begin(solver: str, k: int, seed: int, /, **parameters: Any) -> Run:
+def begin(solver: str, k: int, seed: int, /, **parameters: Any) -> DrivenRun:
     """Begin the run on this distribution that a suite makes with this seed."""
     problem = catalogue().problem("orthogonal-distribution", {"k": k})
     return begin_as_in_suite(solver, problem, seed, **parameters)

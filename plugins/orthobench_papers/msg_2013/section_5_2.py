@@ -6,7 +6,7 @@ import numpy as np
 
 from orthobench.reproduce import Claim, Evidence, Measurement, catalogue, share_within
 from orthobench_papers.msg_2013.orthogonal import begin, half_gap, missed
-from orthobench_papers.runs import Run, for_each_k, instance
+from orthobench_papers.runs import DrivenRun, for_each_k, instance
 
 TRAP, LONG = "trap", "capped"
 KS = (1, 2, 4)
@@ -27,7 +27,9 @@ def five_ninths(evidence: Evidence) -> Measurement:
     oracle.start = np.eye(2, 1)
     wrong = []
     for _ in range(trials):
-        run = Run(made, solver, solver.init(oracle, np.random.default_rng(0))).advance(DECIDED)
+        run = DrivenRun(made, solver, solver.init(oracle, np.random.default_rng(0))).advance(
+            DECIDED
+        )
         wrong.append(run.metrics["suboptimality"] > TRAPPED)
     text = f"share of {trials} runs that end at (1, 0)"
     return share_within(wrong, 5 / 9 - 0.03, 5 / 9 + 0.03, text)

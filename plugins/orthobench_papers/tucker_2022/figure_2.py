@@ -20,7 +20,7 @@ from orthobench.reproduce import (
     together,
 )
 from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.runs import Run, begin, final_ratios
+from orthobench_papers.runs import DrivenRun, begin, final_ratios
 from orthobench_papers.tucker_2022 import dense
 
 PROBLEMS = (
@@ -139,7 +139,7 @@ def further(evidence: Evidence) -> Measurement:
     return always_within(found, high=2e-12, text=text)
 
 
-def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, Run]]:
+def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, DrivenRun]]:
     """Yield a tensor, a start, and a run of Algorithm 2 from there, on all samples."""
     for seed in evidence.seeds[:6]:
         rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ import numpy as np
 import orthobench as ob
 from orthobench.contract import Array, Status, random_point
 from orthobench.reproduce import Claim, Evidence, Measurement, always_within, share_within
-from orthobench_papers.runs import Run, begin
+from orthobench_papers.runs import DrivenRun, begin
 from orthobench_papers.tucker_2022 import dense, grassmann
 from orthobench_papers.tucker_2022.section_2 import tensors
 
@@ -35,7 +35,7 @@ KOFIDIS_REGALIA: dict[tuple[int, ...], float] = {
 tensors", Example 1."""
 
 
-def ascents(evidence: Evidence) -> list[tuple[Array, Run]]:
+def ascents(evidence: Evidence) -> list[tuple[Array, DrivenRun]]:
     """Begin Algorithm 1 on random tensors at random points, with the longest safe step."""
     return [
         (

@@ -20,7 +20,7 @@ from orthobench.families.sparse_pca.explained_variance import adjusted_variance,
 from orthobench.families.sparse_pca.judge import objectives, violation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.tools.geometry import polar, random_point, unit_columns
 
 
@@ -251,7 +251,7 @@ class Constant(Solver[SparsePCAOracle, Shape]):
         return SparseSolution(Z, gamma=0.1)
 
 
-@pytest.mark.parametrize(("length", "ending"), [(1.0, Ending.DONE), (1.1, Ending.INFEASIBLE)])
+@pytest.mark.parametrize(("length", "ending"), [(1.0, RunStatus.DONE), (1.1, RunStatus.INFEASIBLE)])
 def test_the_harness_runs_it_and_holds_it_to_its_constraint(length, ending):
     instance = ob.sparse_pca(data(), 2)
     outcome = run(instance, Constant(length), Budget(steps=5), Streams.of("p", "s", 0))

@@ -23,7 +23,7 @@ from orthobench.families.stochastic_pca import maker as family
 from orthobench.harness import preparation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.tools.geometry import random_point
 
 
@@ -220,7 +220,7 @@ def test_a_run_shows_every_full_batch_once_and_ends_with_the_data(form):
     shown.clear()
     instance = ob.stochastic_pca(form(X), 2, covariance=np.eye(3))
     outcome = run(instance, Watcher(), ob.Budget(), STREAMS)
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert outcome.work.samples == 30_000
     assert np.array_equal(shown[-1], X[:30_000])
 
@@ -231,7 +231,7 @@ def test_a_warm_up_of_many_windows_costs_a_generator_no_sample(monkeypatch):
     instance = ob.stochastic_pca(iter(X), 2, covariance=np.eye(3))
     instance.oracle.window = 1000
     outcome = run(instance, Watcher(), ob.Budget(), STREAMS)
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert np.array_equal(shown[-1], X)
 
 
@@ -253,5 +253,5 @@ def test_a_bad_training_row_ends_the_run_with_its_number():
     X[1234, 1] = np.nan
     instance = ob.stochastic_pca(X, 2, covariance=np.eye(3))
     outcome = run(instance, Watcher(), ob.Budget(), STREAMS)
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert "sample 1234 " in outcome.stop.reason

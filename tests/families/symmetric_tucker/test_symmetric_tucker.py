@@ -32,7 +32,7 @@ from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.tools import memory
 from orthobench.tools.geometry import random_point
 
@@ -379,7 +379,7 @@ def test_a_run_gives_the_core_that_is_asked_for(order):
         part = {} if judged is X else {"test": test}
         instance = ob.symmetric_tucker(samples=X, order=order, rank=2, core=True, **part)
         outcome = run(instance, Ascent(), ob.Budget(), STREAMS)
-        assert outcome.stop.status is Ending.DONE
+        assert outcome.stop.status is RunStatus.DONE
         T, Q = moment_tensor(judged.T, order), outcome.solution
         core = T
         for _ in range(order):

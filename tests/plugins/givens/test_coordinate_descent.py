@@ -19,7 +19,7 @@ from orthobench.families.orthogonal_group import OrthogonalGroupOracle
 from orthobench.families.orthogonal_group.planes import Trigonometric
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.tools.geometry import drift, random_point, rotate
 
 PROBLEMS = [Procrustes(n=8, rows=16), Brockett(n=8), ICA(n=5, samples=400)]
@@ -411,7 +411,7 @@ def test_the_step_of_theorem_2_and_its_printed_constant():
 def test_a_whole_run(problem, solver):
     instance = problem.build(np.random.default_rng(1))
     outcome = harness.run(instance, solver, ob.Budget(), Streams.of(problem.name, "givens", 1))
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert "converged" in outcome.stop.reason
     objective = [mark.metrics["objective"] for mark in outcome.trace]
     assert np.all(np.diff(objective) <= 1e-12 * abs(objective[0]))
@@ -423,7 +423,7 @@ def test_a_whole_run(problem, solver):
 def test_a_run_of_one_column_ends_before_its_first_step():
     instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=1)
     outcome = harness.run(instance, Givens(), ob.Budget(), Streams.of("one", "givens", 0))
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert outcome.work.steps == 0
 
 
@@ -431,13 +431,13 @@ def test_a_cost_that_breaks_ends_the_run_with_a_reason():
     instance = ob.orthogonal_group(lambda U: np.log(abs(U[0, 0]) - 1e-3), n=3)
     with np.errstate(invalid="ignore"):
         outcome = harness.run(instance, Givens(), ob.Budget(), Streams.of("nan", "givens", 0))
-    assert outcome.stop.status is Ending.ERROR
+    assert outcome.stop.status is RunStatus.ERROR
     assert "must be finite at every orthogonal matrix" in outcome.stop.reason
 
 
 def test_solve_takes_it():
     outcome = ob.solve(Givens(), ob.orthogonal_group(lambda U: -float(np.trace(U)), n=4))
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
 
 
 def test_problems_of_other_families_are_refused(toys):

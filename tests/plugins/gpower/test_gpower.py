@@ -16,7 +16,7 @@ from orthobench.errors import DataError
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.tools import flops
 from orthobench.tools.geometry import drift
 
@@ -379,7 +379,7 @@ def test_a_run_of_the_harness_ends_done(form):
     outcome = run(
         instance, GPower(**settings_of(form, 0.2)), Budget(steps=500), Streams.of("p", "s", 0)
     )
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert outcome.trace[-1].metrics["adjusted_explained_variance"] > 0.95
     assert outcome.trace[-1].metrics["nonzeros"] == 12
 

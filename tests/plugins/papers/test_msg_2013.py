@@ -12,7 +12,7 @@ from orthobench_stochastic_pca.spectrum import CAPPED, FANTOPE, TRUNCATED, Proje
 from records import record
 
 from orthobench.contract.solver import Work
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.registry.claims import Verdict
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.runs import Runs
@@ -78,7 +78,7 @@ def test_the_best_of_the_orthogonal_distribution_misses_nothing():
 class TestRuntime:
     def recorded(self, solver, ranks):
         marks = [
-            Mark(0.0, 0.0, Work(samples=at), {} if rank is None else {"rank": rank})
+            Checkpoint(0.0, 0.0, Work(samples=at), {} if rank is None else {"rank": rank})
             for at, rank in zip((0, 10, 30), ranks, strict=True)
         ]
         return [record("", solver=solver, trace=tuple(marks))]

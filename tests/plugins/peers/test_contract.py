@@ -9,7 +9,7 @@ import pytest
 import orthobench as ob
 from orthobench import api
 from orthobench.harness.cell import Cell, execute, instance_of
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.registry.plugins import catalogue
 from orthobench.tools import distributions
 from orthobench.tools.geometry import random_point
@@ -151,7 +151,7 @@ def test_without_its_library_it_refuses_and_says_what_to_install(name, problem, 
     )
     unavailable = f"unavailable: install orthobench[{solver.extra}]"
     assert solver.refuses(recipe) == unavailable
-    assert execute(Cell(recipe, solver, 0, Budget(steps=1))).stop.status is Ending.REFUSED
+    assert execute(Cell(recipe, solver, 0, Budget(steps=1))).stop.status is RunStatus.REFUSED
     with pytest.raises(ob.UsageError, match=re.escape(unavailable)):
         ob.solve(solver, instance_of(recipe, 0), budget=Budget(steps=1))
 

@@ -20,7 +20,7 @@ from orthobench.families.orthogonal_tensor import STARTS, AnyOrderOracle, Tensor
 from orthobench.families.symmetric_tensors import contracted
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.testing import counted, counting
 from orthobench.tools import flops
 from orthobench.tools.geometry import drift
@@ -102,7 +102,7 @@ def test_before_its_first_factor_a_solver_stands_at_the_common_start(tensors):
 def test_a_run_of_the_harness_ends_converged_with_the_factors(tensors, solver):
     made = tensors.instance(tensors.spectrum("uniform", 12))
     outcome = run(made, solver, Budget(), Streams.of("problem", solver.name, 0))
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     metrics = outcome.trace[-1].metrics
     assert metrics["recovery_error"] < 1e-10
     assert metrics["residual"] < 1e-10

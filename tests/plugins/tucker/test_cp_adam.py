@@ -36,7 +36,7 @@ from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.families.symmetric_tucker.judge import violation
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.testing import counted, counting
 from orthobench.tools.geometry import random_point
 
@@ -351,14 +351,14 @@ def test_an_overflow_fails_with_its_reason():
     oracle = MomentStream(SamplerSource(lambda rng, count: np.resize(X, (count, 6)), 6), 4, 2)
     made = Instance(oracle, lambda found: {"columns": found.point.shape[1]}, violation=violation)
     outcome = run(made, SMALL, Budget(steps=20), Streams.of("problem", "cp-adam", 0))
-    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.stop.status is RunStatus.DIVERGED
     assert "step 8" in outcome.stop.reason
 
 
 def test_a_finite_pool_several_times_and_the_data_used_up():
     made = symmetric_tucker(samples=skewed().T, order=3, rank=2, passes=3)
     outcome = run(made, SMALL, Budget(), Streams.of("problem", "cp-adam", 0))
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert outcome.work.steps == 60
     assert outcome.work.samples == 600
     errors = [mark.metrics["relative_error"] for mark in outcome.trace]

@@ -12,7 +12,7 @@ from orthobench.families.symmetric_tucker.full_tensors import symmetrized
 from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 KOFIDIS_REGALIA = {
@@ -215,12 +215,12 @@ def outcome(solver, made):
 @pytest.mark.parametrize("solver", [HOOI(), JacobiTucker()])
 def test_runs_end_as_the_harness_expects(tucker, solver):
     found = outcome(solver, tucker.of_tensor(tucker.factor_tensor(9, 3, 2), 2, core=True))
-    assert found.stop.status is Ending.DONE
+    assert found.stop.status is RunStatus.DONE
     assert found.trace[-1].metrics["relative_gradient"] <= 2e-12
     assert found.core.shape == (2, 2, 2)
     X = tucker.samples(6, 30, 2)
     failed = outcome(solver, tucker.mirrored(X, 3, 2))
-    assert failed.stop.status is Ending.DIVERGED
+    assert failed.stop.status is RunStatus.DIVERGED
     assert "no moments of odd order" in failed.stop.reason
 
 

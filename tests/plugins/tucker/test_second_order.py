@@ -14,7 +14,7 @@ from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker import symmetric_tucker
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Budget, Ending
+from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.tools.geometry import drift
 
 KINDS = [
@@ -142,7 +142,7 @@ def test_through_the_harness_the_judge_agrees(second_order, solver):
     X = second_order.factors(n=20, r=3)
     instance = symmetric_tucker(samples=X.T, order=3, rank=3)
     outcome = run(instance, solver, Budget(steps=100), Streams.of("p", solver.name, 0))
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert outcome.trace[-1].metrics["relative_gradient"] <= 1.1e-12
     errors = [mark.metrics["relative_error"] for mark in outcome.trace]
     assert np.all(np.diff(errors) <= 1e-12)

@@ -15,7 +15,7 @@ from orthobench.families.symmetric_tucker import symmetric_tucker
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import FEASIBLE, VIOLATION
 from orthobench.harness.run import run
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.tools.geometry import random_point, subspace_error
 
 SOLVERS = [SPGD(batch=20, hoevd_steps=4), SPGD(batch=20, hoevd_steps=0), SHOEVD(batch=20)]
@@ -155,7 +155,7 @@ def test_a_run_on_samples_through_the_harness(streaming, solver, d):
     rows, basis = streaming.factor_model(40, 3, 50 * 100)
     instance = symmetric_tucker(samples=rows.T, order=d, rank=3, basis=basis, core=True)
     outcome = run(instance, solver, Budget(), Streams.of("factors", solver.name, 0))
-    assert outcome.stop.status is Ending.DONE
+    assert outcome.stop.status is RunStatus.DONE
     assert (outcome.work.steps, outcome.work.samples) == (100, 5000)
     assert outcome.core.shape == (3,) * d
     last = outcome.trace[-1].metrics
@@ -176,7 +176,7 @@ def test_a_run_on_a_sampler_through_the_harness(solver):
     instance = symmetric_tucker(samples=sampler, order=3, rank=3, test=test, basis=basis)
     streams = Streams.of("factors", solver.name, 0)
     outcome = run(instance, solver, Budget(samples=6000), streams)
-    assert outcome.stop.status is Ending.BUDGET
+    assert outcome.stop.status is RunStatus.BUDGET
     assert outcome.work.samples == 6000
     assert outcome.trace[-1].metrics["subspace_error"] < 0.1
     again = run(instance, solver, Budget(samples=6000), streams)
@@ -190,5 +190,5 @@ def test_an_overflow_is_a_diverged_run_that_says_why():
     test = np.random.default_rng(1).standard_normal((10, 20))
     instance = symmetric_tucker(samples=sampler, order=3, rank=2, test=test)
     outcome = run(instance, SPGD(), Budget(steps=5), Streams.of("huge", "spgd", 0))
-    assert outcome.stop.status is Ending.DIVERGED
+    assert outcome.stop.status is RunStatus.DIVERGED
     assert "rescale the samples" in outcome.stop.reason

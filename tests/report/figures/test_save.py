@@ -136,9 +136,11 @@ class TestKinds:
         assert stems(kinds=["ecdf", "tuning"]) == [every[1], every[4]]
 
     def test_a_problem_that_nobody_takes_part_in_has_no_figure(self, runs, tmp_path, entries):
-        from orthobench.harness.stopping import Ending
+        from orthobench.harness.stopping import RunStatus
 
-        refused = [altered(r, status=Ending.REFUSED, trace=()) for r in runs("x", 1, problem="q")]
+        refused = [
+            altered(r, status=RunStatus.REFUSED, trace=()) for r in runs("x", 1, problem="q")
+        ]
         every = [*entries, *choose(refused)]
         paths = save_figures(every, tmp_path, formats=["csv"], kinds=["convergence"])
         assert [path.name for path in paths] == ["digits-k-4.csv"]

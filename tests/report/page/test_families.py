@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from records import altered
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.families import conclusions
 from orthobench.report.page.failures import failure_groups, refusal_groups
 from orthobench.report.page.families import family_section
@@ -21,7 +21,7 @@ def found(records):
 
 def refusing(runs, solver, problem):
     return [
-        altered(r, status=Ending.REFUSED, reason="needs more", trace=())
+        altered(r, status=RunStatus.REFUSED, reason="needs more", trace=())
         for r in runs(solver, 1.0, problem=problem)
     ]
 
@@ -46,7 +46,7 @@ def test_factors_stand_in_their_cells(runs):
 
 def test_what_was_not_run_yet_is_no_failure(runs):
     waiting = [
-        altered(r, status=Ending.MISSING, reason="not run yet", trace=())
+        altered(r, status=RunStatus.MISSING, reason="not run yet", trace=())
         for r in runs("b", 2.0, problem="q")
     ]
     records = [*runs("a", 1.0, problem="q"), *waiting, *runs("b", 2.0, problem="p")]

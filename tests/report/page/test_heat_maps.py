@@ -4,7 +4,7 @@ import math
 
 from records import altered
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.page.heat_maps import heat_maps
 from orthobench.results.tuning import choose
 
@@ -32,7 +32,7 @@ def test_each_pair_of_values_shows_its_score(runs):
 def test_a_failed_trial_says_so_and_one_that_is_not_there_is_empty(runs):
     pairs = [({"step": s, "batch": b}, 1.0 + s) for s, b in [(1, 1), (1, 2), (2, 1)]]
     records = [r for tuned, level in pairs for r in runs("a", level, tuned=tuned)]
-    records[-1] = altered(records[-1], status=Ending.DIVERGED)
+    records[-1] = altered(records[-1], status=RunStatus.DIVERGED)
     (found,) = heat_maps(choose(records))
     texts = [[cell.text for cell in cells] for _, cells in found.rows]
     assert texts[1] == ["failed", ""]

@@ -83,7 +83,7 @@ def firsts(records, cost, above):
 )
 def test_the_ecdf_is_the_share_of_targets_reached(drawn, panel, above):
     records, data = drawn
-    hits = firsts(records, lambda mark: mark.seconds + mark.reading, above)
+    hits = firsts(records, lambda mark: mark.seconds + mark.readout_seconds, above)
     for solver, line in series_of(data, "ecdf", panel=panel).items():
         assert line["y"][-1] > 0.3
         for x, y in zip(line["x"], line["y"], strict=True):

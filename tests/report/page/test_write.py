@@ -11,7 +11,7 @@ import pytest
 from records import altered
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.page import content, write, write_page
 
 HOSTILE = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
@@ -43,7 +43,7 @@ def test_names_are_never_markup(runs, made, tmp_path):
 def test_all_failures_are_listed_with_their_reasons(every, every_page):
     text = every_page.read_text()
     section = text[text.index('id="failed"') : text.index('id="problems"')]
-    failed = [r for r in every.records if r.stop.status is Ending.ERROR]
+    failed = [r for r in every.records if r.stop.status is RunStatus.ERROR]
     assert len(failed) == 9
     assert "ZeroDivisionError" in section
     assert section.count('<td class="bad">error</td>') == len({r.problem.label for r in failed})
@@ -70,7 +70,7 @@ def test_a_missing_run_is_not_a_failed_run(runs, made, tmp_path):
 
 
 def test_an_interrupted_store_is_shown_as_partial(runs, made, tmp_path):
-    waiting = {"status": Ending.MISSING, "reason": "not run yet", "trace": ()}
+    waiting = {"status": RunStatus.MISSING, "reason": "not run yet", "trace": ()}
     rest = [altered(r, **waiting) for r in runs("b", 2.0) + runs("a", 1.0, problem="q")]
     text = write_page(made([*runs("a", 1.0), *rest]), tmp_path).read_text()
     assert "<li><b>5</b> of 15 runs</li>" in text
@@ -89,7 +89,7 @@ def test_without_failures_it_says_so(runs, made, tmp_path):
 def test_a_problem_that_nobody_takes_is_shown_without_plots(record, made, tmp_path):
     records = [
         record("a", 0, 1.0),
-        replace(record("a", 0, 1.0, problem="p", status=Ending.REFUSED, reason="no"), trace=()),
+        replace(record("a", 0, 1.0, problem="p", status=RunStatus.REFUSED, reason="no"), trace=()),
     ]
     text = write_page(made(records), tmp_path).read_text()
     assert "No solver takes part" in text
@@ -170,7 +170,7 @@ def test_images_that_do_not_fit_are_left_out_and_said_to_be(
 
 
 def test_a_refused_cell_is_no_run(runs, made, tmp_path):
-    refused = [altered(r, status=Ending.REFUSED, reason="no", trace=()) for r in runs("b", 1.0)]
+    refused = [altered(r, status=RunStatus.REFUSED, reason="no", trace=()) for r in runs("b", 1.0)]
     text = write_page(made([*runs("a", 1.0), *refused]), tmp_path).read_text()
     assert "<li><b>2</b> solvers</li>" in text
     assert "<li><b>5</b> runs</li>" in text
@@ -191,7 +191,7 @@ def test_the_command_is_what_its_user_types(runs, made, tmp_path, command, shown
 def test_where_places_break_even_is_a_table(runs, made, tmp_path):
     records = [
         altered(
-            replace(r, trace=(replace(r.trace[-1], seconds=seconds, reading=0.0),)),
+            replace(r, trace=(replace(r.trace[-1], seconds=seconds, readout_seconds=0.0),)),
             recipe="digits", settings={"k": k}, solver=f"oja on={on}", parameters={"on": on},
         )
         for k in (2, 8)

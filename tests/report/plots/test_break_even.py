@@ -9,8 +9,8 @@ from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.harness.placement import TRANSFER
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.plots.break_even import CLOCK, MOVED, break_even_rows, break_evens, pairs
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.sweeps import sweeps
@@ -45,7 +45,7 @@ def records():
 def mark(seconds, on):
     """The last checkpoint of a run: a tenth of the seconds is reading."""
     moved = {TRANSFER: 8 * seconds} if on == "torch:cuda" else {}
-    return Mark(0.9 * seconds, 0.1 * seconds, Work(10, 10, 10), {"gap": 0.1, **moved})
+    return Checkpoint(0.9 * seconds, 0.1 * seconds, Work(10, 10, 10), {"gap": 0.1, **moved})
 
 
 def found(records):
@@ -112,7 +112,8 @@ def test_problems_that_hardly_grow_are_left_out(records):
 
 def test_a_failed_run_leaves_its_size_without_a_ratio(records):
     broken = [
-        altered(r, status=Ending.ERROR) if r.key == "oja torch:cuda 1000 1" else r for r in records
+        altered(r, status=RunStatus.ERROR) if r.key == "oja torch:cuda 1000 1" else r
+        for r in records
     ]
     (_, ratio, *_) = np.array(found(broken)["oja: torch:cuda against numpy"].ratios(CLOCK)).T
     assert ratio[0] == pytest.approx(0.01)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from records import altered
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots import collection
 from orthobench.report.plots.collection import comparison_plots, problem_plots
 from orthobench.results.tuning import choose
@@ -21,7 +21,7 @@ def entries(runs):
     """Two solvers on PCA and on Tucker, and one alone on another family."""
     tucker = [altered(r, problem="t", family="Tucker") for s in "ab" for r in runs(s, 1.0)]
     alone = [altered(r, problem="o", family="other") for r in runs("a", 1.0)]
-    refused = [altered(r, solver="b", status=Ending.REFUSED) for r in alone]
+    refused = [altered(r, solver="b", status=RunStatus.REFUSED) for r in alone]
     return choose([*runs("a", 1.0), *runs("b", 2.0), *tucker, *alone, *refused])
 
 

@@ -7,7 +7,7 @@ import pytest
 from records import altered
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots import distributions
 from orthobench.report.plots.ecdf import ecdf_panel, targets_reached
 from orthobench.report.plots.profiles import ACCURACIES, profile, profile_panel
@@ -28,7 +28,7 @@ def entries(runs):
         )
     ]
     refusing = [
-        altered(r, status=Ending.REFUSED, reason="too large", trace=())
+        altered(r, status=RunStatus.REFUSED, reason="too large", trace=())
         if r.solver.label == "picky" and r.problem.label == "digits k=4"
         else r
         for r in records
@@ -89,7 +89,7 @@ class TestProfile:
 
     def test_says_which_instances_wait_for_a_run(self, runs):
         records = [*runs("a", 1.0), *runs("b", 2.0)]
-        records[-1] = altered(records[-1], status=Ending.MISSING, trace=())
+        records[-1] = altered(records[-1], status=RunStatus.MISSING, trace=())
         about = profile(choose(records)).about
         assert "4 instances: 1 problem × 4 seeds" in about
         assert "1 instance not counted: not run yet with all solvers" in about
@@ -98,7 +98,7 @@ class TestProfile:
     def test_a_problem_that_a_solver_is_still_to_begin_is_not_unsolved(self, runs):
         records = [*runs("a", 1.0), *runs("b", 2.0), *runs("a", 1.0, problem="p")]
         waiting = runs("b", 2.0, problem="p")
-        records += [altered(r, status=Ending.MISSING, trace=()) for r in waiting]
+        records += [altered(r, status=RunStatus.MISSING, trace=()) for r in waiting]
         about = profile(choose(records)).about
         assert "5 instances: 1 problem × 5 seeds" in about
         assert "5 instances not counted: not run yet with all solvers" in about

@@ -7,7 +7,7 @@ import pytest
 from records import altered
 
 from orthobench.contract.exhibits import Curve, Image
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.collection import exhibit_plots
 from orthobench.report.plots.exhibited_curves import POINTS, curves, overlays, thinned
 from orthobench.report.plots.exhibits import exhibitions
@@ -97,7 +97,7 @@ def test_images_alone_are_no_curves(three):
 
 def test_failures_are_in_the_label(three, shown):
     def bad(entry):
-        return altered(entry.records[0], seed=9, status=Ending.ERROR)
+        return altered(entry.records[0], seed=9, status=RunStatus.ERROR)
 
     failed = replace(shown, shown=tuple(
         (replace(entry, records=(*entry.records, bad(entry))), own) for entry, own in shown.shown

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from records import altered
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.exhibits import exhibitions, typical_seed
 from orthobench.results.tuning import choose
 
@@ -32,7 +32,7 @@ class TestSeed:
 
     def test_where_solvers_failed_it_is_one_at_which_most_have_a_run(self, record):
         runs = of_level(record, [5.0, 1.0, 3.0, 2.0, 4.0])
-        runs[2] = altered(runs[2], status=Ending.DIVERGED)
+        runs[2] = altered(runs[2], status=RunStatus.DIVERGED)
         other = of_level(record, [5.0, 1.0, 3.0, 2.0, 4.0], solver="oja")
         assert typical_seed(choose(runs + other)) == 3
 
@@ -56,7 +56,7 @@ class TestExhibitions:
 
     def test_who_failed_is_missing_or_has_nothing_is_named(self, three, exhibit, runs, record):
         failed = runs("meg", 1.0, failed=5)
-        absent = [altered(record("oja", s, 1.0), trace=(), status=Ending.MISSING,
+        absent = [altered(record("oja", s, 1.0), trace=(), status=RunStatus.MISSING,
                           reason="not run yet") for s in range(5)]  # fmt: skip
         few = runs("few", 1.0, failed=1)[:1]
         more = choose([*failed, *absent, *few])
@@ -80,7 +80,7 @@ class TestExhibitions:
 
     def test_who_takes_no_part_is_left_out(self, three, load, runs):
         refused = [
-            altered(r, status=Ending.REFUSED, trace=(), reason="needs a tensor")
+            altered(r, status=RunStatus.REFUSED, trace=(), reason="needs a tensor")
             for r in runs("cp", 1.0)
         ]
         every = [r for e in three for r in e.records] + refused

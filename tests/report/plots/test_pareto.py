@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from records import altered
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.pareto import FRONT, LEAST, pareto
 from orthobench.results.tuning import choose
 
@@ -33,7 +33,7 @@ def test_points_are_what_the_traces_say(runs):
 def test_over_problems_costs_are_multiples_of_the_least(runs):
     records = [r for p in "pq" for s in ("a", "bb") for r in runs(s, len(s), problem=p)]
     slow = [
-        altered(r, trace=tuple(m.__class__(3 * m.seconds, 3 * m.reading, m.work, m.metrics)
+        altered(r, trace=tuple(m.__class__(3 * m.seconds, 3 * m.readout_seconds, m.work, m.metrics)
                                for m in r.trace)) if r.solver.label == "bb" else r
         for r in records
     ]  # fmt: skip
@@ -44,7 +44,7 @@ def test_over_problems_costs_are_multiples_of_the_least(runs):
 
 
 def test_a_solver_whose_runs_all_failed_has_no_point(runs):
-    failed = [altered(r, status=Ending.ERROR) for r in runs("b", 1.0)]
+    failed = [altered(r, status=RunStatus.ERROR) for r in runs("b", 1.0)]
     found, _ = points(pareto(choose([*runs("a", 1.0), *failed])), "seconds")
     assert set(found) == {"a"}
 
@@ -63,13 +63,13 @@ def test_the_front_falls_and_no_point_is_below_it(runs):
 def test_a_solver_on_fewer_problems_says_so(runs):
     records = [r for p in "pq" for r in runs("a", 1.0, problem=p)]
     records += runs("b", 2.0, problem="p")
-    refused = [altered(r, status=Ending.REFUSED, trace=()) for r in runs("b", 1.0, problem="q")]
+    refused = [altered(r, status=RunStatus.REFUSED, trace=()) for r in runs("b", 1.0, problem="q")]
     _, panel = points(pareto(choose([*records, *refused])), "seconds")
     assert "b (1 of 2 problems)" in [s.label for s in panel.series]
 
 
 def test_a_problem_that_is_still_to_come_does_not_count(runs):
-    waiting = {"status": Ending.MISSING, "trace": ()}
+    waiting = {"status": RunStatus.MISSING, "trace": ()}
     later = [altered(r, **waiting) for s in "ab" for r in runs(s, 1.0, problem="q")]
     found, panel = points(pareto(choose([*runs("a", 1.0), *runs("b", 2.0), *later])), "seconds")
     assert {s.label for s in panel.series if s.solver} == {"a", "b"}

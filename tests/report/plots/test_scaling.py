@@ -9,8 +9,8 @@ from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.harness.reducing.costs import WORKER_SECONDS, WORKERS
-from orthobench.harness.stopping import Ending
-from orthobench.harness.trace import Mark
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.scaling import scalings, strong, weak
 from orthobench.results.tuning import choose
@@ -24,7 +24,7 @@ def run(workers, rows, seed=0, solver="batch-pca", on=None):
     on = on or f"dask:{workers}"
     busy = RATE * rows
     metrics = {"gap": 0.1, WORKERS: workers, WORKER_SECONDS: busy}
-    last = Mark(busy / workers + 0.1 * 2**seed, 0.0, Work(1, rows, 10), metrics)
+    last = Checkpoint(busy / workers + 0.1 * 2**seed, 0.0, Work(1, rows, 10), metrics)
     return record(
         f"{solver} {on} {rows} {seed}", problem=f"p rows={rows}", recipe="p",
         settings={"rows": rows}, solver=f"{solver} on={on}", parameters={"on": on, "size": 3},
@@ -66,7 +66,7 @@ def test_the_place_blocks_stands_for_one_worker_where_no_cluster_does():
 def test_without_one_worker_or_more_there_is_no_plot():
     assert not scalings(choose([run(2, 10**6), run(4, 10**6)]))
     assert not scalings(choose([run(1, 10**6)]))
-    plain = altered(run(1, 10**6), trace=(Mark(1.0, 0.0, Work(1, 5, 5), {"gap": 0.1}),))
+    plain = altered(run(1, 10**6), trace=(Checkpoint(1.0, 0.0, Work(1, 5, 5), {"gap": 0.1}),))
     assert not scalings(choose([plain]))
 
 
@@ -80,6 +80,6 @@ def test_the_plot_shows_what_is_ideal_and_is_among_those_of_a_comparison():
 
 
 def test_a_failed_run_has_no_efficiency():
-    failed = altered(run(2, 10**6), status=Ending.ERROR)
+    failed = altered(run(2, 10**6), status=RunStatus.ERROR)
     (one,) = strong(choose([run(1, 10**6), failed, run(4, 10**6)]))
     assert [math.isnan(at[1]) for at in one.points("efficiency")] == [False, True, False]

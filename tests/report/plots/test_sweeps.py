@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from records import altered
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Level
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.sweeps import sweep, sweeps
@@ -65,7 +65,7 @@ def test_each_level_has_a_sweep_of_its_own(records):
 
 def test_a_solver_that_mostly_failed_is_infinite_there(records):
     broken = [
-        altered(r, status=Ending.ERROR)
+        altered(r, status=RunStatus.ERROR)
         if r.solver.label == "msg" and r.problem.parameters["k"] == 4 and r.seed < 2
         else r
         for r in records
@@ -89,7 +89,7 @@ def test_a_missing_run_does_not_count(records):
 
 
 def test_a_solver_that_takes_no_part_is_not_in_it(records):
-    refusal = {"status": Ending.REFUSED, "reason": "solves k = 1 only", "trace": ()}
+    refusal = {"status": RunStatus.REFUSED, "reason": "solves k = 1 only", "trace": ()}
     refused = [altered(r, **refusal) if r.solver.label == "msg" else r for r in records]
     assert sweeps(choose(refused))[0].solvers == ["oja"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from records import altered
 
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Level
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.tradeoffs import fronts, tradeoffs
@@ -46,7 +46,7 @@ def test_a_front_has_the_medians_of_every_trial(entries):
 
 def test_a_trial_that_mostly_failed_has_no_point_and_is_counted(entries):
     broken = [
-        altered(r, status=Ending.ERROR) if r.solver.tuned["gamma"] == 0.2 and r.seed < 2 else r
+        altered(r, status=RunStatus.ERROR) if r.solver.tuned["gamma"] == 0.2 and r.seed < 2 else r
         for trial in entries[0].trials
         for r in trial.records
     ]
@@ -58,11 +58,11 @@ def test_a_trial_that_mostly_failed_has_no_point_and_is_counted(entries):
 def test_a_solver_whose_trials_all_failed_stays_in_the_legend(entries, runs):
     records = [r for trial in entries[0].trials for r in trial.records]
     dead = [
-        altered(r, solver="dead", key=f"dead {r.key}", status=Ending.ERROR, trace=r.trace[:2])
+        altered(r, solver="dead", key=f"dead {r.key}", status=RunStatus.ERROR, trace=r.trace[:2])
         for r in records
     ]
     refused = [
-        altered(r, status=Ending.REFUSED, trace=(), levels=LEVELS)
+        altered(r, status=RunStatus.REFUSED, trace=(), levels=LEVELS)
         for r in runs("unable", 1.0, seeds=3)
     ]
     (plot,) = tradeoffs(choose([*records, *dead, *refused]))
@@ -116,7 +116,7 @@ def test_only_problems_with_levels_have_one_that_some_trial_ran_on(entries, runs
     ]
     assert kinds == ["digits k=4 by density"]
     failed = [
-        altered(r, status=Ending.ERROR, trace=())
+        altered(r, status=RunStatus.ERROR, trace=())
         for entry in entries
         for trial in entry.trials
         for r in trial.records

@@ -7,7 +7,7 @@ import pytest
 from records import altered
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Level
 from orthobench.report.plots.tuning import SCORE, tuning, tuning_panel, tunings
 from orthobench.results.tuning import choose
@@ -66,7 +66,7 @@ def test_failed_and_missing_runs_make_a_trial_infinite(runs):
     records = [*grid(runs, "a", [({"step": 1.0}, 1.0)]),
                *grid(runs, "a", [({"step": 2.0}, 0.1)], failed=2),
                *grid(runs, "a", [({"step": 4.0}, 0.1)])]  # fmt: skip
-    waiting = {"status": Ending.MISSING, "reason": "not run yet", "trace": ()}
+    waiting = {"status": RunStatus.MISSING, "reason": "not run yet", "trace": ()}
     records[-2:] = [altered(r, **waiting) for r in records[-2:]]
     entries = choose(records)
     score = tuning(entries).panel("step", SCORE).series[0]
@@ -117,7 +117,7 @@ def test_at_a_level_notes_say_which_values_do_not_keep_it(runs):
 
 
 def test_leaves_out_what_takes_no_part_and_what_was_not_tuned(runs, records):
-    refusing = [altered(r, solver="d", status=Ending.REFUSED, trace=()) for r in records[:10]]
+    refusing = [altered(r, solver="d", status=RunStatus.REFUSED, trace=()) for r in records[:10]]
     entries = choose([*records, *refusing])
     assert {s.solver for s in tuning(entries).panel().series} == {"a", "b"}
     assert tunings(choose(runs("c", 1.0))) == []

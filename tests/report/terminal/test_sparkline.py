@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthobench.contract.panel import Axis, Panel, Series
-from orthobench.harness.stopping import Ending
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.floor import floor_of
 from orthobench.report.terminal.sparkline import ASCII_BLOCKS, BLOCKS, Sparklines, sparklines
 from orthobench.results.tuning import choose
@@ -140,7 +140,7 @@ def test_runs_are_drawn_as_the_convergence_plot_draws_them(runs):
 
 def test_a_median_run_that_failed_early_has_a_cross(runs):
     early = [
-        replace(r, trace=r.trace[:4] if r.stop.status is Ending.DIVERGED else r.trace)
+        replace(r, trace=r.trace[:4] if r.stop.status is RunStatus.DIVERGED else r.trace)
         for r in runs("a", 0.3, failed=3)
     ]
     line = sparklines(choose(early)).line("a", 20)

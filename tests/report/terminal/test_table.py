@@ -12,7 +12,7 @@ from records import altered
 from rich.console import Console
 from rich.measure import Measurement
 
-from orthobench.harness.stopping import USED_UP, Ending
+from orthobench.harness.stopping import USED_UP, RunStatus
 from orthobench.harness.suite import Level
 from orthobench.report.ranking import rank
 from orthobench.report.terminal import table
@@ -153,7 +153,7 @@ class TestShow:
         assert re.search(r"✗  msg +[▁-█]+ +inf +\[inf, inf\]", shown)
 
     def test_who_takes_no_part_is_named_below_and_not_ranked(self, runs):
-        refusal = {"status": Ending.REFUSED, "reason": "solves m = N only"}
+        refusal = {"status": RunStatus.REFUSED, "reason": "solves m = N only"}
         records = runs("oja", 0.5) + [
             altered(r, **refusal, trace=()) for r in runs("square", 0.3, seeds=5)
         ]
@@ -163,7 +163,7 @@ class TestShow:
         assert [row["solver"] for row in rows(choose(records))] == ["oja", "square"]
 
     def test_who_takes_no_part_for_one_reason_is_named_in_one_line(self, runs):
-        refusal = {"status": Ending.REFUSED, "trace": ()}
+        refusal = {"status": RunStatus.REFUSED, "trace": ()}
         reasons = {"square": "solves m = N only", "flat": "is flat", "cubic": "solves m = N only"}
         records = runs("oja", 0.5) + [
             altered(r, **refusal, reason=reason)
@@ -203,7 +203,7 @@ class TestShow:
         assert "(2 runs)" in shown
 
     def test_where_nobody_takes_part_the_reasons_are_left(self, runs):
-        refusal = {"status": Ending.REFUSED, "reason": "solves m = N only", "trace": ()}
+        refusal = {"status": RunStatus.REFUSED, "reason": "solves m = N only", "trace": ()}
         shown = text(choose([altered(r, **refusal) for r in runs("square", 0.3)]), 120)
         assert shown.splitlines()[1].startswith("digits k=4")
         assert "square takes no part: solves m = N only" in shown
@@ -268,7 +268,9 @@ class TestShow:
     def test_shows_markup_and_escapes_as_they_are(self, runs):
         records = runs("[bold]x[/bold]\x1b", 0.1, problem="[red]p[/] \x1b[31m")
         bad = [
-            altered(r, solver="[/]", key="k" + r.key, status=Ending.ERROR, reason="KeyError('[x]')")
+            altered(
+                r, solver="[/]", key="k" + r.key, status=RunStatus.ERROR, reason="KeyError('[x]')"
+            )
             for r in records
         ]
         shown = text(choose(records + bad))

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orthobench.harness.stopping import Stop
+from orthobench.harness.stopping import Termination
 from orthobench.harness.suite import Level
-from orthobench.harness.trace import Mark
+from orthobench.harness.trace import Checkpoint
 from orthobench.results.traces import Trace
 from orthobench.tools.load import Load
 
 
 @dataclass(frozen=True)
-class ProblemFacts:
+class ProblemInfo:
     """The problem of a record.
 
     Attributes
@@ -46,7 +46,7 @@ class ProblemFacts:
 
 
 @dataclass(frozen=True)
-class SolverFacts:
+class SolverInfo:
     """The solver of a record.
 
     Attributes
@@ -68,19 +68,19 @@ class SolverFacts:
 
 
 @dataclass(frozen=True)
-class Record:
+class Run:
     """One planned cell and what became of it, as the store returns it.
 
     Attributes
     ----------
     key : str
         The key of the cell.
-    problem : ProblemFacts
-    solver : SolverFacts
+    problem : ProblemInfo
+    solver : SolverInfo
     seed : int
-    stop : Stop
+    stop : Termination
         How and why the run ended; ``MISSING`` where it has not been run yet.
-    trace : sequence of Mark
+    trace : sequence of Checkpoint
         The checkpoints; empty where the cell failed before its first.
     budget : mapping
         The limits of the run, as ``{"samples": 2000}``.
@@ -95,11 +95,11 @@ class Record:
     """
 
     key: str
-    problem: ProblemFacts
-    solver: SolverFacts
+    problem: ProblemInfo
+    solver: SolverInfo
     seed: int
-    stop: Stop
-    trace: Sequence[Mark] = ()
+    stop: Termination
+    trace: Sequence[Checkpoint] = ()
     budget: Mapping[str, float] = field(default_factory=dict)
     target: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
