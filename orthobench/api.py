@@ -26,7 +26,6 @@ from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
-from orthobench.report.grouping import grouped
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import Course, complete, matching, pair_of, rest_of, undecided
 from orthobench.results.explain import RUNS, explain
@@ -34,6 +33,7 @@ from orthobench.results.results import Results
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
+from orthobench.tools.collections import grouped
 from orthobench.tools.files import below
 from orthobench.tools.paths import homeless
 from orthobench.tools.threads import cores, limited

@@ -14,7 +14,6 @@ from orthobench.atlas.table import COSTS, SHARES, UNREACHED, Atlas, AtlasRow
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.grouping import grouped
 from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
@@ -23,6 +22,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
+from orthobench.tools.collections import grouped
 from orthobench.tools.places import DEFAULT
 
 TRUST = (WITHDRAWN, REPORTED, RECOMPUTED, TIMED)

@@ -15,7 +15,7 @@ from orthobench.errors import OrthobenchError
 from orthobench.harness.identity import Streams
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.strangers import refuse_files
-from orthobench.report.grouping import grouped
+from orthobench.tools.collections import grouped
 
 
 def described(atlas: Atlas) -> Atlas:

@@ -12,9 +12,9 @@ import numpy as np
 from orthobench.atlas.table import SHARES, AtlasRow
 from orthobench.report.answers import REGIMES as OF_COSTS
 from orthobench.report.answers import Contest, contest
-from orthobench.report.grouping import grouped
 from orthobench.report.ranking import ROUNDING
 from orthobench.stats.bootstrap import quantiles
+from orthobench.tools.collections import grouped
 
 REACHED = SHARES.index(1e-2)
 """The target whose costs count, as on the pages of reports."""

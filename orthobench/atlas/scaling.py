@@ -14,10 +14,10 @@ import numpy as np
 from orthobench.atlas.answers import of_one_machine
 from orthobench.atlas.table import AtlasRow, settings
 from orthobench.harness.identity import canonical
-from orthobench.report.grouping import grouped
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.student import quantile
 from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
 
 SIZES = ("d", "k", "rows")
 """The sizes of a problem, in the order in which one is looked for that a sweep varies."""

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from orthobench.errors import DataError, UsageError
-from orthobench.report.grouping import grouped
 from orthobench.results.tiers import REPORTED
 from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
 from orthobench.tools.files import opened, replacing
 
 SHARES = (0.5, 0.1, 1e-2, 1e-4, 1e-6)

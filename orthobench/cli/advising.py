@@ -12,7 +12,8 @@ import click
 
 from orthobench.cli.completion import Installed
 from orthobench.cli.options import AS_JSON
-from orthobench.cli.printing import plain, print_json, say
+from orthobench.cli.printing import print_json, say
+from orthobench.tools.collections import plain
 
 if TYPE_CHECKING:
     from orthobench.atlas.consult import Consultation

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
-import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,22 +98,6 @@ def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
         first, *others = [path.suffix for path in group]
         also = f" (also {', '.join(others)})" if others else ""
         yield f"{stem}{first}{also}"
-
-
-def plain(value: Any) -> Any:
-    """Return dataclasses and mappings as JSON values, with None for numbers not finite."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
-        return {name: plain(getattr(value, name)) for name in names}
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
 
 
 @contextmanager

@@ -13,7 +13,8 @@ import click
 
 from orthobench.cli.ends import Terminated
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
-from orthobench.cli.printing import figure_lines, plain, print_json, say, status_line
+from orthobench.cli.printing import figure_lines, print_json, say, status_line
+from orthobench.tools.collections import plain
 
 if TYPE_CHECKING:
     from orthobench.report.families import Family

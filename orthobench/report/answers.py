@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.report.formatting import clean, listed, plural
-from orthobench.report.grouping import grouped
 from orthobench.report.plots.distributions import costs
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import (
@@ -32,6 +31,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.paired import Comparison, Decision, compare_to_best
 from orthobench.stats.targets import RunMatrix
+from orthobench.tools.collections import grouped
 
 REACHED = 1e-2
 """The part of the gap between the start and the best value that may be left at the target."""

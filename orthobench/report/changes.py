@@ -12,7 +12,6 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.report import caveats
 from orthobench.report.formatting import clean, listed, plural, short
-from orthobench.report.grouping import grouped
 from orthobench.report.ranking import rounding_level
 from orthobench.results.private import Private
 from orthobench.results.results import Results
@@ -21,6 +20,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.changes import Change, Direction, changes
 from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.tools.collections import grouped
 from orthobench.tools.paths import homeless
 
 Pair: TypeAlias = tuple[SolverResult, SolverResult]

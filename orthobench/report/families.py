@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import clean, listed, plural
-from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import (
     HOLM,
@@ -30,6 +29,7 @@ from orthobench.report.standings import (
 )
 from orthobench.stats.paired import Comparison, Decision
 from orthobench.stats.ranks import PROBLEMS, SOLVERS, Ranks
+from orthobench.tools.collections import grouped
 
 
 @dataclass(frozen=True)

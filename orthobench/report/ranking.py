@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import number
-from orthobench.report.grouping import grouped
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.paired import Comparison, Decision, compare_to_best
 from orthobench.stats.summaries import Summary, summaries
 from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.tools.collections import grouped
 
 MARKS = {
     "best": "smallest median, of equal ones the fastest; no run failed",

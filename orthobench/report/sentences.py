@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from orthobench.report.formatting import clean, listed, number, plural, probability
-from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked
 from orthobench.stats.paired import LEVEL, Comparison, Decision
 from orthobench.stats.ranks import Ranks
+from orthobench.tools.collections import grouped
 
 TEST = "paired Wilcoxon tests"
 """The tests of one problem."""

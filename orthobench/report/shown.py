@@ -9,11 +9,11 @@ from pathlib import Path
 
 from orthobench.report.answers import lowest
 from orthobench.report.formatting import assignments, clean, duration, plural
-from orthobench.report.grouping import grouped
 from orthobench.report.ranking import MARKS, Ranked, rank
 from orthobench.results.private import private
 from orthobench.results.results import Results
 from orthobench.stats.values import COSTS
+from orthobench.tools.collections import grouped
 from orthobench.tools.files import below
 
 MOST_ROWS = 60

@@ -12,6 +12,7 @@ from orthobench.errors import OrthobenchError, unknown
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.report.formatting import number
 from orthobench.reproduce.runs import Runs
+from orthobench.tools.collections import finite_or_none
 from orthobench.tools.datasets import data_folder
 
 
@@ -114,14 +115,10 @@ def facts(checked: Checked) -> dict[str, Any]:
         "sentence": claim.sentence,
         "printed": claim.printed,
         "verdict": "error" if checked.error else found.verdict.value,
-        "value": _finite(found.value),
-        "interval": [_finite(end) for end in found.interval],
+        "value": finite_or_none(found.value),
+        "interval": [finite_or_none(end) for end in found.interval],
         "text": found.text,
         "known": claim.known.value,
         "reason": claim.reason,
         "red": checked.red,
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

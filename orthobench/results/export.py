@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from orthobench.errors import unknown
 from orthobench.results import benchopt, ioh
 from orthobench.results.parquet import write_frame
 from orthobench.results.results import Results
+from orthobench.tools.collections import plain
 from orthobench.tools.files import replacing
 from orthobench.tools.spreadsheets import write_csv
 
@@ -58,13 +58,8 @@ def to_csv(results: Results, file: BinaryIO) -> None:
 
 def _json_lines(results: Results, file: BinaryIO) -> None:
     for row in results.rows():
-        text = json.dumps({name: _finite(value) for name, value in row.items()})
+        text = json.dumps(plain(row))
         file.write(f"{text}\n".encode())
-
-
-def _finite(value: Any) -> Any:
-    """Return what JSON can say of a value: None stands for a number that is not finite."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _parquet(results: Results, file: BinaryIO) -> None:

@@ -28,6 +28,7 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import END, Level
 from orthobench.results.runs import ProblemInfo, Run
 from orthobench.results.scoring import scoring
+from orthobench.tools.collections import grouped
 
 
 @dataclass(frozen=True)
@@ -158,10 +159,10 @@ def choose(
     """
     planned = set(seeds)
     entries: list[SolverResult] = []
-    for of_problem in _grouped(records, lambda r: r.problem.label):
+    for of_problem in grouped(records, lambda r: r.problem.label).values():
         expected = tuple(sorted(planned | {r.seed for r in of_problem}))
         for level in of_problem[0].problem.levels or (None,):
-            groups = _grouped(of_problem, lambda r: r.solver.label)
+            groups = grouped(of_problem, lambda r: r.solver.label).values()
             entries += [_entry(group, expected, level, score) for group in groups]
     return entries
 
@@ -184,13 +185,13 @@ def _entry(
     _check_names(records)
     runs = {
         canonical(group[0].solver.tuned): _by_seed(group)
-        for group in _grouped(records, lambda r: canonical(r.solver.tuned))
+        for group in grouped(records, lambda r: canonical(r.solver.tuned)).values()
     }
     tuned_on = _common_seeds(runs.values()) if len(runs) > 1 else ()
     tuned_on = tuned_on or seeds
     compared = [r for of_trial in runs.values() for s, r in of_trial.items() if s in tuned_on]
     score = scoring(len(runs), by, level, compared)
-    tried = _grouped(compared, lambda r: canonical(r.solver.tuned))
+    tried = grouped(compared, lambda r: canonical(r.solver.tuned)).values()
     trials = tuple(
         sorted((_trial(group, tuned_on, score) for group in tried), key=lambda t: _order(t.tuned))
     )
@@ -296,10 +297,3 @@ def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
     """Order trials by their values, names ascending; numbers come before anything else."""
     values = [tuned[name] for name in sorted(tuned)]
     return [(False, v) if isinstance(v, (int, float)) else (True, str(v)) for v in values]
-
-
-def _grouped(records: Iterable[Run], label_of: Callable[[Run], str]) -> list[list[Run]]:
-    groups: dict[str, list[Run]] = {}
-    for record in records:
-        groups.setdefault(label_of(record), []).append(record)
-    return list(groups.values())

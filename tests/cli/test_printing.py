@@ -14,8 +14,9 @@ from click.testing import CliRunner
 
 from orthobench import api
 from orthobench.cli.main import main
-from orthobench.cli.printing import figure_lines, plain, say, status_line
+from orthobench.cli.printing import figure_lines, say, status_line
 from orthobench.registry.suite_file import from_table
+from orthobench.tools.collections import plain
 
 
 @dataclass(frozen=True)

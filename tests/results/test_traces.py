@@ -48,7 +48,9 @@ def test_what_is_packed_comes_back(made):
     assert (found[0], found[-len(made)], found[:2]) == (made[0], made[0], tuple(made[:2]))
     columns = found.columns
     for i, mark in enumerate(made):
-        costs = (column[i] for column in (columns.seconds, columns.readout_seconds, columns.work.flops))
+        costs = (
+            column[i] for column in (columns.seconds, columns.readout_seconds, columns.work.flops)
+        )
         assert (*costs,) == (mark.seconds, mark.readout_seconds, mark.work.flops)
 
 

@@ -24,8 +24,8 @@ from orthobench.atlas.scaling import (
 from orthobench.atlas.site.content import Contest
 from orthobench.atlas.table import AtlasRow
 from orthobench.report.formatting import clean, listed, plural, si
-from orthobench.report.grouping import grouped
 from orthobench.stats.bootstrap import quantiles
+from orthobench.tools.collections import grouped
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
 
 from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question, Side
 from orthobench.compare.reports import wording
+from orthobench.tools.collections import finite_or_none
 
 SCHEMA = 1
 """Raised where a key is dropped or changes its meaning, not where one is added."""
@@ -38,7 +38,7 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         "counts": {asked.value: _counts(comparison, asked) for asked in Question},
         "cells": [_cell(cell) for cell in comparison.compared],
         "rounds": comparison.rounds,
-        "seconds": _finite(comparison.seconds),
+        "seconds": finite_or_none(comparison.seconds),
         "machine": dict(comparison.machine),
         "notes": wording.remarks(comparison),
     }
@@ -65,9 +65,5 @@ def _cell(cell: Compared) -> dict[str, Any]:
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    numbers = {name: _finite(getattr(answer, name)) for name in ("ratio", "low", "high")}
+    numbers = {name: finite_or_none(getattr(answer, name)) for name in ("ratio", "low", "high")}
     return {"change": answer.change.value, **numbers, "said": answer.explanation}
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

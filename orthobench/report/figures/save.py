@@ -14,11 +14,11 @@ from orthobench.report.families import Family
 from orthobench.report.figures.figure import draw_figure, metadata, sheet_panels
 from orthobench.report.figures.gallery import Page, draw_gallery, pages
 from orthobench.report.figures.layouts import Layout, layout_of
-from orthobench.report.grouping import grouped
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.tuning import SolverResult
+from orthobench.tools.collections import grouped
 from orthobench.tools.files import make_folder, replacing
 from orthobench.tools.spreadsheets import write_csv
 

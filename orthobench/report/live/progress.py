@@ -10,10 +10,10 @@ from typing import Any
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import assignments, clean, duration
-from orthobench.report.grouping import grouped
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.tools import toml
+from orthobench.tools.collections import grouped
 
 FEW = 5
 """The runs that have to finish while they are watched before the time left is estimated."""

@@ -14,7 +14,6 @@ from orthobench.contract.panel import Plot
 from orthobench.report.change_texts import SYMBOLS, about, effect_text, legend, medians
 from orthobench.report.changes import Changes, Pair, ProblemChange, paired
 from orthobench.report.formatting import number
-from orthobench.report.grouping import grouped
 from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.runs import EntryRuns, entry_runs
 from orthobench.report.page.styles import REFERENCES, browser_styles
@@ -24,6 +23,7 @@ from orthobench.report.sentences import factor_text
 from orthobench.results.results import Results
 from orthobench.stats.changes import Change
 from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
 from orthobench.tools.files import make_folder, replacing
 
 HALF = 90

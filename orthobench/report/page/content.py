@@ -14,7 +14,6 @@ from orthobench.contract.panel import Plot
 from orthobench.report.answers import REACHED, Answer, answers
 from orthobench.report.families import Family, conclusions
 from orthobench.report.formatting import clean, plural
-from orthobench.report.grouping import grouped
 from orthobench.report.page.failures import (
     FailureGroup,
     RefusalGroup,
@@ -38,6 +37,7 @@ from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools import toml
+from orthobench.tools.collections import grouped
 
 MOST_PAIRS = 3000
 """The most comparisons in the tables of one page; with more, there are only sentences."""

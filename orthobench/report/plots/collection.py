@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from orthobench.contract.panel import Plot
 from orthobench.report.families import Family, conclusions
-from orthobench.report.grouping import grouped
 from orthobench.report.plots.break_even import break_evens
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.ecdf import targets_reached
@@ -23,6 +22,7 @@ from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.report.ranking import rank
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
+from orthobench.tools.collections import grouped
 
 
 def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:

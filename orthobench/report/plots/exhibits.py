@@ -9,10 +9,10 @@ from typing import TypeAlias, TypeVar
 
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.report.formatting import budget_text, clean
-from orthobench.report.grouping import grouped
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import final, metric_of
+from orthobench.tools.collections import grouped
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 """A function that returns the exhibits of runs by their keys, such as `Results.exhibits`."""

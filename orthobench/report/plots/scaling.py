@@ -12,11 +12,11 @@ from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.harness.reducing.costs import WORKERS, efficiency
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import clean, number
-from orthobench.report.grouping import grouped
 from orthobench.report.plots.labels import about, axis_label
 from orthobench.report.plots.sweeps import sweeps
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread, spread_name
+from orthobench.tools.collections import grouped
 
 EFFICIENCY, SECONDS = VALUES = ("efficiency", "seconds")
 """What can be drawn against the number of workers."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import assignments, clean, listed, plural
-from orthobench.report.grouping import grouped
 from orthobench.report.ranking import MARKS, Ranked
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
+from orthobench.tools.collections import grouped
 
 INDENT = 2
 """Characters before a footnote."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from orthobench.report import caveats
 from orthobench.report.formatting import assignments, budget_text, clean, plural
-from orthobench.report.grouping import grouped
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.terminal import footnotes
 from orthobench.report.terminal.columns import (
@@ -23,6 +21,7 @@ from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.paired import Comparison
 from orthobench.stats.values import COSTS, others_cost
+from orthobench.tools.collections import finite_or_none, grouped
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -101,13 +100,13 @@ def _row(ranked: Ranked) -> dict[str, Any]:
         "solver": entry.solver,
         "chosen": dict(entry.chosen),
         "metric": first.problem.primary,
-        "median": _finite(summary.median),
-        "low": _finite(summary.low),
-        "high": _finite(summary.high),
+        "median": finite_or_none(summary.median),
+        "low": finite_or_none(summary.low),
+        "high": finite_or_none(summary.high),
         "spread": spread_name(len(entry.seeds)),
-        "interval": [_finite(end) for end in summary.interval],
-        **{name: _finite(ranked.median_of(value)) for name, value in COSTS.items()},
-        "metrics": {name: _finite(value) for name, value in ranked.metrics.items()},
+        "interval": [finite_or_none(end) for end in summary.interval],
+        **{name: finite_or_none(ranked.median_of(value)) for name, value in COSTS.items()},
+        "metrics": {name: finite_or_none(value) for name, value in ranked.metrics.items()},
         "runs": {
             "planned": len(entry.seeds),
             "ok": summary.n_ok,
@@ -128,18 +127,14 @@ def _row(ranked: Ranked) -> dict[str, Any]:
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
     values = {name: value for name, value in vars(comparison).items() if name != "interval"}
-    numbers = {k: _finite(v) if isinstance(v, float) else v for k, v in values.items()}
-    interval = [_finite(end) for end in comparison.interval]
+    numbers = {k: finite_or_none(v) if isinstance(v, float) else v for k, v in values.items()}
+    interval = [finite_or_none(end) for end in comparison.interval]
     return {**numbers, "interval": interval, "decision": comparison.decision.value}
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
     failed = sum(record.failed for record in trial.records)
-    return {"tuned": dict(trial.tuned), "score": _finite(trial.score), "failed": failed}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    return {"tuned": dict(trial.tuned), "score": finite_or_none(trial.score), "failed": failed}
 
 
 def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[RenderableType]:
