@@ -79,7 +79,7 @@ def begin(oracle: PolarOracle) -> SquareState:
     Q, R = xp.linalg.qr(A)
     X = R if n > p else copied(A)
     bound = xp.sqrt(_norms(X))
-    low = max(1 / inverse_norm(R / bound), rounding_unit(X) / 4)
+    low = max(1 / inverse_norm(R / bound), rounding_unit(X) / 1024)
     state = SquareState(X=X / bound, rows=n, Q=Q if n > p else None, low=min(low, 1.0))
     counted(state, other=flops.qr(n, p) + p**3 + 6 * p * p)
     return state
@@ -298,9 +298,10 @@ def elliptic_tangents(low: float, shares: Sequence[float]) -> list[float]:
     16.20). Above one half it is 1 / (low sn/cn((1 - share) K')), since there sn has its pole.
     """
     ratios: list[float] = []
-    mean, other = 1.0, sqrt(max(0.0, 1 - low * low))
-    while mean - other > 4e-16 * mean:
-        half, mean, other = (mean - other) / 2, (mean + other) / 2, sqrt(mean * other)
+    mean, other, half = 1.0, sqrt(max(0.0, 1 - low * low)), low
+    while half > 1e-17 * mean:
+        mean, other = (mean + other) / 2, sqrt(mean * other)
+        half = half * half / (4 * mean)  # (mean - other) / 2 before, without cancellation
         ratios.append(half / mean)
     quarter = pi / 2 / arithmetic_geometric_mean(low)
     found = []
