@@ -7,11 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import copied, flops, namespace, parameter
+from orthobench.contract import (
+    AnyProblem,
+    Solver,
+    Status,
+    UsageError,
+    copied,
+    flops,
+    namespace,
+    parameter,
+)
 from orthobench.families.stiefel.stacks import sizes, transposed
 from orthobench.tools.places import Place
 from orthobench_polar.base import PolarSolver, PolarState, counted, finish, gram, rounding_unit
+from orthobench_polar.coefficients import SCHEDULES
+from orthobench_polar.judge import PolarSolution
 from orthobench_polar.oracle import PolarOracle
+
+WITHOUT_MUON = "PyTorch with torch.optim.Muon is not installed: pip install 'torch>=2.9'"
 
 
 class DirectSolver(PolarSolver[PolarState]):
@@ -119,15 +132,21 @@ class ScipyPolar(PolarSolver[PolarState]):
 
         state.work.steps += 1
         A = oracle.A if oracle.A.ndim > 2 else oracle.A[None]
-        state.X = np.stack([polar(matrix)[0] for matrix in A]).reshape(oracle.A.shape)
+        try:
+            state.X = np.stack([polar(matrix)[0] for matrix in A]).reshape(oracle.A.shape)
+        except (ValueError, np.linalg.LinAlgError) as error:  # NaN, or no convergence
+            state.status, state.reason = Status.FAILED, f"scipy.linalg.polar: {error}"
+            return
         _, n, p = sizes(state.X)
         counted(state, tall=1, small=2, other=flops.svd(n, p))
         finish(state)
 
 
 @dataclass(frozen=True)
-class TorchMuon(PolarSolver[PolarState]):
-    """What `torch.optim.Muon` makes of a gradient: five steps with Jordan's polynomial in bfloat16.
+class TorchMuon(Solver[PolarOracle, PolarState]):
+    """What `torch.optim.Muon` makes of a gradient: steps of Jordan's polynomial in bfloat16.
+
+    All of its steps are one step here. It gets A in float32, the conversion to which is timed.
 
     Parameters
     ----------
@@ -135,45 +154,48 @@ class TorchMuon(PolarSolver[PolarState]):
 
     Notes
     -----
-    Flops of a step: 4np² + 2p³. Memory: 2np + 2p² numbers of two bytes.
+    Flops: 4np² + 2p³ for each of its steps. Memory: 2np + 2p² numbers of two bytes.
     """
 
     name: ClassVar[str] = "torch-muon"
     needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "torch.optim.Muon"
     converges: ClassVar[bool] = True
+    packages: ClassVar[tuple[str, ...]] = ("torch",)
 
-    on: str = parameter("torch:cpu/float32", help="where to compute: a place of PyTorch")
     count: int = parameter(5, name="steps", low=1, help="polynomials")
 
-    @classmethod
-    def computes_on(cls, place: Place) -> bool:
-        """Return whether it is PyTorch."""
-        return super().computes_on(place) and place.library == "torch"
-
-    def refuses(self, problem: Any) -> str | None:
+    def refuses(self, problem: AnyProblem) -> str | None:
         """Return why it cannot take a problem: batches, and releases without Muon."""
         if why := super().refuses(problem):
             return why
         if getattr(problem, "batch", 0):
             return "torch.optim.Muon takes one matrix at a time"
-        return None if _muon() else "torch.optim has no Muon: pip install 'torch>=2.9'"
+        return None if _muon() else WITHOUT_MUON
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
         """Begin with A itself."""
         del rng
-        return PolarState(X=copied(oracle.A), rows=oracle.A.shape[-2])
+        if _muon() is None:
+            raise UsageError(WITHOUT_MUON)
+        return PolarState(X=oracle.A.copy(), rows=oracle.A.shape[-2])
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
         """Call it, which ends the run."""
+        import torch
+
         state.work.steps += 1
-        muon = _muon()
-        jordan = (3.4445, -4.7750, 2.0315)
-        state.X = muon(oracle.A, jordan, self.count, 1e-7).to(oracle.A.dtype)
+        A = torch.from_numpy(oracle.A.astype(np.float32))
+        found = _muon()(A, SCHEDULES["jordan"].at(0), self.count, 1e-7)
+        state.X = found.double().numpy()
         _, n, p = sizes(state.X)
         other = 5 * self.count * p * p + 3 * n * p
         counted(state, tall=2 * self.count, small=self.count, other=other)
         finish(state)
+
+    def solution(self, state: PolarState) -> PolarSolution:
+        """Return X."""
+        return PolarSolution(state.X.copy(), products=state.products)
 
 
 def _muon() -> Any:

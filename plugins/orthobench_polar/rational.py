@@ -81,7 +81,7 @@ def begin(oracle: PolarOracle) -> SquareState:
     bound = xp.sqrt(_norms(X))
     low = max(1 / inverse_norm(R / bound), rounding_unit(X) / 1024)
     state = SquareState(X=X / bound, rows=n, Q=Q if n > p else None, low=min(low, 1.0))
-    counted(state, other=flops.qr(n, p) + p**3 + 6 * p * p)
+    counted(state, other=flops.qr(n, p) + 2 * p**3 + 9 * p * p)
     return state
 
 
@@ -142,7 +142,7 @@ class QDWH(SquareSolver[SquareState]):
 
     Notes
     -----
-    Flops: 4np² - 4p³/3 and p³ before the first step, about 9p³ a step by QR and 5p³ by solving,
+    Flops: 4np² - 4p³/3 and 2p³ before the first step, about 9p³ a step by QR and 5p³ by solving,
     2np² at the end; 2np² less of each where n = p. Memory: np + 6p².
 
     References
@@ -372,7 +372,7 @@ class PolarNewton(SquareSolver[SquareState]):
         if self.scaling:
             g = xp.sqrt(xp.sqrt(_norms(inverse) / _norms(X)))
         state.X = 0.5 * (g * X + transposed(inverse) / g)
-        counted(state, small=1, other=9 * p * p)
+        counted(state, small=1, other=16 * p * p)
         moved = float(most(lengths(state.X - X) / lengths(state.X)))
         if not isfinite(moved):
             state.status, state.reason = Status.FAILED, "a matrix is singular: it has no inverse"
