@@ -40,7 +40,7 @@ class Cell:
     data : str
         `Problem.checksum` of the data files.
     measure : str
-        What is measured beside time, which takes time: ``"memory"``, ``"energy"`` or nothing.
+        What is measured beside time, which takes time: ``"memory"`` or nothing.
     """
 
     problem: AnyProblem

@@ -18,11 +18,11 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import built
 from orthobench.harness.judging import VIOLATION
-from orthobench.harness.metering import refusal
 from orthobench.harness.stopping import Budget, Rule, ends
 from orthobench.harness.suite import Planned
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
+from orthobench.tools.memory_peaks import Peak
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
@@ -113,7 +113,10 @@ def _is_named(solver: AnySolver) -> bool:
 def _refuse_unmeasurable(planned: Iterable[Planned]) -> None:
     """Refuse to measure what cannot be measured here, with the reason."""
     for measure, place in dict.fromkeys((p.cell.measure, p.cell.solver.place) for p in planned):
-        if measure and (why := refusal(measure, place)):
+        if not measure:
+            continue
+        blocks = "their workers tell what each took in any case" if place.reduces else None
+        if why := blocks or Peak.missing(place):
             raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
 
 
