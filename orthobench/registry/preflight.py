@@ -18,6 +18,7 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import built
 from orthobench.harness.judging import VIOLATION
+from orthobench.harness.source_digests import warn_of_libraries
 from orthobench.harness.stopping import Budget, Rule, ends
 from orthobench.harness.suite import Planned
 from orthobench.results.tuning import untunable
@@ -67,6 +68,7 @@ def check_cells(planned: Collection[Planned]) -> None:
     _refuse_unmeasurable(planned)
     _refuse_idle(planned)
     _refuse_endless(planned)
+    warn_of_libraries(*{type(x) for p in planned for x in (p.cell.solver, p.cell.problem)})
 
 
 def _refuse_idle(planned: Iterable[Planned]) -> None:
