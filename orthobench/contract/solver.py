@@ -105,6 +105,10 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     packages : tuple of str
         Distributions that it calls, as ``("scikit-learn",)``. Their versions are part of what
         identifies a run; where one is missing, the solver refuses every problem.
+    files : tuple of str
+        Files outside of its package that runs load, as ``("../build/*.so",)``, from the folder of
+        its module. A run is made again once one of them has changed, as with all files of the
+        package.
     place : Place
         Where it computes: NumPy in float64, but for a `PlacedSolver`.
     """
@@ -115,6 +119,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     reruns: ClassVar[bool] = False
     converges: ClassVar[bool] = False
     packages: ClassVar[tuple[str, ...]] = ()
+    files: ClassVar[tuple[str, ...]] = ()
     place: ClassVar[Place] = DEFAULT
     batch: int = 0
 
