@@ -187,7 +187,8 @@ def test_a_run_that_diverges_says_why(on):
 @pytest.mark.parametrize(
     ("solver", "most"),
     [
-        (Landing(), 1), (POGO(), 1), (RandomSubmanifold(), 1), (RiemannianGradient(step_size=1e-3), 21),
+        (Landing(), 1), (POGO(), 1), (RandomSubmanifold(), 1),
+        (RiemannianGradient(step_size=1e-3), 21),
         (RiemannianGradient(steps="constant"), 1), (PolarPower(), 1), (GPower(block=True), 1),
         (HOEVD(), 4), (PGD(rule="constant", start="random"), 40),
     ],
