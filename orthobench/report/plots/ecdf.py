@@ -67,6 +67,6 @@ def ecdf_panel(runs: RunMatrix, cost: str, targets: str = RELATIVE) -> Panel:
         raise unknown("targets", targets, TARGETS)
     relative = targets == RELATIVE
     ladder = map(runs.targets, LADDER) if relative else map(runs.values_within, PRECISIONS)
-    found = ecdf(np.stack([runs.first_hits(cost, values) for values in ladder], axis=-1))
+    found = ecdf(np.stack([runs.cheapest(cost, values) for values in ladder], axis=-1))
     y = Axis("share", "share of targets reached", log=False)
     return distribution_panel(runs, found, Axis(cost, axis_label(cost)), y)
