@@ -62,7 +62,6 @@ class Numbers(Problem[Size]):
 @dataclass(frozen=True)
 class Still(Solver[Size, State]):
     name = "still"
-    needs = Size
 
     def init(self, oracle, rng):
         return State()
