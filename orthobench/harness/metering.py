@@ -9,8 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from orthobench.contract.problem import Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State
 from orthobench.errors import UsageError
 from orthobench.harness.placement import Calls, calls

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Instance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.executors.transfer import packed
 from orthobench.harness.judging import FEASIBLE
@@ -114,7 +113,7 @@ def check_stream(problem: AnyProblem) -> None:
     if not np.array_equal(whole, _samples(instance, list(PIECES))):
         pieces = ", ".join(map(str, PIECES))
         observed = f"samples taken in pieces of {pieces} are others than those taken at once"
-        raise NotConforming(observed, "Draw samples in fixed blocks (orthobench.contract.sources)")
+        raise NotConforming(observed, "Draw samples in fixed blocks (orthobench.families.sources)")
 
 
 def check_hidden(problem: AnyProblem) -> None:

@@ -11,11 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.contract.array_solver import ArraySolver
-from orthobench.contract.problem import AnyInstance, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
+from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
-from orthobench.contract.summaries import SummarySolver
 from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing import checks_of_parameters, checks_of_side_effects

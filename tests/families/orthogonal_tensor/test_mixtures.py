@@ -13,8 +13,6 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from orthobench.contract import blocks
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
@@ -30,6 +28,8 @@ from orthobench.families.orthogonal_tensor.whitening import (
     third_power_sum,
     whitening,
 )
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import drift, polar, random_point
 
 seeds = st.integers(0, 2**32 - 1)
