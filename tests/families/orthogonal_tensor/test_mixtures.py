@@ -12,7 +12,6 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from orthobench.contract import blocks
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
@@ -147,7 +146,7 @@ def test_the_moments_do_not_depend_on_the_size_of_blocks(monkeypatch, rows):
     W = rng(2).standard_normal((5, 3))
     usual = SampleMoments(ArraySource(X))
     third = usual.third(W)
-    monkeypatch.setattr(blocks, "BLOCK", rows)
+    monkeypatch.setattr("orthobench.contract.samples.BLOCK", rows)
     other = SampleMoments(ArraySource(X))
     assert other.count == usual.count == 900
     np.testing.assert_allclose(other.mean, usual.mean, rtol=1e-12)
