@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract import ArraySource, BlockOracle, SampleOracle, random_point
+from orthobench.contract import BlockOracle, SampleOracle, random_point
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.harness.identity import Streams
 from orthobench.harness.reducing.costs import WORKER_SECONDS

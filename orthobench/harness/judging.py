@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.exhibits import checked_exhibits
-from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording

@@ -15,10 +15,9 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
-from orthobench.contract.problem import AnyInstance, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import SummarySolver
+from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
-from orthobench.contract.summaries import SummarySolver
 from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol, TypeAlias
 
+from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.solver import AnySolver, Work
-from orthobench.contract.summaries import SummarySolver
 from orthobench.errors import UsageError, shown
 
 LARGEST = 1e300

@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from orthobench.contract.parameters import parameters_of
-from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import built

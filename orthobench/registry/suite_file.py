@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orthobench.contract.parameters import ParameterError, parameters_of
-from orthobench.contract.placed_solver import PlacedSolver, elsewhere
+from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, shown, unknown

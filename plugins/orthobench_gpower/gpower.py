@@ -15,7 +15,7 @@ from orthobench.contract import (
     EndingState,
     ParameterError,
     Status,
-    ends,
+    finish_if,
     flops,
     is_plain,
     like,
@@ -208,7 +208,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         state.ascent = dense_ascent.begin(now.rows, now.bound, now.hard, now.weights, X)
         state.work.steps += 1
         state.work.flops += self._step_flops(oracle)
-        ends(state, state.ascent.value - now.value <= self.tolerance * now.value)
+        finish_if(state, state.ascent.value - now.value <= self.tolerance * now.value)
 
     def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
         """Do `count` power iterations, or fewer if all components converge."""

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.problem import Instance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status, Work
 from orthobench.errors import DataError
 from orthobench.harness import preparation

@@ -1,5 +1,4 @@
 import re
-import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import AnyInstance, AnyProblem
+from orthobench.contract.samples import SampleSource
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.executors.messages import (
     Answer,

@@ -12,7 +12,7 @@ from functools import cache
 from io import BytesIO
 from typing import Any, TypeAlias
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.harness.executors.transfer import PackedOracle
 from orthobench.harness.identity import Streams

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.harness.executors.messages import (
     Answer,
     Ask,

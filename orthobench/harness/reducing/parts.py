@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from orthobench.contract.blocks import BlockSource
-from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver
+from orthobench.contract.placed_solvers import BlockOracle, Summary, SummarySolver
+from orthobench.contract.samples import BlockSource
 from orthobench.errors import DataError, OrthobenchError
 from orthobench.harness.execution import timed_call
 from orthobench.harness.reducing.tree import reduced

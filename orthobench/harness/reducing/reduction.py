@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from orthobench.contract.blocks import BlockSource
-from orthobench.contract.problem import Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import BlockOracle, Summary
+from orthobench.contract.problem import Oracle, Solution
+from orthobench.contract.samples import BlockSource
 from orthobench.contract.solver import State, Status
-from orthobench.contract.summaries import BlockOracle, Summary
 from orthobench.errors import UsageError
 from orthobench.harness.execution import Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams

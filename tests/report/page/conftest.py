@@ -12,8 +12,8 @@ import pytest
 from browser import PATIENCE
 
 import orthobench as ob
+from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.harness.suite import PlannedSolver
 from orthobench.registry.plugins import catalogue
