@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.errors import unknown
+from orthobench.harness.cell import Level
 from orthobench.harness.judging import beyond
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult

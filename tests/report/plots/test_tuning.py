@@ -7,8 +7,8 @@ import pytest
 from records import altered
 
 from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.report.plots.tuning import SCORE, tuning, tuning_panel, tunings
 from orthobench.results.tuning import choose
 
