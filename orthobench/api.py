@@ -16,9 +16,9 @@ from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
-from orthobench.harness.executors import Limits, together
-from orthobench.harness.executors.choice import Execute, chosen
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.executors import Limits, in_batches
+from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.harness.executors.choice import Execute, make_executor
 from orthobench.harness.identity import Streams, canonical, describe
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import Suite
@@ -177,7 +177,7 @@ def run(
     planned = known.cells()
     asked = matching(planned, only)
     workers = _workers(workers, executor, known.threads)
-    run_cells = chosen(executor, workers, known.threads, limits, scheduler)
+    run_cells = make_executor(executor, workers, known.threads, limits, scheduler)
     preflight.check_cells(asked)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
@@ -304,10 +304,10 @@ def _execute(
     tell: Callable[[str], None],
 ) -> None:
     """Run the cells that are left, store each as it is finished, and tell of finished problems."""
-    waiting = Waiting(course.cells)
+    waiting = CellQueue(course.cells)
     with Progress(len(course), quiet, skipped=course.stored) as progress:
         _tell_finished(course, progress, tell)
-        for events in together(run_cells(waiting)):
+        for events in in_batches(run_cells(waiting)):
             if finished := [(e.cell, e.outcome) for e in events if e.outcome]:
                 store.add(session, finished)
             for event in events:

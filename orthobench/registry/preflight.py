@@ -19,7 +19,7 @@ from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.judging import VIOLATION
 from orthobench.harness.source_digests import warn_of_libraries
-from orthobench.harness.stopping import Budget, Rule, ends
+from orthobench.harness.stopping import Budget, Rule, terminates
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
 from orthobench.tools.memory_peaks import Peak
@@ -50,7 +50,7 @@ def check_ending(
     UsageError
     """
     finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
-    if finite or until is not None or ends(solver, budget):
+    if finite or until is not None or terminates(solver, budget):
         return
     example = "samples=10_000" if solver.batch else "steps=1000"
     raise UsageError(f"nothing limits this run; give a budget such as ob.Budget({example})")
@@ -85,7 +85,7 @@ def _refuse_endless(planned: Iterable[Cell]) -> None:
     """Refuse cells that nothing ends: a budget in samples binds no solver that takes none."""
     for cell in planned:
         solver = cell.solver
-        if cell.until is not None or ends(solver, cell.budget):
+        if cell.until is not None or terminates(solver, cell.budget):
             continue
         if solver.refuses(cell.problem) is None:
             raise UsageError(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from orthobench.errors import unknown
 from orthobench.harness.cell import Level
-from orthobench.harness.judging import beyond
+from orthobench.harness.judging import excess_violation
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
@@ -236,7 +236,7 @@ def _path(record: Run, level: Level | None) -> _Path | None:
     metric = record.target or record.problem.primary
     values = read(record.trace, metric_of(metric))
     finite = np.isfinite(values)
-    counts = finite & (read(record.trace, beyond) <= 0)
+    counts = finite & (read(record.trace, excess_violation) <= 0)
     values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
     end = len(values) if counts.all() else int(counts.argmin())
     if not end or not finite[-1]:

@@ -15,7 +15,7 @@ from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solution import Solution
 from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver
 from orthobench.harness.judging import FEASIBLE
-from orthobench.harness.reducing.tree import reduced
+from orthobench.harness.reducing.parts import reduced
 from orthobench.testing.check import Check, NotCheckable, NotConforming
 from orthobench.testing.object_graph import Snapshot
 from orthobench.testing.short_runs import Runner, difference_of_solutions
