@@ -3,7 +3,7 @@
 import pytest
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import inline, waiting
+from orthobench.harness.executors import cell_queue, inline
 from orthobench.harness.executors.cell_queue import CellQueue, kernels_of
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
@@ -51,7 +51,7 @@ def kernels(monkeypatch):
     def of(cell):
         return frozenset({"shared", "slow"} if cell.solver.step_size < 1 else {"shared", "quick"})
 
-    monkeypatch.setattr(waiting, "kernels_of", of)
+    monkeypatch.setattr(cell_queue, "kernels_of", of)
 
 
 @pytest.mark.usefixtures("kernels")

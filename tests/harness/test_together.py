@@ -71,7 +71,7 @@ def bursts(monkeypatch):
             for left, cell in zip(range(len(cells))[::-1], cells, strict=True):
                 yield Event(cell, "1", execute(cell), left > 0)
 
-    monkeypatch.setattr("orthobench.api.chosen", lambda *_: run)
+    monkeypatch.setattr("orthobench.api.make_executor", lambda *_: run)
 
 
 def test_a_group_is_stored_at_once_and_before_it_is_told(bursts, monkeypatch, tmp_path):

@@ -12,9 +12,9 @@ from orthobench.atlas.regimes import REACHED
 from orthobench.atlas.table import COSTS, SHARES, AtlasRow
 from orthobench.contract.panel import Axis, Key, Panel, Plot
 from orthobench.report.formatting import clean, plural
-from orthobench.report.plots.distributions import distribution_panel
+from orthobench.report.plots.families import distribution_panel
+from orthobench.report.plots.labels import COST_NAMES
 from orthobench.report.plots.pareto import FRONT, ends, pareto_name, pareto_panel
-from orthobench.report.plots.profiles import COST_NAMES
 from orthobench.stats.profiles import performance_profile
 from orthobench.stats.targets import RunMatrix
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.report.plots.floor import floor_of
+from orthobench.report.plots.geometry import floor_of
 
 
 def test_zeros_reached_at_once_do_not_stretch_the_axis():
