@@ -20,7 +20,7 @@ from orthobench.cli.advising import advise
 from orthobench.cli.atlas import atlas
 from orthobench.cli.comparing import compare
 from orthobench.cli.completion import Installed, completion
-from orthobench.cli.ends import FAILED, Group
+from orthobench.cli.exit_codes import FAILED, Group
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import Termination
-from orthobench.harness.suite import Level
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.traces import Trace
 from orthobench.tools.load import Load

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.errors import unknown
-from orthobench.harness.judging import beyond
+from orthobench.harness.cell import Level
+from orthobench.harness.judging import excess_violation
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
@@ -272,7 +272,7 @@ def path_of(record: Run, level: Level | None, metric: str = "") -> Path | None:
         return None
     values = read(record.trace, metric_of(metric or record.target or record.problem.primary))
     finite = np.isfinite(values)
-    counts = finite & (read(record.trace, beyond) <= 0)
+    counts = finite & (read(record.trace, excess_violation) <= 0)
     values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
     end = len(values) if counts.all() else int(counts.argmin())
     if not end or not finite[-1]:

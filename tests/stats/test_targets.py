@@ -11,8 +11,8 @@ from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.profiles import ecdf, performance_profile

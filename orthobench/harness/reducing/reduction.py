@@ -15,15 +15,17 @@ from orthobench.contract.solver import State, Status
 from orthobench.errors import UsageError
 from orthobench.harness.execution import Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.costs import (
+from orthobench.harness.reducing.parts import (
     MEMORY,
     MOVED,
     READING,
     WORKER_METRICS,
     WORKER_SECONDS,
     WORKERS,
+    AnySummarySolver,
+    Blocks,
+    Part,
 )
-from orthobench.harness.reducing.parts import AnySummarySolver, Blocks, Part
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.places import Place

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.harness.reducing.costs import WORKERS, efficiency
+from orthobench.harness.reducing.parts import WORKERS, efficiency
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import clean, number
 from orthobench.report.plots.labels import about, axis_label, band_of

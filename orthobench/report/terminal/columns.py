@@ -10,7 +10,7 @@ from typing import Literal
 from orthobench.harness.execution import PEAK
 from orthobench.harness.judging import TOLERANCE, VIOLATION
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.costs import WORKER_METRICS
+from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.report.formatting import count, duration, metric_text, si
 from orthobench.report.ranking import Ranked
 from orthobench.report.terminal.sparkline import Sparklines
