@@ -22,9 +22,9 @@ import numpy as np
 from orthobench.contract.blocks import SampleSource
 from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError, UsageError, unknown
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
-from orthobench.families.orthogonal_tensor.whitening import (
+from orthobench.families.orthogonal_tensor.mixtures import (
     SINGULAR,
+    Mixture,
     Whitening,
     cyclic_sum,
     exactly_symmetric,

@@ -15,8 +15,7 @@ from orthobench.contract.sources import ArraySource
 from orthobench.contract.streams import IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor import Judge, gmm
-from orthobench.families.orthogonal_tensor.gmm import mixture_instance, strided
-from orthobench.families.orthogonal_tensor.mixture_judge import centre_error, nmi
+from orthobench.families.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, strided
 from orthobench.families.orthogonal_tensor.mixture_moments import (
     PopulationMoments,
     SampleMoments,

@@ -28,8 +28,8 @@ from orthobench.families.symmetric_tucker import (
     tensor_refusal,
 )
 from orthobench.families.symmetric_tucker import maker as family
-from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.judge import FullTensor
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus

@@ -25,7 +25,7 @@ from orthobench.families.symmetric_tucker import (
     SampleMoment,
 )
 from orthobench.families.symmetric_tucker.full_tensors import partial_core
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools import memory
 from orthobench.tools.geometry import drift, random_point, subspace_error
 

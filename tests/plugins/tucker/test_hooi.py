@@ -9,7 +9,7 @@ from orthobench_tucker.jacobi_tucker import JacobiTucker
 
 from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker.full_tensors import symmetrized
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus
