@@ -27,7 +27,9 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
 )
 from orthobench.families.orthogonal_tensor.mixtures import Mixture
 from orthobench.families.orthogonal_tensor.problem import TensorOracle
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, is_array_like
+from orthobench.tools.lazy_arrays import is_lazy, rows_of
+from orthobench.tools.rows import Rows
 
 Labels = NDArray[np.intp]
 
@@ -170,7 +172,7 @@ class MixtureInstance(Instance[TensorOracle]):
 
 
 def gmm_tensor(
-    X: NDArray[np.generic] | ArraySource | Iterable[Array],
+    X: NDArray[np.generic] | Rows | ArraySource | Iterable[Array],
     n_components: int,
     labels: ArrayLike | None = None,
     *,
@@ -181,7 +183,7 @@ def gmm_tensor(
 
     Parameters
     ----------
-    X : ndarray (N, d), memory map, or iterable of rows or blocks
+    X : ndarray (N, d), memory map, table, or iterable of rows or blocks
         N > d samples, not centred: centred samples have linearly dependent centres. An array is
         read twice, anything else three times, block by block; a generator, which can be read only
         once, is refused.
@@ -282,11 +284,12 @@ def mixture_instance(
     return MixtureInstance(TensorOracle(moments.tensor), judge, best, moments=moments)
 
 
-def _source(X: NDArray[np.generic] | ArraySource | Iterable[Array]) -> SampleSource:
-    if isinstance(X, np.ndarray):
-        return ArraySource(X)
+def _source(X: NDArray[np.generic] | Rows | ArraySource | Iterable[Array]) -> SampleSource:
     if isinstance(X, ArraySource):
         return X
+    table = is_array_like(X) and not isinstance(X, (list, tuple))
+    if table or is_lazy(X) or isinstance(X, (np.ndarray, Rows)):
+        return ArraySource(rows_of(X, "the samples"))
     if iter(X) is X:
         raise UsageError(
             "a generator can be read once, and whitening reads the samples again; pass an array, "
