@@ -34,8 +34,7 @@ from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import below, homeless
 from orthobench.tools.threads import cores, limited
 
 RESULTS = "orthobench-results"

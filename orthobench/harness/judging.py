@@ -16,7 +16,7 @@ from orthobench.contract.solution import Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import homeless
 
 VIOLATION = "constraint_violation"
 """The metric that the harness adds to those of every judge: `Instance.violation`."""

@@ -21,7 +21,7 @@ from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.changes import Change, Direction, changes
 from orthobench.stats.values import COSTS, final, metric_of
 from orthobench.tools.collections import grouped
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import homeless
 
 Pair: TypeAlias = tuple[SolverResult, SolverResult]
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from orthobench.harness.stopping import Termination
 from orthobench.results.results import Results
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
-from orthobench.tools.paths import bare, homeless
+from orthobench.tools.files import bare, homeless
 
 T = TypeVar("T")
 Retell: TypeAlias = Callable[[str], str]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orthobench.tools.paths import bare, homeless
+from orthobench.tools.files import bare, homeless
 
 
 @pytest.fixture(autouse=True)

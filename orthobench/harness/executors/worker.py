@@ -89,7 +89,7 @@ def prepare_process(channel: Channel, memory: int | None) -> None:
 def unimportable(error: Exception) -> Termination:
     """Return how a cell ended whose classes this process cannot import."""
     from orthobench.harness.stopping import RunStatus, Termination
-    from orthobench.tools.paths import homeless
+    from orthobench.tools.files import homeless
 
     where = homeless("".join(traceback.format_exception(error)))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
