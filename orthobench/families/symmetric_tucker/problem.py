@@ -17,7 +17,7 @@ from orthobench.contract.sources import ArraySource
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.tools.arrays import Array
-from orthobench.tools.memory import refusal_of
+from orthobench.tools.machine import refusal_of
 
 
 @dataclass(frozen=True)
