@@ -293,7 +293,7 @@ _FOLDER = r"""[^\s/\\'"<>|:,;=(){}\[\]]+[/\\]"""
 _FOLDERS = re.compile(rf"(?<![\w./\\~:])(?:~[/\\](?:{_FOLDER})*|(?:[A-Za-z]:)?[/\\](?:{_FOLDER})+)")
 
 
-def homeless(text: str) -> str:
+def hide_home(text: str) -> str:
     """Return a text in which the user's home folder is ``~``.
 
     Parameters
@@ -314,4 +314,4 @@ def bare(text: str) -> str:
     ----------
     text : str
     """
-    return _FOLDERS.sub("", homeless(text))
+    return _FOLDERS.sub("", hide_home(text))
