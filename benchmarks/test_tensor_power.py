@@ -21,7 +21,7 @@ from smoke import usually
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
 from orthobench.families.orthogonal_tensor import orthogonal_tensor
-from orthobench.families.orthogonal_tensor.judge import recovery_error
+from orthobench.families.orthogonal_tensor.maker import recovery_error
 from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import random_point
 

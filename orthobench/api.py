@@ -34,8 +34,7 @@ from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import below, hide_home
 from orthobench.tools.threads import cores, limited
 
 RESULTS = "orthobench-results"
@@ -197,7 +196,7 @@ def run(
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
         opened = opened or stack.enter_context(Store(path, write=True))
-        session = opened.begin(known, planned, homeless(shlex.join(sys.argv)), facts)
+        session = opened.begin(known, planned, hide_home(shlex.join(sys.argv)), facts)
         if retry:
             pairs = {pair_of(p) for p in asked}
             records = (r for r in opened.records(known.name) if r.failed)

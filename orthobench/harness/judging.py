@@ -15,7 +15,7 @@ from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import hide_home
 
 VIOLATION = "constraint_violation"
 """The metric that the harness adds to those of every judge: `Instance.violation`."""
@@ -124,11 +124,11 @@ def stop_of(error: Exception, culprit: str) -> Termination:
     culprit : str
         What raised it, for the reason: ``"the judge"``.
     """
-    lines = homeless("".join(traceback.format_exception(error)))
+    lines = hide_home("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
         return Termination(RunStatus.MEMORY, f"{culprit} ran out of memory", lines)
     reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
-    reason = homeless(reason)
+    reason = hide_home(reason)
     return Termination(RunStatus.ERROR, reason, lines)
 
 

@@ -24,7 +24,7 @@ from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, PointRule, Recording
-from orthobench.tools.load import load
+from orthobench.tools.machine import load
 
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""

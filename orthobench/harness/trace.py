@@ -12,7 +12,7 @@ from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import Termination
 from orthobench.tools.arrays import Array
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.changes import Change, Direction, changes
 from orthobench.stats.values import COSTS, final, metric_of
 from orthobench.tools.collections import grouped
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import hide_home
 
 Pair: TypeAlias = tuple[SolverResult, SolverResult]
 
@@ -323,7 +323,7 @@ def _versions(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
 
 def _side(results: Results) -> str:
     started = str(results.session()["started"])[:16].replace("T", " ")
-    path = results.path.name if _anonymous(results) else homeless(str(results.path))
+    path = results.path.name if _anonymous(results) else hide_home(str(results.path))
     return clean(f"{results.suite} of {started} UTC, {path}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from orthobench.results.checks import MisfitError
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 FORM = struct.Struct("<5H")
 """Processors, then load averages before and after in hundredths, then MHz before and after."""

@@ -21,7 +21,7 @@ from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results import checks, loads
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.results.traces import ABSENT, Trace, packed
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 Row: TypeAlias = tuple[Any, ...]
 Loads: TypeAlias = tuple[Load, Load] | None

@@ -11,7 +11,7 @@ from orthobench.harness.cell import Level
 from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.traces import Trace
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from orthobench.contract import (
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 from orthobench_gpower import dense_ascent
 from orthobench_gpower.ascent import Ascent
 from orthobench_gpower.dense_ascent import DenseAscent

@@ -10,7 +10,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.executors.guard import claimed_seconds, suspicion
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.trace import Checkpoint
-from orthobench.tools.usage import Usage, stolen
+from orthobench.tools.machine import Usage, stolen
 
 
 def usage(cpu=0.0, wall=0.0, queued=0.0, children=0):

@@ -1,4 +1,5 @@
 import re
+import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from orthobench.results.checks import MisfitError
 from orthobench.results.loads import UNKNOWN, packed, unpacked
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 averages = st.none() | st.integers(0, UNKNOWN - 1).map(lambda hundredths: hundredths / 100)
 frequencies = st.none() | st.integers(0, UNKNOWN - 1)

@@ -28,7 +28,7 @@ from orthobench.report.page import content
 from orthobench.results import rows, schema
 from orthobench.results.results import Results
 from orthobench.results.store import Store
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 TABLE = {
     "seeds": 2,
@@ -156,7 +156,7 @@ from pathlib import Path
 from orthobench.harness.cell import execute
 from orthobench.registry.plugins import catalogue
 from orthobench.results.store import Store
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 from orthobench.registry.suite_file import from_table
 
 table = {"problem": [{"name": "spiked-covariance"}], "solver": [{"name": "batch-pca"}]}

@@ -23,7 +23,7 @@ from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results import rows, traces
 from orthobench.results.store import Store
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 SUITE = """
 description = "what a stranger sends"

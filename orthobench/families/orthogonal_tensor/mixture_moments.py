@@ -21,9 +21,9 @@ import numpy as np
 
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError, unknown
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
-from orthobench.families.orthogonal_tensor.whitening import (
+from orthobench.families.orthogonal_tensor.mixtures import (
     SINGULAR,
+    Mixture,
     Whitening,
     cyclic_sum,
     exactly_symmetric,

@@ -37,10 +37,9 @@ from orthobench.harness.placement import WARM_UP
 from orthobench.harness.preparation import WARM_UP_STEPS
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
-from orthobench.tools.load import Load, load
+from orthobench.tools.machine import Load, Usage, load, queued, usage
 from orthobench.tools.processes import Process, ProcessError, Program
 from orthobench.tools.threads import limited
-from orthobench.tools.usage import Usage, queued, usage
 
 FIRST_ROWS = 256
 """Samples that are handed out at first; then as many as so far, within the oracle's window."""

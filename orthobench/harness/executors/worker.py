@@ -89,9 +89,9 @@ def prepare_process(channel: Channel, memory: int | None) -> None:
 def unimportable(error: Exception) -> Termination:
     """Return how a cell ended whose classes this process cannot import."""
     from orthobench.harness.stopping import RunStatus, Termination
-    from orthobench.tools.paths import homeless
+    from orthobench.tools.files import hide_home
 
-    where = homeless("".join(traceback.format_exception(error)))
+    where = hide_home("".join(traceback.format_exception(error)))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
     return Termination(RunStatus.ERROR, reason, where)
 

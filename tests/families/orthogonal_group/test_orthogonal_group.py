@@ -7,7 +7,7 @@ from scipy.linalg import expm
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.families.orthogonal_group import Judge
-from orthobench.families.orthogonal_group.judge import gradient_norm, riemannian_gradient
+from orthobench.families.orthogonal_group.maker import gradient_norm, riemannian_gradient
 from orthobench.families.orthogonal_group.planes import minimize
 from orthobench.tools.geometry import drift, random_point, rotate
 

@@ -20,8 +20,8 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
     noise_variance,
     whitened_moments,
 )
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
-from orthobench.families.orthogonal_tensor.whitening import (
+from orthobench.families.orthogonal_tensor.mixtures import (
+    Mixture,
     cyclic_sum,
     mixing_weights,
     third_power_sum,

@@ -24,7 +24,7 @@ from orthobench.families.orthogonal_tensor import (
     first_point,
     maker,
 )
-from orthobench.families.orthogonal_tensor.judge import recovery_error
+from orthobench.families.orthogonal_tensor.maker import recovery_error
 from orthobench.families.symmetric_tensors import (
     composed,
     contracted,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from orthobench.families.second_moments import DenseMoment, RowMoment, second_moment
 from orthobench.families.sources import ArraySource
-from orthobench.families.stochastic_pca.judge import Optimum
+from orthobench.families.stochastic_pca.maker import Optimum
 from orthobench.tools.geometry import orthonormalize, random_point, subspace_error
 
 

@@ -14,7 +14,7 @@ from scipy.linalg import expm
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_group.judge import riemannian_gradient
+from orthobench.families.orthogonal_group.maker import riemannian_gradient
 from orthobench.families.orthogonal_group.planes import minimize
 from orthobench.tools.geometry import drift, random_point, rotate
 

@@ -15,7 +15,7 @@ from orthobench_problems.stochastic_pca.populations import DiagonalMoment, Spike
 from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.families.second_moments import DenseMoment
-from orthobench.families.stochastic_pca.judge import Optimum
+from orthobench.families.stochastic_pca.maker import Optimum
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 PROBLEMS = [
