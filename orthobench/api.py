@@ -194,7 +194,7 @@ def run(
         session = opened.begin(known, planned, homeless(shlex.join(sys.argv)), facts)
         if retry:
             pairs = {pair_of(p) for p in asked}
-            records = (r for r in opened.records(known.name) if r.failed)
+            records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
         course = Course(known, opened, planned, asked)
         _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
@@ -222,7 +222,9 @@ def explained(
             contents = opened.contents()
             if retry:
                 records = opened.records(suite.name)
-                failed = {r.key: r.stop.status.value for r in records if r.failed}
+                failed = {
+                    r.key: r.stop.status.value for r in records if not r.ok and r.key in contents
+                }
         for trials in undecided(suite, planned).values():
             rest = rest_of(suite, opened, trials) if opened else None
             if rest is None:

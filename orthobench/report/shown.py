@@ -75,7 +75,7 @@ def report(
 
 def results_html(results: Results) -> str:
     """Return what a notebook shows of results: the answers, and a table for each problem."""
-    ranked = [r for r in rank(results.entries) if r.entry.finished and not r.entry.refused]
+    ranked = [r for r in rank(results.entries) if r.entry.takes_part]
     lines = [f"<b>{_text(results.suite)}</b>", *_counts(results)]
     parts = [f"<p>{', '.join(lines)}</p>", *_answers(ranked)]
     rows = left_out = 0

@@ -117,8 +117,7 @@ class Results:
     @property
     def failures(self) -> list[Run]:
         """The records that failed; those in `refused` and `missing` did not."""
-        others = (RunStatus.REFUSED, RunStatus.MISSING)
-        return [r for r in self.records if r.failed and r.stop.status not in others]
+        return [record for record in self.records if record.failed]
 
     @property
     def missing(self) -> list[Run]:

@@ -107,9 +107,19 @@ class Run:
     measure: str = ""
 
     @property
+    def ok(self) -> bool:
+        """Whether the run counts as it is; see `Verdict`."""
+        return self.stop.status.ok
+
+    @property
     def failed(self) -> bool:
         """Whether the run counts as a failure in every comparison."""
         return self.stop.status.failed
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no run: the solver was refused, or it is still to come."""
+        return self.stop.status.absent
 
     @property
     def start(self) -> float:

@@ -111,6 +111,11 @@ class SolverResult:
         return _finished(self.records)
 
     @property
+    def takes_part(self) -> bool:
+        """Whether it has runs to compare: it was not refused, and something was run."""
+        return bool(self.finished) and not self.refused
+
+    @property
     def refused(self) -> bool:
         """Whether the solver takes no part: it cannot take the problem, or not at this level."""
         # seeds that were not run yet would be refused, too
@@ -214,7 +219,7 @@ def _common_seeds(runs: Iterable[Mapping[int, Run]]) -> tuple[int, ...]:
 
 def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
     """Return the best of the trials that keep a level, or the nearest to it and why none keeps."""
-    if all(any(record.failed for record in trial.records) for trial in trials):
+    if all(any(not record.ok for record in trial.records) for trial in trials):
         return _best(trials, planned), ""
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
     keeping = [trial for trial in trials if reached[id(trial)] <= level.most]
@@ -226,7 +231,7 @@ def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial
 
 def _reached(trial: Trial, metric: str) -> float:
     """Return the final value of a metric, averaged over seeds; infinite where a run failed."""
-    if any(record.failed or not record.trace for record in trial.records):
+    if any(not (record.ok and record.trace) for record in trial.records):
         return math.inf
     return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
 
@@ -290,7 +295,7 @@ def _refused(trial: Trial) -> bool:
 
 
 def _failures(trial: Trial, planned: int) -> int:
-    return planned - sum(not record.failed for record in trial.records)
+    return planned - sum(record.ok for record in trial.records)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:

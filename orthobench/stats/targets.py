@@ -184,7 +184,7 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     entries : sequence of SolverResult
         The entries of the problems of one family. A problem at several levels is several problems.
     """
-    begun = [entry for entry in entries if entry.finished and not entry.refused]
+    begun = [entry for entry in entries if entry.takes_part]
     solvers = tuple(dict.fromkeys(entry.solver for entry in begun))
     seeds: dict[str, dict[int, None]] = {entry.problem: {} for entry in entries}
     for entry in entries:
@@ -226,7 +226,7 @@ def _paths(entries: Sequence[SolverResult]) -> dict[tuple[str, str, int], _Path]
     paths: dict[tuple[str, str, int], _Path] = {}
     for entry in entries:
         for record in entry.records:
-            path = None if record.failed else _path(record, entry.level)
+            path = _path(record, entry.level) if record.ok else None
             if path is not None:
                 paths[entry.solver, entry.problem, record.seed] = path
     return paths

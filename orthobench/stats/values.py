@@ -31,7 +31,12 @@ def cost_or_metric(name: str) -> Callable[[Checkpoint], float]:
 
 
 def final(record: Run, value: Callable[[Checkpoint], float]) -> float:
-    """Return a value at the last checkpoint; infinite where the run failed or it is not finite."""
+    """Return a value at the last checkpoint.
+
+    Infinite where the run failed or the value is not finite, NaN where the run is absent.
+    """
+    if record.absent:
+        return math.nan
     if record.failed or not record.trace:
         return math.inf
     last = float(value(record.trace[-1]))
@@ -55,8 +60,8 @@ def final_spread(
 ) -> tuple[float, float, float]:
     """Return median, low and high of a final value over so many planned runs; see `spread`.
 
-    Runs that failed or are missing are infinite.
+    Runs that failed or are absent are infinite: what is planned is only as good as the whole of it.
     """
-    missing = planned - len(records)
-    median, low, high = spread([final(r, value) for r in records] + [math.inf] * missing)
+    values = [final(record, value) if record.ok else math.inf for record in records]
+    median, low, high = spread(values + [math.inf] * (planned - len(records)))
     return float(median), float(low), float(high)

@@ -100,7 +100,7 @@ def test_planned_cells_that_did_not_run_are_missing(path, suite):
         statuses = [r.stop.status for r in store.records("toys")]
         assert store.session("toys")["ended"] is None
     assert statuses[2:] == [RunStatus.MISSING] * 4
-    assert RunStatus.MISSING.failed
+    assert RunStatus.MISSING.absent
 
 
 def test_a_cell_is_written_once(path, suite):

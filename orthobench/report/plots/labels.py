@@ -75,4 +75,4 @@ def about(
 def _crosses(records: Sequence[Run]) -> str:
     if not all(finite(record.trace) for record in records):
         return "× where a run failed or its metric was no longer finite"
-    return "× where a run failed" if any(record.failed for record in records) else ""
+    return "× where a run failed" if any(not record.ok for record in records) else ""

@@ -80,7 +80,7 @@ def sweeps(entries: Sequence[SolverResult], fewest: int = FEWEST) -> list[Sweep]
     groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
     for entry in entries:
         settings = entry.problem_info.parameters
-        for name, value in settings.items() if entry.finished and not entry.refused else ():
+        for name, value in settings.items() if entry.takes_part else ():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             rest = canonical({k: v for k, v in settings.items() if k != name})
@@ -147,7 +147,7 @@ def _label(swept: Sweep, solver: str) -> str:
     """Return a solver with its failed runs over all values of the parameter."""
     own = [entry for entry in swept.all if entry.solver == solver]
     planned = sum(len(entry.finished) for entry in own)
-    done = sum(not record.failed for entry in own for record in entry.finished)
+    done = sum(record.ok for entry in own for record in entry.finished)
     return clean(f"{solver} (failed {planned - done} of {planned})" if done < planned else solver)
 
 

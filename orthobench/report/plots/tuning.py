@@ -162,7 +162,7 @@ def _series(
 def _note(entry: SolverResult, trial: Trial) -> str:
     """Return the tuned values of a trial, and whether it failed or misses the level."""
     parts = [assignments(trial.tuned)]
-    failed = sum(record.failed for record in trial.finished)
+    failed = sum(not record.ok for record in trial.finished)
     missing = len(entry.tuned_on) - len(trial.finished)
     if failed:
         parts.append(f"failed {failed} of {len(trial.finished)}")

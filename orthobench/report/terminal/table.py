@@ -113,6 +113,7 @@ def _row(ranked: Ranked) -> dict[str, Any]:
             "failed": summary.n_failed,
             "missing": summary.n_missing,
         },
+        "refusal": entry.refusal or None,
         "failures": [vars(failure) for failure in summary.failures],
         "best": ranked.best,
         "close": ranked.close,
@@ -143,7 +144,7 @@ def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[Rend
     from rich.text import Text
 
     entries = [r.entry for r in group]
-    ranked = [r for r in group if r.entry.finished and not r.entry.refused]
+    ranked = [r for r in group if r.entry.takes_part]
     entry, first = entries[0], entries[0].records[0]
     seeds = plural(len(entry.seeds), "seed")
     parts = (
