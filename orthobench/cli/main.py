@@ -189,7 +189,9 @@ def run(context: click.Context, /, suite: str | None, store: Path | None, only: 
     else:
         print_paths(results, folder)
         say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
-    sys.exit(FAILED if any(failed.key in results.shown for failed in results.failures) else 0)
+    sys.exit(
+        FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
+    )
 
 
 @main.command("list")

@@ -223,7 +223,7 @@ def _failed_not_chosen(problems: Sequence[ProblemResults]) -> int:
         record.key
         for problem in problems
         for r in problem.ranked
-        for trial in r.entry.trials if trial.tuned != r.entry.chosen
+        for trial in r.entry.trials if trial.tuned != r.entry.best_parameters
         for record in trial.records
         if record.failed
     }  # fmt: skip

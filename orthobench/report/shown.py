@@ -118,7 +118,7 @@ def _table(problem: str, ranked: Sequence[Ranked]) -> str:
 
 def _cells(ranked: Ranked) -> Iterator[str]:
     yield SYMBOLS.get(ranked.mark, "")
-    yield f"{ranked.entry.solver} {assignments(ranked.entry.chosen)}"
+    yield f"{ranked.entry.solver} {assignments(ranked.entry.best_parameters)}"
     yield ranked.median
     yield " to ".join(map(ranked.text, ranked.summary.interval))
     yield duration(ranked.median_of(COSTS["seconds"]))

@@ -202,7 +202,7 @@ def rest_of(suite: Suite, store: Store, trials: Sequence[Planned]) -> list[Plann
     ]
     if {record.key for record in records} != keys:
         return None
-    chosen = {canonical(entry.chosen) for entry in choose(records, score=suite.score)}
+    chosen = {canonical(entry.best_parameters) for entry in choose(records, score=suite.score)}
     first = trials[0].cell.seed
     return [
         planned

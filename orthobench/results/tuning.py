@@ -68,7 +68,7 @@ class SolverResult:
     ----------
     problem, solver : str
         Their labels; that of the problem says the level, where it is compared at one.
-    chosen : mapping
+    best_parameters : mapping
         The tuned values chosen.
     records : tuple of Run
         The chosen trial's runs, one for each seed.
@@ -81,19 +81,19 @@ class SolverResult:
         that comes nearest, as refused.
     tuned_on : tuple of int
         The seeds that trials are compared on.
-    by : str
+    score : str
         What trials are chosen by: one of `orthobench.harness.suite.SCORES`.
     """
 
     problem: str
     solver: str
-    chosen: Mapping[str, Any]
+    best_parameters: Mapping[str, Any]
     records: tuple[Run, ...]
     trials: tuple[Trial, ...]
     seeds: tuple[int, ...]
     level: Level | None = None
     tuned_on: tuple[int, ...] = ()
-    by: str = END
+    score: str = END
 
     @property
     def problem_info(self) -> ProblemInfo:
@@ -103,7 +103,7 @@ class SolverResult:
     @property
     def tuned_on_final(self) -> bool:
         """Whether trials are chosen by what they have at the end, and not over the run."""
-        return self.by == END or self.level is not None
+        return self.score == END or self.level is not None
 
     @property
     def finished(self) -> tuple[Run, ...]:

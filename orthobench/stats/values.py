@@ -50,7 +50,7 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
     before, as in the external tuning rule of AlgoPerf (Dahl et al. 2023, arXiv:2306.07179).
     Runs that failed took what they had taken by then.
     """
-    others = (trial for trial in entry.trials if trial.tuned != entry.chosen)
+    others = (trial for trial in entry.trials if trial.tuned != entry.best_parameters)
     spent = ([value(r.trace[-1]) for r in trial.finished if r.trace] for trial in others)
     return float(sum(sum(of_trial) / len(of_trial) for of_trial in spent if of_trial))
 

@@ -37,7 +37,7 @@ def legend_label(entry: SolverResult) -> str:
 
     A run whose primary metric is not finite at its end has failed, as in the tables.
     """
-    chosen = assignments(entry.chosen)
+    chosen = assignments(entry.best_parameters)
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
     failed = len(finals) - sum(map(math.isfinite, finals))
     parts = [entry.solver, f"({chosen})" if chosen else ""]

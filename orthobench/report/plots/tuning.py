@@ -113,7 +113,9 @@ def varied(entry: SolverResult) -> list[str]:
     ----------
     entry : SolverResult
     """
-    values = {name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.chosen}
+    values = {
+        name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.best_parameters
+    }
     return [name for name, different in values.items() if len(different) > 1]
 
 
@@ -121,7 +123,7 @@ def _slice(entry: SolverResult, parameter: str) -> list[Trial]:
     """Return the trials that differ from the chosen one in no other parameter."""
     if parameter not in varied(entry):
         return []
-    rest = canonical(_without(entry.chosen, parameter))
+    rest = canonical(_without(entry.best_parameters, parameter))
     return [t for t in entry.trials if canonical(_without(t.tuned, parameter)) == rest]
 
 
@@ -149,7 +151,7 @@ def _series(
     ordered = sorted(trials, key=place)
     x = np.array([place(trial) for trial in ordered])
     notes = tuple(_note(entry, trial) for trial in ordered)
-    chosen = [canonical(trial.tuned) for trial in ordered].index(canonical(entry.chosen))
+    chosen = [canonical(trial.tuned) for trial in ordered].index(canonical(entry.best_parameters))
     label = legend_label(entry)
     if metric is None:
         y = np.array([trial.score for trial in ordered])

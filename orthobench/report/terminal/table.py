@@ -98,7 +98,7 @@ def _row(ranked: Ranked) -> dict[str, Any]:
         "problem": entry.problem,
         "family": first.problem.family,
         "solver": entry.solver,
-        "chosen": dict(entry.chosen),
+        "chosen": dict(entry.best_parameters),
         "metric": first.problem.primary,
         "median": finite_or_none(summary.median),
         "low": finite_or_none(summary.low),
@@ -246,5 +246,5 @@ def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) 
 def _name(entry: SolverResult) -> Text:
     from rich.text import Text
 
-    chosen = assignments(entry.chosen, " ")
+    chosen = assignments(entry.best_parameters, " ")
     return Text.assemble(clean(entry.solver), (f" {chosen}" if chosen else "", "cyan"))
