@@ -280,13 +280,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
         schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:
         for other in others:
-            added, unchecked = opened.merge(other)
-            say(f"{added} cells of {other} added to {store}")
-            if unchecked:
-                say(
-                    f"{other} was made before there were checksums: whether the numbers of its "
-                    f"{unchecked} cells are what was measured could not be checked"
-                )
+            say(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
 main.add_command(advise)

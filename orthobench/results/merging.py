@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from orthobench.results import checks, rows, shown
 from orthobench.results.rows import Reader, Row, Stored, Texts
@@ -31,22 +31,6 @@ PLANS = """
 """
 
 SESSION = "suite, text, command, environment, started, ended"
-
-
-class Merged(NamedTuple):
-    """What was added to a store.
-
-    Attributes
-    ----------
-    added : int
-        Finished cells.
-    unchecked : int
-        How many of the other's finished cells had no checksum, as before version 3, so that their
-        numbers may have been changed.
-    """
-
-    added: int
-    unchecked: int
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ class TestChoose:
         longer = record([0.1, 0.1], 2.0, 1, at=[0, 1000])
         for rest in (longer, record([], 2.0, 1, status=RunStatus.ERROR)):
             (entry,) = choose([flat, falling, rest])
-            assert entry.best_parameters == before.chosen
+            assert entry.best_parameters == before.best_parameters
             assert [t.score for t in entry.trials] == [t.score for t in before.trials]
 
     def test_knows_missing_seeds_from_the_other_solvers(self):
