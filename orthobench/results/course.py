@@ -21,7 +21,7 @@ Pair: TypeAlias = tuple[str, str]
 """The labels of a problem and a solver."""
 
 
-class Course:
+class RemainingCells:
     """What is left of a run, as its cells finish.
 
     Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is

@@ -24,7 +24,7 @@ from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
 from orthobench.harness.suite import Planned, Suite
 from orthobench.harness.trace import Outcome
-from orthobench.results import checks, merging, rows, schema, shown
+from orthobench.results import checks, exhibit_rows, merging, rows, schema
 from orthobench.results.reported import Reported, reported
 from orthobench.results.runs import Run
 from orthobench.tools.files import alone, refuse_link
@@ -214,7 +214,7 @@ class Store:
     def _add(self, session: int, cell: Cell, outcome: Outcome) -> None:
         number, key, now = self._number(cell), bytes.fromhex(cell.key), round(time.time())
         result, block = rows.result_row(self._texts, key, outcome, cell.problem.primary, now)
-        exhibits = shown.rows_of(outcome.exhibits)
+        exhibits = exhibit_rows.rows_of(outcome.exhibits)
         merging.add_result(self._connection, (number, session, *result), block, exhibits)
 
     def _number(self, cell: Cell) -> int:
@@ -276,7 +276,7 @@ class Store:
             Where an exhibit is damaged; names its cell.
         """
         with self._reported():
-            return shown.read(self._connection, keys, f"the store {self.path}")
+            return exhibit_rows.read(self._connection, keys, f"the store {self.path}")
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         # all at once: a cursor that is left open outlives the connection
