@@ -37,6 +37,7 @@ from orthobench.results.course import (
 )
 from orthobench.results.explain import RUNS, explain
 from orthobench.results.results import Results
+from orthobench.results.runs import run_label
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
@@ -341,7 +342,7 @@ def _tell_finished(course: RemainingCells, progress: Progress, tell: Callable[[s
 
 def _label(planned: Planned) -> str:
     tuned = "".join(f" {name}={value}" for name, value in planned.tuned.items())
-    return f"{planned.solver}{tuned} on {planned.problem}, seed {planned.cell.seed}"
+    return run_label(f"{planned.solver}{tuned}", planned.problem, planned.cell.seed)
 
 
 def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:

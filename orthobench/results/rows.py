@@ -20,7 +20,7 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Planned
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results import checks
-from orthobench.results.runs import ProblemInfo, Run, SolverInfo
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo, run_label
 from orthobench.results.traces import ABSENT, Trace, packed
 from orthobench.tools.load import Load
 
@@ -226,7 +226,7 @@ class Reader:
             if key is None:
                 who = f"{self._texts[name]} on {self._texts[label]}"
                 raise ValueError(f"{who} is planned, and has no cell")
-            what = f"{self._texts[name]} on {self._texts[label]}, seed {seed}"
+            what = run_label(self._texts[name], self._texts[label], seed)
             try:
                 facts = self.problem(label, problem, metrics, levels)
                 method = self.solver(name, solver, tuned, settings)

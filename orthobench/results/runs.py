@@ -14,6 +14,11 @@ from orthobench.results.traces import Trace
 from orthobench.tools.load import Load
 
 
+def run_label(solver: str, problem: str, seed: int) -> str:
+    """Return what a run is called in all that people read."""
+    return f"{solver} on {problem}, seed {seed}"
+
+
 @dataclass(frozen=True)
 class ProblemInfo:
     """The problem of a record.
