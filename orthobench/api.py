@@ -27,7 +27,14 @@ from orthobench.registry import preflight
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
 from orthobench.report.terminal.progress import Progress
-from orthobench.results.course import Course, complete, matching, pair_of, rest_of, undecided
+from orthobench.results.course import (
+    RemainingCells,
+    complete,
+    matching,
+    pair_of,
+    rest_of,
+    undecided,
+)
 from orthobench.results.explain import RUNS, explain
 from orthobench.results.results import Results
 from orthobench.results.schema import exists
@@ -199,9 +206,9 @@ def run(
         session = opened.begin(known, planned, hide_home(shlex.join(sys.argv)), facts)
         if retry:
             pairs = {pair_of(p) for p in asked}
-            records = (r for r in opened.records(known.name) if r.failed)
+            records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
-        course = Course(known, opened, planned, asked)
+        course = RemainingCells(known, opened, planned, asked)
         _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
         opened.end(session)
         return Results(known.name, path, opened.records(known.name), score=known.score)
@@ -225,7 +232,9 @@ def explained(
             contents = opened.contents()
             if retry:
                 records = opened.records(suite.name)
-                failed = {r.key: r.stop.status.value for r in records if r.failed}
+                failed = {
+                    r.key: r.stop.status.value for r in records if not r.ok and r.key in contents
+                }
         for trials in undecided(suite, planned).values():
             rest = rest_of(suite, opened, trials) if opened else None
             if rest is None:
@@ -297,7 +306,7 @@ def _tell(
 def _execute(
     store: Store,
     session: int,
-    course: Course,
+    course: RemainingCells,
     run_cells: Execute,
     quiet: bool,
     tell: Callable[[str], None],
@@ -321,7 +330,7 @@ def _execute(
             _tell_finished(course, progress, tell)
 
 
-def _tell_finished(course: Course, progress: Progress, tell: Callable[[str], None]) -> None:
+def _tell_finished(course: RemainingCells, progress: Progress, tell: Callable[[str], None]) -> None:
     for problem in course.tables():
         with progress.hidden():
             tell(problem)

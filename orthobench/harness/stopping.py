@@ -19,6 +19,18 @@ USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
 
 
+class Verdict(Enum):
+    """Whether a run counts in comparisons: the one place that tells failed runs from absent ones.
+
+    A failed run is infinitely bad. An absent one, which was refused or was not run yet, has no
+    value: it is NaN, and neither ranked nor counted as a failure.
+    """
+
+    OK = "ok"
+    FAILED = "failed"
+    ABSENT = "absent"
+
+
 class RunStatus(Enum):
     """How a cell ended; its value is the column ``status`` of the store."""
 
@@ -48,9 +60,27 @@ class RunStatus(Enum):
     """It is planned, and has not been run yet."""
 
     @property
+    def verdict(self) -> Verdict:
+        """Whether a run that ended so counts, failed, or is absent."""
+        if self in (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET):
+            return Verdict.OK
+        absent = self in (RunStatus.REFUSED, RunStatus.MISSING)
+        return Verdict.ABSENT if absent else Verdict.FAILED
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run counts as it is."""
+        return self.verdict is Verdict.OK
+
+    @property
     def failed(self) -> bool:
-        """Whether the cell counts as a failure in every comparison."""
-        return self not in (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET)
+        """Whether the run counts as a failure in every comparison."""
+        return self.verdict is Verdict.FAILED
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no run: the solver was refused, or it is still to come."""
+        return self.verdict is Verdict.ABSENT
 
 
 @dataclass(frozen=True, slots=True)

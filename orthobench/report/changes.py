@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.report import caveats
 from orthobench.report.formatting import clean, listed, plural, short
@@ -261,9 +260,7 @@ def _values(
 
 
 def _value(record: Run | None, value: Callable[[Checkpoint], float]) -> float:
-    if record is None or record.stop.status is RunStatus.MISSING:
-        return math.nan
-    return final(record, value)
+    return math.nan if record is None else final(record, value)
 
 
 def _medians(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:

@@ -21,7 +21,7 @@ Pair: TypeAlias = tuple[str, str]
 """The labels of a problem and a solver."""
 
 
-class Course:
+class RemainingCells:
     """What is left of a run, as its cells finish.
 
     Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is
@@ -199,7 +199,7 @@ def rest_of(suite: Suite, store: Store, trials: Sequence[Cell]) -> list[Cell] | 
     ]
     if {record.key for record in records} != keys:
         return None
-    chosen = {canonical(entry.chosen) for entry in choose(records, score=suite.score)}
+    chosen = {canonical(entry.best_parameters) for entry in choose(records, score=suite.score)}
     first = trials[0].seed
     return [
         planned

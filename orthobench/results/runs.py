@@ -14,6 +14,11 @@ from orthobench.results.traces import Trace
 from orthobench.tools.machine import Load
 
 
+def run_label(solver: str, problem: str, seed: int) -> str:
+    """Return what a run is called in all that people read."""
+    return f"{solver} on {problem}, seed {seed}"
+
+
 @dataclass(frozen=True)
 class ProblemInfo:
     """The problem of a record.
@@ -110,9 +115,19 @@ class Run:
     measure: str = ""
 
     @property
+    def ok(self) -> bool:
+        """Whether the run counts as it is; see `Verdict`."""
+        return self.stop.status.ok
+
+    @property
     def failed(self) -> bool:
         """Whether the run counts as a failure in every comparison."""
         return self.stop.status.failed
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no run: the solver was refused, or it is still to come."""
+        return self.stop.status.absent
 
     @property
     def start(self) -> float:

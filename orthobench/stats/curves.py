@@ -162,7 +162,7 @@ class Traces:
         failed = [
             i
             for i, (record, n) in enumerate(zip(self.records, lengths, strict=True))
-            if n and (record.failed or n < len(record.trace))
+            if n and (not record.ok or n < len(record.trace))
         ]
         for i, (at, index) in enumerate(points):
             if len(at):

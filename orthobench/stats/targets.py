@@ -188,7 +188,7 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     entries : sequence of SolverResult
         The entries of the problems of one family. A problem at several levels is several problems.
     """
-    begun = [entry for entry in entries if entry.finished and not entry.refused]
+    begun = [entry for entry in entries if entry.takes_part]
     solvers = tuple(dict.fromkeys(entry.solver for entry in begun))
     seeds: dict[str, dict[int, None]] = {entry.problem: {} for entry in entries}
     for entry in entries:
@@ -268,7 +268,7 @@ def path_of(record: Run, level: Level | None, metric: str = "") -> Path | None:
     metric : str
         Where none is named, that of the run's target, or else the problem's primary metric.
     """
-    if record.failed:
+    if not record.ok:
         return None
     values = read(record.trace, metric_of(metric or record.target or record.problem.primary))
     finite = np.isfinite(values)

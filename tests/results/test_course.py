@@ -112,12 +112,12 @@ def test_a_second_run_writes_no_session(suite, tmp_path):
 
 def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, toys):
     results = run(suite, tmp_path / "s.sqlite")
-    before = {(e.problem, e.solver): e.chosen for e in results.entries}
+    before = {(e.problem, e.solver): e.best_parameters for e in results.entries}
     keys = {r.key for r in results.records if r.seed == 3}
     with Store(tmp_path / "s.sqlite", write=True) as store:
         store.discard(keys)
     again = ob.Results.read(tmp_path / "s.sqlite")
-    assert {(e.problem, e.solver): e.chosen for e in again.entries} == before
+    assert {(e.problem, e.solver): e.best_parameters for e in again.entries} == before
     assert len(again.missing) == len(keys)
     assert not again.failures
 
@@ -126,9 +126,9 @@ def test_a_suite_says_what_trials_are_chosen_by(suite, tmp_path):
     text = '[tuning]\nseeds = 2\nscore = "average"\n'
     path = tmp_path / "s.sqlite"
     ran = run(replace(suite, text=text, score="average"), path)
-    assert {entry.by for entry in ran.entries} == {"average"}
+    assert {entry.score for entry in ran.entries} == {"average"}
     found = ob.Results.read(path)
-    assert {entry.by for entry in found.entries} == {"average"}
+    assert {entry.score for entry in found.entries} == {"average"}
     assert not found.missing
 
 

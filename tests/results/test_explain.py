@@ -111,12 +111,12 @@ def test_stores_are_united_cell_by_cell(tmp_path, suite):
     filled(a, suite, keys[:3])
     filled(b, suite, keys[2:])
     with Store(both, write=True) as store:
-        assert store.merge(a).added == 3
-        assert store.merge(b).added == 1
-        assert store.merge(b).added == 0
+        assert store.merge(a) == 3
+        assert store.merge(b) == 1
+        assert store.merge(b) == 0
         united = store.records("toys")
     assert [record.key for record in united] == keys
-    assert not any(record.failed for record in united)
+    assert all(record.ok for record in united)
     with Store(a) as one, Store(b) as other:
         expected = [*one.records("toys")[:3], other.records("toys")[3]]
     assert united == expected
@@ -130,7 +130,7 @@ def test_a_plan_of_more_cells_is_added_behind(tmp_path, suite, toys):
     filled(a, suite, [p.key for p in suite.cells()])
     filled(b, more, [p.key for p in more.cells()])
     with Store(a, write=True) as store:
-        assert store.merge(b).added == 2
+        assert store.merge(b) == 2
         found = [record.key for record in store.records("toys")]
     assert found[:4] == [p.key for p in suite.cells()]
     assert set(found) == {p.key for p in more.cells()}
