@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from orthobench.atlas.advice import favourites
+from orthobench.atlas.choice import favourites
 from orthobench.atlas.regimes import LOWEST, Compared, Regime, compared, cost
 from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
 from orthobench.report.answers import FAILED, MISSED, Answer, summarize

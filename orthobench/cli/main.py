@@ -20,7 +20,7 @@ from orthobench.cli.advising import advise
 from orthobench.cli.atlas import atlas
 from orthobench.cli.comparing import compare
 from orthobench.cli.completion import Installed, completion
-from orthobench.cli.ends import FAILED, Group
+from orthobench.cli.exit_codes import FAILED, Group
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
@@ -180,7 +180,9 @@ def run(suite: str | None, store: Path | None, only: str | None,
     else:
         print_paths(results, folder)
         say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
-    sys.exit(FAILED if any(failed.key in results.shown for failed in results.failures) else 0)
+    sys.exit(
+        FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
+    )
 
 
 @main.command("list")
@@ -269,13 +271,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
         schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:
         for other in others:
-            added, unchecked = opened.merge(other)
-            say(f"{added} cells of {other} added to {store}")
-            if unchecked:
-                say(
-                    f"{other} was made before there were checksums: whether the numbers of its "
-                    f"{unchecked} cells are what was measured could not be checked"
-                )
+            say(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
 main.add_command(advise)

@@ -106,7 +106,7 @@ class Curve:
         """Return the curve of a record in a store."""
         work = [[m.work.steps, m.work.samples, m.work.flops] for m in record.trace]
         values = [m.metrics[record.problem.primary] for m in record.trace]
-        failed = f"{record.stop.status.value}: {record.stop.reason}" if record.failed else ""
+        failed = f"{record.stop.status.value}: {record.stop.reason}" if not record.ok else ""
         table = np.array(work, float).reshape(-1, len(COUNTS))
         return cls(
             record.problem.primary, table, np.array(values), failed, record.stop.status.value,

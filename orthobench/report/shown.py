@@ -75,7 +75,7 @@ def report(
 
 def results_html(results: Results) -> str:
     """Return what a notebook shows of results: the answers, and a table for each problem."""
-    ranked = [r for r in rank(results.entries) if r.entry.finished and not r.entry.refused]
+    ranked = [r for r in rank(results.entries) if r.entry.takes_part]
     lines = [f"<b>{_text(results.suite)}</b>", *_counts(results)]
     parts = [f"<p>{', '.join(lines)}</p>", *_answers(ranked)]
     rows = left_out = 0
@@ -118,7 +118,7 @@ def _table(problem: str, ranked: Sequence[Ranked]) -> str:
 
 def _cells(ranked: Ranked) -> Iterator[str]:
     yield SYMBOLS.get(ranked.mark, "")
-    yield f"{ranked.entry.solver} {assignments(ranked.entry.chosen)}"
+    yield f"{ranked.entry.solver} {assignments(ranked.entry.best_parameters)}"
     yield ranked.median
     yield " to ".join(map(ranked.text, ranked.summary.interval))
     yield duration(ranked.median_of(COSTS["seconds"]))

@@ -1,23 +1,15 @@
-"""Values of a run: costs and metrics at its checkpoints and at its end."""
+"""Values of a run: metrics at its checkpoints and at its end."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
-
-COSTS: Mapping[str, Callable[[Checkpoint], float]] = {
-    "samples": lambda mark: mark.work.samples,
-    "seconds": lambda mark: mark.seconds + mark.readout_seconds,
-    "flops": lambda mark: mark.work.flops,
-    "steps": lambda mark: mark.work.steps,
-}
-"""Costs up to a checkpoint, by name. Seconds are those of the solver's clock and those of reading
-this one solution off its state: the time at which a user could have had it."""
+from orthobench.stats.costs import COSTS
 
 
 def metric_of(name: str) -> Callable[[Checkpoint], float]:
@@ -31,7 +23,12 @@ def cost_or_metric(name: str) -> Callable[[Checkpoint], float]:
 
 
 def final(record: Run, value: Callable[[Checkpoint], float]) -> float:
-    """Return a value at the last checkpoint; infinite where the run failed or it is not finite."""
+    """Return a value at the last checkpoint.
+
+    Infinite where the run failed or the value is not finite, NaN where the run is absent.
+    """
+    if record.absent:
+        return math.nan
     if record.failed or not record.trace:
         return math.inf
     last = float(value(record.trace[-1]))
@@ -45,7 +42,7 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
     before, as in the external tuning rule of AlgoPerf (Dahl et al. 2023, arXiv:2306.07179).
     Runs that failed took what they had taken by then.
     """
-    others = (trial for trial in entry.trials if trial.tuned != entry.chosen)
+    others = (trial for trial in entry.trials if trial.tuned != entry.best_parameters)
     spent = ([value(r.trace[-1]) for r in trial.finished if r.trace] for trial in others)
     return float(sum(sum(of_trial) / len(of_trial) for of_trial in spent if of_trial))
 
@@ -55,8 +52,18 @@ def final_spread(
 ) -> tuple[float, float, float]:
     """Return median, low and high of a final value over so many planned runs; see `spread`.
 
-    Runs that failed or are missing are infinite.
+    Runs that failed or are absent are infinite: what is planned is only as good as the whole of it.
     """
-    missing = planned - len(records)
-    median, low, high = spread([final(r, value) for r in records] + [math.inf] * missing)
+    values = [final(record, value) if record.ok else math.inf for record in records]
+    median, low, high = spread(values + [math.inf] * (planned - len(records)))
     return float(median), float(low), float(high)
+
+
+__all__ = [
+    "COSTS",
+    "cost_or_metric",
+    "final",
+    "final_spread",
+    "metric_of",
+    "others_cost",
+]

@@ -14,7 +14,7 @@ from typing import Any
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.costs import WORKER_METRICS
+from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint, Outcome

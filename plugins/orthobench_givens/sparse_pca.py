@@ -18,7 +18,7 @@ from orthobench.contract import (
     random_point,
 )
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 from orthobench.tools.flops import gemm
 from orthobench_givens.sparse_columns import Columns
 from orthobench_givens.sparse_layout import empty_columns
@@ -103,7 +103,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens-sparse-pca"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 2"
     screens: ClassVar[bool] = True
 

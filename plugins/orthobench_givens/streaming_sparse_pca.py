@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.contract import Array, Solver, State, Status, parameter, random_point
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 from orthobench.tools.flops import gemm
 from orthobench_givens.sparse_columns import Columns
 from orthobench_givens.sparse_layout import empty_columns
@@ -67,7 +67,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     """
 
     name: ClassVar[str] = "givens-streaming-sparse-pca"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 5"
     batch = 1
 

@@ -21,7 +21,7 @@ from orthobench.contract import (
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 
 DECREASE = 1e-3
 """Share of the decrease that the gradient promises with which a step is accepted."""
@@ -113,7 +113,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
 
     name: ClassVar[str] = "aman-pg"
     source: ClassVar[str] = "Chen, Ma, Xue and Zou 2020, Algorithm 1"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> AManPGState:

@@ -55,7 +55,6 @@ class PolarSVD(DirectSolver):
     """
 
     name: ClassVar[str] = "polar-svd"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Autonne 1902"
     converges: ClassVar[bool] = True
 
@@ -82,7 +81,6 @@ class PolarEigh(DirectSolver):
     """
 
     name: ClassVar[str] = "polar-eigh"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Björck and Bowie 1971, section 1"
     converges: ClassVar[bool] = True
 
@@ -111,7 +109,6 @@ class ScipyPolar(PolarSolver[PolarState]):
     """
 
     name: ClassVar[str] = "scipy-polar"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "scipy.linalg.polar"
     converges: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
@@ -158,7 +155,6 @@ class TorchMuon(Solver[PolarOracle, PolarState]):
     """
 
     name: ClassVar[str] = "torch-muon"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "torch.optim.Muon"
     converges: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("torch",)

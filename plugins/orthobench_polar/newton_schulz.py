@@ -94,7 +94,6 @@ class NewtonSchulz(ScheduledSolver[PolarState]):
     """
 
     name: ClassVar[str] = "newton-schulz"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Björck and Bowie 1971; Amsel et al. 2025"
     converges: ClassVar[bool] = True
 
@@ -164,7 +163,6 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
     """
 
     name: ClassVar[str] = "gram-newton-schulz"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Dao-AILab 2026"
     converges: ClassVar[bool] = True
 
@@ -248,7 +246,6 @@ class TurboNewtonSchulz(ScheduledSolver[TurboState]):
     """
 
     name: ClassVar[str] = "turbo-newton-schulz"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Boissin et al. 2025"
     converges: ClassVar[bool] = True
     fewer: ClassVar[int] = 1

@@ -152,7 +152,6 @@ class QDWH(SquareSolver[SquareState]):
     """
 
     name: ClassVar[str] = "qdwh"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Nakatsukasa, Bai and Gygi 2010"
     converges: ClassVar[bool] = True
     readings: ClassVar[float] = 0
@@ -211,7 +210,6 @@ class Zolotarev(SquareSolver[SquareState]):
     """
 
     name: ClassVar[str] = "zolotarev"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Nakatsukasa and Freund 2016"
     converges: ClassVar[bool] = True
 
@@ -346,7 +344,6 @@ class PolarNewton(SquareSolver[SquareState]):
     """
 
     name: ClassVar[str] = "polar-newton"
-    needs: ClassVar[type[PolarOracle]] = PolarOracle
     source: ClassVar[str] = "Higham 1986"
     converges: ClassVar[bool] = True
     readings: ClassVar[float] = 2

@@ -36,7 +36,6 @@ class Hungry(Solver[SampleOracle, Held]):
     """Keeps 60 MB in `init`, needs 200 MB in each chunk of steps, and 100 MB in `solution`."""
 
     name: ClassVar[str] = "hungry"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     reruns: ClassVar[bool] = False
     batch = 1
 

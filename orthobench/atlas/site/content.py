@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from orthobench.atlas.advice import favourites
 from orthobench.atlas.answers import AtlasAnswer, costs
+from orthobench.atlas.choice import favourites
 from orthobench.atlas.regimes import LOWEST, Compared, compared
 from orthobench.atlas.site.names import page, slug
 from orthobench.atlas.table import Atlas, AtlasRow, settings

@@ -10,7 +10,7 @@ from typing import Literal
 from orthobench.harness.execution import PEAK
 from orthobench.harness.judging import TOLERANCE, VIOLATION
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.costs import WORKER_METRICS
+from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.report.formatting import count, duration, metric_text, si
 from orthobench.report.ranking import Ranked
 from orthobench.report.terminal.sparkline import Sparklines
@@ -119,7 +119,7 @@ def _median_metric(name: str, ascii_only: bool) -> Callable[[Ranked], str]:
 def _secondary_metrics(ranked: Sequence[Ranked]) -> list[tuple[str, int]]:
     """Return the names of secondary metrics, each with the rank of its column."""
     problem = ranked[0].entry.records[0].problem
-    records = [record for r in ranked for record in r.entry.records if not record.failed]
+    records = [record for r in ranked for record in r.entry.records if record.ok]
     names = dict.fromkeys(name for r in records for mark in r.trace[-1:] for name in mark.metrics)
     others = {problem.primary, problem.tuned_by, VIOLATION, TOLERANCE, *FIRST}
     rest = [name for name in names if name not in others]

@@ -98,7 +98,7 @@ def _row(ranked: Ranked) -> dict[str, Any]:
         "problem": entry.problem,
         "family": first.problem.family,
         "solver": entry.solver,
-        "chosen": dict(entry.chosen),
+        "chosen": dict(entry.best_parameters),
         "metric": first.problem.primary,
         "median": finite_or_none(summary.median),
         "low": finite_or_none(summary.low),
@@ -113,6 +113,7 @@ def _row(ranked: Ranked) -> dict[str, Any]:
             "failed": summary.n_failed,
             "missing": summary.n_missing,
         },
+        "refusal": entry.refusal or None,
         "failures": [vars(failure) for failure in summary.failures],
         "best": ranked.best,
         "close": ranked.close,
@@ -143,7 +144,7 @@ def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[Rend
     from rich.text import Text
 
     entries = [r.entry for r in group]
-    ranked = [r for r in group if r.entry.finished and not r.entry.refused]
+    ranked = [r for r in group if r.entry.takes_part]
     entry, first = entries[0], entries[0].records[0]
     seeds = plural(len(entry.seeds), "seed")
     parts = (
@@ -245,5 +246,5 @@ def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) 
 def _name(entry: SolverResult) -> Text:
     from rich.text import Text
 
-    chosen = assignments(entry.chosen, " ")
+    chosen = assignments(entry.best_parameters, " ")
     return Text.assemble(clean(entry.solver), (f" {chosen}" if chosen else "", "cyan"))

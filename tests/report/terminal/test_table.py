@@ -12,8 +12,8 @@ from records import altered
 from rich.console import Console
 from rich.measure import Measurement
 
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import USED_UP, RunStatus
-from orthobench.harness.suite import Level
 from orthobench.report.ranking import rank
 from orthobench.report.terminal import table
 from orthobench.report.terminal.columns import columns

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench import api
-from orthobench.cli.ends import Terminated, ended
+from orthobench.cli.exit_codes import Terminated, ended
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.suite_file import from_table

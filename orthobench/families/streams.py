@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.blocks import SampleSource, block_rows
+from orthobench.contract.samples import SampleSource, block_rows
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, matrix
 

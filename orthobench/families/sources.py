@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthobench.contract.blocks import BlockSource, block_rows
+from orthobench.contract.samples import BlockSource, block_rows
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows, is_whole, matrix, release
 from orthobench.tools.rows import MappedFile, Rows, borders

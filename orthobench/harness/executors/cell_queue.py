@@ -17,7 +17,7 @@ COMPILER = "orthobench.tools.compiled"
 """What modules of kernels import."""
 
 
-class Waiting:
+class CellQueue:
     """Cells that no worker has taken yet, grouped by problem and seed.
 
     Those of one problem come before those of the next, so that its table is finished first.
@@ -33,7 +33,7 @@ class Waiting:
         self.add(cells)
 
     @classmethod
-    def of(cls, cells: Iterable[Cell]) -> Waiting:
+    def of(cls, cells: Iterable[Cell]) -> CellQueue:
         """Return cells that wait already as they are, and others as waiting."""
         return cells if isinstance(cells, cls) else cls(cells)
 

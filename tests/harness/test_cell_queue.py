@@ -3,8 +3,8 @@
 import pytest
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import inline, waiting
-from orthobench.harness.executors.waiting import Waiting, kernels_of
+from orthobench.harness.executors import cell_queue, inline
+from orthobench.harness.executors.cell_queue import CellQueue, kernels_of
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 
@@ -20,7 +20,7 @@ def cells(toys, sizes=(4, 5), seeds=(0, 1), steps=(0.5, 1.0)):
 
 def test_a_worker_stays_with_its_data_then_goes_on_in_the_first_problem(toys):
     planned = cells(toys)
-    waiting = Waiting(planned)
+    waiting = CellQueue(planned)
     first = waiting.take()
     assert first is planned[0]
     assert waiting.take((first.problem, first.seed)) is planned[1]
@@ -30,14 +30,14 @@ def test_a_worker_stays_with_its_data_then_goes_on_in_the_first_problem(toys):
 
 def test_another_worker_begins_with_the_last_solver(toys):
     planned = cells(toys)
-    waiting = Waiting(planned)
+    waiting = CellQueue(planned)
     assert waiting.take() is planned[0]
     assert waiting.take(last=True) is planned[3]
 
 
 def test_cells_that_are_added_come_before_those_of_later_problems(toys):
     first, *others, late = cells(toys, seeds=(0,))
-    waiting = Waiting([first, *others])
+    waiting = CellQueue([first, *others])
     waiting.take()
     waiting.add([late])
     assert list(waiting.drained()) == [others[0], others[1], late]
@@ -51,21 +51,21 @@ def kernels(monkeypatch):
     def of(cell):
         return frozenset({"shared", "slow"} if cell.solver.step_size < 1 else {"shared", "quick"})
 
-    monkeypatch.setattr(waiting, "kernels_of", of)
+    monkeypatch.setattr(cell_queue, "kernels_of", of)
 
 
 @pytest.mark.usefixtures("kernels")
 class TestKernelsThatAreCompiledBeside:
     def test_cells_that_would_wait_for_most_of_them_come_last(self, toys):
         planned = cells(toys, sizes=(4,), seeds=(0,), steps=(0.5, 0.6, 1.0))
-        queue = Waiting(planned)
+        queue = CellQueue(planned)
         first = queue.take()
         assert queue.take(beside=[first]) is planned[2]
         assert queue.take(beside=[first]) is planned[1]
 
     def test_cells_of_later_problems_come_before_cells_that_would_wait(self, toys):
         planned = cells(toys, sizes=(4, 5), seeds=(0,), steps=(0.5, 0.6, 1.0))
-        queue = Waiting(planned)
+        queue = CellQueue(planned)
         queue.finish(planned[2])
         first = queue.take()
         held = first.problem, first.seed
@@ -75,13 +75,13 @@ class TestKernelsThatAreCompiledBeside:
     def test_a_worker_leaves_its_data_where_all_there_would_wait_for_more(self, toys):
         planned = cells(toys, sizes=(4,), seeds=(0,), steps=(0.5, 0.6, 1.0))
         late = cells(toys, sizes=(5,), seeds=(0,), steps=(0.7,))
-        queue = Waiting([*planned, *late])
+        queue = CellQueue([*planned, *late])
         first = queue.take()
         assert queue.take((late[0].problem, 0), beside=[first]) is planned[2]
 
     def test_once_they_are_compiled_the_first_problem_goes_on(self, toys):
         planned = cells(toys, sizes=(4, 5), seeds=(0,), steps=(0.5, 0.6, 0.7))
-        queue = Waiting(planned)
+        queue = CellQueue(planned)
         queue.finish(queue.take())
         second = queue.take()
         assert second is planned[1]
@@ -103,7 +103,7 @@ def test_kernels_of_a_solver_are_in_modules_that_it_imports():
 @pytest.mark.parametrize("follow", [0, 3])
 def test_an_executor_runs_what_is_added_after_its_last_cell(toys, follow):
     planned = cells(toys, sizes=(4,), seeds=(0, 1), steps=(0.5, 1.0))
-    waiting, done = Waiting(planned[:1]), []
+    waiting, done = CellQueue(planned[:1]), []
     for event in inline.run(waiting):
         if event.outcome:
             done.append(event.cell)
