@@ -89,11 +89,15 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
         pairs = oracle.take(self.batch)
         X, Y = pairs[:, : oracle.p], pairs[:, oracle.p :]
         old_A, old_B = X @ state.A, Y @ state.B
+        if len(X) < oracle.k:  # what is left at the end spans too little to normalize on
+            state.work.steps += 1
+            state.work.samples += len(X)
+            return
         state.free_a, state.A = self._half(X, old_B, state.free_a, oracle.ridge)
         state.free_b, state.B = self._half(Y, old_A, state.free_b, oracle.ridge)
         state.work.steps += 1
-        state.work.samples += self.batch
-        state.work.flops += step_flops(self.batch, *oracle.sizes)
+        state.work.samples += len(X)
+        state.work.flops += step_flops(len(X), *oracle.sizes)
         if not (np.isfinite(state.A).all() and np.isfinite(state.B).all()):
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"
 

@@ -36,15 +36,11 @@ class Unit(NamedTuple):
     samples: Any = 0
 
     def along(self, rows: Any) -> tuple[Any, Unit]:
-        """Return the unit at each of some samples, or one number for all, and after them.
-
-        It is 1 where all were zero.
+        """Return the unit at each of some samples, 1 where all were zero, and after them.
 
         Elsewhere than in NumPy nothing waits for the device.
         """
         plain, count = is_plain(rows), rows.shape[0]
-        if plain and self.samples >= FIRST:
-            return np.float64(self.energy / self.samples), self
         xp = namespace(rows)
         squares = xp.sum(rows * rows, axis=-1)
         some = xp.where(squares > 0, xp.ones_like(squares), xp.zeros_like(squares))
@@ -111,8 +107,10 @@ class Scheduled:
         etas = self.etas(first, samples.shape[0])
         if not self.relative:
             return etas, unit
+        if isinstance(unit.samples, int) and unit.samples == FIRST:  # of NumPy
+            return etas / (unit.energy / FIRST), unit
         means, unit = unit.along(samples)
-        return (etas if is_plain(means) else like(etas, means)) / means, unit
+        return like(etas, means) / means, unit
 
     def etas(self, first: int, count: int) -> Array:
         """Return the step sizes eta_t for t = first, ..., first + count - 1.
