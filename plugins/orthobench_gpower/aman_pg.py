@@ -29,6 +29,9 @@ DECREASE = 1e-3
 SHORTEST = 1e-5
 """Step times d below which no step of X is taken."""
 
+NULL = 1e-10
+"""The least bound on a penalty, relative to the largest."""
+
 TRIALS = 60
 """Most trials of a step of Y."""
 
@@ -47,8 +50,8 @@ class AManPGState(State):
     Y : ndarray, shape (d, m)
         Sparse; the loadings but for their lengths.
     SX, SY : ndarray, shape (d, m)
-    mu : float
-        The l1 penalty.
+    mu : ndarray, shape (m,)
+        The l1 penalty of each component.
     value : float
         The objective.
     t, tau : float
@@ -60,7 +63,7 @@ class AManPGState(State):
     Y: Array
     SX: Array
     SY: Array
-    mu: float
+    mu: Array
     value: float
     t: float
     tau: float
@@ -70,10 +73,10 @@ class AManPGState(State):
 class AManPG(Solver[SparsePCAOracle, AManPGState]):
     """Alternating manifold proximal gradient method for all components at once.
 
-    Minimizes tr(Y'SY) - 2 tr(X'SY) + l2 |Y|² + mu sum |Y|_ij over X'X = I and Y, with S = AA': the
-    sparse PCA of Zou, Hastie and Tibshirani. A step moves Y by a proximal gradient, then X along
-    the Riemannian gradient, each with a line search. The loadings are the columns of Y at unit
-    length. Both begin at the leading left singular vectors of A.
+    Minimizes tr(Y'SY) - 2 tr(X'SY) + l2 |Y|² + sum_j mu_j |y_j|_1 over X'X = I and Y, with S = AA':
+    the sparse PCA of Zou, Hastie and Tibshirani. A step moves Y by a proximal gradient, then X
+    along the Riemannian gradient, each with a line search. The loadings are the columns of Y at
+    unit length. Both begin at the leading left singular vectors of A.
 
     Without `ridge` l2 is infinite, as is usual where d is much larger than N: then Y is
     soft(SX, mu/2) at once, in units of l2.
@@ -81,8 +84,11 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     Parameters
     ----------
     gamma : float
-        mu / 2, relative to the largest singular value of A times the norm of its longest row: with
-        1 all loadings are zero.
+        mu_j / 2, relative to a bound: with 1 all loadings of the start are zero.
+    penalties : {"own", "common"}
+        The bound: the largest entry of column j of SX at the start; or for all the largest singular
+        value of A times the norm of its longest row, as published: then a component of little
+        variance may end without loadings while others are dense.
     ridge : float or none
         l2, relative to the largest eigenvalue of S.
     tolerance : float
@@ -105,6 +111,11 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     """
 
     gamma: float = gamma_parameter(0.1, "a bound on the smallest penalty of which nothing is left")
+    penalties: str = parameter(
+        "own",
+        choices=("own", "common"),
+        help="penalties relative to a bound for each component, or for all",
+    )
     ridge: float | None = parameter(
         None, help="l2 penalty; infinite by default", unit="the largest eigenvalue", low=0.0
     )
@@ -127,8 +138,12 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         A = oracle.A / oracle.unit
         X, largest = _leading(A, oracle.k)
         A /= largest
-        mu = 2 * self.gamma * float(np.linalg.norm(A, axis=1).max())
         SX = _moment_times(A, X)
+        bounds = np.full(oracle.k, float(np.linalg.norm(A, axis=1).max()))
+        if self.penalties == "own":
+            own = np.abs(SX).max(axis=0)
+            bounds = np.maximum(own, NULL * own.max())
+        mu = 2 * self.gamma * bounds
         t = 0.5 if self.ridge is None else 0.5 / (1 + self.ridge)
         state = AManPGState(A=A, X=X, Y=X, SX=SX, SY=SX, mu=mu, value=0.0, t=t, tau=100 / oracle.n)
         state.value = self._value(state, X, SX)
@@ -166,7 +181,7 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
 
     def _value(self, state: AManPGState, Y: Array, SY: Array) -> float:
         """Return the objective at X and Y."""
-        rest = state.mu * float(np.abs(Y).sum()) - 2 * float(np.vdot(state.X, SY))
+        rest = float(np.abs(Y).sum(axis=0) @ state.mu) - 2 * float(np.vdot(state.X, SY))
         if self.ridge is None:
             return rest + float(np.vdot(Y, Y))
         return rest + float(np.vdot(Y, SY)) + self.ridge * float(np.vdot(Y, Y))
@@ -232,7 +247,7 @@ def _moment_flops(state: AManPGState) -> int:
     return int(4 * state.A.size * state.X.shape[1])
 
 
-def _soft(Y: Array, bound: float) -> Array:
-    """Return soft thresholding: entries closer to zero by `bound`, or zero."""
-    soft: Array = np.sign(Y) * np.maximum(np.abs(Y) - bound, 0.0)
+def _soft(Y: Array, bounds: Array) -> Array:
+    """Return soft thresholding: entries closer to zero by the bound of their column, or zero."""
+    soft: Array = np.sign(Y) * np.maximum(np.abs(Y) - bounds, 0.0)
     return soft

@@ -81,7 +81,7 @@ def stepped(solver, A, steps):
 @pytest.mark.parametrize("ridge", [None, 0.2])
 def test_steps_are_those_of_the_plain_method(A, ridge):
     S, mu = scaled(A, 0.1)
-    state, _ = stepped(AManPG(gamma=0.1, ridge=ridge, tolerance=0.0), A, 6)
+    state, _ = stepped(AManPG(penalties="common", gamma=0.1, ridge=ridge, tolerance=0.0), A, 6)
     X, Y = plain(S, mu, ridge, 6)
     signs = np.sign(np.sum(X * state.X, axis=0))
     np.testing.assert_allclose(state.X * signs, X, atol=1e-9)
@@ -91,13 +91,13 @@ def test_steps_are_those_of_the_plain_method(A, ridge):
 
 @pytest.mark.parametrize("ridge", [None, 0.05, 1.0])
 def test_no_step_raises_the_objective(A, ridge):
-    _, values = stepped(AManPG(gamma=0.2, ridge=ridge, tolerance=0.0), A, 40)
+    _, values = stepped(AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0), A, 40)
     assert np.diff(values).max() <= 1e-12
 
 
 @pytest.mark.parametrize("ridge", [0.05, 1.0])
 def test_a_step_that_would_raise_the_objective_is_halved(A, ridge):
-    solver = AManPG(gamma=0.2, ridge=ridge, tolerance=0.0)
+    solver = AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0)
     oracle = ob.sparse_pca(A, m=M).oracle
     state = solver.init(oracle, np.random.default_rng(0))
     before, state.t = state.value, 64 * state.t
@@ -114,7 +114,7 @@ def test_a_step_is_halved_until_it_gains_a_share_of_what_its_length_promises(
 ):
     monkeypatch.setattr(aman_pg, "DECREASE", share)
     S, mu = scaled(A, 0.2)
-    solver = AManPG(gamma=0.2, ridge=ridge, tolerance=0.0)
+    solver = AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0)
     oracle = ob.sparse_pca(A, m=M).oracle
     state = solver.init(oracle, np.random.default_rng(0))
     t = state.t = 64 * state.t
@@ -137,12 +137,14 @@ def test_it_ends_where_exact_alternating_minimization_does(A):
         Y = soft(S @ X, mu / 2)
         P, _, Qt = np.linalg.svd(S @ Y, full_matrices=False)
         X = P @ Qt
-    state, _ = stepped(AManPG(gamma=0.1, tolerance=0.0), A, 400)
+    state, _ = stepped(AManPG(penalties="common", gamma=0.1, tolerance=0.0), A, 400)
     assert state.value == pytest.approx(objective(S, X, Y, mu, None), abs=1e-9)
 
 
 def test_without_a_penalty_the_loadings_are_principal_components(A):
-    solver = AManPG(gamma=0.0, ridge=0.0, loadings="thresholded", tolerance=1e-15)
+    solver = AManPG(
+        penalties="common", gamma=0.0, ridge=0.0, loadings="thresholded", tolerance=1e-15
+    )
     Z = ob.solve(solver, ob.sparse_pca(A, m=M)).solution
     left = np.linalg.svd(A)[0][:, :M]
     np.testing.assert_allclose(np.abs(Z), np.abs(left), atol=1e-10)
@@ -155,7 +157,10 @@ def test_more_features_than_samples_start_at_the_same_vectors(A):
 
 
 def test_the_planted_support_is_found_and_the_largest_penalty_leaves_nothing(A):
-    solve = lambda gamma: ob.solve("aman-pg", ob.sparse_pca(A, m=M), gamma=gamma).solution  # noqa: E731
+    def solve(gamma):
+        instance = ob.sparse_pca(A, m=M)
+        return ob.solve("aman-pg", instance, gamma=gamma, penalties="common").solution
+
     expected = np.kron(np.eye(M), np.ones((5, 1)))
     found = (solve(0.25)[: 5 * M] != 0).astype(float)
     assert sorted(map(tuple, found.T)) == sorted(map(tuple, expected.T))
@@ -192,3 +197,18 @@ def test_a_step_along_the_manifold_that_became_too_short_begins_anew(A):
         solver.step(oracle, state)
         assert np.array_equal(state.X, before) is not moves
         assert state.tau == (1.1 * tau if moves else 1 / D)
+
+
+def test_no_component_is_empty_where_one_has_much_more_variance():
+    rng = np.random.default_rng(3)
+    V = np.zeros((D, M))
+    for j in range(M):
+        V[5 * j : 5 * j + 5, j] = 5**-0.5
+    A = V @ np.diag([10.0, 2.0, 1.0]) @ rng.standard_normal((M, N))
+    A += 0.05 * rng.standard_normal((D, N))
+    counts = {}
+    for penalties in ("own", "common"):
+        outcome = ob.solve("aman-pg", ob.sparse_pca(A, M), gamma=0.15, penalties=penalties)
+        counts[penalties] = np.count_nonzero(outcome.solution, axis=0).tolist()
+    assert counts["own"] == [5, 5, 5]
+    assert 0 in counts["common"]

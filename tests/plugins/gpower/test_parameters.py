@@ -13,7 +13,7 @@ from orthobench.contract.parameters import parameters_of
     [
         (GPower, {"penalty": ("l1", ""), "block": (False, ""), "mu": ("equal", ""),
                   "gamma": (0.1, ">= 0 and < 1"), "tolerance": (1e-4, ">= 0 and < 1")}),
-        (AManPG, {"gamma": (0.1, ">= 0 and < 1"), "ridge": (None, ">= 0"),
+        (AManPG, {"gamma": (0.1, ">= 0 and < 1"), "penalties": ("own", ""), "ridge": (None, ">= 0"),
                   "tolerance": (1e-7, ">= 0")}),
         (TPower, {"cardinality": (10, ">= 1"), "start": ("warm", ""),
                   "tolerance": (1e-8, ">= 0 and < 1")}),
