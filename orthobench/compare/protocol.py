@@ -3,8 +3,7 @@
 A comparison starts a worker in the environment of each side. The worker's code is that of the
 installation that compares; of the side's own orthobench it imports this module and nothing else,
 so that modules can be moved and renamed. Each name below says what it promises. Where a promise
-changes, or a name comes or goes, `VERSION` is raised and `orthobench.compare.remote.names` learns
-to serve sides of the version before.
+changes, or a name comes or goes, `VERSION` is raised here and in `orthobench.compare.remote.probe`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from orthobench.registry import plugins, suite_file
 from orthobench.tools import threads
 
 VERSION = 1
-"""Version of this protocol; 0 is an orthobench that does not have this module."""
+"""Version of this protocol."""
 
 catalogue = plugins.catalogue
 """``catalogue()`` has ``suite(name)``, the path of a TOML file, and ``broken``, why by plugin."""
