@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from orthobench.api import run, solve
-    from orthobench.contract.solution import Solution
+    from orthobench.contract.problem import Solution
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.orthogonal_group import orthogonal_group
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
@@ -69,7 +69,7 @@ _HOMES = {
     "OrthobenchError": "errors",
     "Outcome": "harness.trace",
     "Results": "results.results",
-    "Solution": "contract.solution",
+    "Solution": "contract.problem",
     "StoreError": "errors",
     "Target": "harness.stopping",
     "UsageError": "errors",

@@ -15,13 +15,13 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
-from orthobench.harness.cell import instance_of
-from orthobench.harness.executors import Limits, together
-from orthobench.harness.executors.choice import Execute, chosen
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.cell import Cell, instance_of
+from orthobench.harness.executors import Limits, in_batches
+from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.harness.executors.choice import Execute, make_executor
 from orthobench.harness.identity import Streams, canonical, describe
 from orthobench.harness.stopping import Budget, Rule
-from orthobench.harness.suite import Planned, Suite
+from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
 from orthobench.registry.plugins import catalogue
@@ -174,16 +174,22 @@ def run(
     """
     known = find_suite(suite)
     path = Path(store or default_store(known))
-    planned = known.plan()
+    planned = known.cells()
     asked = matching(planned, only)
     workers = _workers(workers, executor, known.threads)
-    run_cells = chosen(executor, workers, known.threads, limits, scheduler)
+    run_cells = make_executor(executor, workers, known.threads, limits, scheduler)
     preflight.check_cells(asked)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
-        done = opened.known(p.cell.key for p in planned) if opened else set()
+        done = opened.known(p.key for p in planned) if opened else set()
         if opened and not retry and (there := complete(opened, known, planned)):
-            return told(Results(known.name, path, there, score=known.score), quiet, finished)
+            results = Results(known.name, path, there, score=known.score)
+            with Progress(0, quiet, skipped=len(there)):
+                pass
+            for of_problem in grouped(there, lambda r: r.problem.label).values():
+                if finished:
+                    finished(replace(results, records=of_problem))
+            return results
         preflight.check_problems(asked, done)
         with limited(known.threads):
             ran_on = environment.snapshot()
@@ -210,14 +216,12 @@ def explained(
     Nothing is run or written; what `run` refuses before anything runs is refused. Each entry has
     ``cell``, ``action`` and ``reason``.
     """
-    planned, waiting = matching(suite.plan(), only), []
+    planned, waiting = matching(suite.cells(), only), []
     preflight.check_cells(planned)
     contents: Mapping[str, Any] = {}
     failed: dict[str, str] = {}
     with Store(store) if exists(store) else nullcontext() as opened:
-        preflight.check_problems(
-            planned, opened.known(p.cell.key for p in planned) if opened else ()
-        )
+        preflight.check_problems(planned, opened.known(p.key for p in planned) if opened else ())
         if opened:
             contents = opened.contents()
             if retry:
@@ -230,18 +234,18 @@ def explained(
             planned += rest or []
     return [
         *(
-            {"cell": _label(e.planned), "action": e.action, "reason": e.reason}
+            {"cell": e.cell.label, "action": e.action, "reason": e.reason}
             for e in explain(sorted(planned, key=lambda p: p.position), contents, failed)
         ),
         *waiting,
     ]
 
 
-def _explain_rest(suite: Suite, trial: Planned) -> list[dict[str, str]]:
+def _explain_rest(suite: Suite, trial: Cell) -> list[dict[str, str]]:
     """Return the entries of the trial that is still to be chosen, on the seeds that follow."""
     reason = "with the trial that is chosen when all have run"
     return [
-        {"cell": _label(replace(p, tuned={})), "action": RUNS, "reason": reason}
+        {"cell": replace(p, tuned={}).label, "action": RUNS, "reason": reason}
         for p in suite.rest(trial)
     ]
 
@@ -282,16 +286,6 @@ def _workers(workers: int | str, executor: str, threads: int) -> int:
     return 1 if executor == "inline" else max(1, cores() // threads)
 
 
-def told(results: Results, quiet: bool, finished: Callable[[Results], None] | None) -> Results:
-    """Return results to which nothing was to be added, after they were shown."""
-    with Progress(0, quiet, skipped=len(results.records)):
-        pass
-    for of_problem in grouped(results.records, lambda r: r.problem.label).values():
-        if finished:
-            finished(replace(results, records=of_problem))
-    return results
-
-
 def _tell(
     finished: Callable[[Results], None] | None, store: Store, suite: Suite, problem: str
 ) -> None:
@@ -310,14 +304,14 @@ def _execute(
     tell: Callable[[str], None],
 ) -> None:
     """Run the cells that are left, store each as it is finished, and tell of finished problems."""
-    waiting = Waiting(course.cells)
+    waiting = CellQueue(course.cells)
     with Progress(len(course), quiet, skipped=course.stored) as progress:
         _tell_finished(course, progress, tell)
-        for events in together(run_cells(waiting)):
+        for events in in_batches(run_cells(waiting)):
             if finished := [(e.cell, e.outcome) for e in events if e.outcome]:
                 store.add(session, finished)
             for event in events:
-                label = _label(course[event.cell])
+                label = event.cell.label
                 if event.outcome is None:
                     progress.begin(label, event.worker)
                     continue
@@ -332,11 +326,6 @@ def _tell_finished(course: Course, progress: Progress, tell: Callable[[str], Non
     for problem in course.tables():
         with progress.hidden():
             tell(problem)
-
-
-def _label(planned: Planned) -> str:
-    tuned = "".join(f" {name}={value}" for name, value in planned.tuned.items())
-    return f"{planned.solver}{tuned} on {planned.problem}, seed {planned.cell.seed}"
 
 
 def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:

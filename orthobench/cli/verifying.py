@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from orthobench.cli.ends import FAILED, WRONG
+from orthobench.cli.exit_codes import FAILED, WRONG
 from orthobench.cli.options import AS_JSON, AUTO_WORKERS, MEMORY_LIMIT, QUIET, STORE, TIMEOUT
 from orthobench.cli.printing import print_facts
 from orthobench.tools.collections import plain

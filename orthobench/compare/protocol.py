@@ -13,18 +13,18 @@ from orthobench.harness import run as harness
 from orthobench.registry import plugins, suite_file
 from orthobench.tools import threads
 
-VERSION = 1
+VERSION = 2
 """Version of this protocol."""
 
 catalogue = plugins.catalogue
 """``catalogue()`` has ``suite(name)``, the path of a TOML file, and ``broken``, why by plugin."""
 
 from_table = suite_file.from_table
-"""``from_table(tables, name, catalogue)`` makes a suite; its ``plan()`` yields planned cells.
+"""``from_table(tables, name, catalogue)`` makes a suite; its ``cells()`` yields cells.
 
-A planned cell has ``problem``, ``solver`` (labels), ``tuned`` (a mapping), and ``cell``, which has
-``problem`` (with ``primary``), ``solver`` (with ``refuses(problem)`` and ``reruns``), ``seed``,
-``budget`` (with ``limits``), ``streams``, ``until``, ``threads`` and ``content["code"]``.
+A cell has ``problem_label``, ``solver_label``, ``tuned`` (a mapping), ``problem`` (with ``primary``),
+``solver`` (with ``refuses(problem)`` and ``reruns``), ``seed``, ``budget`` (with ``limits``),
+``streams``, ``until``, ``threads`` and ``content["code"]``.
 """
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.exhibits import checked_exhibits
-from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording
@@ -79,7 +78,7 @@ def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> 
     return replace(mark, metrics=found)
 
 
-def beyond(mark: Checkpoint) -> float:
+def excess_violation(mark: Checkpoint) -> float:
     """Return by how much a judged point violates the constraint more than it may, if positive.
 
     Parameters
@@ -138,7 +137,7 @@ def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Terminat
     if stop.status.failed:
         return stop
     for mark, solution in zip(trace, solutions, strict=False):
-        if not beyond(mark) <= 0:
+        if not excess_violation(mark) <= 0:
             reason = f"violated by {mark.metrics[VIOLATION]:.1e} at step {mark.work.steps}"
             if (kind := solution.point.dtype) != np.float64:
                 reason += f", more than rounding in {kind} explains"

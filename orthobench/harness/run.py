@@ -15,10 +15,9 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
-from orthobench.contract.problem import AnyInstance, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import SummarySolver
+from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
-from orthobench.contract.summaries import SummarySolver
 from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
@@ -66,7 +65,7 @@ def run(
     ratio : float
         Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
     measure : str
-        What is measured beside time: one of `orthobench.harness.metering.MEASURES`, or nothing.
+        What is measured beside time: one of `orthobench.harness.execution.MEASURES`, or nothing.
     """
     recording = Recording()
     rule = None if until is None else partial(stop_at, instance, until)

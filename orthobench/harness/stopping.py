@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol, TypeAlias
 
+from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.solver import AnySolver, Work
-from orthobench.contract.summaries import SummarySolver
 from orthobench.errors import UsageError, shown
 
 LARGEST = 1e300
@@ -164,7 +164,7 @@ def _steps_for(left: float, spent: float, steps: int) -> float:
     return left * steps / spent if spent > 0 and steps > 0 else math.inf
 
 
-def ends(solver: AnySolver, budget: Budget) -> bool:
+def terminates(solver: AnySolver, budget: Budget) -> bool:
     """Return whether each run of a solver ends: by itself, or by a budget."""
     if isinstance(solver, SummarySolver) and solver.place.reduces:
         return math.isfinite(solver.passes) or bool(budget.limits)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from orthobench.contract.exhibits import Exhibit
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import Termination
 from orthobench.tools.arrays import Array

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.report.formatting import clean, listed, plural
-from orthobench.report.plots.distributions import costs
+from orthobench.report.plots.families import costs
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import (
     INTERVAL,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
-from orthobench.harness.suite import Planned
+from orthobench.harness.source_digests import changed_files
 
 RUNS, STORED = "runs", "stored"
+
+CODE = ("code of problem", "code of solver")
 
 
 @dataclass(frozen=True)
@@ -18,26 +22,26 @@ class Explanation:
 
     Attributes
     ----------
-    planned : Planned
+    cell : Cell
     action : str
         ``"runs"`` or ``"stored"``.
     reason : str
         For people.
     """
 
-    planned: Planned
+    cell: Cell
     action: str
     reason: str
 
 
 def explain(
-    planned: Iterable[Planned], stored: Mapping[str, Mapping[str, Any]], failed: Mapping[str, str]
+    planned: Iterable[Cell], stored: Mapping[str, Mapping[str, Any]], failed: Mapping[str, str]
 ) -> Iterator[Explanation]:
     """Yield for each planned cell why it runs or why not.
 
     Parameters
     ----------
-    planned : iterable of Planned
+    planned : iterable of Cell
     stored : mapping
         The contents of the cells in the store, by key.
     failed : mapping
@@ -47,14 +51,15 @@ def explain(
     for content in stored.values():
         known.setdefault(_who(content), []).append(content)
     for plan in planned:
-        key = plan.cell.key
+        key = plan.key
         if key in failed:
             yield Explanation(plan, RUNS, f"it ended with {failed[key]}, and is tried again")
         elif key in stored:
             yield Explanation(plan, STORED, "nothing of it changed")
         else:
-            content = plan.cell.content
-            yield Explanation(plan, RUNS, _changes(content, known.get(_who(content), [])))
+            content = plan.content
+            changes = partial(_differences, plan, new=content)
+            yield Explanation(plan, RUNS, _changes(map(changes, known.get(_who(content), []))))
 
 
 def lines(facts: Iterable[Mapping[str, str]], *, listed: bool = True) -> Iterator[str]:
@@ -77,8 +82,8 @@ def _who(content: Mapping[str, Any]) -> str:
     return canonical({part: content[part] for part in ("problem", "solver", "seed")})
 
 
-def _changes(content: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> str:
-    differences = [_differences(other, content) for other in others]
+def _changes(found: Iterable[list[str]]) -> str:
+    differences = list(found)
     if not differences:
         return "it is new: no cell of this problem, solver, parameters and seed is there"
     fewest = min(len(changes) for changes in differences)
@@ -86,9 +91,11 @@ def _changes(content: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) ->
     return "changed since: " + "; ".join(nearest)
 
 
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _differences(cell: Cell, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return [
-        f"{name} {_short(old_value)} -> {_short(new_value)}"
+        f"{name} {_files(cell, name, old_value)}"
+        if name in CODE and isinstance(old_value, str)
+        else f"{name} {_short(old_value)} -> {_short(new_value)}"
         for part in sorted({*old, *new})
         for name, old_value, new_value in _parts(part, old.get(part), new.get(part))
         if old_value != new_value
@@ -106,6 +113,12 @@ def _parts(part: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
             old.get(name),
             new.get(name),
         )
+
+
+def _files(cell: Cell, name: str, old: str) -> str:
+    """Return the files of a plugin that are not what they were."""
+    cls = type(cell.solver if name == CODE[1] else cell.problem)
+    return f"({', '.join(changed_files(cls, old)) or 'something is gone'})"
 
 
 def _short(value: Any) -> str:

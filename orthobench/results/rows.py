@@ -17,7 +17,6 @@ from orthobench.contract.solver import Work
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical, digest
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.suite import Planned
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results import checks, loads
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
@@ -138,13 +137,13 @@ def metrics_of(cell: Cell) -> str:
     )
 
 
-def plan_row(texts: Texts, suite: str, cell: int, planned: Planned) -> Row:
-    """Return the row of the table ``plan``; `cell` is the number of the cell."""
-    levels = json.dumps([[level.metric, level.most] for level in planned.levels])
-    labels = (suite, planned.problem, planned.solver)
-    tuned = canonical(planned.tuned)
+def plan_row(texts: Texts, suite: str, number: int, cell: Cell) -> Row:
+    """Return the row of the table ``plan``; `number` is that of the cell."""
+    levels = json.dumps([[level.metric, level.most] for level in cell.levels])
+    labels = (suite, cell.problem_label, cell.solver_label)
+    tuned = canonical(cell.tuned)
     return (
-        *map(texts.number, labels), planned.position, cell, *map(texts.number, (tuned, levels)),
+        *map(texts.number, labels), cell.position, number, *map(texts.number, (tuned, levels)),
     )  # fmt: skip
 
 
@@ -286,11 +285,13 @@ class Reader:
         )  # fmt: skip
 
     def _solver_facts(self, label: int, solver: int, tuned: int, settings: int) -> SolverInfo:
+        named = checks.catalogued(self._parsed(solver), "solver")
         return SolverInfo(
             self._texts[label],
-            checks.catalogued(self._parsed(solver), "solver")["parameters"],
+            named["parameters"],
             checks.scalars(self._parsed(tuned), "the tuned parameters"),
             bool(self._settings(settings).get("reruns", False)),
+            named["name"],
         )
 
     def _problem_metrics(self, number: int) -> Mapping[str, str]:

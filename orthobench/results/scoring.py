@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.harness.suite import END, Level
+from orthobench.harness.cell import Level
+from orthobench.harness.suite import END
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.tools.arrays import Array

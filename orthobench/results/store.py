@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
-from orthobench.harness.suite import Planned, Suite
+from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import checks, merging, migration, rows, schema, shown
 from orthobench.results.reported import Reported, reported
@@ -113,9 +113,7 @@ class Store:
         """Close the file; it is a single file then."""
         self._opened.close()
 
-    def begin(
-        self, suite: Suite, planned: Sequence[Planned], command: str, environment: Any
-    ) -> int:
+    def begin(self, suite: Suite, planned: Sequence[Cell], command: str, environment: Any) -> int:
         """Record that a session of a suite begins, and what it plans; return the session's id."""
         with self._transaction() as connection:
             session = connection.execute(
@@ -135,16 +133,16 @@ class Store:
             raise StoreError(f"the store {self.path} gave the session no number")
         return session
 
-    def plan(self, suite: str, planned: Iterable[Planned]) -> None:
+    def plan(self, suite: str, planned: Iterable[Cell]) -> None:
         """Add cells to the plan of a suite; one that is there already stays as it is."""
         with self._transaction():
             self._plan(suite, planned)
 
-    def _plan(self, suite: str, planned: Iterable[Planned]) -> None:
+    def _plan(self, suite: str, planned: Iterable[Cell]) -> None:
         self._connection.executemany(
             "INSERT OR IGNORE INTO plan (suite, problem, solver, position, cell, tuned, levels)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (rows.plan_row(self._texts, suite, self._number(p.cell), p) for p in planned),
+            (rows.plan_row(self._texts, suite, self._number(p), p) for p in planned),
         )
 
     def end(self, session: int) -> None:

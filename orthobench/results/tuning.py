@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 
 from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.suite import END, Level
+from orthobench.harness.suite import END
 from orthobench.results.runs import ProblemInfo, Run
 from orthobench.results.scoring import scoring
 from orthobench.tools.collections import grouped

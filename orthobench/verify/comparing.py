@@ -16,9 +16,9 @@ from typing import Any
 
 from orthobench.contract.exhibits import Exhibit, packed
 from orthobench.harness.cell import Cell
-from orthobench.harness.metering import METRICS
+from orthobench.harness.execution import PEAK
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.costs import WORKER_METRICS
+from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint, Outcome
@@ -32,7 +32,7 @@ OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.
 DIGITS = 12
 """The hexadecimal digits of an exhibit's digest that people are shown."""
 
-MEASURED = frozenset({TRANSFER, WARM_UP, *METRICS, *WORKER_METRICS})
+MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
 """Metrics that a machine decides, and that another run need not repeat."""
 
 

@@ -15,7 +15,7 @@ from orthobench.contract import (
     EndingState,
     ParameterError,
     Status,
-    ends,
+    finish_if,
     flops,
     is_plain,
     like,
@@ -123,7 +123,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "gpower"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 2 to 6"
 
     penalty: str = parameter("l1", help="penalty on the loadings", choices=("l1", "l0"))
@@ -209,7 +208,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         state.ascent = dense_ascent.begin(now.rows, now.bound, now.hard, now.weights, X)
         state.work.steps += 1
         state.work.flops += self._step_flops(oracle)
-        ends(state, state.ascent.value - now.value <= self.tolerance * now.value)
+        finish_if(state, state.ascent.value - now.value <= self.tolerance * now.value)
 
     def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
         """Do `count` power iterations, or fewer if all components converge."""

@@ -12,7 +12,7 @@ from orthobench.contract import (
     EndingState,
     Solution,
     copied,
-    ends,
+    finish_if,
     flops,
     is_plain,
     namespace,
@@ -117,7 +117,6 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "polar-power"
-    needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = "Anandkumar et al. 2014, Algorithm 1, on all factors at once"
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> PolarPowerState:
@@ -160,7 +159,7 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
         inner = inner * signs[:, None]
         state.weights = copied(inner.diagonal() if is_plain(inner) else xp.linalg.diagonal(inner))
         gradient = length(inner - inner.T) / 2 / state.norm
-        ends(state, gradient <= self.tolerance)
+        finish_if(state, gradient <= self.tolerance)
         return gradient
 
 

@@ -10,7 +10,7 @@ import orthobench as ob
 from orthobench import api
 from orthobench.errors import UsageError
 from orthobench.harness.executors import inline
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
 
@@ -78,7 +78,7 @@ def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
 
     run(suite, tmp_path / "whole.sqlite")
     with monkeypatch.context() as patched:
-        patched.setattr(api, "chosen", lambda *_: cut_off)
+        patched.setattr(api, "make_executor", lambda *_: cut_off)
         with pytest.raises(KeyboardInterrupt):
             run(suite, tmp_path / "cut.sqlite")
     run(suite, tmp_path / "cut.sqlite")
@@ -187,7 +187,7 @@ def test_only_what_matches_is_explained_and_tried_again(toys, tmp_path, monkeypa
     assert len(facts) == 4
     assert {fact["action"] for fact in facts} == {"runs"}
     ran = []
-    monkeypatch.setattr(api, "Waiting", lambda cells: ran.extend(cells) or Waiting(cells))
+    monkeypatch.setattr(api, "CellQueue", lambda cells: ran.extend(cells) or CellQueue(cells))
     run(suite, path, only="*n=6 *nan", retry=True)
     assert {(cell.problem.n, cell.solver.fault) for cell in ran} == {(6, "nan")}
     assert len(ran) == 4

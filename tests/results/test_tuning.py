@@ -13,8 +13,8 @@ from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.scoring import average
 from orthobench.results.tuning import choose

@@ -71,7 +71,7 @@ def sound():
     """A suite with the outcomes of its cells, made up."""
     suite = from_table(tomllib.loads(SUITE), "strangers", catalogue())
     suite = replace(suite, text=SUITE)
-    return suite, [(p.cell, _outcome(p.cell, i)) for i, p in enumerate(suite.plan())]
+    return suite, [(p, _outcome(p, i)) for i, p in enumerate(suite.cells())]
 
 
 def _outcome(cell, number):
@@ -99,7 +99,7 @@ def fresh(folder, version):
         older(base, suite, version, dict(outcomes).__getitem__)
     elif not base.exists():
         with Store(base, write=True) as store:
-            session = store.begin(suite, suite.plan(), "orthobench run", ENVIRONMENT)
+            session = store.begin(suite, suite.cells(), "orthobench run", ENVIRONMENT)
             store.add(session, outcomes[:-1])
             store.end(session)
     return shutil.copy(base, folder / "store.sqlite")

@@ -53,7 +53,7 @@ TABLES = {
 
 def older(path, suite, version, outcome_of=execute):
     """Make a store as an older orthobench would, the last cell of the suite not run yet."""
-    planned = suite.plan()
+    planned = suite.cells()
     if version == 4:
         return without_loads(path, suite, planned, outcome_of)
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -61,15 +61,15 @@ def older(path, suite, version, outcome_of=execute):
         row = (suite.name, suite.text, "old", "{}", "2026-01-01T00:00:00+00:00", None)
         connection.execute("INSERT INTO session VALUES (1, ?, ?, ?, ?, ?, ?)", row)
         for i, p in enumerate(planned):
-            cell, problem = p.cell, p.cell.problem
+            cell, problem = p, p.problem
             about = (problem.family, problem.primary, problem.tuned_by)
             content = json.dumps(cell.content)
             plan = [
                 suite.name,
                 i,
                 cell.key,
-                p.problem,
-                p.solver,
+                p.problem_label,
+                p.solver_label,
                 json.dumps(p.tuned),
                 content,
                 *about,
@@ -83,7 +83,7 @@ def older(path, suite, version, outcome_of=execute):
 
 def without_loads(path, suite, planned, outcome_of):
     """Make a store of version 4, whose results have no loads."""
-    done = [(p.cell, replace(outcome_of(p.cell), load=None)) for p in planned[:-1]]
+    done = [(p, replace(outcome_of(p), load=None)) for p in planned[:-1]]
     with Store(path, write=True) as store:
         store.add(store.begin(suite, planned, "old", {}), done)
     begin, end = (schema.TABLES.index(f"CREATE TABLE {name} (") for name in ("result", "trace"))

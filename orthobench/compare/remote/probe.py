@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 PROTOCOL = "orthobench.compare.protocol"
-VERSION = 1
+VERSION = 2
 """The version of the protocol that can be served."""
 
 

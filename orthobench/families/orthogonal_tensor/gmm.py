@@ -9,10 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource
+from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.mixture_judge import Labels, MixtureJudge
 from orthobench.families.orthogonal_tensor.mixture_moments import (
@@ -25,6 +23,8 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
 )
 from orthobench.families.orthogonal_tensor.mixtures import Mixture
 from orthobench.families.orthogonal_tensor.oracle import TensorOracle
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource
 from orthobench.tools.arrays import Array
 
 SPREAD = 0.1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.symmetric_tensors import (
     contracted,
     norm,

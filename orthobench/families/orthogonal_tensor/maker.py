@@ -66,7 +66,7 @@ def orthogonal_tensor(
     >>> import numpy as np, orthobench as ob
     >>> from orthobench.families.symmetric_tensors import composed
     >>> from orthobench.tools.geometry import random_point
-    >>> from orthobench.contract.solution import Solution
+    >>> from orthobench.contract.problem import Solution
     >>> U, w = random_point(5, 5, np.random.default_rng(0)), np.arange(1.0, 6.0)
     >>> instance = ob.orthogonal_tensor(composed(U, w), factors=U, weights=w)
     >>> metrics = instance.measure(Solution(U))

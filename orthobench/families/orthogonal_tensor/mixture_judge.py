@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.orthogonal_tensor.judge import Judge
 from orthobench.families.orthogonal_tensor.mixture_moments import WhitenedMoments
 from orthobench.families.orthogonal_tensor.mixtures import Mixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.tools.arrays import copied, namespace
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError
 from orthobench.families.sparse_pca.bounds import MOST, VarianceBounds
 from orthobench.families.sparse_pca.explained_variance import (

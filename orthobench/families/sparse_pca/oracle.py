@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
+from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.places import Place
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.stiefel.stacks import defects, most, unstacked
 from orthobench.tools.geometry import polar
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.stiefel.feasible import defect, feasible
 from orthobench.families.stiefel.oracle import Cost, Gradient
 from orthobench.families.stiefel.stacks import transposed

@@ -8,8 +8,7 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from orthobench.contract.problem import Instance, Problem, unchanged
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Instance, Problem, Solution, unchanged
 from orthobench.families.stiefel.feasible import feasible, violation
 from orthobench.families.stiefel.judge import Judge
 from orthobench.families.stiefel.oracle import Cost, ProductOracle, StiefelOracle

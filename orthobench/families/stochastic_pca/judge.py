@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.second_moments import SecondMoment
 from orthobench.families.stochastic_pca.solution import RelaxedSolution
 from orthobench.tools.arrays import Array

@@ -8,14 +8,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Instance
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource, Sampler, SamplerSource
+from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment, SecondMoment, second_moment
+from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca.judge import RELAXED_METRICS, Judge
+from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
 from orthobench.tools.arrays import Array, is_array_like, is_whole, matrix
 from orthobench.tools.lazy_arrays import is_lazy, rows_of
 from orthobench.tools.rows import Rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.tools.arrays import Array
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.symmetric_tucker import full_tensors, sample_moments
 from orthobench.families.symmetric_tucker.sample_moments import (
     core_norm_squared,

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.symmetric_tucker.data_tensors import DataTensor
 from orthobench.families.symmetric_tucker.solution import ComponentSolution
 from orthobench.tools.arrays import Array

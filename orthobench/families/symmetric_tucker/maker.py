@@ -11,12 +11,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.blocks import SampleSource
-from orthobench.contract.problem import Instance
-from orthobench.contract.solution import Solution
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource, Sampler, SamplerSource
+from orthobench.contract.problem import Instance, Solution
+from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
 from orthobench.families.symmetric_tucker.data_tensors import DataTensor, FullTensor, SampleMoment
 from orthobench.families.symmetric_tucker.full_tensors import symmetrized
 from orthobench.families.symmetric_tucker.judge import Judge, nearest, violation

@@ -8,11 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Oracle
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
+from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import UsageError
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.tools.arrays import Array
 from orthobench.tools.memory import refusal_of

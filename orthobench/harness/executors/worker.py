@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from orthobench.contract.solution import Solution
+    from orthobench.contract.problem import Solution
     from orthobench.harness.executors.guard import Guard, Job
     from orthobench.harness.executors.messages import Point
     from orthobench.harness.stopping import Termination

@@ -12,10 +12,10 @@ from orthobench.report.figures.figure import blank, heading, heading_height, wri
 from orthobench.report.figures.layouts import SCREEN, Layout
 from orthobench.report.figures.panels import INK, MUTED
 from orthobench.report.figures.text import LINE, fitted
-from orthobench.report.plots.exhibits import Exhibition
-from orthobench.report.plots.images import (
+from orthobench.report.plots.exhibits import (
     COLOURS,
     NOTHING,
+    Exhibition,
     colour_limits,
     fills_cell,
     reduced,

@@ -11,8 +11,7 @@ import numpy as np
 from orthobench.contract.panel import Panel, Series
 from orthobench.report.figures.axes import extent, font_size, label_ticks, scale
 from orthobench.report.figures.text import balanced, fitted, legend_text, power, width
-from orthobench.report.plots.arc_length import points_at
-from orthobench.report.plots.floor import Floor, floor_of
+from orthobench.report.plots.geometry import Floor, floor_of, points_at
 from orthobench.report.style import Style
 from orthobench.tools.arrays import Array
 
@@ -51,8 +50,8 @@ def draw_panel(
     Each series is a line with the markers of its solver, with a band or bars around it, crosses
     where failed runs ended, and a ring around the chosen point. A cross at a place that a log axis
     does not have is drawn at its left end. On a log axis, values that are numerically zero are
-    drawn on the lower edge, with a note (`orthobench.report.plots.floor.Floor`). Sizes are those of
-    matplotlib's settings.
+    drawn on the lower edge, with a note (`orthobench.report.plots.geometry.Floor`). Sizes are those
+    of matplotlib's settings.
 
     Parameters
     ----------

@@ -27,10 +27,10 @@ from orthobench.report.page.problems import ProblemSection, problem_section
 from orthobench.report.page.runs import EntryRuns, entry_runs
 from orthobench.report.page.styles import BrowserStyle, browser_styles
 from orthobench.report.page.table import Table, table
-from orthobench.report.plots.break_even import Row, break_even_rows
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
 from orthobench.report.plots.pareto import pareto_name
+from orthobench.report.plots.sweeps import Pair, Sweep, break_evens
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
@@ -83,8 +83,8 @@ class Page:
         All plots of the page.
     comparison_plots : tuple of int
         The indices of those over all problems; sections of problems and families have the others.
-    break_evens : tuple of Row
-        Where places to compute are equally fast.
+    break_evens : tuple of (Sweep, list of Pair)
+        Solvers at several places.
     table : Table
     provenance : Provenance
     styles : mapping
@@ -105,7 +105,7 @@ class Page:
     problems: tuple[ProblemSection, ...]
     plots: tuple[Plot, ...]
     comparison_plots: tuple[int, ...]
-    break_evens: tuple[Row, ...]
+    break_evens: tuple[tuple[Sweep, list[Pair]], ...]
     table: Table
     provenance: Provenance
     styles: Mapping[str, BrowserStyle]
@@ -177,7 +177,7 @@ def page_content(
             for number, plot in enumerate(plots)
             if number >= len(own_plots) and plot.kind != "pareto"
         ),
-        break_evens=tuple(break_even_rows(entries)),
+        break_evens=tuple(break_evens(entries)),
         table=table(ranked),
         provenance=_provenance(results, session),
         styles=styles,

@@ -11,11 +11,11 @@ from io import BytesIO
 import numpy as np
 
 from orthobench.contract.exhibits import Image
-from orthobench.report.plots.exhibits import Exhibition
-from orthobench.report.plots.images import (
+from orthobench.report.plots.exhibits import (
     COLOURS,
     NOTHING,
     SIDE,
+    Exhibition,
     colour_limits,
     fills_cell,
     reduced,

@@ -16,7 +16,7 @@ from orthobench.report.formatting import clean
 from orthobench.report.page.packing import Pool, packed, thinned
 from orthobench.report.page.runs import Endings, EntryRuns
 from orthobench.report.page.styles import REFERENCES, BrowserStyle
-from orthobench.report.plots.floor import floor_of
+from orthobench.report.plots.geometry import floor_of
 from orthobench.tools.arrays import Array
 
 MOST_POINTS = 80

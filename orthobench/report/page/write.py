@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from orthobench.errors import UsageError
 from orthobench.report.families import Family
-from orthobench.report.formatting import clean
+from orthobench.report.formatting import clean, number
 from orthobench.report.page.content import Page, page_content
 from orthobench.report.page.styles import REFERENCES
 from orthobench.report.ranking import Ranked
@@ -105,7 +105,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["clean"] = clean
+    environment.filters |= {"clean": clean, "number": number}
     return environment
 
 

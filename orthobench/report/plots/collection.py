@@ -6,17 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from orthobench.contract.panel import Plot
 from orthobench.report.families import Family, conclusions
-from orthobench.report.plots.break_even import break_evens
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.plots.ecdf import targets_reached
-from orthobench.report.plots.exhibited_curves import curves
-from orthobench.report.plots.exhibits import Exhibition
-from orthobench.report.plots.expected import expected
+from orthobench.report.plots.exhibits import Exhibition, curves
+from orthobench.report.plots.families import ranks_plot, target_plots
 from orthobench.report.plots.pareto import pareto
-from orthobench.report.plots.profiles import profile
-from orthobench.report.plots.ranks import ranks
 from orthobench.report.plots.scaling import scalings
-from orthobench.report.plots.sweeps import sweep, sweeps
+from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
 from orthobench.report.plots.tuning import tuning, tunings
 from orthobench.report.ranking import rank
@@ -58,17 +53,21 @@ def comparison_plots(
         The runs of each family, if they are collected already.
     """
     known = conclusions(rank(entries)) if families is None else families
-    with_ranks = {family.name: family for family in known if family.ranks is not None}
+    ranks = {family.name: ranks_plot(family, family.ranks) for family in known if family.ranks}
     plots: list[Plot] = []
     for name, group in grouped(entries, lambda entry: entry.problem_info.family).items():
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         own = runs[name] if runs else run_matrix(group)
         plots += [plot for plot in [pareto(group, own)] if plot.panel().series]
-        plots += [ranks(with_ranks[name])] if name in with_ranks else []
-        plots += [profile(group, own), targets_reached(group, own), expected(group, own)]
-    plots += [*tradeoffs(entries), *map(sweep, sweeps(entries)), *break_evens(entries)]
-    return [*plots, *scalings(entries)]
+        plots += [ranks[name]] if name in ranks else []
+        plots += target_plots(group, own).values()
+    plots += [*tradeoffs(entries), *map(sweep, sweeps(entries))]
+    return [
+        *plots,
+        *(break_even(*of_sweep) for of_sweep in break_evens(entries)),
+        *scalings(entries),
+    ]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import listed
-from orthobench.report.plots.labels import TOTAL, about, axis_label, legend_label
+from orthobench.report.plots.labels import TOTAL, about, axis_label, band_of, legend_label
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.curves import Traces
 from orthobench.stats.values import COSTS, others_cost
 
@@ -26,15 +25,11 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
     taking_part = [entry for entry in entries if not entry.refused]
     costs, metrics = _costs(taking_part), _metrics(taking_part)
     traces = _traces(taking_part)
-
-    def draw(key: Key) -> Panel:
-        return _panel(traces, *key)
-
     return Plot(
         name=entries[0].problem,
         kind="convergence",
         choices={"x": costs, "metric": metrics},
-        draw=draw,
+        draw=lambda key: _panel(traces, *key),
         sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds"))],
         about=about(taking_part, *_about_ends(taking_part)),
     )
@@ -58,12 +53,11 @@ def _traces(entries: Sequence[SolverResult]) -> list[tuple[SolverResult, Traces]
 
 def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -> Panel:
     """Return the median curve of every solver, with a band over its seeds."""
-    seeds = max((len(entry.seeds) for entry, _ in traces), default=1)
     return Panel(
         Axis(x, axis_label(x)),
         Axis(metric, axis_label(metric)),
         tuple(_series(entry, runs, x, metric) for entry, runs in traces),
-        band=spread_name(seeds) if seeds > 1 else "",
+        band=band_of([entry for entry, _ in traces]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Exhibitions: what the solutions of all solvers exhibit on one problem, at one common seed."""
+"""Exhibitions: the images and curves of all solvers on one problem, at one common seed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from orthobench.contract.exhibits import Curve, Exhibit, Image
+import numpy as np
+
+from orthobench.contract.exhibits import Curve, Exhibit, Image, Values
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.formatting import budget_text, clean
+from orthobench.report.plots.geometry import points_at
+from orthobench.report.plots.labels import legend_label, said
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import final, metric_of
+from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
@@ -21,6 +27,25 @@ E = TypeVar("E", Image, Curve)
 
 LONGEST_REASON = 90
 """The most letters of the reason why a solver is not shown; tables have all of it."""
+
+
+POINTS = 2000
+"""The most points of a curve that are drawn."""
+
+SIDE = 512
+"""The longest side of a drawn image, in pixels; larger images are averaged over blocks."""
+
+SLIM = 4
+"""Images with a larger ratio of their sides than this fill their cell, with pixels not square."""
+
+PERCENTILES = (0.25, 99.75)
+"""The percentiles of an image's values at the ends of its colour scale."""
+
+COLOURS = {False: "viridis", True: "RdBu_r"}
+"""Colour maps: a perceptually uniform one, and for signed images one that is white at zero."""
+
+NOTHING = "#d4d4d4"
+"""The colour of pixels without a value."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +72,16 @@ class Exhibition:
 
     def references(self, kind: type[E]) -> dict[str, E]:
         """Return the references of a kind, which are the same for all solvers, by name."""
-        found: dict[str, E] = {}
+        same: dict[str, E] = {}
         for _, exhibits in self.shown:
-            for name, exhibit in exhibits.items():
-                if isinstance(exhibit, kind) and exhibit.reference:
-                    found.setdefault(clean(name), exhibit)
-        return found
+            same = {**_of_kind(exhibits, kind, reference=True), **same}
+        return same
 
     def own(self, kind: type[E]) -> list[tuple[SolverResult, dict[str, E]]]:
         """Return each solver's own exhibits of a kind, by name."""
-        return [(entry, _own(exhibits, kind)) for entry, exhibits in self.shown]
+        return [
+            (entry, _of_kind(exhibits, kind, reference=False)) for entry, exhibits in self.shown
+        ]
 
     def names(self, kind: type[E]) -> list[str]:
         """Return the names of the solvers' own exhibits of a kind, in order of appearance."""
@@ -71,7 +96,7 @@ class Exhibition:
         which = f"seed {self.seed}"
         if runs > 1:
             which += f", where the solvers are nearest to their medians over {runs} seeds"
-        return tuple(part for part in (*families, *budgets, which, *more) if part)
+        return said(*families, *budgets, which, *more)
 
 
 def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]:
@@ -154,9 +179,148 @@ def _why_absent(record: Run | None) -> str:
     return f"{record.stop.status.value}: {reason}"
 
 
-def _own(exhibits: Mapping[str, Exhibit], kind: type[E]) -> dict[str, E]:
+def _of_kind(exhibits: Mapping[str, Exhibit], kind: type[E], *, reference: bool) -> dict[str, E]:
     return {
         clean(name): exhibit
         for name, exhibit in exhibits.items()
-        if isinstance(exhibit, kind) and not exhibit.reference
+        if isinstance(exhibit, kind) and exhibit.reference is reference
     }
+
+
+def curves(exhibition: Exhibition) -> Plot | None:
+    """Return the plot of all curves that the solutions of a problem exhibit; None without any.
+
+    There is a panel for each name and pair of axis labels. Its first series are the references on
+    the same axes, which belong to no solver.
+
+    Parameters
+    ----------
+    exhibition : Exhibition
+    """
+    panels = _curve_panels(exhibition)
+    if not panels:
+        return None
+    lacking = [f"{clean(e.solver)} has no curve" for e, own in exhibition.own(Curve) if not own]
+    return Plot(
+        name=f"{exhibition.problem}: curves",
+        kind="curves",
+        choices={"curve": tuple(panels)},
+        draw=lambda key: panels[key[0]],
+        sheet=[(name,) for name in panels],
+        about=(*exhibition.about(), *exhibition.absent, *lacking),
+    )
+
+
+def _curve_panels(exhibition: Exhibition) -> dict[str, Panel]:
+    """Return the panels of curves by unique names, with their labels where two share a name."""
+    references: dict[tuple[str, str], list[Series]] = {}
+    for name, curve in exhibition.references(Curve).items():
+        references.setdefault(_labels(curve), []).append(Series(name, *thinned(curve)))
+    series: dict[tuple[str, tuple[str, str]], list[Series]] = {}
+    for entry, own in exhibition.own(Curve):
+        for name, curve in own.items():
+            one = Series(legend_label(entry), *thinned(curve), solver=entry.solver)
+            series.setdefault((name, _labels(curve)), []).append(one)
+    with_curves = {labels for _, labels in series}
+    series |= {("", labels): [] for labels in references if labels not in with_curves}
+    panels: dict[str, Panel] = {}
+    for (title, (x, y)), own_series in series.items():
+        name = title or "references"
+        name = f"{name} ({x} / {y})" if name in panels else name
+        while name in panels:
+            name += "'"
+        lines = (*references.get((x, y), ()), *own_series)
+        axes = Axis("x", x, log=False), Axis("y", y, log=False)
+        panels[name] = Panel(*axes, lines, title=title)
+    return panels
+
+
+def _labels(curve: Curve) -> tuple[str, str]:
+    return clean(curve.x_label), clean(curve.y_label)
+
+
+def thinned(curve: Curve) -> tuple[Array, Array]:
+    """Return the points of a curve, or about `POINTS` of them, evenly spaced by arc length.
+
+    The first and the last point are among them, and the first of each gap.
+
+    Parameters
+    ----------
+    curve : Curve
+    """
+    x, y = curve.x.astype(np.float64), curve.y.astype(np.float64)
+    if len(x) <= POINTS:
+        return x, y
+    even = points_at(x, y, np.linspace(0, 1, POINTS))
+    missing = np.isnan(y)
+    gaps = np.flatnonzero(missing & ~np.roll(missing, 1))
+    indices = np.unique([0, *even, *gaps, len(x) - 1])
+    return x[indices], y[indices]
+
+
+def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
+    """Return the values at the ends of the colour scale.
+
+    They are `PERCENTILES` of the values, or the smallest and the largest where these percentiles
+    are equal. The scale of a signed image is symmetric around zero.
+
+    Parameters
+    ----------
+    values : ndarray
+    signed : bool
+    """
+    finite = values[np.isfinite(values)].astype(np.float64)
+    if signed:
+        finite = np.concatenate([finite, -finite])
+    if not finite.size:
+        return -1.0, 1.0
+    low, high = np.percentile(finite, PERCENTILES).tolist()
+    if low == high:
+        low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        low, high = low - (abs(low) or 1.0), high + (abs(high) or 1.0)
+    return (-high, high) if signed else (low, high)
+
+
+def fills_cell(values: Values) -> bool:
+    """Return whether an image is stretched to fill its cell, since it is too slim."""
+    return not 1 / SLIM <= values.shape[0] / values.shape[1] <= SLIM
+
+
+def reduced(values: Values, side: int = SIDE) -> Values:
+    """Return an image of at most so many pixels a side, by means over blocks; gaps do not count.
+
+    Parameters
+    ----------
+    values : ndarray, shape (height, width)
+    side : int
+    """
+    step = -(-max(values.shape) // side)
+    if step == 1:
+        return values
+    # a slim image has fewer pixels across than a block
+    high, wide = (min(step, length) for length in values.shape)
+    padding = [(0, -values.shape[0] % high), (0, -values.shape[1] % wide)]
+    padded = np.pad(values.astype(np.float64), padding, constant_values=np.nan)
+    blocks = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide)
+    counts = np.isfinite(blocks).sum(axis=(1, 3))
+    sums = np.nansum(blocks, axis=(1, 3))
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def scale_notes(images: Sequence[Image], side: int = SIDE) -> list[str]:
+    """Return what the colours mean, and whether pixels are averaged, for the caption.
+
+    Parameters
+    ----------
+    images : sequence of Image
+    side : int
+        The most pixels that are drawn on a side.
+    """
+    low, high = PERCENTILES
+    around = ", signed ones around zero" if any(image.signed for image in images) else ""
+    large = any(max(image.values.shape) > side for image in images)
+    return [
+        f"each image on a scale of its own, percentiles {low} to {high}{around}",
+        *([f"means over blocks of pixels where there are more than {side}"] if large else []),
+    ]

@@ -15,11 +15,16 @@ from orthobench.stats.values import final, metric_of
 TOTAL = "total flops"
 """The option of x that counts the trials that tuning did not choose, too."""
 
-COST_LABELS: Mapping[str, str] = {
-    "samples": "samples",
-    "seconds": "time (s), clock + reading",
+COST_NAMES: Mapping[str, str] = {
+    "seconds": "time",
     "flops": "floating-point operations",
+    "samples": "samples",
     "steps": "steps",
+}
+
+COST_LABELS: Mapping[str, str] = {
+    **COST_NAMES,
+    "seconds": "time (s), clock + reading",
     TOTAL: "floating-point operations, all trials included",
 }
 
@@ -40,9 +45,23 @@ def legend_label(entry: SolverResult) -> str:
     chosen = assignments(entry.chosen)
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
     failed = len(finals) - sum(map(math.isfinite, finals))
-    parts = [entry.solver, f"({chosen})" if chosen else ""]
-    parts += [f"(failed {failed} of {len(finals)})" if failed else ""]
-    return clean(" ".join(part for part in parts if part))
+    parts = said(
+        entry.solver,
+        f"({chosen})" if chosen else "",
+        f"(failed {failed} of {len(finals)})" if failed else "",
+    )
+    return clean(" ".join(parts))
+
+
+def said(*parts: str) -> tuple[str, ...]:
+    """Return the parts of a caption that are not empty."""
+    return tuple(part for part in parts if part)
+
+
+def band_of(entries: Sequence[SolverResult]) -> str:
+    """Return the meaning of bands over the seeds of some entries; empty where there is one seed."""
+    seeds = max((len(entry.seeds) for entry in entries), default=1)
+    return spread_name(seeds) if seeds > 1 else ""
 
 
 def about(
@@ -61,15 +80,13 @@ def about(
     records = [record for entry in entries for record in entry.finished]
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     band = f", band: {spread_name(seeds)}" if banded else ""
-    over = f"median over {seeds} seeds{band}" if seeds > 1 else "one seed"
-    parts = (
+    return said(
         *sorted({record.problem.family for record in records}),
         *sorted({budget_text(record.budget) for record in records}),
-        over,
+        f"median over {seeds} seeds{band}" if seeds > 1 else "one seed",
         _crosses(records) if crossed else "",
         *more,
     )
-    return tuple(part for part in parts if part)
 
 
 def _crosses(records: Sequence[Run]) -> str:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.formatting import clean, plural
-from orthobench.report.plots.distributions import caption, costs
-from orthobench.report.plots.labels import axis_label
-from orthobench.report.plots.profiles import COST_NAMES
+from orthobench.report.plots.families import caption, costs
+from orthobench.report.plots.labels import COST_NAMES, axis_label, said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.profiles import LADDER
@@ -59,17 +58,11 @@ def pareto(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Pl
     """
     runs, offered = runs or run_matrix(entries), costs(entries)
     blocks = {entry.problem: entry.problem_info.name for entry in entries}
-    found = ends(runs)
-
-    def draw(key: Key) -> Panel:
-        return pareto_panel(runs.solvers, found, key[0], [blocks[p] for p in found.problems])
-
-    several = len(found.problems) > 1
+    reached = ends(runs)
+    of_problems = [blocks[problem] for problem in reached.problems]
     normalized = (
         "geometric means over the problems, of the gap left and of the cost as a multiple of that "
         "of the cheapest solver"
-        if several
-        else ""
     )
     explanation = (
         f"gap left: what is left at the end of the gap between the start and the best value that "
@@ -79,16 +72,12 @@ def pareto(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Pl
         name=pareto_name(entries[0].problem_info.family),
         kind="pareto",
         choices={"cost": offered},
-        draw=draw,
+        draw=lambda key: pareto_panel(runs.solvers, reached, key[0], of_problems),
         sheet=[(cost,) for cost in offered[:2]],
-        about=tuple(
-            part
-            for part in (
-                f"better to the left and below; dashed: {FRONT}",
-                normalized,
-                *caption(entries, runs, explanation),
-            )
-            if part
+        about=said(
+            f"better to the left and below; dashed: {FRONT}",
+            normalized if len(reached.problems) > 1 else "",
+            *caption(entries, runs, explanation),
         ),
     )
 
@@ -98,25 +87,25 @@ def pareto_name(family: str) -> str:
     return f"{clean(family)}: quality against cost"
 
 
-def pareto_panel(solvers: Sequence[str], found: Ends, cost: str, blocks: Sequence[str]) -> Panel:
+def pareto_panel(solvers: Sequence[str], reached: Ends, cost: str, blocks: Sequence[str]) -> Panel:
     """Return a point for each solver, and the line through those that no other one beats.
 
     Parameters
     ----------
     solvers : sequence of str
-    found : Ends
+    reached : Ends
     cost : str
         One of `orthobench.stats.values.COSTS`.
     blocks : sequence of str
         The block of each problem: variants of one problem count as one, as in mean ranks.
     """
-    problems = int((~np.isnan(found.gap)).any(axis=0).sum())
-    several, spent = problems > 1, found.spent[cost]
+    problems = int((~np.isnan(reached.gap)).any(axis=0).sum())
+    several, spent = problems > 1, reached.spent[cost]
     if several:
         spent = spent / np.nanmin(np.where(np.isfinite(spent), spent, math.inf), axis=0)
     points = [
         (solver, *_mean_point(own_cost, gap, blocks))
-        for solver, own_cost, gap in zip(solvers, spent, found.gap, strict=True)
+        for solver, own_cost, gap in zip(solvers, spent, reached.gap, strict=True)
     ]
     points = [point for point in points if math.isfinite(point[1])]
     name = COST_NAMES[cost]
@@ -141,7 +130,7 @@ def ends(runs: RunMatrix) -> Ends:
 
 def _gaps(runs: RunMatrix) -> Array:
     """Return the part of the gap that is left of each run, shape (S, I)."""
-    reached = runs.best[..., -1] if runs.best.shape[-1] else np.full(runs.best.shape[:2], math.inf)
+    reached = runs.reached
     gap = runs.start - runs.lowest
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.where(gap > 0, (reached - runs.lowest) / gap, math.nan)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
-from orthobench.harness.reducing.costs import WORKERS, efficiency
+from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.harness.reducing.parts import WORKERS, efficiency
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import clean, number
-from orthobench.report.plots.labels import about, axis_label
+from orthobench.report.plots.labels import about, axis_label, band_of
 from orthobench.report.plots.sweeps import sweeps
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import spread, spread_name
+from orthobench.stats.bootstrap import spread
 from orthobench.tools.collections import grouped
 
 EFFICIENCY, SECONDS = VALUES = ("efficiency", "seconds")
@@ -63,15 +63,15 @@ def scalings(entries: Sequence[SolverResult]) -> list[Plot]:
     """
     own = [entry for entry in entries if workers_of(entry)]
     problems = grouped(own, lambda entry: entry.problem).items()
-    plots = [scaling(f"{name}: strong scaling", strong(group)) for name, group in problems]
-    plots += [scaling(f"{s.name}: weak scaling", weak(s.all)) for s in sweeps(own, 2)]
-    return [plot for plot in plots if plot is not None]
+    by_name = [(f"{name}: strong scaling", strong(group)) for name, group in problems]
+    by_name += [(f"{s.name}: weak scaling", weak(s.all)) for s in sweeps(own, 2)]
+    return [_plot(name, solvers) for name, solvers in by_name if solvers]
 
 
 def workers_of(entry: SolverResult) -> int:
     """Return the number of workers of the runs of an entry; 0 where they are not over blocks."""
-    found = (record.trace[-1].metrics.get(WORKERS, 0) for record in entry.finished if record.trace)
-    return int(max(found, default=0))
+    counts = (record.trace[-1].metrics.get(WORKERS, 0) for record in entry.finished if record.trace)
+    return int(max(counts, default=0))
 
 
 def strong(entries: Iterable[SolverResult]) -> list[Scaling]:
@@ -89,81 +89,63 @@ def weak(entries: Iterable[SolverResult]) -> list[Scaling]:
     return _scalings(entries, alike)
 
 
-def scaling(name: str, found: Sequence[Scaling]) -> Plot | None:
-    """Return the plot of efficiency and time against the number of workers; None of no solver.
+def _scalings(
+    entries: Iterable[SolverResult], belongs: Callable[[SolverResult, SolverResult], bool]
+) -> list[Scaling]:
+    def place(entry: SolverResult) -> str:
+        return str(entry.records[0].solver.parameters.get("on", ""))
 
-    Parameters
-    ----------
-    name : str
-    found : sequence of Scaling
-    """
-    if not found:
-        return None
+    def order(entry: SolverResult) -> tuple[int, int, bool]:
+        return workers_of(entry), _samples(entry), not place(entry).startswith("dask")
 
-    def draw(key: Key) -> Panel:
-        return scaling_panel(found, key[0])
+    solvers = []
+    groups = grouped(entries, lambda entry: entry.solver.replace(f" on={place(entry)}", ""))
+    for solver, group in groups.items():
+        alone, *others = sorted(group, key=order)
+        if workers_of(alone) != 1:
+            continue
+        own: dict[int, SolverResult] = {}
+        for entry in (alone, *others):
+            if belongs(alone, entry):
+                own.setdefault(workers_of(entry), entry)
+        solvers += [Scaling(solver, own)] if len(own) > 1 else []
+    return solvers
 
+
+def _samples(entry: SolverResult) -> int:
+    return max((r.trace[-1].work.samples for r in entry.finished if r.trace), default=0)
+
+
+def _plot(name: str, solvers: Sequence[Scaling]) -> Plot:
+    """Return the plot of efficiency and time against the number of workers."""
     return Plot(
         name=name,
         kind="scaling",
         choices={"y": VALUES},
-        draw=draw,
+        draw=lambda key: scaling_panel(solvers, *key),
         sheet=[(EFFICIENCY,), (SECONDS,)],
-        about=about([e for one in found for e in one.entries.values()], crossed=False),
+        about=about([e for one in solvers for e in one.entries.values()], crossed=False),
     )
 
 
-def scaling_panel(found: Sequence[Scaling], y: str) -> Panel:
+def scaling_panel(solvers: Sequence[Scaling], y: str) -> Panel:
     """Return a panel: a line a solver, and for the efficiency what is ideal.
 
     Parameters
     ----------
-    found : sequence of Scaling
+    solvers : sequence of Scaling
     y : str
         One of `VALUES`.
     """
-    counts = sorted({float(count) for one in found for count in one.entries})
-    seeds = max(len(entry.seeds) for one in found for entry in one.entries.values())
+    counts = sorted({float(count) for one in solvers for count in one.entries})
     ideal = Series("ideal", np.array(counts), np.ones(len(counts)))
     label = "efficiency against one worker" if y == EFFICIENCY else "time (s), clock"
     return Panel(
         Axis(WORKERS, axis_label(WORKERS), ticks=tuple(counts)),
         Axis(y, label, log=y == SECONDS),
-        (*(_series(one, y) for one in found), *([ideal] if y == EFFICIENCY else [])),
-        band=spread_name(seeds) if seeds > 1 else "",
+        (*(_series(one, y) for one in solvers), *([ideal] if y == EFFICIENCY else [])),
+        band=band_of([entry for one in solvers for entry in one.entries.values()]),
     )
-
-
-def _scalings(
-    entries: Iterable[SolverResult], belongs: Callable[[SolverResult, SolverResult], bool]
-) -> list[Scaling]:
-    found = []
-    for solver, group in grouped(entries, _solver).items():
-        ordered = sorted(group, key=lambda e: (workers_of(e), _samples(e), -_on_dask(e)))
-        if not ordered or workers_of(ordered[0]) != 1:
-            continue
-        own: dict[int, SolverResult] = {}
-        for entry in ordered:
-            if belongs(ordered[0], entry):
-                own.setdefault(workers_of(entry), entry)
-        found += [Scaling(solver, own)] if len(own) > 1 else []
-    return found
-
-
-def _solver(entry: SolverResult) -> str:
-    return entry.solver.replace(f" on={_place(entry)}", "")
-
-
-def _place(entry: SolverResult) -> str:
-    return str(entry.records[0].solver.parameters.get("on", ""))
-
-
-def _on_dask(entry: SolverResult) -> bool:
-    return _place(entry).startswith("dask")
-
-
-def _samples(entry: SolverResult) -> int:
-    return max((r.trace[-1].work.samples for r in entry.finished if r.trace), default=0)
 
 
 def _series(one: Scaling, y: str) -> Series:
@@ -181,8 +163,8 @@ def _spread(
     both = [(one, last) for one, last in lasts if one and last]
     if not both or len(both) < len(lasts):
         return math.nan, math.nan, math.nan
-    found = [last.seconds if value == SECONDS else _efficiency(one, last) for one, last in both]
-    median, low, high = spread(found)
+    values = [last.seconds if value == SECONDS else _efficiency(one, last) for one, last in both]
+    median, low, high = spread(values)
     return float(median), float(low), float(high)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import assignments, clean
 from orthobench.report.plots.labels import COMMON_COSTS, about, axis_label
@@ -82,15 +82,11 @@ def tradeoff(name: str, entries: Sequence[SolverResult], fronts: Sequence[Front]
     """
     levels = tuple(dict.fromkeys(e.level.most for e in entries if e.level is not None))
     options = (fronts[0].primary, *COMMON_COSTS)
-
-    def draw(key: Key) -> Panel:
-        return tradeoff_panel(fronts, key[0], levels)
-
     return Plot(
         name=name,
         kind="tradeoff",
         choices={"y": options},
-        draw=draw,
+        draw=lambda key: tradeoff_panel(fronts, key[0], levels),
         sheet=[(option,) for option in options],
         about=about(entries, banded=False, crossed=False),
     )

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
-from orthobench.errors import unknown
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
 from orthobench.report.formatting import assignments, clean, short
-from orthobench.report.plots.labels import axis_label, legend_label
+from orthobench.report.plots.labels import axis_label, band_of, legend_label, said
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.values import final, final_spread, metric_of
 
 SCORE = "tuning score"
@@ -54,24 +52,17 @@ def tuning(entries: Sequence[SolverResult]) -> Plot:
         raise ValueError(f"no parameter was tuned on {entries[0].problem}")
     tuned = [entry for entry in entries if not entry.refused and varied(entry)]
     primary = tuned[0].problem_info.primary
-
-    def draw(key: Key) -> Panel:
-        parameter, y = key
-        return tuning_panel(tuned, parameter, None if y == SCORE else y)
-
     return Plot(
         name=f"{clean(entries[0].problem)}: tuning",
         kind="tuning",
         choices={"parameter": tuple(parameters), "y": (SCORE, primary)},
-        draw=draw,
+        draw=lambda key: tuning_panel(tuned, *key),
         sheet=[(parameters[0], SCORE), (parameters[0], primary)],
         about=_about(tuned),
     )
 
 
-def tuning_panel(
-    entries: Sequence[SolverResult], parameter: str, metric: str | None = None
-) -> Panel:
+def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE) -> Panel:
     """Return the results of each value of a parameter, for every solver that has it tuned.
 
     Its other tuned parameters are held at their chosen values.
@@ -81,17 +72,11 @@ def tuning_panel(
     entries : sequence of SolverResult
         The entries of one problem.
     parameter : str
-    metric : str, optional
-        Draw the final values of this metric, median and spread over the seeds. Without it, draw
-        the score by which parameters are chosen.
-
-    Raises
-    ------
-    UsageError
-        If no solver has such a parameter tuned.
+    y : str
+        `SCORE`, by which parameters are chosen, or a metric: its final values, median and spread
+        over the seeds.
     """
-    if parameter not in tunings(entries):
-        raise unknown("tuned parameter", parameter, tunings(entries))
+    metric = None if y == SCORE else y
     slices = {entry.solver: _slice(entry, parameter) for entry in entries}
     values = [trial.tuned[parameter] for trials in slices.values() for trial in trials]
     x, place = _axis(parameter, values)
@@ -100,10 +85,8 @@ def tuning_panel(
         for entry in entries
         if slices[entry.solver]
     )
-    seeds = max((len(entry.seeds) for entry in entries), default=1)
-    banded = metric is not None and seeds > 1
-    y = Axis(metric, axis_label(metric)) if metric is not None else _score_axis(entries[0])
-    return Panel(x, y, series, band=spread_name(seeds) if banded else "")
+    axis = Axis(metric, axis_label(metric)) if metric is not None else _score_axis(entries[0])
+    return Panel(x, axis, series, band=band_of(entries) if metric is not None else "")
 
 
 def varied(entry: SolverResult) -> list[str]:
@@ -186,7 +169,7 @@ def _about(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     several = any(len(varied(entry)) > 1 for entry in entries)
     level = entries[0].level
     failed = any(math.isinf(trial.score) for entry in entries for trial in entry.trials)
-    parts = (
+    return said(
         clean(entries[0].problem_info.family),
         f"{seeds} seeds" if seeds > 1 else "one seed",
         "the marked value was chosen, by the tuning score, for all seeds",
@@ -194,4 +177,3 @@ def _about(entries: Sequence[SolverResult]) -> tuple[str, ...]:
         "further tuned parameters are held at their chosen values" if several else "",
         "a value with a failed run has an infinite score, which is not drawn" if failed else "",
     )
-    return tuple(part for part in parts if part)

@@ -11,7 +11,7 @@ import numpy as np
 from orthobench.contract.panel import Panel
 from orthobench.report.formatting import clean, count, duration, number, si
 from orthobench.report.plots.convergence import first_panel
-from orthobench.report.plots.floor import Floor, floor_of
+from orthobench.report.plots.geometry import Floor, floor_of
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.arrays import Array
 

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor import Judge, gmm
 from orthobench.families.orthogonal_tensor.gmm import mixture_instance, strided
@@ -24,6 +22,8 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
     whitened_moments,
 )
 from orthobench.families.orthogonal_tensor.mixtures import Mixture
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import random_point
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
@@ -235,7 +235,6 @@ class Constant(Solver[SparsePCAOracle, Shape]):
     """Returns e_1, e_1, ..., of a length."""
 
     name: ClassVar[str] = "constant"
-    needs: ClassVar[type] = SparsePCAOracle
     length: float = 1.0
 
     def init(self, oracle, rng):

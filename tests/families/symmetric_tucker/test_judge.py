@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.contract.blocks import block_rows
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
+from orthobench.contract.samples import SampleOracle, block_rows
 from orthobench.contract.solver import Solver, State
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError, UsageError
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     GivenTensorOracle,
@@ -356,7 +355,6 @@ class Ascent(Solver[MomentStream, Seen]):
     """Steps of the power method on the second moment of a batch."""
 
     name = "ascent-toy"
-    needs = MomentStream
     batch = 50
 
     def init(self, oracle, rng):

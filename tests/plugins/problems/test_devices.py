@@ -9,7 +9,7 @@ import pytest
 import orthobench as ob
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.plots.break_even import break_evens
+from orthobench.report.plots.sweeps import break_even, break_evens
 from orthobench.tools.places import place_of
 
 SUITE = Path(orthobench_problems.__file__).parent / "suites" / "devices.toml"
@@ -67,7 +67,7 @@ def tiny(*places):
 def ran(tmp_path, *places):
     results = ob.run(tiny(*places), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert results.failures == []
-    plots = break_evens(results.entries)
+    plots = [break_even(*compared) for compared in break_evens(results.entries)]
     assert all(plot.panel().series for plot in plots)
     return {plot.name for plot in plots}
 

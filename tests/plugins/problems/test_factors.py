@@ -16,7 +16,7 @@ from orthobench_problems.symmetric_tucker.planted import symmetric_gaussian
 from orthobench_tucker.partial_cores import refusal
 from scipy.stats import norminvgauss
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,

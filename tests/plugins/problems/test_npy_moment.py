@@ -10,7 +10,7 @@ from orthobench_problems.symmetric_tucker import NpyMoment
 from orthobench_tucker.partial_cores import refusal
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import MomentOracle, MomentStream
 from orthobench.tools import memory

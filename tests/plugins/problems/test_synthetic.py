@@ -12,7 +12,7 @@ from orthobench_problems.stochastic_pca import (
 )
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.families.second_moments import DenseMoment
 from orthobench.families.stochastic_pca.judge import Optimum

@@ -17,8 +17,7 @@ from orthobench.registry.suite_file import from_table
 from orthobench.report.figures.gallery import draw_gallery, pages
 from orthobench.report.figures.layouts import LAYOUTS
 from orthobench.report.figures.save import RUN_KINDS, save_figures
-from orthobench.report.plots.exhibits import exhibitions, typical_seed
-from orthobench.report.plots.images import SIDE, colour_limits, reduced
+from orthobench.report.plots.exhibits import SIDE, colour_limits, exhibitions, reduced, typical_seed
 from orthobench.results.tuning import choose
 
 BANDS = ("band 1", "band 2")

@@ -11,8 +11,14 @@ from PIL import Image as Pillow
 
 from orthobench.contract.exhibits import LARGEST, Image
 from orthobench.report.page.galleries import SIDES, galleries, png
-from orthobench.report.plots.exhibits import exhibitions
-from orthobench.report.plots.images import COLOURS, NOTHING, SIDE, colour_limits, reduced
+from orthobench.report.plots.exhibits import (
+    COLOURS,
+    NOTHING,
+    SIDE,
+    colour_limits,
+    exhibitions,
+    reduced,
+)
 from orthobench.results.tuning import choose
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from records import altered
 
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.results.tuning import choose
@@ -29,13 +29,17 @@ def records(runs):
     return found
 
 
+def names(swept):
+    return list(dict.fromkeys(entry.solver for entry in swept.all))
+
+
 def test_problems_that_differ_in_one_number_are_a_sweep(records):
     found = sweeps(choose(records))
     assert [one.name for one in found] == [
         "digits scaling=common against k", "digits scaling=none against k",
     ]  # fmt: skip
     assert [list(one.entries) for one in found] == [[1, 4, 8]] * 2
-    assert found[0].solvers == ["oja", "msg"]
+    assert names(found[0]) == ["oja", "msg"]
 
 
 def test_two_values_are_no_sweep(records):
@@ -91,7 +95,7 @@ def test_a_missing_run_does_not_count(records):
 def test_a_solver_that_takes_no_part_is_not_in_it(records):
     refusal = {"status": RunStatus.REFUSED, "reason": "solves k = 1 only", "trace": ()}
     refused = [altered(r, **refusal) if r.solver.label == "msg" else r for r in records]
-    assert sweeps(choose(refused))[0].solvers == ["oja"]
+    assert names(sweeps(choose(refused))[0]) == ["oja"]
 
 
 def test_the_plot_has_a_panel_for_each_metric_and_cost(records):

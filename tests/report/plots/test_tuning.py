@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from records import altered
 
-from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
-from orthobench.report.plots.tuning import SCORE, tuning, tuning_panel, tunings
+from orthobench.report.plots.tuning import SCORE, tuning, tunings
 from orthobench.results.tuning import choose
 
 
@@ -123,8 +122,3 @@ def test_leaves_out_what_takes_no_part_and_what_was_not_tuned(runs, records):
     assert tunings(choose(runs("c", 1.0))) == []
     with pytest.raises(ValueError, match="no parameter was tuned on digits k=4"):
         tuning(choose(runs("c", 1.0)))
-
-
-def test_refuses_a_parameter_that_was_not_tuned(records):
-    with pytest.raises(UsageError, match="unknown tuned parameter 'batches'; did you mean 'batch'"):
-        tuning_panel(choose(records), "batches")

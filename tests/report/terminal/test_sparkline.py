@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.floor import floor_of
+from orthobench.report.plots.geometry import floor_of
 from orthobench.report.terminal.sparkline import ASCII_BLOCKS, BLOCKS, Sparklines, sparklines
 from orthobench.results.tuning import choose
 

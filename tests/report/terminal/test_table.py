@@ -12,8 +12,8 @@ from records import altered
 from rich.console import Console
 from rich.measure import Measurement
 
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import USED_UP, RunStatus
-from orthobench.harness.suite import Level
 from orthobench.report.ranking import rank
 from orthobench.report.terminal import table
 from orthobench.report.terminal.columns import columns
@@ -332,7 +332,7 @@ class TestShow:
             replace(r, measure="memory", trace=(replace(last, metrics=measured),))
             for r in runs("a", 0.1)
             for last in r.trace[-1:]
-            for measured in [{**last.metrics, "peak_host_bytes": 200 * 2**20}]
+            for measured in [{**last.metrics, "peak_bytes": 200 * 2**20}]
         ]
         shown = text(choose(records))
         assert "200.0 MiB" in shown

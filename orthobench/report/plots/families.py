@@ -1,0 +1,304 @@
+"""Plots over all problems of a family: profiles, ECDFs, expected costs, and mean ranks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.report.families import Family
+from orthobench.report.formatting import budget_text, clean, number, plural
+from orthobench.report.plots.labels import COST_NAMES, axis_label, said
+from orthobench.results.tuning import SolverResult
+from orthobench.stats.expected import expected_costs
+from orthobench.stats.paired import LEVEL
+from orthobench.stats.profiles import LADDER, PRECISIONS, Distribution, ecdf, performance_profile
+from orthobench.stats.ranks import Ranks
+from orthobench.stats.targets import RunMatrix, run_matrix
+from orthobench.tools.arrays import Array
+
+LONGEST = 150
+"""The most steps of a line that are drawn; a plot is not high enough to show more."""
+
+NARROWEST = 2.0
+"""The smallest ratio of the ends of an axis."""
+
+MARGIN = 0.05
+"""The fraction of the span of all steps, in the logarithm, by which lines continue beyond them."""
+
+NAMED = 3
+"""The most problems that a caption names."""
+
+ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.001 %": 1e-5}
+"""The fraction of the gap from the start to the best value that is left in a solved instance."""
+
+RELATIVE, ABSOLUTE = "of the gap", "as in COCO"
+TARGETS = (RELATIVE, ABSOLUTE)
+"""The targets on offer: parts of the gap of each instance, and absolute precisions."""
+
+BAND = "95 % interval over seeds"
+
+
+class _Kind(NamedTuple):
+    """A kind of plot of all targets: what the reader chooses, and what is drawn."""
+
+    name: str
+    choice: str
+    options: tuple[str, ...]
+    panel: Callable[[RunMatrix, str, str], Panel]
+    printed: tuple[int, int]
+    about: str
+
+
+def target_plots(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> dict[str, Plot]:
+    """Return performance profiles, ECDFs and expected costs of one family, by kind.
+
+    Parameters
+    ----------
+    entries : sequence of SolverResult
+        The entries of all problems of the family, at least one of which takes part.
+    runs : RunMatrix, optional
+        Their runs, if they are collected already.
+    """
+    matrix, offered = runs or run_matrix(entries), costs(entries)
+    return {
+        name: Plot(
+            name=f"{clean(entries[0].problem_info.family)}: {kind.name}",
+            kind=name,
+            choices={"cost": offered, kind.choice: kind.options},
+            draw=partial(_draw, kind.panel, matrix),
+            sheet=list(product(offered[: kind.printed[0]], kind.options[: kind.printed[1]])),
+            about=caption(entries, matrix, kind.about),
+        )
+        for name, kind in KINDS.items()
+    }
+
+
+def _draw(panel: Callable[..., Panel], runs: RunMatrix, key: Sequence[str]) -> Panel:
+    return panel(runs, *key)
+
+
+def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
+    """Return the share of instances that each solver solves within a factor of the least cost."""
+    profiles = performance_profile(runs.costs(cost, ACCURACIES[accuracy]))
+    x = Axis("ratio", f"{COST_NAMES[cost]}, as a multiple of the least of any solver")
+    y = Axis("share", f"share of instances solved to {accuracy}", log=False)
+    return distribution_panel(runs, profiles, x, y, begin=1.0)
+
+
+def ecdf_panel(runs: RunMatrix, cost: str, targets: str = RELATIVE) -> Panel:
+    """Return the share of the targets of all instances that each solver reaches within a cost."""
+    relative = targets == RELATIVE
+    ladder = map(runs.targets, LADDER) if relative else map(runs.values_within, PRECISIONS)
+    shares = ecdf(np.stack([runs.cheapest(cost, values) for values in ladder], axis=-1))
+    y = Axis("share", "share of targets reached", log=False)
+    return distribution_panel(runs, shares, Axis(cost, axis_label(cost)), y)
+
+
+def expected_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
+    """Return the expected cost of each solver on each problem, with its interval."""
+    spent = expected_costs(runs, cost, ACCURACIES[accuracy])
+    series = []
+    for row, solver in enumerate(runs.solvers):
+        at = np.flatnonzero(spent.runs[row])
+        counts = zip(spent.reached[row, at], spent.runs[row, at], strict=True)
+        notes = tuple(f"{reached} of {all_runs} runs reached it" for reached, all_runs in counts)
+        mean, low, high = (each[row, at] for each in (spent.cost, spent.low, spent.high))
+        x = at.astype(np.float64)
+        series.append(Series(clean(solver), x, mean, low, high, solver=solver, notes=notes))
+    problems = Axis("problem", "", log=False, categories=tuple(map(clean, spent.problems)))
+    return Panel(problems, Axis(cost, f"expected {axis_label(cost)}"), tuple(series), band=BAND)
+
+
+KINDS: Mapping[str, _Kind] = {
+    "profile": _Kind(
+        "performance profiles", "accuracy", tuple(ACCURACIES), profile_panel, (1, 3),
+        "solved to 10 %, say: at most 10 % of the gap between the start and the best value that "
+        "any solver reached is left (Moré and Wild 2009); the cost is that of the first such "
+        "checkpoint",
+    ),
+    "ecdf": _Kind(
+        "targets reached", "targets", TARGETS, ecdf_panel, (2, 1),
+        f"{len(LADDER)} targets for each: at most {100 * LADDER[0]:.3g} % down to "
+        f"{100 * LADDER[-1]:.3g} % of the gap between the start and the best value that any "
+        f"solver reached is left; as in COCO {len(PRECISIONS)}: {PRECISIONS[0]:g} down to "
+        f"{PRECISIONS[-1]:g} above that best value; the cost is that of the first such checkpoint",
+    ),
+    "expected": _Kind(
+        "expected cost to a target", "accuracy", tuple(ACCURACIES), expected_panel, (1, 2),
+        "what all runs took, to the target or else to their end, for each run that reached it: the "
+        "cost with restarts, as COCO's average runtime; the target is that part of the gap between "
+        "the start and the best value that any solver reached; no point: no run reached it; no "
+        "bar: so few did that the interval has no upper end",
+    ),
+}  # fmt: skip
+
+
+def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
+    """Return the costs that solvers can be compared by; samples where all of them draw some.
+
+    Parameters
+    ----------
+    entries : sequence of SolverResult
+        The entries of one family.
+    """
+    marks = [r.trace[-1] for e in entries if not e.refused for r in e.records if len(r.trace) > 1]
+    sampled = bool(marks) and all(mark.work.samples > 0 for mark in marks)
+    return ("seconds", "flops", *(["samples"] if sampled else []), "steps")
+
+
+def distribution_panel(
+    runs: RunMatrix, shares: Sequence[Distribution], x: Axis, y: Axis, begin: float | None = None
+) -> Panel:
+    """Return a panel of step functions, all from the first step of any to beyond the last.
+
+    Parameters
+    ----------
+    runs : RunMatrix
+    shares : sequence of Distribution
+        One for each solver.
+    x, y : Axis
+    begin : float, optional
+        The left end of the lines, instead of the first step of any.
+    """
+    steps = np.concatenate([[begin] if begin else [], *(one.x for one in shares)])
+    first, last = (float(steps.min()), float(steps.max())) if len(steps) else (1.0, 1.0)
+    end = max(NARROWEST * first, last * (last / first) ** MARGIN)
+    series = tuple(
+        Series(
+            clean(f"{solver} ({failed} failed)" if failed else solver),
+            *_stepped(one, first, end),
+            solver=solver,
+        )
+        for solver, failed, one in zip(runs.solvers, runs.failed, shares, strict=True)
+    )
+    return Panel(x, y, series, stepped=True)
+
+
+def caption(entries: Sequence[SolverResult], runs: RunMatrix, explanation: str) -> tuple[str, ...]:
+    """Return the caption: budget, number of instances, and which count as unsolved, and why.
+
+    Parameters
+    ----------
+    entries : sequence of SolverResult
+        The entries of one family.
+    runs : RunMatrix
+        Their runs.
+    explanation : str
+        A sentence about the plot itself.
+    """
+    budgets = {budget_text(record.budget) for entry in entries for record in entry.records}
+    planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
+    waiting, unfinished, unimproved = (
+        plural(count, "instance") if count else ""
+        for count in (len(planned) - len(runs.instances), runs.unfinished, runs.unimproved)
+    )
+    return said(
+        entries[0].problem_info.family,
+        budgets.pop() if len(budgets) == 1 else "problems have budgets of their own",
+        _size(runs),
+        explanation,
+        "failed runs solve nothing" if any(runs.failed) else "",
+        waiting and f"{waiting} not counted: not run yet with all solvers",
+        *_absences(runs),
+        unfinished and f"on {unfinished} no run finished: solved by nobody",
+        unimproved and f"on {unimproved} no run got below the start: solved by nobody",
+    )
+
+
+def _size(runs: RunMatrix) -> str:
+    """Return how many instances there are: ``10 instances: 2 problems × 5 seeds``."""
+    seeds = Counter(problem for problem, _ in runs.instances)
+    each = set(seeds.values())
+    of_each = f" × {plural(each.pop(), 'seed')}" if len(each) == 1 else ", each with its seeds"
+    return f"{plural(len(runs.instances), 'instance')}: {plural(len(seeds), 'problem')}{of_each}"
+
+
+def _absences(runs: RunMatrix) -> list[str]:
+    """Return a sentence about each solver that does not take part in some problems."""
+    problems = plural(len({problem for problem, _ in runs.instances}), "problem")
+    absent: dict[str, list[str]] = {}
+    for solver, problem in runs.absent:
+        absent.setdefault(solver, []).append(problem)
+    sentences = []
+    for solver, names in absent.items():
+        more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
+        text = ", ".join([*map(clean, names[:NAMED]), *more])
+        where = f"{clean(solver)} takes no part in {len(names)} of {problems}"
+        sentences.append(f"{where}, which count as not solved: {text}")
+    return sentences
+
+
+def _stepped(one: Distribution, begin: float, end: float) -> tuple[Array, Array]:
+    """Return the points of a step function from begin to end, at most about `LONGEST` of them.
+
+    Where steps are left out, the line is exact at all others, never above the true one, and less
+    than 1 / `LONGEST` of its height below it.
+    """
+    x, share = one.x, one.share
+    if len(x) > LONGEST:
+        heights = np.linspace(share[0], share[-1], LONGEST + 1)
+        kept = np.unique(np.searchsorted(share, heights))
+        x, share = x[kept], share[kept]
+    x = np.concatenate([[begin], x, [end]])
+    share = np.concatenate([one.at([begin]), share, one.at([end])])
+    ascending = np.diff(x, prepend=0.0) > 0
+    return x[ascending], share[ascending]
+
+
+def ranks_plot(family: Family, ranks: Ranks) -> Plot:
+    """Return the critical-difference diagram of one family's solvers."""
+    return Plot(
+        name=f"{clean(family.name)}: mean ranks",
+        kind="ranks",
+        choices={},
+        draw=lambda _: ranks_panel(ranks),
+        sheet=[()],
+        about=(clean(family.name), f"{ranks.problems} problems", *_about_ranks(ranks)),
+    )
+
+
+def ranks_panel(ranks: Ranks) -> Panel:
+    """Return a row for each solver, best on top, with a point at its mean rank.
+
+    A line joins the first and the last of each group whose solvers are not shown to differ: the
+    bars of a critical-difference diagram (Demšar 2006, figure 1).
+
+    Parameters
+    ----------
+    ranks : Ranks
+    """
+    rows = {name: float(at) for at, name in enumerate(reversed(list(ranks.mean)))}
+    series = [
+        Series(clean(name), np.array([mean]), np.array([rows[name]]), solver=name)
+        for name, mean in ranks.mean.items()
+    ]
+    if ends := [(group[0], group[-1]) for group in ranks.alike]:
+        # one series for all groups, with a gap after each
+        x, y = (
+            np.array([place for a, b in ends for place in (of[a], of[b], math.nan)])
+            for of in (ranks.mean, rows)
+        )
+        notes = tuple(f"{clean(a)} to {clean(b)}" for a, b in ends for _ in range(3))
+        series.append(Series("not shown to differ", x, y, notes=notes))
+    x_axis = Axis("rank", "mean rank (1 is best)", log=False)
+    y_axis = Axis("solver", "", log=False, categories=tuple(map(clean, rows)))
+    return Panel(x_axis, y_axis, tuple(series), stepped=True)
+
+
+def _about_ranks(ranks: Ranks) -> tuple[str, ...]:
+    p = "no p value" if math.isnan(ranks.p) else f"p = {number(ranks.p)}"
+    if not ranks.p < LEVEL:
+        return (f"no difference shown between any of them (Friedman's test, {p})",)
+    lines = "a line joins the first and the last of those not shown to differ at the 5 % level"
+    return (
+        f"they are not all equal (Friedman's test, {p})",
+        lines if ranks.alike else "each differs from each at the 5 % level",
+        f"Nemenyi's critical difference {number(ranks.critical_difference)}",
+    )
