@@ -22,7 +22,7 @@ catalogue = plugins.catalogue
 from_table = suite_file.from_table
 """``from_table(tables, name, catalogue)`` makes a suite; its ``cells()`` yields cells.
 
-A cell has ``problem_label``, ``solver_label``, ``tuned`` (a mapping), ``problem`` (with ``primary``),
+A cell has ``problem_label``, ``solver_label``, ``tuned``, ``problem`` (with ``primary``),
 ``solver`` (with ``refuses(problem)`` and ``reruns``), ``seed``, ``budget`` (with ``limits``),
 ``streams``, ``until``, ``threads`` and ``content["code"]``.
 """
