@@ -34,7 +34,7 @@ from orthobench.cli.plugins import plugin
 from orthobench.cli.printing import print_facts, print_paths, print_results, print_tables, say
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
-from orthobench.cli.verifying import submit, verify
+from orthobench.cli.verifying import verify
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
@@ -298,5 +298,4 @@ def doctor(as_json: bool) -> None:
 
 main.add_command(plugin)
 main.add_command(report)
-main.add_command(submit)
 main.add_command(verify)

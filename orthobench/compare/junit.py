@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
-from orthobench.compare.reports import wording
+from orthobench.compare import wording
+from orthobench.compare.comparison import Compared, Comparison, Question
+from orthobench.stats.run_pairs import Change, Finding
 
 NAME = "orthobench compare"
 
@@ -73,7 +74,7 @@ def _properties(comparison: Comparison) -> dict[str, str]:
     }
 
 
-def _case(cell: Compared, asked: Question, answer: Answer) -> ET.Element:
+def _case(cell: Compared, asked: Question, answer: Finding) -> ET.Element:
     # both readers identify a case by class name and name, which must be unique over all suites
     case = ET.Element(
         "testcase", classname=f"orthobench.{asked.value}", name=_valid(cell.label), time="0.000"

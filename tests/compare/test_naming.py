@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare.environments import git as gits
-from orthobench.compare.environments.git import Repository
-from orthobench.compare.environments.naming import resolve
+from orthobench.compare import repository as gits
+from orthobench.compare.naming import resolve
+from orthobench.compare.repository import Repository
 from orthobench.errors import StoreError, UsageError
 from orthobench.results.store import Store
 

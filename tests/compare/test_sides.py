@@ -15,21 +15,21 @@ from types import SimpleNamespace
 import pytest
 
 import orthobench
-from orthobench.compare.comparison import Side
-from orthobench.compare.environments import building
-from orthobench.compare.environments import sides as module
-from orthobench.compare.environments.building import (
+from orthobench.compare import building
+from orthobench.compare import sides as module
+from orthobench.compare.building import (
     Builder,
     Built,
     code_here,
     missing_to_build,
     packages_here,
+    shared_paths,
 )
-from orthobench.compare.environments.kept import kept_in
-from orthobench.compare.environments.naming import Named
-from orthobench.compare.environments.seal import ChangedError
-from orthobench.compare.environments.sides import sides
-from orthobench.compare.remote.fallback import fall_back
+from orthobench.compare.cached_env import cached_envs
+from orthobench.compare.comparison import Side
+from orthobench.compare.naming import Named
+from orthobench.compare.seal import ChangedError
+from orthobench.compare.sides import sides
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
@@ -89,10 +89,10 @@ def test_environments_of_commits_are_kept_and_reused_those_of_folders_are_not(
             assert not head.python.is_relative_to(empty / "kept")
         assert base.python.exists()
     assert [words[0] for words in no_pip] == ["wheel", "--python"] + 2 * ["wheel", "--python"]
-    assert len(kept_in(empty / "kept")) == 1
+    assert len(cached_envs(empty / "kept")) == 1
     with sides("HEAD", "v1.0", empty / "kept", here=project.root) as (base, head):
         assert base.python != head.python
-    assert len(kept_in(empty / "kept")) == 3
+    assert len(cached_envs(empty / "kept")) == 3
 
 
 def test_an_interrupted_build_leaves_nothing_that_would_be_taken_for_an_environment(
@@ -220,13 +220,10 @@ def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, mon
     other, checkout, hidden = empty / "other", empty / "checkout", empty / "hidden"
     for folder in (other, checkout, hidden):
         folder.mkdir()
-    (other / "_theirs.pth").write_text(f"{checkout}\n")
+    (other / "_theirs.pth").write_text(f"# theirs\n{checkout}\nimport json\n")
     (other / "_project.pth").write_text(f"{hidden}\n")
-    monkeypatch.setattr(sys, "path", ["own"])
-    fall_back([str(other)], ["_project.pth"])
-    assert sys.path == ["own", str(other), str(checkout)]
-    fall_back([str(other)], ["_project.pth"])
-    assert sys.path == ["own", str(other), str(checkout)]
+    monkeypatch.setattr(building, "packages_here", lambda: [str(other)])
+    assert shared_paths(["_project.pth"]) == [str(other), str(checkout), "import json"]
 
 
 def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch):
@@ -234,14 +231,19 @@ def test_an_editable_installation_of_the_project_is_left_out(empty, monkeypatch)
     info = empty / "toy_plugin-9.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-plugin\nVersion: 9\n")
-    (empty / "_toy.pth").write_text("")
+    (empty / "_toy.pth").write_text("hidden")
     (info / "RECORD").write_text("_toy.pth,,\ntoy_plugin-9.dist-info/METADATA,,\n")
     monkeypatch.syspath_prepend(empty)
+    here = packages_here()
+    monkeypatch.setattr(building, "packages_here", lambda: [str(empty), *here])
     venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "env")
     built = Built(empty / "env" / "bin" / "python", "toy_plugin")
     Builder(empty, None, fresh=False, progress=lambda text: None)._share(built)
-    (written,) = (empty / "env").rglob("_orthobench_fallback.pth")
-    assert written.read_text().endswith(", ['_toy.pth'])\n")
+    (written,) = (empty / "env").rglob("_orthobench_shared.pth")
+    lines = written.read_text().splitlines()
+    assert str(Path(pytest.__file__).parents[1]) in lines
+    assert str(empty) in lines
+    assert str(empty / "hidden") not in lines
 
 
 def test_packages_here_are_those_that_this_interpreter_imports():

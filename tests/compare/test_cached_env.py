@@ -8,12 +8,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from orthobench.compare.environments import kept as module
-from orthobench.compare.environments.kept import (
-    kept_in,
+from orthobench.compare import cached_env as module
+from orthobench.compare.cached_env import (
+    acquire,
+    cached_envs,
     make_room,
     own_folder,
-    taken,
     users_folder,
 )
 from orthobench.errors import UsageError
@@ -37,21 +37,21 @@ def build():
 
 
 def used(folder, build):
-    with taken(folder, build):
+    with acquire(folder, build):
         pass
 
 
 def names(root):
-    return {kept.folder.name for kept in kept_in(root)}
+    return {kept.folder.name for kept in cached_envs(root)}
 
 
 def test_it_is_built_once_and_machine_code_stays_with_it(tmp_path, build):
     folder = tmp_path / "base-1"
-    with taken(folder, build) as seal:
+    with acquire(folder, build) as seal:
         (folder / "__pycache__" / "kernel.nbc").write_text("compiled")
         (folder / "__pycache__" / "module.pyc").write_text("compiled")
         assert seal.changed() == []
-    with taken(folder, build) as seal:
+    with acquire(folder, build) as seal:
         assert (folder / "__pycache__" / "kernel.nbc").exists()
         assert seal.changed() == []
     assert build.calls == 1
@@ -62,7 +62,7 @@ def test_what_was_changed_since_is_built_anew(tmp_path, build, name):
     folder = tmp_path / "base-1"
     used(folder, build)
     (folder / name).write_text("{}")
-    with taken(folder, build):
+    with acquire(folder, build):
         assert sorted(path.name for path in folder.iterdir()) == [
             "__pycache__", "digests.json", "module.py",
         ]  # fmt: skip
@@ -74,14 +74,14 @@ def test_a_build_that_was_killed_is_neither_used_nor_left(tmp_path, build):
     program = """
     import os, sys
     from pathlib import Path
-    from orthobench.compare.environments.kept import taken
+    from orthobench.compare.cached_env import acquire
 
     def killed(folder):
         folder.mkdir()
         (folder / "half").touch()
         os.kill(os.getpid(), 9)
 
-    with taken(Path(sys.argv[1]), killed):
+    with acquire(Path(sys.argv[1]), killed):
         pass
     """
     words = [sys.executable, "-c", textwrap.dedent(program), tmp_path / "base-1"]
@@ -96,7 +96,7 @@ def test_processes_that_need_it_at_the_same_time_build_it_once(tmp_path):
     program = """
     import sys
     from pathlib import Path
-    from orthobench.compare.environments.kept import taken
+    from orthobench.compare.cached_env import acquire
 
     def build(folder):
         folder.mkdir()
@@ -104,7 +104,7 @@ def test_processes_that_need_it_at_the_same_time_build_it_once(tmp_path):
             file.write("built ")
         sys.stdin.read()
 
-    with taken(Path(sys.argv[1]), build) as seal:
+    with acquire(Path(sys.argv[1]), build) as seal:
         print((seal.roots[0] / "digests.json").exists())
     """
     words = [sys.executable, "-c", textwrap.dedent(program), tmp_path / "base-1"]
@@ -125,9 +125,9 @@ def test_those_used_least_recently_go_first_and_none_that_is_in_use(tmp_path, bu
     for number, name in enumerate("abcd"):
         used(tmp_path / name, build)
         os.utime(tmp_path / f"{name}.lock", (number, number))
-    size = kept_in(tmp_path)[0].size
+    size = cached_envs(tmp_path)[0].size
     assert size >= len("VERSION = 1")
-    with taken(tmp_path / "a", build):
+    with acquire(tmp_path / "a", build):
         os.utime(tmp_path / "a.lock", (0, 0))
         make_room(tmp_path, 2 * size)
         assert names(tmp_path) == {"a", "d"}

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from orthobench.compare.environments.seal import MACHINE_CODE, Seal
+from orthobench.compare.seal import MACHINE_CODE, Seal
 from orthobench.errors import UsageError
 from orthobench.tools.files import locked, make_folder
 
@@ -29,7 +29,7 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedEnv:
     """An environment that is kept.
 
     Attributes
@@ -83,7 +83,7 @@ def own_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def taken(folder: Path, build: Callable[[Path], object]) -> Iterator[Seal]:
+def acquire(folder: Path, build: Callable[[Path], object]) -> Iterator[Seal]:
     """Give the seal of a kept environment, which is not removed meanwhile.
 
     Parameters
@@ -108,13 +108,15 @@ def taken(folder: Path, build: Callable[[Path], object]) -> Iterator[Seal]:
     raise UsageError(f"{folder} is changed again and again: name another with --environments")
 
 
-def kept_in(root: Path) -> list[Kept]:
+def cached_envs(root: Path) -> list[CachedEnv]:
     """Return the environments that are kept in a folder, the least recently used first."""
     found = []
     for lock in root.glob("*.lock"):
         if (folder := lock.with_suffix("")).is_dir():
             size = lock.read_text(encoding="utf-8")
-            found.append(Kept(folder, lock.stat().st_mtime, int(size) if size.isdigit() else 0))
+            found.append(
+                CachedEnv(folder, lock.stat().st_mtime, int(size) if size.isdigit() else 0)
+            )
     return sorted(found, key=lambda kept: kept.used)
 
 
@@ -122,7 +124,7 @@ def make_room(root: Path, most: int | None = None) -> None:
     """Remove what broken-off builds left, and what was used least recently until the rest fits."""
     for part in root.glob(".*.*"):
         _remove_unused(root / part.name[1:].rpartition(".")[0], part)
-    kept = kept_in(root)
+    kept = cached_envs(root)
     excess = sum(one.size for one in kept) - (MOST if most is None else most)
     for one in kept:
         if excess > 0 and _remove_unused(one.folder, one.folder):

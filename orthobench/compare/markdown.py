@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
-from orthobench.compare.reports import wording
+from orthobench.compare import wording
+from orthobench.compare.comparison import Compared, Comparison, Question
 from orthobench.report.formatting import clean, plural
+from orthobench.stats.run_pairs import Change, Finding
 
 LIMIT = 60_000
 """Characters of the text; GitHub refuses comments of more than 65,536."""
@@ -20,7 +21,7 @@ LONGEST = 300
 
 TITLES = {Change.WORSE: "Regressions", Change.BETTER: "Improvements", Change.UNDECIDED: "Undecided"}
 
-Row = tuple[Question, Compared, Answer]
+Row = tuple[Question, Compared, Finding]
 
 
 def markdown(comparison: Comparison) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question, Side
-from orthobench.compare.reports import wording
+from orthobench.compare import wording
+from orthobench.compare.comparison import Compared, Comparison, Question, Side
+from orthobench.stats.run_pairs import Change, Finding
 from orthobench.tools.collections import finite_or_none
 
 SCHEMA = 1
@@ -64,6 +65,6 @@ def _cell(cell: Compared) -> dict[str, Any]:
     }
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: Finding) -> dict[str, Any]:
     numbers = {name: finite_or_none(getattr(answer, name)) for name in ("ratio", "low", "high")}
     return {"change": answer.change.value, **numbers, "said": answer.explanation}

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question
-from orthobench.compare.reports import wording
+from orthobench.compare import wording
+from orthobench.compare.comparison import Compared, Comparison, Question
 from orthobench.report.formatting import clean, plural
+from orthobench.stats.run_pairs import Change, Finding
 
 COLOURS = {Change.WORSE: "red", Change.BETTER: "green", Change.UNDECIDED: "yellow"}
 
@@ -71,7 +72,7 @@ def _question(comparison: Comparison, asked: Question, every: bool, width: int) 
     yield from _not_compared(comparison, asked, every, width)
 
 
-def _table(found: Sequence[tuple[Compared, Answer]], width: int) -> Iterator[str]:
+def _table(found: Sequence[tuple[Compared, Finding]], width: int) -> Iterator[str]:
     """Yield lines for each cell: answer, ratio and cell, then the explanation."""
     heads = [
         (answer.change.value, wording.percent(answer.ratio), wording.interval(answer))

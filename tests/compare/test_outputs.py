@@ -14,29 +14,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orthobench.compare import wording
 from orthobench.compare.comparison import (
-    Answer,
-    Change,
     Compared,
     Comparison,
     Question,
     Side,
     Tolerance,
 )
-from orthobench.compare.reports import wording
-from orthobench.compare.reports.facts import facts
-from orthobench.compare.reports.junit import junit
-from orthobench.compare.reports.markdown import LIMIT, markdown
-from orthobench.compare.reports.terminal import LISTED, lines
+from orthobench.compare.facts import facts
+from orthobench.compare.junit import junit
+from orthobench.compare.markdown import LIMIT, markdown
+from orthobench.compare.terminal import LISTED, lines
+from orthobench.stats.run_pairs import Change, Finding
 
 RESULT, WORK, TIME = Question
 WORSE, BETTER, SAME, UNDECIDED, NONE = Change
-EXACT = Answer(SAME, 1.0, 1.0, 1.0, "gap 1 -> 1")
-FAILED = Answer(NONE, explanation="a run failed")
+EXACT = Finding(SAME, 1.0, 1.0, 1.0, "gap 1 -> 1")
+FAILED = Finding(NONE, explanation="a run failed")
 
 
 def timed(change, ratio, spread=0.01):
-    return Answer(change, ratio, ratio - spread, ratio + spread, "12 ms -> 13 ms")
+    return Finding(change, ratio, ratio - spread, ratio + spread, "12 ms -> 13 ms")
 
 
 def cell(solver, time, result=EXACT, work=EXACT, problem="digits k=4"):
@@ -56,9 +55,9 @@ MIXED = comparison(
     cell("faster", timed(BETTER, 0.8)),
     cell("unsure", timed(UNDECIDED, 1.01)),
     cell("steady", timed(SAME, 1.0)),
-    cell("fails", FAILED, Answer(WORSE, explanation="HEAD fails: ZeroDivisionError"), FAILED),
-    cell("worse", timed(SAME, 1.0), Answer(WORSE, 1.17, 1.17, 1.17, "gap 0.12 -> 0.14"),
-         Answer(WORSE, inf, inf, inf, "HEAD never gets there")),
+    cell("fails", FAILED, Finding(WORSE, explanation="HEAD fails: ZeroDivisionError"), FAILED),
+    cell("worse", timed(SAME, 1.0), Finding(WORSE, 1.17, 1.17, 1.17, "gap 0.12 -> 0.14"),
+         Finding(WORSE, inf, inf, inf, "HEAD never gets there")),
     notes=("fails took no part",),
 )  # fmt: skip
 CALM = comparison(cell("steady", timed(SAME, 1.0)))
@@ -75,13 +74,13 @@ def test_the_verdict_counts_regressions_and_what_is_open():
     assert wording.verdict(CALM) == "no regression"
     one = comparison(cell("s", timed(WORSE, 2.0)))
     assert wording.verdict(one) == "1 regression: 1 of time"
-    nothing = Answer(NONE, explanation="no")
+    nothing = Finding(NONE, explanation="no")
     assert wording.verdict(comparison(cell("s", nothing, nothing, nothing))) == wording.NOTHING
     assert wording.verdict(comparison()) == wording.NOTHING
     # as where BASE is too old for the suite, or its environment lacks something
-    base_fails = Answer(BETTER, explanation="BASE fails: error: TypeError")
+    base_fails = Finding(BETTER, explanation="BASE fails: error: TypeError")
     assert wording.verdict(comparison(cell("s", nothing, base_fails, nothing))) == wording.NOTHING
-    head_fails = Answer(WORSE, explanation="HEAD fails: error: TypeError")
+    head_fails = Finding(WORSE, explanation="HEAD fails: error: TypeError")
     assert wording.verdict(comparison(cell("s", nothing, head_fails, nothing))).startswith("1 reg")
 
 
@@ -94,12 +93,12 @@ def test_the_verdict_counts_regressions_and_what_is_open():
 )  # fmt: skip
 def test_ratios_are_told_as_changes(value, said):
     assert wording.percent(value) == said
-    assert wording.ratio(Answer(SAME, value, value, value)) == said
+    assert wording.ratio(Finding(SAME, value, value, value)) == said
 
 
 def test_bounds_are_told_where_there_are_any():
-    assert wording.ratio(Answer(WORSE, 1.052, 1.039, 1.066)) == "+5.2 % [+3.9, +6.6]"
-    assert wording.ratio(Answer(WORSE, 1.052)) == "+5.2 %"
+    assert wording.ratio(Finding(WORSE, 1.052, 1.039, 1.066)) == "+5.2 % [+3.9, +6.6]"
+    assert wording.ratio(Finding(WORSE, 1.052)) == "+5.2 %"
 
 
 def test_worst_come_first_and_a_failure_before_all():
@@ -237,7 +236,7 @@ def test_junit_has_a_case_for_each_cell_and_question():
 
 
 def test_a_cell_may_have_an_answer_to_one_question_only():
-    gone = Compared("p", "s", 0, {RESULT: Answer(WORSE, explanation="HEAD does not have it")})
+    gone = Compared("p", "s", 0, {RESULT: Finding(WORSE, explanation="HEAD does not have it")})
     whole = comparison(gone)
     assert [int(suite.get("tests")) for suite in check_junit(junit(whole))] == [1, 0, 0]
     assert "HEAD does not have it" in text_of(whole)

@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from orthobench.compare.building import Builder, Built, same_name
+from orthobench.compare.cached_env import own_folder
 from orthobench.compare.comparison import Side
-from orthobench.compare.environments.building import Builder, Built, same_name
-from orthobench.compare.environments.kept import own_folder
-from orthobench.compare.environments.naming import Named, resolve
-from orthobench.compare.environments.seal import Seal
+from orthobench.compare.naming import Named, resolve
 from orthobench.compare.process import program_of
+from orthobench.compare.seal import Seal
 from orthobench.errors import UsageError
 from orthobench.tools.processes import Process, ProcessError
 

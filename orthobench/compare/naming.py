@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orthobench.compare.comparison import Side
-from orthobench.compare.environments.git import Repository
+from orthobench.compare.repository import Repository
 from orthobench.errors import StoreError, UsageError
 
 PROJECT = ("pyproject.toml", "setup.py")

@@ -7,34 +7,32 @@ dependencies, each has its own instead, as its project requires them.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
-import py_compile
 import re
 import shutil
 import site
 import subprocess
 import sys
+import sysconfig
 import tomllib
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from importlib import metadata, util
 from pathlib import Path
 
-from orthobench.compare.environments.kept import taken
-from orthobench.compare.environments.naming import Named
-from orthobench.compare.environments.seal import Seal
-from orthobench.compare.remote import fallback
+from orthobench.compare.cached_env import acquire
+from orthobench.compare.naming import Named
+from orthobench.compare.seal import Seal
 from orthobench.errors import UsageError
 
 LINES = 12
 """How many of the last lines of pip are shown when it fails."""
 
-COPIED = "_orthobench_fallback"
-"""The name of the module `fallback` in an environment."""
+SHARED = "_orthobench_shared.pth"
+"""The file in an environment that adds the packages here, which come after its own."""
 
 UNBUILT = (".git", ".hg", ".venv", "venv", "build", "dist", "__pycache__", "*.egg-info")
 """Files that are not copied from a project outside of any repository."""
@@ -110,7 +108,7 @@ class Builder:
             return self._sealed(Seal.of(self.scratch / role), kept=False)
         folder = self.kept / f"{role}-{self._key(named)}"
         return self._sealed(
-            held.enter_context(taken(folder, lambda part: self._build(named, part))), kept=True
+            held.enter_context(acquire(folder, lambda part: self._build(named, part))), kept=True
         )
 
     def _sealed(self, seal: Seal, kept: bool) -> Built:
@@ -135,12 +133,10 @@ class Builder:
 
     def _share(self, built: Built) -> None:
         """Let an environment fall back on the packages here."""
-        own = Path(_purelib(built.folder))
-        (own / f"{COPIED}.py").write_text(inspect.getsource(fallback), encoding="utf-8")
-        py_compile.compile(str(own / f"{COPIED}.py"))
-        call = f"fall_back({packages_here()!r}, {_pth_files(built.distribution)!r})"
-        line = f"import {COPIED}; {COPIED}.{call}\n"
-        (own / f"{COPIED}.pth").write_text(line, encoding="utf-8")
+        where = {"base": str(built.folder), "platbase": str(built.folder)}
+        own = Path(sysconfig.get_path("purelib", "venv", where))
+        text = "\n".join(shared_paths(_pth_files(built.distribution)))
+        (own / SHARED).write_text(f"{text}\n", encoding="utf-8")
 
     @contextmanager
     def _source(self, named: Named) -> Iterator[Path]:
@@ -185,7 +181,7 @@ class Builder:
         side = named.side
         what = side.detail if side.kind == "revision" else _sha256(Path(side.detail))
         facts = [what, named.project, self.fresh, sys.version, sys.base_prefix]
-        shared = [packages_here(), _distributions_here(), inspect.getsource(fallback)]
+        shared = [shared_paths(), _distributions_here()]
         facts += [metadata.version("orthobench")] if self.fresh else shared
         return f"{what[:12]}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]}"
 
@@ -236,6 +232,28 @@ def packages_here() -> list[str]:
     return [folder for folder in dict.fromkeys(folders) if Path(folder).is_dir()]
 
 
+def shared_paths(skipped: Collection[str] = ()) -> list[str]:
+    """Return the lines of a ``.pth`` file that adds the packages here to another environment.
+
+    Parameters
+    ----------
+    skipped : collection of str
+        Names of ``.pth`` files here that are left out: those of an editable installation of the
+        project itself, the code of which is not the side's.
+    """
+    lines = []
+    for folder in packages_here():
+        lines.append(folder)
+        for file in sorted(Path(folder).glob("*.pth")):
+            text = "" if file.name in skipped else file.read_text(encoding="utf-8-sig")
+            for line in filter(None, map(str.strip, text.splitlines())):
+                if line.startswith(("import ", "import\t")):
+                    lines.append(line)
+                elif not line.startswith("#"):
+                    lines.append(str(Path(folder, line)))
+    return lines
+
+
 def code_here(distribution: str) -> list[Path]:
     """Return where orthobench and its plugins are here, without those of one distribution."""
     owners = {
@@ -269,13 +287,6 @@ def _distributions_here() -> list[str]:
 def _built(folder: Path) -> Built:
     python = next(p for p in (folder / "bin/python", folder / "Scripts/python.exe") if p.exists())
     return Built(python, (folder / "distribution").read_text(encoding="utf-8"))
-
-
-def _purelib(folder: Path) -> str:
-    import sysconfig
-
-    where = {"base": str(folder), "platbase": str(folder)}
-    return sysconfig.get_path("purelib", "venv", where)
 
 
 def _pth_files(distribution: str) -> list[str]:

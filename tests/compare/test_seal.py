@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from orthobench.compare.comparison import Side
-from orthobench.compare.environments.seal import ChangedError, Seal
 from orthobench.compare.process import SideProcess
+from orthobench.compare.seal import ChangedError, Seal
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from orthobench.compare.comparison import Answer, Change, Compared, Comparison, Question, Side
+from orthobench.compare.comparison import Compared, Comparison, Question, Side
 from orthobench.report.formatting import clean, duration, listed, plural
+from orthobench.stats.run_pairs import Change, Finding
 
 ASKED = {
     Question.RESULT: "is the result worse at the same budget?",
@@ -66,7 +67,7 @@ def counted(changes: Counter[Change]) -> str:
 
 def cells_with(
     comparison: Comparison, asked: Question, change: Change
-) -> list[tuple[Compared, Answer]]:
+) -> list[tuple[Compared, Finding]]:
     """Return the cells with this answer to a question, worst first.
 
     Of improvements, the largest comes first.
@@ -80,7 +81,7 @@ def cells_with(
     return sorted(found, key=lambda pair: sign * _size(pair[1].ratio, sign))
 
 
-def reasons(found: Sequence[tuple[Compared, Answer]]) -> list[tuple[str, str]]:
+def reasons(found: Sequence[tuple[Compared, Finding]]) -> list[tuple[str, str]]:
     """Return each reason, and the cells that have it, as text."""
     cells: dict[str, list[str]] = {}
     for cell, answer in found:
@@ -90,7 +91,7 @@ def reasons(found: Sequence[tuple[Compared, Answer]]) -> list[tuple[str, str]]:
     return [(reason, listed(labels, most=3)) for reason, labels in cells.items()]
 
 
-def ratio(answer: Answer) -> str:
+def ratio(answer: Finding) -> str:
     """Return how much worse HEAD is: ``+5.2 % [+3.9, +6.6]``; empty where it is unknown."""
     return " ".join(part for part in (percent(answer.ratio), interval(answer)) if part)
 
@@ -106,7 +107,7 @@ def percent(value: float) -> str:
     return f"{change:+{digits}} %"
 
 
-def interval(answer: Answer) -> str:
+def interval(answer: Finding) -> str:
     """Return the bounds of a measured ratio: ``[+3.9, +6.6]``; empty where there are none."""
     ends = (answer.low, answer.high)
     unknown = any(math.isnan(end) for end in ends) or ends == (0, math.inf)
@@ -147,7 +148,7 @@ def remarks(comparison: Comparison) -> list[str]:
     return [*alike, *(clean(note) for note in comparison.notes)]
 
 
-def _compared(answer: Answer) -> bool:
+def _compared(answer: Finding) -> bool:
     """Return whether an answer compares both sides; that BASE failed does not."""
     only_base_failed = answer.change is Change.BETTER and math.isnan(answer.ratio)
     return answer.change is not Change.NONE and not only_base_failed

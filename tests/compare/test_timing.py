@@ -3,11 +3,11 @@ import math
 import numpy as np
 import pytest
 
-from orthobench.compare.comparison import Change, Side
+from orthobench.compare import timing
+from orthobench.compare.comparison import Side
 from orthobench.compare.process import SideError
-from orthobench.compare.timing import interleave
-from orthobench.compare.timing.interleave import measure
-from orthobench.compare.timing.timed import PAIRS, TimedCell, answers, evidence
+from orthobench.compare.timing import PAIRS, TimedCell, evidence, findings, measure
+from orthobench.stats.run_pairs import Change
 
 BASE, HEAD = Side("BASE", "environment", "a"), Side("HEAD", "environment", "b")
 
@@ -83,7 +83,7 @@ def timed_on(machine, timed, budget=300.0, tolerance=0.02):
         (BASE, HEAD), timed, tolerance, budget, machine.start, lambda _: None,
         lambda: machine.seconds,
     )  # fmt: skip
-    return rounds, {key: answer.change for key, answer in answers(timed, tolerance).items()}
+    return rounds, {key: answer.change for key, answer in findings(timed, tolerance).items()}
 
 
 def test_a_slower_cell_is_told_from_those_that_did_not_change():
@@ -96,7 +96,7 @@ def test_a_faster_cell_is_an_improvement():
     timed = cells(*"ab")
     _, changes = timed_on(Machine({"b": -0.2}, layout=0.005), timed)
     assert changes["b"] in (Change.BETTER, Change.SAME)
-    answer = answers(timed, 0.02)["b"]
+    answer = findings(timed, 0.02)["b"]
     assert answer.ratio == pytest.approx(0.8, abs=0.03)
     assert answer.low <= 0.8 <= answer.high
 
@@ -135,7 +135,7 @@ def test_sides_take_turns_a_b_b_a_and_the_other_way_round():
     warm, turns = machine.turns[:2], machine.turns[2:]
     assert [side for side, _ in warm] == ["BASE", "HEAD"]
     sides = [side for side, _ in turns]
-    n = 2 * interleave.TURNS
+    n = 2 * timing.TURNS
     assert sides[:n] == ["BASE", "HEAD", "HEAD", "BASE"] * (n // 4)
     assert sides[n : 2 * n] == ["HEAD", "BASE", "BASE", "HEAD"] * (n // 4)
 
@@ -189,4 +189,4 @@ def test_short_runs_are_repeated_in_a_turn():
         {"seconds": [1e-3] * request["runs"]} if do == "time" else {}
     )
     measure((BASE, HEAD), timed, 0.02, 3, machine.start, print, iter(range(99)).__next__)
-    assert timed[0].runs == math.ceil(interleave.SECONDS / 1e-3)
+    assert timed[0].runs == math.ceil(timing.SECONDS / 1e-3)
