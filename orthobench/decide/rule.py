@@ -59,10 +59,10 @@ class Verdict(Enum):
 
     AS_GOOD = "as good"
     """It is shown to end within the tolerance of the best solver."""
-    WORSE = "worse"
-    """It is shown not to."""
     UNDECIDED = "undecided"
-    """Neither is shown."""
+    """Neither that nor the opposite is shown."""
+    WORSE = "worse"
+    """It is shown to end further above the best one."""
     FAILED = "failed"
     """Some of its runs failed."""
     ABSENT = "absent"

@@ -37,11 +37,11 @@ def mark(comparison: Comparison, solver: str) -> str:
 
 
 def verdict_text(decision: Decision) -> str:
-    """Return what is decided in a few words: ``"undecided, 4 more seeds"``."""
+    """Return what is decided in a few words: ``"undecided, +4 seeds"``."""
     if decision.verdict is Verdict.FAILED:
         return f"{decision.n_failed} failed"
     if decision.verdict is Verdict.UNDECIDED and decision.more_seeds:
-        return f"undecided, {decision.more_seeds} more seed{'s' * (decision.more_seeds > 1)}"
+        return f"undecided, +{plural(decision.more_seeds, 'seed')}"
     return str(decision.verdict.value)
 
 
