@@ -7,6 +7,10 @@ within the tolerance, and *worse* where the lower end is beyond it. All interval
 together, so that at most one problem in twenty has a wrong verdict: Bonferroni's correction over
 the differences from the true best, whichever that is (Edwards and Hsu 1983, *JASA* 78).
 
+The solver that ends lowest is what people would take in any case, and the others are held against
+it: it counts as as good from `FEWEST` seeds on, unless it is shown to be worse. That it is truly
+the best is not claimed.
+
 Upper ends are those of the sign test, which holds for any distribution, with ties and infinite
 values; lower ends are those of Wilcoxon's signed-rank test. Where so few seeds have no such end,
 from `FEWEST` on, it is the largest (smallest) difference seen, and at least that of Student's t:
@@ -249,6 +253,8 @@ def decide(
             low, high = float(lows[place[i]]), float(highs[place[i]])
             tail = LEVEL / (1 if name == best else max(1, len(sound) - 1))
             verdict, more = _verdict(low, high, pairs[place[i]], tolerance, tail)
+            if name == best and verdict is Verdict.UNDECIDED and distinct >= FEWEST:
+                verdict, more = Verdict.AS_GOOD, None  # what the others are held against
         spent, above = np.asarray(costs[name])[own], (shares[i] - (ends - seen) / unit)[own]
         above = above[~np.isnan(above)]
         found.append(Decision(

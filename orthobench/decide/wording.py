@@ -110,6 +110,8 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
         ((c.block, math.log(f)) for c, f in zip(good, factors, strict=True)), lambda p: p[0]
     ).values()
     average = math.exp(sum(sum(f for _, f in own) / len(own) for own in logs) / len(logs))
+    if max(factors) < ALIKE:
+        return f", at about the least {cost.title}"
     return (
         f", {factor_text(average)} times the cheapest on average, at most "
         f"{factor_text(max(factors))}; {what}"
