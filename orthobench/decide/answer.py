@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orthobench.decide.rule import Comparison, Verdict
+from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import evidence, together, use_sentence
 from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import clean
@@ -194,7 +194,7 @@ def _of_family(comparisons: Sequence[Comparison], suite: str) -> Answer:
 
 def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
     own = [c.of(solver) for c in comparisons]
-    known = [d for d in own if d.verdict is not Verdict.ABSENT]
+    known = [d for c in comparisons for d in c.decisions if d.solver == solver]
     factors = [d.factor for d in own if d.as_good and math.isfinite(d.factor)]
     common = [
         (name, value)

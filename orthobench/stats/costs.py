@@ -79,7 +79,7 @@ ALL_COSTS: Mapping[str, Cost] = {
         Cost("passes", "passes over the data", "passes", 1.0, "fewer passes",
              "needs {} times as many passes", _whole, _measured("passes")),
         Cost("memory", "peak memory (bytes)", "memory", 1.0, "less memory",
-             "needs {} times as much memory", _bytes, _measured("peak_memory_bytes")),
+             "needs {} times as much memory", _bytes, _measured("peak_bytes")),
     )
 }  # fmt: skip
 """All costs by name, in the order in which they are offered. Seconds are those of the solver's
