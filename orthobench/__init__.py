@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from orthobench.api import run, solve
-    from orthobench.contract.solution import Solution
+    from orthobench.contract.problem import Solution
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.orthogonal_group import orthogonal_group
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
@@ -68,7 +68,7 @@ _HOMES = {
     "OrthobenchError": "errors",
     "Outcome": "harness.trace",
     "Results": "report.notebook_view",
-    "Solution": "contract.solution",
+    "Solution": "contract.problem",
     "StoreError": "errors",
     "Target": "harness.stopping",
     "UsageError": "errors",

@@ -20,7 +20,7 @@ from orthobench.cli.advising import advise
 from orthobench.cli.atlas import atlas
 from orthobench.cli.comparing import compare
 from orthobench.cli.completion import Installed, completion
-from orthobench.cli.ends import FAILED, Group
+from orthobench.cli.exit_codes import FAILED, Group
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
@@ -41,7 +41,7 @@ from orthobench.cli.printing import (
 )
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
-from orthobench.cli.verifying import submit, verify
+from orthobench.cli.verifying import verify
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
@@ -188,7 +188,9 @@ def run(suite: str | None, store: Path | None, only: str | None,
         print_paths(results, folder)
         print_answer(results.answer())
         say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
-    sys.exit(FAILED if any(failed.key in results.shown for failed in results.failures) else 0)
+    sys.exit(
+        FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
+    )
 
 
 @main.command("list")
@@ -279,13 +281,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
         schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:
         for other in others:
-            added, unchecked = opened.merge(other)
-            say(f"{added} cells of {other} added to {store}")
-            if unchecked:
-                say(
-                    f"{other} was made before there were checksums: whether the numbers of its "
-                    f"{unchecked} cells are what was measured could not be checked"
-                )
+            say(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
 main.add_command(advise)
@@ -312,5 +308,4 @@ def doctor(as_json: bool) -> None:
 
 main.add_command(plugin)
 main.add_command(report)
-main.add_command(submit)
 main.add_command(verify)

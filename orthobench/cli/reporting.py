@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.ends import Terminated
+from orthobench.cli.exit_codes import Terminated
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
 from orthobench.cli.printing import figure_lines, print_answer, print_json, say, status_line
 from orthobench.tools.collections import plain

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 import numpy as np
 
 from orthobench.contract.parameters import check_parameters
-from orthobench.contract.problem import AnyProblem, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyProblem, Oracle, Solution
 from orthobench.tools.distributions import version
 from orthobench.tools.places import DEFAULT, Place
 

@@ -65,7 +65,7 @@ def _compare(
     info = results[0].problem_info
     metric = metric or info.primary
     seeds = sorted({seed for r in results for seed in r.seeds})
-    part = [r for r in results if r.finished and not r.refused]
+    part = [r for r in results if r.takes_part]
     runs = {r.solver: {run.seed: run for run in r.records} for r in part}
     paths = {r.solver: {run.seed: path_of(run, r.level, metric) for run in r.records} for r in part}
 

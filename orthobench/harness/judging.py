@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.exhibits import checked_exhibits
-from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import hide_home
 
 VIOLATION = "constraint_violation"
 """The metric that the harness adds to those of every judge: `Instance.violation`."""
@@ -79,7 +78,7 @@ def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> 
     return replace(mark, metrics=found)
 
 
-def beyond(mark: Checkpoint) -> float:
+def excess_violation(mark: Checkpoint) -> float:
     """Return by how much a judged point violates the constraint more than it may, if positive.
 
     Parameters
@@ -125,11 +124,11 @@ def stop_of(error: Exception, culprit: str) -> Termination:
     culprit : str
         What raised it, for the reason: ``"the judge"``.
     """
-    lines = homeless("".join(traceback.format_exception(error)))
+    lines = hide_home("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
         return Termination(RunStatus.MEMORY, f"{culprit} ran out of memory", lines)
     reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
-    reason = homeless(reason)
+    reason = hide_home(reason)
     return Termination(RunStatus.ERROR, reason, lines)
 
 
@@ -138,7 +137,7 @@ def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Terminat
     if stop.status.failed:
         return stop
     for mark, solution in zip(trace, solutions, strict=False):
-        if not beyond(mark) <= 0:
+        if not excess_violation(mark) <= 0:
             reason = f"violated by {mark.metrics[VIOLATION]:.1e} at step {mark.work.steps}"
             if (kind := solution.point.dtype) != np.float64:
                 reason += f", more than rounding in {kind} explains"

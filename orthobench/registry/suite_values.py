@@ -8,9 +8,10 @@ from dataclasses import fields
 from typing import Any
 
 from orthobench.errors import UsageError, shown, unknown
+from orthobench.harness.cell import Level
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.stopping import Budget, Target
-from orthobench.harness.suite import END, SCORES, Level
+from orthobench.harness.suite import END, SCORES
 from orthobench.registry.toml_lines import KeyPath, line_of
 
 MOST = 1_000_000

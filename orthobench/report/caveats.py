@@ -130,7 +130,7 @@ def measured(entries: Sequence[SolverResult]) -> list[str]:
 
 def _edges(entry: SolverResult) -> Iterator[str]:
     """Yield a caveat for each chosen value at an end of its grid where the curve still falls."""
-    for name, value in entry.chosen.items():
+    for name, value in entry.best_parameters.items():
         curve = {t.tuned[name]: t for t in entry.trials if _same_but(name, t, entry)}
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in curve)
         if len(curve) < 2 or not numbers or value not in curve:
@@ -145,7 +145,9 @@ def _edges(entry: SolverResult) -> Iterator[str]:
 
 def _same_but(name: str, trial: Trial, entry: SolverResult) -> bool:
     """Return whether a trial has the chosen values of all parameters but one."""
-    return all(trial.tuned[other] == v for other, v in entry.chosen.items() if other != name)
+    return all(
+        trial.tuned[other] == v for other, v in entry.best_parameters.items() if other != name
+    )
 
 
 def _falls(before: Trial, after: Trial) -> bool:

@@ -162,7 +162,7 @@ def _table(results: Sequence[SolverResult], comparison: Comparison) -> str:
         median = final_spread(r.finished, metric_of(comparison.metric), len(r.finished))[0]
         cells = (
             MARKS[name][0] if name else "",
-            f"{r.solver} {assignments(r.chosen)}",
+            f"{r.solver} {assignments(r.best_parameters)}",
             verdict_text(d),
             rounded(median, rounding),
             cost.text(d.cost, False) if d.cost < float("inf") else "",

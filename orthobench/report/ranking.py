@@ -92,7 +92,7 @@ class Ranked:
     @property
     def metrics(self) -> dict[str, float]:
         """The medians of all metrics, by name."""
-        marks = [r.trace[-1] for r in self.entry.records if r.trace and not r.failed]
+        marks = [r.trace[-1] for r in self.entry.records if r.trace and r.ok]
         names = dict.fromkeys(name for mark in marks for name in mark.metrics)
         return {name: self.median_of(metric_of(name)) for name in names}
 
@@ -132,7 +132,7 @@ def _rank(entries: Sequence[SolverResult]) -> list[Ranked]:
         return math.isnan(median), median, summary.n_failed, seconds, entry.solver
 
     pairs = sorted(zip(entries, found, strict=True), key=place)
-    values = {e.solver: s.values for e, s in pairs if e.finished and not e.refused}
+    values = {e.solver: s.values for e, s in pairs if e.takes_part}
     sound = (e.solver for e, s in pairs if e.solver in values and s.n_ok and not s.n_failed)
     best = next(sound, None)
     first = best or next(iter(values), "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.formatting import count, duration, si
-from orthobench.tools.memory import readable
+from orthobench.tools.machine import readable
 
 
 @dataclass(frozen=True)

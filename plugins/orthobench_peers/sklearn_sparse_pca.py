@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from orthobench.contract import Solution, flops, parameter, unit_columns
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.parameters import gamma_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter
 from orthobench_peers.peer import finite, numpy_seeded
 from orthobench_peers.rerun import Rerun, RerunState, Run
 

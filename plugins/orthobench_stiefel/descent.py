@@ -19,7 +19,7 @@ from orthobench.contract import (
     Status,
     UsageError,
     copied,
-    ends,
+    finish_if,
     flops,
     identity,
     parameter,
@@ -126,7 +126,7 @@ def estimated(oracle: ProductOracle, state: State, X: Any, batch: int) -> Any:
 
 
 def settle(state: Iterate, norm: Any, tolerance: float) -> bool:
-    """End the run where a gradient is not finite, or is small enough, as `ends` does.
+    """End the run where a gradient is not finite, or is small enough, as `finish_if` does.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def settle(state: Iterate, norm: Any, tolerance: float) -> bool:
         Relative to `Iterate.unit`.
     """
     small, lost = norm <= tolerance * state.unit, not_finite(norm)
-    if (small is False and lost is False) or not ends(state, small, lost):
+    if (small is False and lost is False) or not finish_if(state, small, lost):
         return False
     if state.status is Status.FAILED:
         fail(state)

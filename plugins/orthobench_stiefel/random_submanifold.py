@@ -13,7 +13,7 @@ from orthobench.contract import (
     Status,
     UsageError,
     copied,
-    ends,
+    finish_if,
     flops,
     identity,
     like,
@@ -185,7 +185,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         small = norm <= (0.0 if self.batch else self.tolerance) * state.unit
         state.idle = chosen(small, state.idle + 1, 0)
         enough = state.idle >= ceil(COVER * (n / state.size) ** 2)
-        ends(state, enough, not_finite(norm))
+        finish_if(state, enough, not_finite(norm))
         if state.status is Status.FAILED:
             fail(state)
 

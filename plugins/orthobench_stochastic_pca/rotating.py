@@ -27,10 +27,8 @@ from orthobench.families.stochastic_pca import EntryOracle
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.entries import entry_flops, rotated_by_entries
 from orthobench_stochastic_pca.low_rank_sums import LowRankSum, leading_basis, merged
+from orthobench_stochastic_pca.rotation_rules import GEODESIC, KRASULINA, OJA
 from orthobench_stochastic_pca.schedule import Scheduled
-
-OJA, GEODESIC, KRASULINA = 0, 1, 2
-"""The angles of the methods: `orthobench_stochastic_pca.rotations`."""
 
 CONVERTED = 1024
 """Samples of a block of float32 that are in float64 at once: whole blocks of `BLOCK`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from orthobench.contract import Array, namespace, orthonormalize
-from orthobench_stochastic_pca.rotating import GEODESIC, KRASULINA
+from orthobench_stochastic_pca.rotation_rules import GEODESIC, KRASULINA
 
 CLEANED = 256
 """Samples after which rounding is taken out of the basis."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array, ParameterError, Status, flops, is_plain, parameter
 from orthobench.families.symmetric_tucker import MomentStream
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench_tucker import streaming_arrays as arrays
 from orthobench_tucker.block_sums import in_double
 from orthobench_tucker.gradient_passes import GradientPasses, hoevd_gradients

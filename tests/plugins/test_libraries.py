@@ -18,9 +18,9 @@ from orthobench.contract import (
     SampleOracle,
     Solution,
     State,
-    array_solver,
     copied,
     namespace,
+    placed_solvers,
 )
 from orthobench.families.stiefel import FiniteSumOracle
 from orthobench.harness.identity import Streams
@@ -208,7 +208,9 @@ def test_steps_do_not_wait_for_the_gpu(name, monkeypatch):
 
     solver = catalogue().solver(name, SETTINGS.get(name, {}))
     advance = begun(solver, example(solver), 20, "torch:cuda")
-    monkeypatch.setattr(array_solver, "read_end", lambda oracle, state: None)  # once for all steps
+    monkeypatch.setattr(
+        placed_solvers, "read_end", lambda oracle, state: None
+    )  # once for all steps
     torch.cuda.set_sync_debug_mode("error")
     try:
         advance()
@@ -230,7 +232,7 @@ def test_steps_take_nothing_from_tensors_and_bring_nothing(name, monkeypatch):
     told: list[str] = []
     solver = catalogue().solver(name, SETTINGS.get(name, {}))
     advance = begun(solver, example(solver), 20, "torch:cpu")
-    monkeypatch.setattr(array_solver, "read_end", lambda oracle, state: None)
+    monkeypatch.setattr(placed_solvers, "read_end", lambda oracle, state: None)
     with Told():
         advance()
     assert told

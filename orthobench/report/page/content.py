@@ -141,7 +141,7 @@ def page_content(
     entries, session = results.entries, results.session()
     ranking = rank(entries) if ranked is None else ranked
     families = conclusions(ranking) if families is None else families
-    ranked = [one for one in ranking if one.entry.finished and not one.entry.refused]
+    ranked = [one for one in ranking if one.entry.takes_part]
     shown = exhibitions(entries, results.exhibits)
     problems, own_plots = _problems(entries, ranked, families, shown)
     runs = {name: run_matrix(group) for name, group in _by_family(entries).items()}
@@ -238,7 +238,7 @@ def _runs(
         number: {
             entry.solver: entry_runs(entry, suite)
             for entry in groups[problem.label]
-            if entry.finished and not entry.refused
+            if entry.takes_part
         }
         for problem in problems
         for number in problem.plots

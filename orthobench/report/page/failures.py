@@ -69,7 +69,7 @@ def failure_groups(results: Results, ranked: Iterable[Ranked]) -> tuple[FailureG
             r.problem.label,
             r.solver.label,
             assignments(r.solver.tuned),
-            r.key in results.shown,
+            r.key in results.reported_keys,
             r.stop.status.value,
             r.stop.reason,
         )
@@ -80,7 +80,7 @@ def failure_groups(results: Results, ranked: Iterable[Ranked]) -> tuple[FailureG
         listed_seeds = {record.seed for record in entry.records if record.key in listed}
         for failure in one.summary.failures:
             if failure.seed not in listed_seeds:
-                values = assignments(entry.chosen)
+                values = assignments(entry.best_parameters)
                 key = (entry.problem, entry.solver, values, True, failure.status, failure.reason)
                 groups.setdefault(key, []).append(failure.seed)
     return tuple(

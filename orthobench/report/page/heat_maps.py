@@ -62,7 +62,7 @@ def heat_maps(entries: Sequence[SolverResult]) -> Iterator[HeatMap]:
 
 
 def _heat_map(entry: SolverResult, down: str, across: str) -> HeatMap:
-    held = {name: v for name, v in entry.chosen.items() if name not in (down, across)}
+    held = {name: v for name, v in entry.best_parameters.items() if name not in (down, across)}
     trials = {
         (canonical({"": t.tuned[down]}), canonical({"": t.tuned[across]})): t
         for t in entry.trials
@@ -93,7 +93,7 @@ def _cell(entry: SolverResult, trial: Trial | None, scores: Sequence[float]) -> 
     if trial is None:
         return HeatCell()
     text = number(trial.score) if math.isfinite(trial.score) else "failed"
-    chosen = canonical(trial.tuned) == canonical(entry.chosen)
+    chosen = canonical(trial.tuned) == canonical(entry.best_parameters)
     return HeatCell(text, round(100 * _place(trial.score, scores)), chosen)
 
 

@@ -230,7 +230,7 @@ def _row(ranked: Ranked, effort: str) -> Row:
 def _chosen(entry: SolverResult) -> str:
     """Return the chosen parameters, and from how many trials."""
     trials = len(entry.trials)
-    return assignments(entry.chosen) + f" of {plural(trials, 'trial')}" * (trials > 1)
+    return assignments(entry.best_parameters) + f" of {plural(trials, 'trial')}" * (trials > 1)
 
 
 def _median_cost(ranked: Ranked, cost: str) -> float:

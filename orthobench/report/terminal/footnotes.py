@@ -46,10 +46,9 @@ def _failures_not_chosen(entry: SolverResult) -> list[str]:
     """Return the failed runs of trials that tuning did not choose, a line for each status."""
     by_status: dict[str, list[Run]] = {}
     for trial in entry.trials:
-        for record in trial.records if trial.tuned != entry.chosen else ():
+        for record in trial.records if trial.tuned != entry.best_parameters else ():
             ending = record.stop.status
-            refused = entry.refused and ending is RunStatus.REFUSED
-            if record.failed and not refused and ending is not RunStatus.MISSING:
+            if record.failed or (ending is RunStatus.REFUSED and not entry.refused):
                 by_status.setdefault(ending.value, []).append(record)
     lines: list[str] = []
     for status, records in by_status.items():

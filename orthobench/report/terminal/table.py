@@ -129,14 +129,14 @@ def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
 def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
     r, s, d = row.result, row.summary, row.decision
     info = r.problem_info
-    ok = [run.trace[-1] for run in r.records if run.trace and not run.failed]
+    ok = [run.trace[-1] for run in r.records if run.trace and run.ok]
     names = dict.fromkeys(name for at in ok for name in at.metrics)
     return {
         "problem": r.problem,
         "family": info.family,
         "solver": r.solver,
         "name": d.name,
-        "chosen": dict(r.chosen),
+        "chosen": dict(r.best_parameters),
         "metric": info.primary,
         "verdict": d.verdict.value,
         "mark": row.mark,
@@ -259,5 +259,5 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
 
 
 def _parameters(result: SolverResult) -> str:
-    chosen = assignments(result.chosen, " ")
+    chosen = assignments(result.best_parameters, " ")
     return f" {chosen}" if chosen else ""

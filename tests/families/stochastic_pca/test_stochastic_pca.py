@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.second_moments import DenseMoment
+from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench.families.stochastic_pca import maker as family
 from orthobench.harness import preparation

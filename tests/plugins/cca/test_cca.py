@@ -15,7 +15,7 @@ from orthobench_cca.problems import DigitHalves, PlantedCorrelations
 from scipy.linalg import eigh
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.geometry import random_point

@@ -8,7 +8,7 @@ from orthobench_problems.stochastic_pca.missing_entries import MissingEntries
 from orthobench_stochastic_pca import GrassmannianSGD
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.tools.geometry import drift, subspace_error
 

@@ -13,8 +13,8 @@ from orthobench_stochastic_pca.msg import MSG, CappedMSG
 from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
 
 import orthobench as ob
+from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench.testing import NotConforming, check_flops

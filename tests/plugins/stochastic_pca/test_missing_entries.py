@@ -10,7 +10,7 @@ from orthobench_stochastic_pca.petrels import PETRELS
 
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Status
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca import EntryOracle
 from orthobench.tools.geometry import drift, random_point, subspace_error
 

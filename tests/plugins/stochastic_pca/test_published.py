@@ -14,8 +14,8 @@ from orthobench_stochastic_pca.rotating import Oja
 from orthobench_stochastic_pca.vr_pca import VRPCA
 
 import orthobench as ob
+from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.testing import check_flops
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 SOLVERS = [Oja, GrassmannianSGD]

@@ -9,7 +9,7 @@ from orthobench_stochastic_pca.vr_pca import VRPCA
 
 import orthobench as ob
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import random_point, subspace_error
 
 D, K, N = 20, 3, 400

@@ -10,8 +10,8 @@ from orthobench_tucker.sketch import gaussian_factors, power_step, sketch_of, sk
 from orthobench_tucker.starts import MANY, chosen
 
 from orthobench.contract.solver import Status
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import UsageError
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import MomentOracle, MomentStream
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
 from orthobench.harness.identity import Streams

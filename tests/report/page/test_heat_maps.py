@@ -26,7 +26,7 @@ def test_each_pair_of_values_shows_its_score(runs):
             score = scores[step, batch]
             assert float(cell.text) == float(f"{score:.3g}")
             assert cell.shade == round(100 * (math.log(score) - low) / (high - low))
-            assert cell.chosen == (entry.chosen == {"step": step, "batch": batch})
+            assert cell.chosen == (entry.best_parameters == {"step": step, "batch": batch})
 
 
 def test_a_failed_trial_says_so_and_one_that_is_not_there_is_empty(runs):

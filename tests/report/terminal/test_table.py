@@ -12,8 +12,8 @@ from records import altered
 from rich.console import Console
 
 from orthobench.decide.comparisons import compare
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import USED_UP, RunStatus
-from orthobench.harness.suite import Level
 from orthobench.report.terminal import table
 from orthobench.report.terminal.table import legend, rows, show
 from orthobench.results.tuning import choose
