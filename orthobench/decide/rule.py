@@ -409,9 +409,7 @@ def _more_seeds(values: Array, tolerance: float, tail: float) -> int | None:
     n = len(values)
     within = int((values <= tolerance).sum())
     minor = min(within, n - within)
-    share = minor / n if minor == 0 or n == 0 else (minor + 0.5) / (n + 1)
-    if n == 0:
-        return FEWEST
+    share = (minor + 0.5) / (n + 1) if minor else 0.0
     for total in range(max(n + 1, FEWEST), MOST_SEEDS + 1):
         allowed = _allowed(total, tail)
         if allowed >= share * total or (minor == 0 and allowed < 0):
