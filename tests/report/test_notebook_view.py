@@ -11,11 +11,7 @@ from records import altered
 
 import orthobench as ob
 from orthobench.harness.stopping import RunStatus
-from orthobench.report import shown
-from orthobench.report.answers import lowest
-from orthobench.report.ranking import rank
-from orthobench.results.results import Results
-from orthobench.results.tuning import choose
+from orthobench.report.notebook_view import MOST_ROWS, Results
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 
@@ -29,19 +25,27 @@ def cells(html):
     return [[unescape(c) for c in re.findall(r"<td>(.*?)</td>", row)] for row in rows]
 
 
-def test_a_table_has_marks_and_the_answer_is_that_of_the_page(runs):
-    records = runs("slow", 0.3, seeds=8) + runs("best", 0.1, seeds=8, tuned={"step": 2.0})
+def test_a_table_has_marks_and_what_to_use(runs):
+    records = runs("slow", 9, seeds=8) + runs("best", 0.001, seeds=8, tuned={"step": 2.0})
     records += runs("bad", 0.2, seeds=8, failed=2)
-    html = results(records)._repr_html_()
-    found = {row[1].strip(): row for row in cells(html)}
-    assert {name: row[0] for name, row in found.items()} == {
-        "best step=2": "★", "slow": "", "bad": "✗",
+    found = results(records)
+    html = found._repr_html_()
+    rows = {row[1].strip(): (row[0], row[2]) for row in cells(html)}
+    assert rows == {
+        "best step=2": ("★", "as good"), "slow": ("", "worse"), "bad": ("✗", "2 failed"),
     }  # fmt: skip
-    assert [found[name][5] for name in ("best step=2", "bad", "slow")] == ["8/8", "6/8", "8/8"]
-    answer = lowest(rank(choose(records)))
-    assert answer.answer in unescape(html)
-    assert answer.sure in unescape(html)
+    assert found.answer().sentence in unescape(html)
     assert "2 failed" in html
+
+
+def test_a_run_of_a_suite_has_answer_table_and_plot(runs):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    found = results(runs("a", 0.001, seeds=8) + runs("b", 0.5, seeds=8))
+    assert ob.Results is Results
+    assert [row["solver"] for row in found.table()] == ["a", "b"]
+    assert found.plot(Figure().subplots(), "pareto").series
 
 
 def test_names_are_text(runs):
@@ -62,7 +66,7 @@ def test_a_notebook_stays_small(runs):
     names = [f"p{i:02}" for i in range(40)]
     records = [r for p in names for s in ("a", "b") for r in runs(s, 0.1, seeds=2, problem=p)]
     html = results(records)._repr_html_()
-    assert len(cells(html)) == shown.MOST_ROWS
+    assert len(cells(html)) == MOST_ROWS
     assert "10 more problems" in html
     assert len(html) < 16_000
 
@@ -93,7 +97,7 @@ def test_the_page_is_written_and_shown_in_a_frame_of_its_own(runs, written, tmp_
     assert written == {"anonymous": True}
 
 
-@pytest.mark.parametrize("first", ["", "import orthobench.report.ranking; "])
+@pytest.mark.parametrize("first", ["", "import orthobench.report.page; "])
 def test_the_name_is_free_whatever_was_imported_before(first):
     code = f"{first}import orthobench as ob; assert callable(ob.report); import orthobench.report"
     subprocess.run([sys.executable, "-c", f"{code}; assert callable(ob.report)"], check=True)
