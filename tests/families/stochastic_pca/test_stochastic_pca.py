@@ -200,7 +200,7 @@ class Watcher(Solver[Oracle, Seen]):
         return Seen(rows=[], start=oracle.start)
 
     def step(self, oracle, state):
-        taken = oracle.take(min(self.batch, int(oracle.remaining()))).copy()
+        taken = oracle.take(int(min(self.batch, oracle.remaining()))).copy()
         state.rows.append(taken)
         state.work.steps += 1
         state.work.samples += len(taken)
