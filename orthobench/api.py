@@ -26,6 +26,7 @@ from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
+from orthobench.report.notebook_view import Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.course import (
     RemainingCells,
@@ -36,7 +37,6 @@ from orthobench.results.course import (
     undecided,
 )
 from orthobench.results.explain import RUNS, explain
-from orthobench.results.results import Results
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import number
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.paired import Comparison, Decision, compare_to_best
 from orthobench.stats.summaries import Summary, summaries
-from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.stats.values import COSTS, median_final, metric_of
 from orthobench.tools.collections import grouped
 
 MARKS = {
@@ -99,7 +98,7 @@ class Ranked:
 
     def median_of(self, value: Callable[[Checkpoint], float]) -> float:
         """Return the median of a final value over the runs that did not fail; NaN without any."""
-        return _median_final(self.entry, value)
+        return median_final(self.entry.records, value)
 
 
 def rounded(value: float, rounding: float) -> str:
@@ -157,11 +156,5 @@ def rounding_level(entries: Sequence[SolverResult]) -> float:
 
 def _seconds(entry: SolverResult) -> float:
     """Return the median time of the runs that did not fail; infinite without any."""
-    seconds = _median_final(entry, COSTS["seconds"])
+    seconds = median_final(entry.records, COSTS["seconds"])
     return math.inf if math.isnan(seconds) else seconds
-
-
-def _median_final(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
-    values = [final(record, value) for record in entry.records]
-    finite = [v for v in values if math.isfinite(v)]
-    return float(quantiles(finite, 0.5)) if finite else math.nan

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,11 +94,6 @@ class Results:
         }
         told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         return f"<Results of {self.suite!r}: {told}; {self.path}>"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the answers, and a table for each problem."""
-        # a notebook asks for it by this name; no room here knows how results are shown
-        return str(import_module("orthobench.report.shown").results_html(self))
 
     @cached_property
     def entries(self) -> list[SolverResult]:

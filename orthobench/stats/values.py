@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import spread
+from orthobench.stats.bootstrap import quantiles, spread
 from orthobench.stats.costs import COSTS
 
 
@@ -33,6 +33,12 @@ def final(record: Run, value: Callable[[Checkpoint], float]) -> float:
         return math.inf
     last = float(value(record.trace[-1]))
     return last if math.isfinite(last) else math.inf
+
+
+def median_final(records: Sequence[Run], value: Callable[[Checkpoint], float]) -> float:
+    """Return the median of a final value over the runs that did not fail; NaN without any."""
+    finite = [v for v in (final(record, value) for record in records) if math.isfinite(v)]
+    return float(quantiles(finite, 0.5)) if finite else math.nan
 
 
 def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
@@ -64,6 +70,7 @@ __all__ = [
     "cost_or_metric",
     "final",
     "final_spread",
+    "median_final",
     "metric_of",
     "others_cost",
 ]

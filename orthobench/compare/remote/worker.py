@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .names import RefusedError, names
+from .probe import RefusedError, names
 
 FORKS = hasattr(os, "fork")
 

@@ -190,9 +190,9 @@ def problem_section(
         effect="times the best" if found and found[0].ratio else "minus the best",
         compared=plural(len(found), "comparison"),
         notes=(
-            *caveats.tuning(ranked),
-            *caveats.reruns(ranked),
-            *caveats.stationarity(ranked),
+            *caveats.tuning([r.entry for r in ranked]),
+            *caveats.reruns([r.entry for r in ranked]),
+            *caveats.stationarity([r.entry for r in ranked]),
             *caveats.missing(entries),
             *caveats.busy(entries),
             *caveats.measured(entries),
