@@ -16,8 +16,7 @@ from orthobench.atlas.site.names import page, slug
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.atlas.wording import COLUMNS
 from orthobench.report.formatting import assignments, clean, number, plural
-from orthobench.report.page.styles import BrowserStyle, browser_styles
-from orthobench.report.style import solver_styles
+from orthobench.report.style import Style, solver_styles
 from orthobench.results.tiers import TIERS, WITHDRAWN
 from orthobench.tools.collections import grouped
 
@@ -75,9 +74,9 @@ class Site:
         return {one.rows[0].contest: one for one in compared(self.atlas.rows, LOWEST)}
 
     @cached_property
-    def styles(self) -> dict[str, BrowserStyle]:
+    def styles(self) -> dict[str, Style]:
         """The style of each solver."""
-        return browser_styles(solver_styles(self.solvers))
+        return solver_styles(self.solvers)
 
     def of_family(self, family: str) -> list[AtlasAnswer]:
         """Return the answers of a family."""

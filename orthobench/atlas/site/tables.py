@@ -13,7 +13,6 @@ from orthobench.atlas.regimes import REACHED, Compared
 from orthobench.atlas.site.content import Contest, Site
 from orthobench.atlas.table import AtlasRow
 from orthobench.report.formatting import clean, duration, number, plural, si
-from orthobench.report.page.families import TINTS
 from orthobench.report.sentences import FAR, effect_text, interval_text
 from orthobench.results.tiers import WITHDRAWN
 from orthobench.stats.bootstrap import intervals, quantiles
@@ -28,6 +27,9 @@ MARKS = {
     Decision.UNDECIDABLE: "undecided",
 }
 """The marks of decisions, as on the pages of reports."""
+
+TINTS = (1.1, 2.0, 10.0)
+"""The largest factors of cells with tint 0, 1 and 2; those above have tint 3."""
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,9 @@ from orthobench.atlas.wording import COLUMNS, NOBODY, NUMBERS, titled
 from orthobench.errors import UsageError
 from orthobench.report.formatting import clean
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.styles import REFERENCES
 from orthobench.report.page.write import SCRIPTS, environment, scripted
 from orthobench.report.page.write import resource as of_report
+from orthobench.report.style import REFERENCES
 from orthobench.results.tiers import WITHDRAWN
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import make_folder, refuse_link

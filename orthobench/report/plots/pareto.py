@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.report.decisions import MISS, TOLERANCES, Answers
 from orthobench.report.formatting import clean, plural
 from orthobench.report.plots.families import caption, costs
 from orthobench.report.plots.labels import COST_NAMES, axis_label, said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
-from orthobench.stats.profiles import LADDER
 from orthobench.stats.ranks import block_means
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
 
-LEAST = LADDER[-1]
-"""The smallest gap that counts: that of the last target of an ECDF."""
+LEAST = 1e-7
+"""The smallest gap that counts: below the smallest tolerance."""
 
 FRONT = "no solver is better in both"
 """The label of the line through the solvers that no other one beats in quality and in cost."""
@@ -46,7 +46,11 @@ class Ends:
     problems: tuple[str, ...]
 
 
-def pareto(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Plot:
+def pareto(
+    entries: Sequence[SolverResult],
+    runs: RunMatrix | None = None,
+    answers: Answers | None = None,
+) -> Plot:
     """Return the plot of quality against cost of one family, a point for each solver.
 
     Parameters
@@ -55,31 +59,81 @@ def pareto(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Pl
         The entries of all problems of the family, at least one of which takes part.
     runs : RunMatrix, optional
         Their runs, if they are collected already.
+    answers : mapping, optional
+        What to use, by cost and tolerance: it has a ring.
     """
     runs, offered = runs or run_matrix(entries), costs(entries)
     blocks = {entry.problem: entry.problem_info.name for entry in entries}
     reached = ends(runs)
     of_problems = [blocks[problem] for problem in reached.problems]
-    normalized = (
-        "geometric means over the problems, of the gap left and of the cost as a multiple of that "
-        "of the cheapest solver"
-    )
+    rings = {key: one.solver for key, one in (answers or {}).items()}
     explanation = (
-        f"gap left: what is left at the end of the gap between the start and the best value that "
-        f"any solver reached, median over the seeds; at least {LEAST:g}, and 1 where runs failed"
+        "across: the cost up to the tolerance, as a multiple of that of the cheapest, a miss "
+        f"counting {MISS:g}; up: what is left at the end of the gap between the start and the best "
+        f"value that any solver reached, at least {LEAST:g}, and 1 where runs failed; medians over "
+        "the seeds, geometric means over the problems"
     )
     return Plot(
         name=pareto_name(entries[0].problem_info.family),
         kind="pareto",
-        choices={"cost": offered},
-        draw=lambda key: pareto_panel(runs.solvers, reached, key[0], of_problems),
-        sheet=[(cost,) for cost in offered[:2]],
+        choices={"cost": offered, "tolerance": tuple(TOLERANCES)},
+        draw=lambda key: tolerance_panel(
+            runs, reached, key[0], key[1], of_problems, rings.get((key[0], key[1]))
+        ),
+        sheet=[(cost, next(iter(TOLERANCES))) for cost in offered[:2]],
         about=said(
-            f"better to the left and below; dashed: {FRONT}",
-            normalized if len(reached.problems) > 1 else "",
+            "better to the left and below; below the dashed line is good enough",
             *caption(entries, runs, explanation),
         ),
     )
+
+
+def tolerance_panel(
+    runs: RunMatrix,
+    reached: Ends,
+    cost: str,
+    tolerance: str,
+    blocks: Sequence[str],
+    use: str | None = None,
+) -> Panel:
+    """Return a point for each solver: its cost up to a tolerance, and what is left at its end.
+
+    Parameters
+    ----------
+    runs : RunMatrix
+    reached : Ends
+        Of these runs.
+    cost : str
+        One of `orthobench.stats.values.COSTS`.
+    tolerance : str
+        One of `orthobench.report.decisions.TOLERANCES`.
+    blocks : sequence of str
+        The block of each problem.
+    use : str, optional
+        The solver that has a ring.
+    """
+    where = _instances(runs, reached.problems)
+    part = TOLERANCES[tolerance]
+    spent = _medians(runs.costs(cost, part), where)
+    finite = np.where(np.isfinite(spent), spent, math.inf)
+    least = finite.min(axis=0)
+    with np.errstate(invalid="ignore"):
+        multiples = np.where(np.isfinite(least), np.minimum(finite / least, MISS), MISS)
+    multiples = np.where(np.isnan(reached.gap), math.nan, multiples)
+    problems = int((~np.isnan(reached.gap)).any(axis=0).sum())
+    points = [
+        (solver, *_mean_point(own, gap, blocks))
+        for solver, own, gap in zip(runs.solvers, multiples, reached.gap, strict=True)
+    ]
+    series = tuple(
+        replace(_series(point, problems), chosen=0 if point[0] == use else None)
+        for point in points
+        if math.isfinite(point[1])
+    )
+    label = f"{COST_NAMES[cost]} to {tolerance} of the gap, as a multiple of the least"
+    line = Series("good enough", np.array([1.0, MISS]), np.array([part, part]))
+    lines = [line] if series else []
+    return Panel(Axis(cost, label), Axis("gap", "gap left at the end"), (*series, *lines))
 
 
 def pareto_name(family: str) -> str:
@@ -121,11 +175,16 @@ def pareto_panel(solvers: Sequence[str], reached: Ends, cost: str, blocks: Seque
 def ends(runs: RunMatrix) -> Ends:
     """Return what each solver has reached and spent at the end, on each problem."""
     problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
-    where = [[i for i, (p, _) in enumerate(runs.instances) if p == problem] for problem in problems]
+    where = _instances(runs, problems)
     absent = np.array([[(s, p) in set(runs.absent) for p in problems] for s in runs.solvers])
     gaps = np.where(absent, math.nan, _medians(_gaps(runs), where))
     spent = {cost: _medians(_last(values), where) for cost, values in runs.spent.items()}
     return Ends(gaps, spent, problems)
+
+
+def _instances(runs: RunMatrix, problems: Sequence[str]) -> list[list[int]]:
+    """Return the indices of the instances of each problem."""
+    return [[i for i, (p, _) in enumerate(runs.instances) if p == problem] for problem in problems]
 
 
 def _gaps(runs: RunMatrix) -> Array:
