@@ -183,7 +183,13 @@ def run(
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.cell.key for p in planned) if opened else set()
         if opened and not retry and (there := complete(opened, known, planned)):
-            return told(Results(known.name, path, there, score=known.score), quiet, finished)
+            results = Results(known.name, path, there, score=known.score)
+            with Progress(0, quiet, skipped=len(there)):
+                pass
+            for of_problem in grouped(there, lambda r: r.problem.label).values():
+                if finished:
+                    finished(replace(results, records=of_problem))
+            return results
         preflight.check_problems(asked, done)
         with limited(known.threads):
             ran_on = environment.snapshot()
@@ -280,16 +286,6 @@ def _workers(workers: int | str, executor: str, threads: int) -> int:
     if workers != "auto":
         raise UsageError(f"workers must be a number or 'auto', not {workers!r}")
     return 1 if executor == "inline" else max(1, cores() // threads)
-
-
-def told(results: Results, quiet: bool, finished: Callable[[Results], None] | None) -> Results:
-    """Return results to which nothing was to be added, after they were shown."""
-    with Progress(0, quiet, skipped=len(results.records)):
-        pass
-    for of_problem in grouped(results.records, lambda r: r.problem.label).values():
-        if finished:
-            finished(replace(results, records=of_problem))
-    return results
 
 
 def _tell(

@@ -175,7 +175,6 @@ class Power(Solver[MatrixOracle, PowerState]):
     """Power iteration, or a fault at step 5."""
 
     name: ClassVar[str] = "power"
-    needs: ClassVar[type[Oracle]] = MatrixOracle
     step_size: float = parameter(1.0, above=0, help="step size", name="step", grid=(0.5, 1.0))
     fault: str = parameter(
         "none",

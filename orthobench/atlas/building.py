@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from orthobench.atlas import table
 from orthobench.atlas.collect import by_suite, collect, merged
 from orthobench.atlas.describing import described
 from orthobench.atlas.site import write_site
@@ -17,9 +16,7 @@ MOST_BYTES = 9_000_000
 """The most bytes of reports in a site: static hosts like sites of 15 MB in all."""
 
 
-def build(
-    stores: Sequence[Path], folder: Path, previous: Path | None = None, reports: bool = True
-) -> Path:
+def build(stores: Sequence[Path], folder: Path, reports: bool = True) -> Path:
     """Write the site of some stores, and their atlas; return the path of its first page.
 
     Parameters
@@ -27,18 +24,15 @@ def build(
     stores : sequence of Path
     folder : Path
         Does not exist, is empty, or has a site and nothing else.
-    previous : Path, optional
-        The file of the atlas before.
     reports : bool
         Whether to add a report about each suite, with all curves: the smallest ones, until they
         take `MOST_BYTES`.
     """
     refuse_foreign(folder)  # before anything takes its time
-    before = table.read(previous) if previous else None
     atlas = described(collect(stores))
     with tempfile.TemporaryDirectory() as there:
         pages = _reports(stores, Path(there)) if reports else {}
-        return write_site(atlas, folder, before, pages)
+        return write_site(atlas, folder, pages)
 
 
 def _reports(stores: Sequence[Path], folder: Path) -> dict[str, Path]:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from orthobench.atlas.advice import LEFT, TOLERANCE, Advice, Candidate, favourites
+from orthobench.atlas.advice import Advice, Candidate
 from orthobench.atlas.answers import AtlasAnswer, situations
+from orthobench.atlas.choice import LEFT, TOLERANCE, favourites
 from orthobench.atlas.consult import Consultation, name_of
 from orthobench.atlas.features import Features
 from orthobench.atlas.regimes import Compared, compared

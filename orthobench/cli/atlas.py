@@ -20,16 +20,9 @@ from orthobench.cli.printing import say, status_line
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the site: new, empty, or with a site that is replaced.",
 )
-@click.option(
-    "--previous",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The atlas before, a file atlas.parquet, to say which answers changed and why.",
-)
 @click.option("--reports/--no-reports", default=True, help="Whether to add a report on each suite.")
 @QUIET
-def atlas(
-    stores: tuple[Path, ...], out: Path, previous: Path | None, reports: bool, quiet: bool
-) -> None:
+def atlas(stores: tuple[Path, ...], out: Path, reports: bool, quiet: bool) -> None:
     """Write the site "Which method should I use?" from STORES.
 
     It answers for each family and situation, with the evidence and the problems on which the answer
@@ -43,5 +36,5 @@ def atlas(
     with status_line(quiet) as tell, ExitStack() as unpacked:
         tell("reading the stores, and building each problem once")
         paths = [unpacked.enter_context(store_of(store))[0] for store in stores]
-        page = build(paths, out, previous, reports)
+        page = build(paths, out, reports)
     say(page)

@@ -27,12 +27,11 @@ SHELLS = {
 @click.argument("shell", type=click.Choice([*SHELLS]))
 def completion(shell: str) -> None:
     """Print the script that completes commands, options and names in SHELL."""
-    from orthobench.cli.main import main
-
     known = get_completion_class(shell)
     if known is None:
         raise click.UsageError(f"this version of click completes nothing in {shell}")
-    click.echo(known(main, {}, PROGRAM, VARIABLE).source())
+    program = click.get_current_context().find_root().command
+    click.echo(known(program, {}, PROGRAM, VARIABLE).source())
 
 
 Kind = Literal["suites", "solvers", "problems", "families"]

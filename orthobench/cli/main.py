@@ -103,9 +103,9 @@ def main() -> None:
 )
 @click.option(
     "--measure",
-    type=click.Choice(("memory", "energy")),
-    help="Measure peak memory or energy instead of time, in runs of their own: the suite is then "
-    "called SUITE-memory or SUITE-energy.",
+    type=click.Choice(("memory",)),
+    help="Measure peak memory instead of time, in runs of their own: the suite is then called "
+    "SUITE-memory.",
 )
 @click.option(
     "--store",
@@ -143,8 +143,7 @@ def main() -> None:
 @click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
 @QUIET
 @AS_JSON
-@click.pass_context
-def run(context: click.Context, /, suite: str | None, store: Path | None, only: str | None,
+def run(suite: str | None, store: Path | None, only: str | None,
         retry: bool, figures: bool, quiet: bool, as_json: bool, executor: str, workers: Any,
         isolate: bool, timeout: float | None, memory_limit: int | None, scheduler: str | None,
         explain: bool, dry_run: bool, **changes: Any) -> None:  # fmt: skip
@@ -154,35 +153,27 @@ def run(context: click.Context, /, suite: str | None, store: Path | None, only: 
     problem, and the paths of the figures and of the store. `orthobench report` writes a page about
     the store.
     """
-    from orthobench.cli.again import Call
-
-    call, show = Call.of(context.params), None if as_json else print_tables
     from orthobench import api
+    from orthobench.cli.adhoc import requested_suite
+    from orthobench.harness.executors import Limits
 
-    if results := call.results():
-        api.told(results, quiet or as_json, show)
-    else:
-        from orthobench.cli.adhoc import requested_suite
-        from orthobench.harness.executors import Limits
+    requested = requested_suite(suite, **changes)
+    path = store or api.default_store(requested)
+    if explain or dry_run:
+        from orthobench.results.explain import lines as explained_lines
 
-        requested = requested_suite(suite, **changes)
-        path = store or api.default_store(requested)
-        if explain or dry_run:
-            from orthobench.results.explain import lines as explained_lines
-
-            as_text = partial(explained_lines, listed=explain)
-            print_facts(api.explained(requested, path, only=only, retry=retry), as_json, as_text)
-            return
-        try:
-            results = api.run(
-                requested, path, only=only, retry=retry, quiet=quiet or as_json, finished=show,
-                executor=executor, workers=workers, scheduler=scheduler,
-                limits=Limits(timeout, memory_limit, isolate),
-            )  # fmt: skip
-        except KeyboardInterrupt as error:
-            message = f"interrupted; finished cells are in {path}, run again to go on"
-            raise type(error)(message) from None
-        call.remember(requested, results)
+        as_text = partial(explained_lines, listed=explain)
+        print_facts(api.explained(requested, path, only=only, retry=retry), as_json, as_text)
+        return
+    try:
+        results = api.run(
+            requested, path, only=only, retry=retry, quiet=quiet or as_json,
+            finished=None if as_json else print_tables, executor=executor, workers=workers,
+            scheduler=scheduler, limits=Limits(timeout, memory_limit, isolate),
+        )  # fmt: skip
+    except KeyboardInterrupt as error:
+        message = f"interrupted; finished cells are in {path}, run again to go on"
+        raise type(error)(message) from None
     folder = results.path.parent if figures else None
     if as_json:
         print_results(results, folder, as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 import numpy as np
 
@@ -88,7 +88,8 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     name : str
         One word, unique among all that is installed: ``"oja"``.
     needs : type of Oracle
-        The capability that it works on; problems that do not offer it are refused.
+        The capability that it works on; problems that do not offer it are refused. It follows from
+        ``Solver[Oracle, State]``; a class that takes more than its type says sets it.
     source : str
         Paper, algorithm or equation.
     batch : int
@@ -105,6 +106,10 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     packages : tuple of str
         Distributions that it calls, as ``("scikit-learn",)``. Their versions are part of what
         identifies a run; where one is missing, the solver refuses every problem.
+    files : tuple of str
+        Files outside of its package that runs load, as ``("../build/*.so",)``, from the folder of
+        its module. A run is made again once one of them has changed, as with all files of the
+        package.
     place : Place
         Where it computes: NumPy in float64, but for a `PlacedSolver`.
     """
@@ -115,8 +120,17 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     reruns: ClassVar[bool] = False
     converges: ClassVar[bool] = False
     packages: ClassVar[tuple[str, ...]] = ()
+    files: ClassVar[tuple[str, ...]] = ()
     place: ClassVar[Place] = DEFAULT
     batch: int = 0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        arguments = [a for base in vars(cls).get("__orig_bases__", ()) for a in get_args(base)]
+        types = (get_origin(a) or a for a in arguments)
+        oracles = [t for t in types if isinstance(t, type) and issubclass(t, Oracle)]
+        if oracles and "needs" not in vars(cls):
+            cls.needs = oracles[0]
 
     def __post_init__(self) -> None:
         check_parameters(self)

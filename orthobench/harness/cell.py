@@ -14,7 +14,7 @@ from orthobench.contract.solver import AnySolver
 from orthobench.harness.identity import Streams, canonical, describe, digest
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import run
-from orthobench.harness.source_digests import digests
+from orthobench.harness.source_digests import digests, warn_of_libraries
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.threads import blas_libraries, limited
@@ -40,7 +40,7 @@ class Cell:
     data : str
         `Problem.checksum` of the data files.
     measure : str
-        What is measured beside time, which takes time: ``"memory"``, ``"energy"`` or nothing.
+        What is measured beside time, which takes time: ``"memory"`` or nothing.
     """
 
     problem: AnyProblem
@@ -99,6 +99,7 @@ def execute(cell: Cell) -> Outcome:
         outcome = run(
             instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
         )
+    warn_of_libraries(type(cell.solver), type(cell.problem))
     return outcome.stored
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
@@ -16,11 +17,18 @@ from orthobench.contract.problem import Oracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.identity import Streams
-from orthobench.harness.metering import measured
+from orthobench.harness.placement import calls
 from orthobench.harness.preparation import prepare_steps
 from orthobench.harness.trace import Checkpoint
+from orthobench.tools.memory_peaks import Peak
 
 T = TypeVar("T")
+
+MEASURES = (MEMORY,) = ("memory",)
+"""What a run can measure beside time, which slows it down: such a run is a cell of its own."""
+
+PEAK = "peak_bytes"
+"""The metric that runs have which measure memory: `Peak` of the calls of the solver."""
 
 CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_ns)
 """The function that the clock reads, in nanoseconds; by default it returns wall time."""
@@ -56,11 +64,11 @@ class Execution:
     ) -> None:
         self.oracle, self.solver, self.clipped = oracle, solver, False
         self.batch = int(solver.batch)
-        self._calls = measured(solver, measure)
+        self._calls, self._peak = calls(solver), Peak(solver.place) if measure else None
         if self._calls.waits:
             self.waiting = min(timed_call(self._calls.idle)[0] for _ in range(TRIES))
         rng = np.random.default_rng(streams.solver)
-        self._init_seconds, self.state = timed_call(partial(self._calls.init, oracle, rng))
+        self._init_seconds, self.state = self._call(partial(self._calls.init, oracle, rng))
         self.seconds = self._init_seconds
 
     def advance(self, count: int) -> None:
@@ -71,7 +79,7 @@ class Execution:
                 return
             self._calls.rehearse(self.oracle, self.state, steps)
             before = self.state.work.steps
-            spent, _ = timed_call(partial(self._calls.advance, self.oracle, self.state, steps))
+            spent, _ = self._call(partial(self._calls.advance, self.oracle, self.state, steps))
             self.seconds = spent + (self._init_seconds if self.solver.reruns else self.seconds)
             done = self.state.work.steps - before
             if done != steps and self.state.status is Status.RUNNING:
@@ -81,16 +89,23 @@ class Execution:
 
     def read(self) -> tuple[Checkpoint, Solution]:
         """Return seconds and work so far, without metrics, and the solution."""
-        reading, solution = timed_call(partial(self._calls.solution, self.state))
+        reading, solution = self._call(partial(self._calls.solution, self.state), keeps=False)
         solution = self._calls.fetched(solution)
         check_solution(solution)
-        apart = self._calls.extra_metrics(self.oracle)
+        extra = self._calls.extra_metrics(self.oracle)
+        if self._peak:
+            extra[PEAK] = self._peak.value
         return Checkpoint(
-            self.seconds, reading, replace(self.state.work), extra_metrics=apart
+            self.seconds, reading, replace(self.state.work), extra_metrics=extra
         ), solution
 
     def close(self) -> None:
         """Give back what the run needed."""
+
+    def _call(self, call: Callable[[], T], keeps: bool = True) -> tuple[float, T]:
+        """Time a call; where memory is measured, what it leaves behind counts where it stays."""
+        with self._peak.measuring(keeps) if self._peak else nullcontext():
+            return timed_call(call)
 
     def _check_samples(self) -> None:
         """Refuse a solver that counts fewer samples than it took, unless it broke off."""

@@ -66,7 +66,7 @@ def run(
     ratio : float
         Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
     measure : str
-        What is measured beside time: one of `orthobench.harness.metering.MEASURES`, or nothing.
+        What is measured beside time: one of `orthobench.harness.execution.MEASURES`, or nothing.
     """
     recording = Recording()
     rule = None if until is None else partial(stop_at, instance, until)

@@ -1,67 +1,167 @@
-"""Digests of the source code that a result depends on: the modules reached by imports."""
+"""Digests of what a result depends on beside parameters and data: code, and files of plugins."""
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from warnings import warn
 
-CORE = "orthobench"
-RUN = f"{CORE}.harness.cell"
-"""The module of the core that executes every run."""
+from orthobench.harness import parsed_code
+from orthobench.harness.parsed_code import CORE, Import, Parsed, digest_of_file, parsed
 
-BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
-"""The parts of a statement that have statements."""
+HARNESS = {
+    "harness.cell": "builds the instance of a cell and has it run",
+    "harness.identity": "random streams",
+    "harness.preparation": "start, samples and warm-up",
+    "harness.run": "the loop and its checkpoints",
+    "harness.execution": "the clock",
+    "harness.placement": "the clock of devices",
+    "harness.stopping": "budgets and targets",
+    "harness.judging": "metrics and feasibility",
+    "harness.reducing.parts": "summaries of blocks",
+    "harness.reducing.reduction": "passes over blocks",
+    "harness.reducing.tree": "the order in which summaries are merged",
+    "tools.geometry": "the starting point",
+}
+"""The modules of the core that each run goes through, and what for.
+
+To these come the modules of contract, families and tools that problem and solver reach by imports.
+What else there is changes no result: how cells are sent, stored, measured and shown.
+"""
 
 FAMILIES = f"{CORE}.families"
 """What a problem or a solver may use of ``import orthobench``: the makers of instances."""
 
+NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".nbi", ".nbc"})
+"""Suffixes of files that no run loads as they are: code is parsed, the rest is for people."""
 
-@cache
-def digests(*classes: type) -> dict[str, str]:
-    """Return digests of the source code that a result depends on, by module.
+LENGTH = 10
+"""Hexadecimal digits of a digest."""
 
-    A module counts where it is reached by imports. So a result does not depend on other modules of
-    the same package, nor on parts of the core such as the report. A module that imports by
-    computed names (``importlib.import_module``) depends on its whole package.
+INSTALLED = ("site-packages", "dist-packages")
+
+
+def digests(problem: type, solver: type) -> dict[str, str]:
+    """Return digests of all code and files that the result of a run depends on.
+
+    No result depends on other modules of the same package, but on all of its other files, such as
+    tables and shared libraries, and on those that `Solver.files` names. A module that imports by
+    computed names (``importlib.import_module``) depends on all modules of its package.
 
     Parameters
     ----------
-    *classes : type
-        The classes of the problem and the solver.
+    problem, solver : type
+        Their classes.
 
     Returns
     -------
     dict
-        Under the name of each class's module, a digest of the modules of its package that it
-        reaches, itself included. Under ``"orthobench"``, a digest of the modules of the core that
-        these modules and a run reach.
+        Under ``"orthobench"`` a digest of the core, under ``"problem"`` and ``"solver"`` those of
+        the modules and files of their plugins, each by itself and in no order of names.
     """
-    homes = {cls.__module__ for cls in classes}
-    core = {m for home in (RUN, *homes) for m in reached(home) if _package(m) == CORE}
-    own = {home: reached(home) - core for home in sorted(homes) if _package(home) != CORE}
-    return {CORE: _digest(core), **{home: _digest(found) for home, found in own.items()}}
+    return dict(_digests(problem, solver))
+
+
+@cache
+def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
+    homes = {cls.__module__ for cls in (problem, solver)}
+    core = {f"{CORE}.{name}" for name in HARNESS}
+    core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
+    found = _joined(_digest(module) for module in core)
+    own = {"problem": parts(problem), "solver": parts(solver)}
+    parsed_code.save()
+    return (
+        (CORE, hashlib.sha256(found.encode()).hexdigest()[:LENGTH]),
+        *((role, _joined(of_role.values())) for role, of_role in own.items()),
+    )
+
+
+@cache
+def parts(cls: type) -> dict[str, str]:
+    """Return the digests of the modules and files of a plugin that a class depends on, by file."""
+    home = cls.__module__
+    own = [module for module in sorted(reached(home)) if _package(module) != CORE]
+    found = {str(file_of(module)): _digest(module) for module in own}
+    return found | {str(path): digest_of_file(path)[:LENGTH] for path in _files(cls)}
+
+
+def changed_files(cls: type, old: str) -> list[str]:
+    """Return the files whose digests are not among those that were stored for a class."""
+    known = set(old.split())
+    return [Path(name).name for name, digest in parts(cls).items() if digest not in known]
+
+
+def _files(cls: type) -> Iterator[Path]:
+    """Yield the files of the package of a class that are no Python, and those that it names."""
+    home = cls.__module__
+    root, module = _root(_package(home)), file_of(home)
+    if _package(home) != CORE and root is not None and root.is_dir():
+        for path in sorted(root.rglob("*")):
+            inner = path.relative_to(root).parts
+            hidden = any(part.startswith((".", "__pycache__")) for part in inner)
+            if (
+                not hidden
+                and path.suffix not in NO_DATA
+                and path.name != "py.typed"
+                and path.is_file()
+            ):
+                yield path
+    for pattern in getattr(cls, "files", ()):
+        folder = Path() if module is None else module.parent
+        anchor = Path(pattern).anchor
+        found = Path(anchor).glob(pattern[len(anchor) :]) if anchor else folder.glob(pattern)
+        yield from (path for path in sorted(found) if path.is_file())
+
+
+def undigested_libraries(*classes: type) -> list[Path]:
+    """Return shared libraries that this process has loaded, and no digest of the classes knows.
+
+    Those of the system and of what is installed beside Python do not count; on Linux only.
+    """
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return []
+    lines = maps.read_text(encoding="utf-8", errors="replace").splitlines()
+    loaded = {Path(line.split(maxsplit=5)[5]) for line in lines if ".so" in line and "/" in line}
+    known = {Path(name).resolve() for cls in classes for name in parts(cls)}
+    elsewhere = [Path(p).resolve() for p in (sys.prefix, sys.base_prefix, "/usr", "/lib", "/opt")]
+    return sorted(
+        path
+        for path in loaded - known
+        if not any(path.is_relative_to(folder) for folder in elsewhere)
+        and not any(part in INSTALLED for part in path.parts)
+    )
+
+
+def warn_of_libraries(*classes: type) -> None:
+    """Warn of each shared library that is loaded, and that no digest of the classes knows."""
+    for library in undigested_libraries(*classes):
+        warn(
+            f"{library} is loaded, and no result is made again when it changes: name it in `files` "
+            "of the solver that calls it",
+            stacklevel=3,
+        )
 
 
 @cache
 def reached(home: str) -> frozenset[str]:
-    """Return a module and all modules of its package and of the core that it reaches by imports.
+    """Return a module and all modules of its plugin and of the core that it reaches by imports.
 
     Parameters
     ----------
     home : str
         The dotted name of the module.
     """
-    inside = {CORE, _package(home)}
+    package = _package(home)
     found: set[str] = set()
     left = [home]
     while left:
         module = left.pop()
-        if module not in found and _package(module) in inside and file_of(module):
+        if module not in found and _is_inside(_package(module), package) and file_of(module):
             found.add(module)
             left.extend(imports(module))
     return frozenset(found)
@@ -78,42 +178,70 @@ def imports(module: str) -> frozenset[str]:
     """
     if module == CORE:
         return _modules_of(FAMILIES)
-    path = file_of(module)
-    if path is None:
+    known = _known(module)
+    if known is None:
         return frozenset()
-    source = path.read_bytes()
-    found: set[str] = set()
-    for node in _walk(ast.parse(source), statements=b"import_module" not in source):
-        found.update(_imported(node, module, is_package=path.stem == "__init__"))
+    found = {_origin(module, one)[0] for one in known.imports}
+    if known.computed:
+        found |= _modules_of(_package(module))
     return frozenset(found - {module})
 
 
-def _walk(tree: ast.AST, statements: bool) -> Iterator[ast.AST]:
-    """Yield a node and all below it; of `statements` only these, which is four times as fast."""
-    yield tree
-    for name in BLOCKS if statements else tree._fields:
-        inner = getattr(tree, name, ())
-        for node in inner if isinstance(inner, list) else (inner,):
-            if isinstance(node, ast.AST):
-                yield from _walk(node, statements)
+@cache
+def _digest(module: str) -> str:
+    """Return a digest of what a module does, where names that it imports do what they do."""
+    known = _known(module)
+    if known is None:
+        return ""
+    words = [known.digest]
+    for bound in known.bound:
+        for one in bound:
+            origin, name = _origin(module, one)
+            target = _known(origin)
+            words += [name, target.digest if target else origin]
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:LENGTH]
 
 
-def _imported(node: ast.AST, module: str, is_package: bool) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        parts = module.split(".")
-        above = parts[: len(parts) - node.level + is_package] if node.level else []
-        base = ".".join([*above, *([node.module] if node.module else [])])
-        for alias in node.names:
-            inner = f"{base}.{alias.name}"
-            yield inner if file_of(inner) else base
-    elif isinstance(node, (ast.Name, ast.Attribute)) and _name(node) == "import_module":
-        yield from _modules_of(_package(module))
+def _origin(module: str, found: Import) -> tuple[str, str]:
+    """Return the module that an import leads to, and the name of what is imported from it.
+
+    What a package only passes on leads to the module that has it.
+    """
+    level, base, name, _ = found
+    if level:
+        path = file_of(module)
+        above = module.split(".")
+        above = above[: len(above) - level + (path is not None and path.stem == "__init__")]
+        base = ".".join([*above, *([base] if base else [])])
+    if not name:
+        return base, ""
+    if file_of(inner := f"{base}.{name}"):
+        return inner, ""
+    path = file_of(base)
+    if base != CORE and base != module and path is not None and path.stem == "__init__":
+        known = _known(base)
+        passed = [one for one in known.imports if one[3] == name] if known else []
+        if len(passed) == 1:
+            return _origin(base, passed[0])
+    return base, name
 
 
-def _name(node: ast.Name | ast.Attribute) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr
+@cache
+def _known(module: str) -> Parsed | None:
+    path = file_of(module)
+    return None if path is None or path.suffix != ".py" else parsed(path, _package(module))
+
+
+@cache
+def _is_inside(package: str, home: str) -> bool:
+    """Return whether a top-level package is the core, or belongs to the plugin of another."""
+    if package in (CORE, home):
+        return True
+    root = _root(home)
+    folder = None if root is None else root.parent
+    if folder is None or folder.name in INSTALLED or folder == Path(CORE) or home == CORE:
+        return False
+    return (folder / f"{package}.py").is_file() or (folder / package / "__init__.py").is_file()
 
 
 @cache
@@ -159,10 +287,5 @@ def _package(module: str) -> str:
     return module.partition(".")[0]
 
 
-def _digest(modules: Iterable[str]) -> str:
-    """Return a digest of the names and sources of modules."""
-    found = hashlib.sha256()
-    for path in (file_of(module) for module in sorted(modules)):
-        if path is not None:
-            found.update(path.name.encode() + b"\0" + path.read_bytes())
-    return found.hexdigest()[:16]
+def _joined(found: Iterable[str]) -> str:
+    return " ".join(sorted(set(found)))

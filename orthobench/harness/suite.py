@@ -156,7 +156,7 @@ class Suite:
     score : str
         What tuned parameters are chosen by: one of `SCORES`.
     measure : str
-        What its runs measure beside time: one of `orthobench.harness.metering.MEASURES`, or
+        What its runs measure beside time: one of `orthobench.harness.execution.MEASURES`, or
         nothing.
     """
 

@@ -20,7 +20,6 @@ from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown
 from orthobench.registry.claims import Paper
-from orthobench.registry.moved import hint
 from orthobench.registry.plugin_checks import (
     PluginError,
     implementations,
@@ -145,9 +144,7 @@ class Registry:
             self.broken[name] = str(error)
         except (Exception, SystemExit) as error:
             where = f"{plugin}, {plugin.module}"
-            self.broken[name] = "; ".join(
-                filter(None, (reason(error, plugin.module, where), hint(error)))
-            )
+            self.broken[name] = reason(error, plugin.module, where)
         self.seconds[plugin] = perf_counter() - begin
 
     def add(self, module: object, plugin: Plugin) -> None:

@@ -18,11 +18,12 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.cell import built
 from orthobench.harness.judging import VIOLATION
-from orthobench.harness.metering import refusal
+from orthobench.harness.source_digests import warn_of_libraries
 from orthobench.harness.stopping import Budget, Rule, ends
 from orthobench.harness.suite import Planned
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
+from orthobench.tools.memory_peaks import Peak
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
@@ -67,6 +68,7 @@ def check_cells(planned: Collection[Planned]) -> None:
     _refuse_unmeasurable(planned)
     _refuse_idle(planned)
     _refuse_endless(planned)
+    warn_of_libraries(*{type(x) for p in planned for x in (p.cell.solver, p.cell.problem)})
 
 
 def _refuse_idle(planned: Iterable[Planned]) -> None:
@@ -113,7 +115,10 @@ def _is_named(solver: AnySolver) -> bool:
 def _refuse_unmeasurable(planned: Iterable[Planned]) -> None:
     """Refuse to measure what cannot be measured here, with the reason."""
     for measure, place in dict.fromkeys((p.cell.measure, p.cell.solver.place) for p in planned):
-        if measure and (why := refusal(measure, place)):
+        if not measure:
+            continue
+        blocks = "their workers tell what each took in any case" if place.reduces else None
+        if why := blocks or Peak.missing(place):
             raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
 
 

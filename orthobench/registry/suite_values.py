@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from orthobench.errors import UsageError, shown, unknown
-from orthobench.harness.metering import MEASURES
+from orthobench.harness.execution import MEASURES
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import END, SCORES, Level
 from orthobench.registry.toml_lines import KeyPath, line_of

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
+from orthobench.harness.source_digests import changed_files
 from orthobench.harness.suite import Planned
 
 RUNS, STORED = "runs", "stored"
+
+CODE = ("code of problem", "code of solver")
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,8 @@ def explain(
             yield Explanation(plan, STORED, "nothing of it changed")
         else:
             content = plan.cell.content
-            yield Explanation(plan, RUNS, _changes(content, known.get(_who(content), [])))
+            changes = partial(_differences, plan.cell, new=content)
+            yield Explanation(plan, RUNS, _changes(map(changes, known.get(_who(content), []))))
 
 
 def lines(facts: Iterable[Mapping[str, str]], *, listed: bool = True) -> Iterator[str]:
@@ -77,8 +83,8 @@ def _who(content: Mapping[str, Any]) -> str:
     return canonical({part: content[part] for part in ("problem", "solver", "seed")})
 
 
-def _changes(content: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> str:
-    differences = [_differences(other, content) for other in others]
+def _changes(found: Iterable[list[str]]) -> str:
+    differences = list(found)
     if not differences:
         return "it is new: no cell of this problem, solver, parameters and seed is there"
     fewest = min(len(changes) for changes in differences)
@@ -86,9 +92,11 @@ def _changes(content: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) ->
     return "changed since: " + "; ".join(nearest)
 
 
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _differences(cell: Cell, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return [
-        f"{name} {_short(old_value)} -> {_short(new_value)}"
+        f"{name} {_files(cell, name, old_value)}"
+        if name in CODE and isinstance(old_value, str)
+        else f"{name} {_short(old_value)} -> {_short(new_value)}"
         for part in sorted({*old, *new})
         for name, old_value, new_value in _parts(part, old.get(part), new.get(part))
         if old_value != new_value
@@ -106,6 +114,12 @@ def _parts(part: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
             old.get(name),
             new.get(name),
         )
+
+
+def _files(cell: Cell, name: str, old: str) -> str:
+    """Return the files of a plugin that are not what they were."""
+    cls = type(cell.solver if name == CODE[1] else cell.problem)
+    return f"({', '.join(changed_files(cls, old)) or 'something is gone'})"
 
 
 def _short(value: Any) -> str:

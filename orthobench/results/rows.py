@@ -286,11 +286,13 @@ class Reader:
         )  # fmt: skip
 
     def _solver_facts(self, label: int, solver: int, tuned: int, settings: int) -> SolverInfo:
+        named = checks.catalogued(self._parsed(solver), "solver")
         return SolverInfo(
             self._texts[label],
-            checks.catalogued(self._parsed(solver), "solver")["parameters"],
+            named["parameters"],
             checks.scalars(self._parsed(tuned), "the tuned parameters"),
             bool(self._settings(settings).get("reruns", False)),
+            named["name"],
         )
 
     def _problem_metrics(self, number: int) -> Mapping[str, str]:

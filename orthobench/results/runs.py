@@ -59,12 +59,15 @@ class SolverInfo:
         Those of them that are tuned, as ``{"step": 2.0}``; empty where none is.
     reruns : bool
         Whether each point of its trace is a run from the start (`Solver.reruns`).
+    name : str
+        Its name in the catalogue: ``"capped-msg"``.
     """
 
     label: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tuned: Mapping[str, Any] = field(default_factory=dict)
     reruns: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)

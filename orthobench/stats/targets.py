@@ -1,4 +1,4 @@
-"""Targets: the cost at which each run first reaches a target value, over all problems.
+"""Targets: the least cost at which each run reaches a target value, over all problems.
 
 An instance is a problem with a seed. A run that failed, or whose metric is not finite at its end,
 never reaches a target. An instance that no run solved counts as unsolved for every solver; one that
@@ -23,12 +23,9 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import CEILING
-from orthobench.stats.values import COSTS, metric_of
+from orthobench.stats.costs import ALL_COSTS, COSTS
+from orthobench.stats.values import metric_of
 from orthobench.tools.arrays import Array
-
-UNITS: Mapping[str, float] = {"samples": 1.0, "seconds": 1e-9, "flops": 1.0, "steps": 1.0}
-"""One unit of each cost, for seconds the clock's resolution. Smaller costs count as one unit, so
-that the ratio of two costs always exists."""
 
 ROUNDING = 1e-12
 """Values that differ by less than this fraction of their size are equal."""
@@ -47,11 +44,11 @@ class RunMatrix:
         Those that take part in any of the problems.
     instances : tuple of (str, int)
         Problem and seed.
-    best : ndarray, shape (S, I, M)
-        The smallest value of each run up to each checkpoint; infinite where the run failed.
+    values : ndarray, shape (S, I, M)
+        The value of each run at each checkpoint; infinite where the run failed, and after its end.
     spent : mapping
-        For each of `orthobench.stats.values.COSTS`, the cost up to each checkpoint: shape
-        (S, I, M + 1), the last one infinite, for targets that were never reached.
+        For each of `orthobench.stats.costs.COSTS`, the cost up to each checkpoint: shape
+        (S, I, M), infinite after the end.
     whole : mapping
         For each cost, that of each run to its end, of failed runs too: shape (S, I). NaN where
         there is no run.
@@ -70,13 +67,19 @@ class RunMatrix:
 
     solvers: tuple[str, ...]
     instances: tuple[Instance, ...]
-    best: Array
+    values: Array
     spent: Mapping[str, Array]
     whole: Mapping[str, Array]
     start: Array
     lowest: Array
     absent: tuple[tuple[str, str], ...]
     failed: tuple[int, ...]
+
+    @property
+    def reached(self) -> Array:
+        """The smallest value of each run, shape (S, I); infinite where it failed."""
+        reached: Array = self.values.min(axis=-1, initial=math.inf)
+        return reached
 
     @property
     def unfinished(self) -> int:
@@ -132,14 +135,15 @@ class RunMatrix:
         return np.where(self._improved, self.lowest + slack, -math.inf)
 
     def costs(self, cost: str, tau: float) -> Array:
-        """Return the cost of each run up to its first checkpoint at or below the target.
+        """Return the cost of each run up to the cheapest checkpoint at or below the target.
 
-        There is no interpolation: a solution was there only at the checkpoint.
+        There is no interpolation: a solution was there only at the checkpoint. A later one can be
+        cheaper, as what it takes to read a solution varies.
 
         Parameters
         ----------
         cost : str
-            One of `orthobench.stats.values.COSTS`.
+            One of `orthobench.stats.costs.COSTS`.
         tau : float
             In (0, 1): see `targets`.
 
@@ -153,22 +157,22 @@ class RunMatrix:
         UsageError
             On an unknown cost.
         """
-        return self.first_hits(cost, self.targets(tau))
+        return self.cheapest(cost, self.targets(tau))
 
-    def first_hits(self, cost: str, targets: Array) -> Array:
-        """Return the cost of each run up to its first checkpoint at or below a value; see `costs`.
+    def cheapest(self, cost: str, targets: Array) -> Array:
+        """Return the cost of each run up to the cheapest checkpoint at or below a value.
 
         Parameters
         ----------
         cost : str
         targets : ndarray, shape (I,)
-            The value of each instance.
+            The value of each instance; see `costs`.
         """
         if cost not in COSTS:
             raise unknown("cost", cost, COSTS)
-        first = (self.best > targets[:, None]).sum(axis=-1)
-        found: Array = np.take_along_axis(self.spent[cost], first[..., None], axis=-1)[..., 0]
-        return found
+        reached = self.values <= targets[:, None]
+        least: Array = np.where(reached, self.spent[cost], math.inf).min(axis=-1, initial=math.inf)
+        return least
 
 
 def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
@@ -212,29 +216,61 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
 
 
 @dataclass(frozen=True)
-class _Path:
-    """A finished run up to where it counts: the smallest value so far, and the costs."""
+class Path:
+    """A run that did not fail, up to where it counts.
+
+    Attributes
+    ----------
+    start : float
+        The value at its first checkpoint.
+    values : ndarray, shape (m,)
+        The value at each checkpoint; infinite where it does not keep a level.
+    spent : mapping
+        Each cost up to each checkpoint.
+    stopped : bool
+        Whether a target ended it.
+    """
 
     start: float
-    best: Array
+    values: Array
     spent: Mapping[str, Array]
     stopped: bool
 
+    @property
+    def lowest(self) -> float:
+        """The smallest value that it reached."""
+        return float(self.values.min())
 
-def _paths(entries: Sequence[SolverResult]) -> dict[tuple[str, str, int], _Path]:
+    def cheapest(self, cost: str, target: float) -> float:
+        """Return the least cost of a checkpoint at or below a value; infinite without any."""
+        return float(self.spent[cost][self.values <= target].min(initial=math.inf))
+
+
+def _paths(entries: Sequence[SolverResult]) -> dict[tuple[str, str, int], Path]:
     """Return the finished runs by solver, problem and seed."""
-    paths: dict[tuple[str, str, int], _Path] = {}
+    paths: dict[tuple[str, str, int], Path] = {}
     for entry in entries:
         for record in entry.records:
-            path = None if record.failed else _path(record, entry.level)
+            path = path_of(record, entry.level)
             if path is not None:
                 paths[entry.solver, entry.problem, record.seed] = path
     return paths
 
 
-def _path(record: Run, level: Level | None) -> _Path | None:
-    metric = record.target or record.problem.primary
-    values = read(record.trace, metric_of(metric))
+def path_of(record: Run, level: Level | None, metric: str = "") -> Path | None:
+    """Return a run up to where it counts; None where it failed, or nothing of it counts.
+
+    Parameters
+    ----------
+    record : Run
+    level : Level, optional
+        Only checkpoints that keep it count, or are no further from it than the end of the run.
+    metric : str
+        Where none is named, that of the run's target, or else the problem's primary metric.
+    """
+    if record.failed:
+        return None
+    values = read(record.trace, metric_of(metric or record.target or record.problem.primary))
     finite = np.isfinite(values)
     counts = finite & (read(record.trace, beyond) <= 0)
     values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
@@ -247,32 +283,30 @@ def _path(record: Run, level: Level | None) -> _Path | None:
         at_level = read(record.trace, lambda mark: mark.metrics.get(bound, math.inf))
         values = np.where(at_level <= max(level.most, at_level[-1]), values, math.inf)
     spent = {
-        cost: np.maximum(read(record.trace, value)[:end], UNITS[cost])
-        for cost, value in COSTS.items()
+        name: np.maximum(np.nan_to_num(read(record.trace, cost), nan=math.inf)[:end], cost.unit)
+        for name, cost in ALL_COSTS.items()
     }
-    stopped = record.stop.status is RunStatus.TARGET
-    return _Path(start, np.minimum.accumulate(values[:end]), spent, stopped)
+    return Path(start, values[:end], spent, record.stop.status is RunStatus.TARGET)
 
 
 def _stacked(
     solvers: Sequence[str],
     instances: Sequence[Instance],
-    paths: Mapping[tuple[str, str, int], _Path],
+    paths: Mapping[tuple[str, str, int], Path],
 ) -> tuple[Array, dict[str, Array]]:
-    """Return the values and costs of all runs in arrays, the last value repeated to the end."""
-    longest = max((len(path.best) for path in paths.values()), default=0)
-    shape = len(solvers), len(instances)
-    best = np.full((*shape, longest), math.inf)
-    spent = {cost: np.full((*shape, longest + 1), math.inf) for cost in COSTS}
+    """Return the values and costs of all runs in arrays, infinite after their ends."""
+    longest = max((len(path.values) for path in paths.values()), default=0)
+    shape = len(solvers), len(instances), longest
+    values = np.full(shape, math.inf)
+    spent = {cost: np.full(shape, math.inf) for cost in COSTS}
     row = {solver: i for i, solver in enumerate(solvers)}
     column = {instance: i for i, instance in enumerate(instances)}
     for (solver, problem, seed), path in paths.items():
         at = row[solver], column[problem, seed]
-        best[at] = path.best[-1]
-        best[at][: len(path.best)] = path.best
-        for cost, values in path.spent.items():
-            spent[cost][at][: len(values)] = values
-    return best, spent
+        values[at][: len(path.values)] = path.values
+        for cost, table in spent.items():
+            table[at][: len(path.values)] = path.spent[cost]
+    return values, spent
 
 
 def _whole(
@@ -287,22 +321,22 @@ def _whole(
             if (instance := (entry.problem, record.seed)) not in column:
                 continue
             for cost, value in COSTS.items():
-                spent = read(record.trace, value).max(initial=UNITS[cost])
+                spent = read(record.trace, value).max(initial=value.unit)
                 whole[cost][row[entry.solver], column[instance]] = spent
     return whole
 
 
 def _starts_and_lowest(
-    instances: Sequence[Instance], paths: Mapping[tuple[str, str, int], _Path]
+    instances: Sequence[Instance], paths: Mapping[tuple[str, str, int], Path]
 ) -> tuple[Array, Array]:
     """Return the value at the start of each instance, and the smallest one reached."""
-    groups: dict[Instance, list[_Path]] = {instance: [] for instance in instances}
+    groups: dict[Instance, list[Path]] = {instance: [] for instance in instances}
     for (_, problem, seed), path in paths.items():
         groups[problem, seed].append(path)
     start = [max((path.start for path in group), default=math.nan) for group in groups.values()]
     return np.array(start), np.array([_lowest(group) for group in groups.values()])
 
 
-def _lowest(paths: Sequence[_Path]) -> float:
-    stopped = [path.best[-1] for path in paths if path.stopped]
-    return float(max(stopped) if stopped else min((p.best[-1] for p in paths), default=math.nan))
+def _lowest(paths: Sequence[Path]) -> float:
+    stopped = [path.lowest for path in paths if path.stopped]
+    return max(stopped) if stopped else min((path.lowest for path in paths), default=math.nan)

@@ -1,23 +1,15 @@
-"""Values of a run: costs and metrics at its checkpoints and at its end."""
+"""Values of a run: metrics at its checkpoints and at its end."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread
-
-COSTS: Mapping[str, Callable[[Checkpoint], float]] = {
-    "samples": lambda mark: mark.work.samples,
-    "seconds": lambda mark: mark.seconds + mark.readout_seconds,
-    "flops": lambda mark: mark.work.flops,
-    "steps": lambda mark: mark.work.steps,
-}
-"""Costs up to a checkpoint, by name. Seconds are those of the solver's clock and those of reading
-this one solution off its state: the time at which a user could have had it."""
+from orthobench.stats.costs import COSTS
 
 
 def metric_of(name: str) -> Callable[[Checkpoint], float]:
@@ -60,3 +52,13 @@ def final_spread(
     missing = planned - len(records)
     median, low, high = spread([final(r, value) for r in records] + [math.inf] * missing)
     return float(median), float(low), float(high)
+
+
+__all__ = [
+    "COSTS",
+    "cost_or_metric",
+    "final",
+    "final_spread",
+    "metric_of",
+    "others_cost",
+]

@@ -44,6 +44,8 @@ class ArrayLibrary(ABC):
         The distribution that brings it, as pip names it.
     devices : tuple of str
         What may follow the colon of a place; the first is the default.
+    dtypes : tuple of str
+        The precisions that it computes in.
     compiles : bool
         Whether it compiles for each shape of arrays that it meets.
     """
@@ -51,6 +53,7 @@ class ArrayLibrary(ABC):
     package: ClassVar[str]
     distribution: ClassVar[str]
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
+    dtypes: ClassVar[tuple[str, ...]] = ("float64", "float32")
     compiles: ClassVar[bool] = False
 
     def missing(self, device: str) -> str | None:
@@ -125,6 +128,7 @@ class Torch(ArrayLibrary):
 
     package, distribution = "torch", "torch"
     devices = ("cpu", "cuda")
+    dtypes = ("float64", "float32", "bfloat16", "float16")
 
     def missing_device(self, device: str) -> str | None:
         """Return whether it has no CUDA device."""
@@ -139,7 +143,9 @@ class Torch(ArrayLibrary):
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
         """Return a copy on the host."""
-        return np.array(values.detach().cpu().numpy())
+        here = values.detach().cpu()
+        # NumPy has no bfloat16; float32 holds its values as they are
+        return np.array((here.float() if here.dtype == self.module.bfloat16 else here).numpy())
 
     def wait(self, values: Sequence[object], device: str) -> None:
         """Synchronize with the device."""
@@ -174,6 +180,7 @@ class Jax(ArrayLibrary):
 
     package, distribution = "jax", "jax"
     devices = ("cpu", "cuda")
+    dtypes = ("float64", "float32", "bfloat16", "float16")
     compiles = True
 
     @property
@@ -196,6 +203,11 @@ class Jax(ArrayLibrary):
         jax = self.module
         kind = dtype if values.dtype.kind == "f" else None
         return jax.device_put(np.array(values, dtype=kind), jax.devices(device)[0])
+
+    def to_numpy(self, values: Any) -> NDArray[np.generic]:
+        """Return a copy on the host; of bfloat16 in float32, which holds its values."""
+        found = np.array(values)
+        return found.astype(np.float32) if str(found.dtype) == "bfloat16" else found
 
     def wait(self, values: Sequence[object], device: str) -> None:
         """Wait for the arrays."""

@@ -1,14 +1,12 @@
-"""Peaks of memory that calls need, of the host and of a device."""
+"""Peaks of memory: what calls of a solver need at once, and what a process has had."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.places import Place
@@ -20,10 +18,16 @@ FORGET = Path("/proc/self/clear_refs")
 """What is written here has Linux forget the peak of a process."""
 
 
-class Peak(ABC):
+class Peak:
     """The most bytes that some calls had at once, beyond those that were there before them.
 
     What a call leaves behind counts in the next ones. What comes and goes between calls does not.
+    On the host it is the resident set of this process, in pages that were touched; glibc gives
+    back those that were freed before each count. On a device it is what torch has allocated.
+
+    Parameters
+    ----------
+    place : Place
 
     Attributes
     ----------
@@ -31,40 +35,15 @@ class Peak(ABC):
         Bytes, so far.
     """
 
-    def __init__(self) -> None:
-        self.value = 0.0
-        self._before = self._kept = 0
-
-    def begin(self) -> None:
-        """Begin a call."""
-        self._before = self.restart()
-
-    def end(self, keeps: bool = True) -> None:
-        """End a call; `keeps` says whether what it leaves behind stays."""
-        top, after = self.read()
-        self.value = max(self.value, float(self._kept + top - self._before))
-        self._kept = max(0, self._kept + keeps * (after - self._before))
-
-    @abstractmethod
-    def restart(self) -> int:
-        """Forget the peak so far; return the bytes in use."""
-
-    @abstractmethod
-    def read(self) -> tuple[int, int]:
-        """Return the peak of the bytes in use since `restart`, and those in use now."""
-
-
-class HostPeak(Peak):
-    """Peak of the memory of this process, in pages that were touched: its resident set.
-
-    Allocators keep pages that were freed and hand them out again, which no count of pages shows;
-    glibc gives them back when it is told to, before each count.
-    """
+    def __init__(self, place: Place) -> None:
+        self._device, self.value, self._kept = place.device != "cpu", 0.0, 0
 
     @staticmethod
-    def missing() -> str | None:
-        """Return why it cannot be measured here, or None."""
-        if sys.platform != "linux" or _trim() is None:
+    def missing(place: Place) -> str | None:
+        """Return why the peak of what runs at a place cannot be measured here, or None."""
+        if place.device != "cpu":
+            return None if place.library == "torch" else "of devices only that of torch is known"
+        if sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "malloc_trim"):
             return "the peak of a process's memory is known on Linux with glibc only"
         try:
             _forget()
@@ -72,78 +51,30 @@ class HostPeak(Peak):
             return f"Linux does not let a process reset its peak here ({error})"
         return None
 
-    def restart(self) -> int:
-        """Forget the peak so far; return the bytes in use."""
-        now = self.read()[1]
-        _forget()
-        return now
+    @contextmanager
+    def measuring(self, keeps: bool = True) -> Iterator[None]:
+        """Count what happens meanwhile; `keeps` says whether what it leaves behind stays."""
+        _, before = self._read()
+        self._restart()
+        yield
+        top, after = self._read()
+        self.value = max(self.value, float(self._kept + top - before))
+        self._kept = max(0, self._kept + keeps * (after - before))
 
-    def read(self) -> tuple[int, int]:
-        """Return the peak of the bytes in use since `restart`, and those in use now."""
-        top = _status("VmHWM")
-        trim = _trim()
-        if trim is not None:
-            trim(0)
-        return top, _status("VmRSS")
+    def _restart(self) -> None:
+        if self._device:
+            LIBRARIES["torch"].module.cuda.reset_peak_memory_stats()
+        else:
+            _forget()
 
-
-class TorchPeak(Peak):
-    """Peak of the bytes of tensors on a CUDA device, as torch's allocator counts them."""
-
-    def restart(self) -> int:
-        """Forget the peak so far; return the bytes in use."""
-        cuda = LIBRARIES["torch"].module.cuda
-        cuda.reset_peak_memory_stats()
-        return int(cuda.memory_allocated())
-
-    def read(self) -> tuple[int, int]:
-        """Return the peak of the bytes in use since `restart`, and those in use now."""
-        cuda = LIBRARIES["torch"].module.cuda
-        return int(cuda.max_memory_allocated()), int(cuda.memory_allocated())
-
-
-class JaxPeak(Peak):
-    """Peak of the bytes of arrays on a CUDA device, as jax's allocator counts them.
-
-    It forgets no peak: where an earlier one was higher, such as that of the warm-up, it is that.
-    """
-
-    def restart(self) -> int:
-        """Return the bytes in use."""
-        return self.read()[1]
-
-    def read(self) -> tuple[int, int]:
+    def _read(self) -> tuple[int, int]:
         """Return the peak of the bytes in use, and those in use now."""
-        stats = LIBRARIES["jax"].module.devices("cuda")[0].memory_stats()
-        return int(stats["peak_bytes_in_use"]), int(stats["bytes_in_use"])
-
-
-class CuPyPeak(Peak):
-    """Peak of the bytes that cupy's pool holds: it gives none back before it is told to."""
-
-    def restart(self) -> int:
-        """Give free blocks back; return the bytes that are left."""
-        pool = self._pool
-        pool.free_all_blocks()
-        return int(pool.total_bytes())
-
-    def read(self) -> tuple[int, int]:
-        """Return the bytes that it holds, and those of them that are in use."""
-        top = int(self._pool.total_bytes())
-        return top, self.restart()
-
-    @property
-    def _pool(self) -> Any:
-        return LIBRARIES["cupy"].module.get_default_memory_pool()
-
-
-DEVICE_PEAKS: dict[str, type[Peak]] = {"torch": TorchPeak, "jax": JaxPeak, "cupy": CuPyPeak}
-"""The peaks of devices, by array library."""
-
-
-def device_peak(place: Place) -> Peak | None:
-    """Return the peak of the device of a place; None where that is the host."""
-    return None if place.device == "cpu" else DEVICE_PEAKS[place.library]()
+        if self._device:
+            cuda = LIBRARIES["torch"].module.cuda
+            return int(cuda.max_memory_allocated()), int(cuda.memory_allocated())
+        top = _status("VmHWM")
+        ctypes.CDLL(None).malloc_trim(0)
+        return top, _status("VmRSS")
 
 
 def process_peak() -> int:
@@ -170,10 +101,6 @@ def _highest() -> int:
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _trim() -> Callable[[int], int] | None:
-    return getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 def _forget() -> None:

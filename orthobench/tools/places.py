@@ -21,10 +21,12 @@ from orthobench.tools.distributions import version
 MOST_WORKERS = 16
 """The most workers that are started for each processor."""
 
-DTYPES = ("float64", "float32")
+DTYPES = ("float64", "float32", "bfloat16", "float16")
 """The precisions; the first is the default."""
 
-TOLERANCES: Mapping[str, float] = {"float64": 1e-9, "float32": 2e-3}
+TOLERANCES: Mapping[str, float] = {
+    "float64": 1e-9, "float32": 2e-3, "bfloat16": 0.2, "float16": 0.05,
+}  # fmt: skip
 """Parts by which values of equal runs may differ on a GPU, by precision.
 
 Sums are in another order in each run, and steps amplify rounding as between array libraries."""
@@ -46,7 +48,7 @@ class Place:
     device : str
         ``"cpu"`` or ``"cuda"``.
     dtype : str
-        ``"float64"`` or ``"float32"``.
+        One of `DTYPES`; those of two bytes where the library has them.
     reduction : str
         ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``, where NumPy summarizes blocks of
         samples; empty where samples stream.
@@ -198,6 +200,6 @@ def place_of(text: str) -> Place:
     device, dtype = found["device"] or devices[0], found["dtype"] or DTYPES[0]
     if device not in devices:
         raise unknown(f"device of {library}", device, devices)
-    if dtype not in DTYPES:
-        raise unknown("precision", dtype, DTYPES)
+    if dtype not in LIBRARIES[library].dtypes:
+        raise unknown(f"precision of {library}", dtype, LIBRARIES[library].dtypes)
     return Place(library, device, dtype)

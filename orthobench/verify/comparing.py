@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.metering import METRICS
+from orthobench.harness.execution import PEAK
 from orthobench.harness.placement import TRANSFER, WARM_UP
 from orthobench.harness.reducing.costs import WORKER_METRICS
 from orthobench.harness.run import RATIO
@@ -33,7 +33,7 @@ ROUNDING: Mapping[str, float] = {"float64": 1e-12, "float32": 1e-5}
 OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.SUSPECT)
 """Endings that say something about a machine, and that another run need not repeat."""
 
-MEASURED = frozenset({TRANSFER, WARM_UP, *METRICS, *WORKER_METRICS})
+MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
 """Metrics that a machine decides, and that another run need not repeat."""
 
 

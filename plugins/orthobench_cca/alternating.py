@@ -73,7 +73,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "cca-als"
-    needs: ClassVar[type[PairsOracle]] = PairsOracle
     source: ClassVar[str] = "Golub and Zha 1995, section 4"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AlternatingState:

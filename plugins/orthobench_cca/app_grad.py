@@ -68,7 +68,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     batch: int = parameter(100, help="pairs a step, at least k", low=1)
 
     name: ClassVar[str] = "cca-appgrad"
-    needs: ClassVar[type[PairsOracle]] = PairsOracle
     source: ClassVar[str] = "Ma, Lu and Foster 2015"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AppGradState:

@@ -45,7 +45,6 @@ class Exact(Solver[PairsOracle, ExactState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "cca-exact"
-    needs: ClassVar[type[PairsOracle]] = PairsOracle
     source: ClassVar[str] = "Hotelling 1936"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> ExactState:

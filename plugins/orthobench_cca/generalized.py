@@ -28,7 +28,6 @@ class PencilSolver(Solver[PencilOracle, PencilState]):
     """Base of the methods."""
 
     converges: ClassVar[bool] = True
-    needs: ClassVar[type[PencilOracle]] = PencilOracle
 
     def solution(self, state: PencilState) -> Solution:
         """Return X."""

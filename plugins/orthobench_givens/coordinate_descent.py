@@ -136,7 +136,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens"
-    needs: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 1"
 
     sampling: str = parameter("uniform", choices=SAMPLING, help="how pairs of columns are drawn")

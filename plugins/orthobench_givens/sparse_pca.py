@@ -103,7 +103,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens-sparse-pca"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 2"
     screens: ClassVar[bool] = True
 

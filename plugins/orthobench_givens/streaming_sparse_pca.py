@@ -67,7 +67,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     """
 
     name: ClassVar[str] = "givens-streaming-sparse-pca"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 5"
     batch = 1
 

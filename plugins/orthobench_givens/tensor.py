@@ -80,7 +80,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "givens-tensor"
-    needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = "Shalit and Chechik 2014, Algorithm 3"
 
     order: str = parameter(

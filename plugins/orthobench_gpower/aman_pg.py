@@ -113,7 +113,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
 
     name: ClassVar[str] = "aman-pg"
     source: ClassVar[str] = "Chen, Ma, Xue and Zou 2020, Algorithm 1"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> AManPGState:

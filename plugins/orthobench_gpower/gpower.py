@@ -123,7 +123,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "gpower"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     source: ClassVar[str] = "Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 2 to 6"
 
     penalty: str = parameter("l1", help="penalty on the loadings", choices=("l1", "l0"))

@@ -106,7 +106,6 @@ class TPower(Solver[SparsePCAOracle, TPowerState]):
 
     name: ClassVar[str] = "tpower"
     source: ClassVar[str] = "Yuan and Zhang 2013, Algorithm 1"
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:

@@ -69,7 +69,6 @@ class ArrayBatch(ArrayPeer[SampleOracle, ArrayBatchState]):
     After s samples solution, time and counts are those of one decomposition of them.
     """
 
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     reruns: ClassVar[bool] = True
     batch = 1
 

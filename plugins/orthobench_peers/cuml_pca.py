@@ -124,7 +124,6 @@ class CumlIncrementalPCA(ArrayPeer[SampleOracle, CumlState]):
     on: str = place_parameter()
 
     name: ClassVar[str] = "cuml-incremental-pca"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     source: ClassVar[str] = "cuML: cuml.decomposition.IncrementalPCA"
     library: ClassVar[str] = "cupy"
     extra: ClassVar[str] = "cuml"

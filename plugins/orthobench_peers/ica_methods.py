@@ -37,8 +37,6 @@ def tolerance_parameter(default: float, of: str) -> Any:
 class Components(Rerun[ComponentsOracle]):
     """Base of methods with the contrast of fourth moments, re-run with growing ``max_iter``."""
 
-    needs: ClassVar[type[ComponentsOracle]] = ComponentsOracle
-
     tolerance: float
 
     def prepare(self, oracle: ComponentsOracle) -> tuple[Any, Solution, int]:

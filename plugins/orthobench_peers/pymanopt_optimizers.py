@@ -122,7 +122,6 @@ class Pymanopt(Rerun[ManifoldOracle]):
     each point of the trace has the time of its own run.
     """
 
-    needs: ClassVar[type[ManifoldOracle]] = ManifoldOracle
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     start: str

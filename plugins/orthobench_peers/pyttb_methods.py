@@ -166,7 +166,6 @@ class PyttbCPALS(Rerun[TensorOracle]):
     tolerance: float = parameter(1e-12, help="change of the fit to end at", low=0.0)
 
     name: ClassVar[str] = "pyttb-cp-als"
-    needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = "pyttb: pyttb.cp_als"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 

@@ -147,7 +147,6 @@ class Batch(Peer[SampleOracle, BatchState]):
     moment is not centred.
     """
 
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     reruns: ClassVar[bool] = True
     batch = 1
 

@@ -132,7 +132,6 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     )
 
     name: ClassVar[str] = "sklearn-incremental-pca"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     source: ClassVar[str] = "scikit-learn: sklearn.decomposition.IncrementalPCA"
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 

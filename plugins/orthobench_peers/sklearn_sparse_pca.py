@@ -20,7 +20,6 @@ UNIT = "the norm of the longest row of the data, from which on all loadings are 
 class Sparse(Rerun[SparsePCAOracle]):
     """Base of scikit-learn's sparse PCA: re-run with as many iterations as there are steps."""
 
-    needs: ClassVar[type[SparsePCAOracle]] = SparsePCAOracle
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     gamma: float

@@ -54,7 +54,6 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
     restarts: int = parameter(10, help="starts for each factor", low=1)
 
     name: ClassVar[str] = "tensorly-power-iteration"
-    needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = "TensorLy: tensorly.decomposition.symmetric_parafac_power_iteration"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 

@@ -48,7 +48,6 @@ def momentum_parameter() -> Any:
 class TorchPeer(Peer[StiefelOracle, TorchState]):
     """Base of optimizers of torch, which get the gradient of the oracle and never converge."""
 
-    needs: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
     extra: ClassVar[str] = "peers-torch"
 
     batch: int

@@ -111,7 +111,6 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     """
 
     converges: ClassVar[bool] = True
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why not: another oracle, too large a tensor, or a missing library."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +67,6 @@ class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, St
 
     A stack is one point: its matrices have the same step, and the run ends for all of them at once.
     """
-
-    needs: ClassVar[type[ProductOracle]] = ProductOracle  # type: ignore[type-abstract]
 
     def advance(self, oracle: ProductOracle, state: Any, count: int) -> None:
         """Do `count` steps, or fewer where the run ends."""

@@ -87,7 +87,6 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     """
 
     name: ClassVar[str] = "wen-yin"
-    needs: ClassVar[type[StiefelOracle]] = StiefelOracle  # type: ignore[type-abstract]
     converges: ClassVar[bool] = True
     source: ClassVar[str] = "Wen and Yin 2013, Algorithm 2"
 

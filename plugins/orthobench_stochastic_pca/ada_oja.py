@@ -68,7 +68,6 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
 
     name: ClassVar[str] = "ada-oja"
     source: ClassVar[str] = "Henriksen and Ward 2019, Algorithm 2"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> AdaOjaState:
         """Start at ``oracle.start``."""

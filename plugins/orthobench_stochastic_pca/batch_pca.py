@@ -82,7 +82,6 @@ class BatchPCA(
 
     name: ClassVar[str] = "batch-pca"
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 2"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:

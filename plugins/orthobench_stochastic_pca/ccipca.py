@@ -70,7 +70,6 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
 
     name: ClassVar[str] = "ccipca"
     source: ClassVar[str] = "Weng, Zhang and Hwang 2003, Algorithm 1"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CCIPCAState:

@@ -99,7 +99,6 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
 
     name: ClassVar[str] = "frequent-directions"
     source: ClassVar[str] = "Ghashami, Liberty, Phillips and Woodruff 2016"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     merge_error: ClassVar[float] = 0.2
     batch = 1
 

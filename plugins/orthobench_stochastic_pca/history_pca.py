@@ -67,7 +67,6 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
 
     name: ClassVar[str] = "history-pca"
     source: ClassVar[str] = "Yang, Hsieh and Wang 2018"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> HistoryState:
         """Start at ``oracle.start``, with an empty summary."""

@@ -114,7 +114,6 @@ class Randomized(
     tolerance: float = parameter(1e-6, help="relative residual to end at", low=0.0)
     iterations: int = parameter(100, help="most products with the second moment", low=1)
 
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     reruns: ClassVar[bool] = True
     readings: ClassVar[float] = inf
     batch = 1

@@ -73,7 +73,6 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
     batch = 1
 
     name: ClassVar[str] = "petrels"
-    needs: ClassVar[type[EntryOracle]] = EntryOracle
     source: ClassVar[str] = "Chi, Eldar and Calderbank 2013, Algorithm 1"
 
     def init(self, oracle: EntryOracle, rng: np.random.Generator) -> PETRELSState:

@@ -75,7 +75,6 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
     """
 
     block: ClassVar[int] = BLOCK
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     batch = 1
 
     @abstractmethod

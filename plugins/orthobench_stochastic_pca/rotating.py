@@ -67,7 +67,6 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
     (`flops_per_sample`). Elsewhere than in NumPy each sample takes products of its own.
     """
 
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     batch = 1
     angle: ClassVar[int]
 

@@ -100,7 +100,6 @@ class VRPCA(Solver[SampleOracle, VRState]):
 
     name: ClassVar[str] = "vr-pca"
     source: ClassVar[str] = "Shamir 2016, Algorithm 1"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> VRState:
         """Start at ``oracle.start``."""

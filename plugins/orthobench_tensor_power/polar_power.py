@@ -117,7 +117,6 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "polar-power"
-    needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = "Anandkumar et al. 2014, Algorithm 1, on all factors at once"
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> PolarPowerState:

@@ -97,7 +97,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "randomized-joint-diagonalization"
-    needs: ClassVar[type[AnyOrderOracle]] = AnyOrderOracle
     source: ClassVar[str] = "He and Kressner 2024, Algorithm 1, on the slices of a tensor"
 
     def init(self, oracle: AnyOrderOracle, rng: np.random.Generator) -> JointDiagonalizationState:

@@ -114,7 +114,6 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "subspace-power"
-    needs: ClassVar[type[AnyOrderOracle]] = AnyOrderOracle
     source: ClassVar[str] = "Kileel and Pereira 2019, Algorithm 1"
 
     def init(self, oracle: AnyOrderOracle, rng: np.random.Generator) -> SubspacePowerState:

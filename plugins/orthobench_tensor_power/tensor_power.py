@@ -124,7 +124,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
 
     converges: ClassVar[bool] = True
     name: ClassVar[str] = "tensor-power"
-    needs: ClassVar[type[TensorOracle]] = TensorOracle
     source: ClassVar[str] = (
         "Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1 (robust tensor power method)"
     )

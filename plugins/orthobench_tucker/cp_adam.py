@@ -150,7 +150,6 @@ class CPAdam(Solver[MomentStream, CPState]):
     epsilon: float = parameter(1e-8, help="added to the root mean square gradient", above=0.0)
 
     name: ClassVar[str] = "cp-adam"
-    needs: ClassVar[type[MomentStream]] = MomentStream
     source: ClassVar[str] = "Sherman and Kolda 2020, with Adam (Kingma and Ba 2015, Algorithm 1)"
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> CPState:

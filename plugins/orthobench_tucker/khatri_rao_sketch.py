@@ -101,7 +101,6 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
     batch: int = parameter(100, help="samples a step", low=1)
 
     name: ClassVar[str] = "khatri-rao-sketch"
-    needs: ClassVar[type[MomentStream]] = MomentStream
     source: ClassVar[str] = "Saibaba, Verma and Ballard 2025"
 
     def refuses(self, problem: AnyProblem) -> str | None:

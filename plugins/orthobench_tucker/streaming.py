@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +54,6 @@ class StreamingTucker(ArraySolver[MomentStream, StreamState]):
     Besides the batch they hold Q, a gradient and its sums: at most 3nr doubles.
     """
 
-    needs: ClassVar[type[MomentStream]] = MomentStream
     batch: int
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:

@@ -24,7 +24,6 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
     """
 
     converges: ClassVar[bool] = True
-    needs: ClassVar[type[SymmetricTensorOracle]] = SymmetricTensorOracle  # type: ignore[type-abstract]
 
     form: str = "explicit"
     start: str = "random"

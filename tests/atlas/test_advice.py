@@ -8,15 +8,13 @@ import pytest
 from orthobench.atlas import advice
 from orthobench.atlas.advice import (
     NEAR,
-    TOLERANCE,
     about,
     advise,
-    close,
     difference,
-    favourites,
     features_in,
     hits,
 )
+from orthobench.atlas.choice import TOLERANCE, close, favourites
 from orthobench.atlas.features import Features
 from orthobench.atlas.regimes import LOWEST, compared, cost
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.atlas.advice import TOLERANCE
+from orthobench.atlas.choice import TOLERANCE
 from orthobench.atlas.consult import SHIPPED, on_data, opened
 from orthobench.contract.parameters import parameters_of
 from orthobench.registry.plugins import catalogue

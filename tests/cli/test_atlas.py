@@ -36,8 +36,7 @@ def test_a_store_becomes_a_site_with_a_report(store, tmp_path):
     assert (tmp_path / "site" / "report-small" / "index.html").is_file()
     first = table.read(tmp_path / "site" / "atlas.parquet")
     assert {row.d for row in first.rows} == {8}
-    again = call(store, "--out", tmp_path / "site", "--no-reports",
-                 "--previous", tmp_path / "site" / "atlas.parquet")  # fmt: skip
+    again = call(store, "--out", tmp_path / "site", "--no-reports")
     assert again.exit_code == 0
     assert not (tmp_path / "site" / "report-small").exists()
 
@@ -58,6 +57,3 @@ def test_foreign_folders_and_files_are_refused(store, tmp_path):
     result = call(store, "--out", tmp_path / "mine")
     assert result.exit_code == 2
     assert "notes.txt" in result.output
-    result = call(store, "--out", tmp_path / "site", "--previous", store)
-    assert result.exit_code == 2
-    assert "no atlas" in result.output or "damaged" in result.output

@@ -49,7 +49,6 @@ class Summing(ArraySolver[SampleOracle, Sum]):
     """Adds up samples."""
 
     name: ClassVar[str] = "summing"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     batch = 1
 
     def init(self, oracle, rng):

@@ -1,89 +1,170 @@
-"""A key changes with the code that its cell reaches, and with no other."""
+"""A key changes with what the code and the files mean that its cell reaches, and with no other."""
 
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
 import orthobench as ob
-from orthobench.harness import source_digests
+from orthobench.harness import parsed_code, source_digests
 
 FILES = {
     "__init__.py": "from somebody.alpha import Alpha\nfrom somebody.beta import Beta\n",
-    "base.py": "from orthobench.contract import Problem\n",
-    "alpha.py": "from somebody.base import Problem\nclass Alpha: pass\n",
-    "beta.py": "from . import base, kernels\nclass Beta: pass\n",
-    "kernels/__init__.py": "def fast():\n    from .inner import loop\n",
-    "kernels/inner.py": "loop = 1\n",
+    "base.py": "from orthobench.contract import Problem\nLIMIT = 3\n",
+    "alpha.py": "from somebody.base import Problem\nclass Alpha(Problem): pass\n",
+    "beta.py": "from . import base, kernels\nclass Beta(base.Problem): go = kernels.fast\n",
+    "kernels/__init__.py": "def fast():\n    from .inner import loop\n    return loop\n",
+    "kernels/inner.py": 'def loop(x: int) -> int:\n    """Return it."""\n    return x + 1  # one\n',
     "unused.py": "import orthobench.report\n",
+    "data/table.csv": "1,2\n",
+    "suite.toml": "seeds = 1\n",
 }
 BELOW = {"_version", "contract", "errors", "families", "tools"}
-CACHED = (
-    source_digests.digests,
-    source_digests.reached,
-    source_digests.imports,
-    source_digests.file_of,
-    source_digests._root,
-    source_digests._modules_of,
-)
+CACHED = [value for value in vars(source_digests).values() if hasattr(value, "cache_clear")]
+SOLVER = type("Solver", (), {"__module__": "builtins"})
 
 
 def clear_caches():
-    for function in CACHED:
+    for function in (*CACHED, parsed_code._cache):
         function.cache_clear()
 
 
 @pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    """A function that touches a file of a plugin, and returns the classes whose digests changed."""
+def folder(tmp_path, monkeypatch):
+    """The folder of a plugin."""
     folder = tmp_path / "somebody"
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    clear_caches()
+    yield folder
+    clear_caches()
+
+
+@pytest.fixture
+def changed(folder):
+    """A function that returns the classes of the plugin whose digests change by what it calls."""
     made = [
         type(name, (), {"__module__": f"somebody.{name.lower()}"}) for name in ("Alpha", "Beta")
     ]
-    clear_caches()
 
-    def touched(name):
-        before = [source_digests.digests(cls) for cls in made]
-        with (folder / name).open("a") as file:
-            file.write("# more\n")
+    def of(change):
+        before = [source_digests.digests(cls, SOLVER) for cls in made]
+        change()
         clear_caches()
         pairs = zip(made, before, strict=True)
-        return {cls.__name__ for cls, old in pairs if source_digests.digests(cls) != old}
+        return {cls.__name__ for cls, old in pairs if source_digests.digests(cls, SOLVER) != old}
 
-    yield touched
-    clear_caches()
+    return of
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
 
 
 @pytest.mark.parametrize(
-    ("file", "changed"),
+    ("file", "old", "new", "expected"),
     [
-        ("alpha.py", {"Alpha"}),
-        ("beta.py", {"Beta"}),
-        ("base.py", {"Alpha", "Beta"}),
-        ("kernels/inner.py", {"Beta"}),
-        ("kernels/__init__.py", {"Beta"}),
-        ("unused.py", set()),
-        ("__init__.py", set()),
+        ("alpha.py", "pass", "x = 1", {"Alpha"}),
+        ("beta.py", "go", "come", {"Beta"}),
+        ("base.py", "LIMIT = 3", "LIMIT = 4", {"Alpha", "Beta"}),
+        ("kernels/inner.py", "x + 1", "x + 2", {"Beta"}),
+        ("kernels/__init__.py", "return loop", "return loop()", {"Beta"}),
+        ("unused.py", "report", "stats", set()),
+        ("__init__.py", "Alpha\n", "Alpha as A\n", set()),
+        ("data/table.csv", "1,2", "1,3", {"Alpha", "Beta"}),
+        ("suite.toml", "1", "2", set()),
+        ("kernels/inner.py", "Return it.", "Return what it is.", set()),
+        ("kernels/inner.py", "# one", "# another", set()),
+        ("kernels/inner.py", "x: int", "x: float", set()),
+        ("kernels/inner.py", "-> int", "", set()),
+        ("kernels/inner.py", "x + 1", "(x  +  1)", set()),
     ],
 )
-def test_touching_a_file_changes_those_that_reach_it(plugin, file, changed):
-    assert plugin(file) == changed
-    assert "somebody" not in sys.modules or file != "alpha.py"  # parsed, never imported
+def test_what_a_change_means_changes_those_that_reach_it(changed, folder, file, old, new, expected):
+    assert changed(lambda: edit(folder / file, old, new)) == expected
+
+
+def test_the_name_of_a_file_means_nothing(changed, folder):
+    def rename():
+        (folder / "base.py").rename(folder / "foundation.py")
+        edit(folder / "alpha.py", "somebody.base", "somebody.foundation")
+        edit(folder / "beta.py", "import base, kernels", "import foundation, nuclei")
+        edit(folder / "beta.py", "base.Problem", "foundation.Problem")
+        edit(folder / "beta.py", "kernels.fast", "nuclei.fast")
+        (folder / "kernels" / "inner.py").rename(folder / "kernels" / "core.py")
+        edit(folder / "kernels" / "__init__.py", ".inner", ".core")
+        (folder / "kernels").rename(folder / "nuclei")
+
+    assert changed(rename) == set()
+
+
+def test_the_same_name_from_another_module_is_another_code(changed, folder):
+    (folder / "first.py").write_text("def f(): return 1\n")
+    (folder / "second.py").write_text("def f(): return 2\n")
+    (folder / "alpha.py").write_text("from .first import f\nfrom .second import f as g\nf(g)\n")
+    swapped = "from .second import f\nfrom .first import f as g\nf(g)\n"
+    assert changed(lambda: (folder / "alpha.py").write_text(swapped)) == {"Alpha"}
+
+
+def test_a_rebuilt_library_changes_all_of_its_package(changed, folder):
+    (folder / "fast.so").write_bytes(b"half")
+    assert changed(lambda: (folder / "fast.so").write_bytes(b"whole")) == {"Alpha", "Beta"}
+
+
+def test_files_elsewhere_count_where_a_class_names_them(folder, tmp_path):
+    (tmp_path / "build").mkdir()
+    library = tmp_path / "build" / "fast.so"
+    for pattern in ("../build/*.so", str(library)):
+        cls = type("Solver", (), {"__module__": "somebody.alpha", "files": (pattern,)})
+        library.write_bytes(b"half")
+        clear_caches()
+        old = source_digests.digests(SOLVER, cls)["solver"]
+        library.write_bytes(b"whole")
+        clear_caches()
+        assert source_digests.digests(SOLVER, cls)["solver"] != old
+        assert source_digests.changed_files(cls, old) == ["fast.so"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says which libraries are loaded")
+def test_a_loaded_library_that_no_digest_knows_is_a_warning(folder, tmp_path):
+    import _ctypes
+    import ctypes
+
+    if not str(getattr(_ctypes, "__file__", "")).endswith(".so"):
+        pytest.skip("no shared library to copy")
+    library = Path(shutil.copy(_ctypes.__file__, tmp_path / "elsewhere.so"))
+    handle = ctypes.CDLL(str(library))
+    try:
+        with pytest.warns(UserWarning, match=r"elsewhere\.so is loaded"):
+            source_digests.warn_of_libraries(SOLVER)
+        named = type("Named", (), {"__module__": "somebody.alpha", "files": (str(library),)})
+        assert library not in source_digests.undigested_libraries(named)
+    finally:
+        _ctypes.dlclose(handle._handle)
+
+
+def test_what_was_parsed_is_parsed_again_once_it_changed(folder):
+    path = folder / "alpha.py"
+    first = parsed_code.parsed(path, "somebody").digest
+    parsed_code.save()
+    parsed_code._cache.cache_clear()
+    assert parsed_code._cache()._files  # from the file
+    assert parsed_code.parsed(path, "somebody").digest == first
+    edit(path, "pass", "x = 1")
+    assert parsed_code.parsed(path, "somebody").digest != first
 
 
 @pytest.mark.wide
-def test_what_imports_by_computed_names_depends_on_its_whole_package(plugin, tmp_path):
-    (tmp_path / "somebody" / "alpha.py").write_text("from importlib import import_module\n")
+def test_what_imports_by_computed_names_depends_on_its_whole_package(changed, folder):
+    (folder / "alpha.py").write_text("from importlib import import_module\nimport_module(x)\n")
     clear_caches()
-    assert plugin("unused.py") == set()
-    (tmp_path / "somebody" / "alpha.py").write_text(
-        "import importlib\nimportlib.import_module(x)\n"
-    )
-    clear_caches()
-    assert plugin("unused.py") == {"Alpha"}
+    assert changed(lambda: edit(folder / "unused.py", "report", "stats")) == {"Alpha"}
 
 
 def test_import_orthobench_reaches_all_makers_of_instances():
@@ -93,13 +174,15 @@ def test_import_orthobench_reaches_all_makers_of_instances():
     } <= source_digests.reached("orthobench")
 
 
+def test_the_modules_that_each_run_goes_through_are_there():
+    for name in source_digests.HARNESS:
+        assert source_digests.file_of(f"orthobench.{name}")
+
+
 def test_no_key_depends_on_the_report_the_store_or_the_command_line():
     catalogue = ob.catalogue()
     provided = [*catalogue.solvers.values(), *catalogue.problems.values()]
-    homes = {one.item.__module__ for one in provided}
-    core = {m.split(".")[1] for m in source_digests.reached(source_digests.RUN)}
-    assert core == {"contract", "errors", "harness", "tools"}
-    for home in homes:
+    for home in {one.item.__module__ for one in provided}:
         found = {m for m in source_digests.reached(home) if m.startswith("orthobench.")}
         assert {m.split(".")[1] for m in found} <= BELOW
         assert home in source_digests.reached(home)
@@ -113,7 +196,8 @@ def test_a_problem_does_not_depend_on_the_problem_next_door():
     assert "orthobench.families.second_moments" in digits
 
 
-def test_a_class_without_a_file_is_known_by_its_module():
-    found = source_digests.digests(int)
-    assert list(found) == ["orthobench", "builtins"]
-    assert found["orthobench"] == source_digests.digests()["orthobench"]
+def test_a_class_without_a_file_has_the_code_of_the_core():
+    found = source_digests.digests(int, SOLVER)
+    assert list(found) == ["orthobench", "problem", "solver"]
+    assert found["orthobench"]
+    assert found["problem"] == found["solver"] == ""

@@ -38,6 +38,7 @@ PLUGINS = (
     "givens",
     "gpower",
     "peers",
+    "polar",
     "stiefel",
     "stochastic-pca",
     "tensor-power",

@@ -248,7 +248,6 @@ class Curious(ArraySolver[SampleOracle, Basis]):
     """Looks at each sample before it goes on."""
 
     name: ClassVar[str] = "curious"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     batch = 1
 
     def init(self, oracle, rng):

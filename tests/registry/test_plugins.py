@@ -1,9 +1,7 @@
 import re
 import sys
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import EntryPoint
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -13,7 +11,7 @@ import pytest
 from orthobench.contract import hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
-from orthobench.registry import moved, plugins
+from orthobench.registry import plugins
 from orthobench.registry.plugin_checks import PluginError
 from orthobench.registry.plugins import Plugin, Registry
 
@@ -92,31 +90,6 @@ def test_a_broken_plugin_is_named_with_the_line(tmp_path, monkeypatch, install, 
     assert registry.broken["bad"].removeprefix("plugin 'bad': ") == said.format(file)
     assert not registry.plugins
     sys.modules.pop("fragile", None)
-
-
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        ("from orthobench.solver import Solver", "orthobench.solver has moved: import from"),
-        ("from orthobench.families.gmm import spread", "orthobench.families.gmm has moved"),
-        ("from orthobench import flops", "orthobench.flops has moved"),
-    ],
-)
-def test_a_plugin_with_old_paths_gets_the_new_ones(tmp_path, monkeypatch, install, source, said):
-    (tmp_path / "outdated.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
-    registry = install(EntryPoint("old", "outdated", "orthobench"))
-    assert said in registry.broken["old"]
-
-
-def test_every_old_module_is_gone_and_its_new_home_is_there():
-    for old, home in moved.NOW.items():
-        assert find_spec(f"orthobench.{home}")
-        with pytest.raises(ImportError) as caught:
-            import_module(f"orthobench.{old}")
-        assert moved.hint(caught.value).endswith(home)
-    assert not moved.hint(ImportError("no module", name="numpy"))
-    assert not moved.hint(ValueError())
 
 
 def test_a_duplicate_name_names_both_parties_and_own_methods_stay(toys, install):

@@ -46,7 +46,7 @@ def test_regimes_have_different_winners(runs):
     assert found["Least time"].sure.endswith("8 seeds, 1 problem.")
 
 
-def test_the_factor_is_the_median_ratio_of_first_hits(runs):
+def test_the_factor_is_the_median_ratio_of_cheapest(runs):
     found = answered(
         [*falling(runs, "a", 0.5, 1.0, seeds=8), *falling(runs, "b", 0.7, 1.0, seeds=8)]
     )

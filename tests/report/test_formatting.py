@@ -34,8 +34,8 @@ def test_numbers(value, text):
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("gap", 2.5e6, "2.50e6"), ("peak_host_bytes", 2.5 * 2**20, "2.5 MiB"),
-        ("transfer_seconds", 0.0123, "12.3 ms"), ("peak_host_bytes", math.nan, "-"),
+        ("gap", 2.5e6, "2.50e6"), ("peak_bytes", 2.5 * 2**20, "2.5 MiB"),
+        ("transfer_seconds", 0.0123, "12.3 ms"), ("peak_bytes", math.nan, "-"),
     ],
 )  # fmt: skip
 def test_metrics_have_the_unit_of_their_name(name, value, text):

@@ -63,7 +63,6 @@ class PowerSteps(SummarySolver[SampleOracle, State, Sums]):
     slow: float = parameter(0.0, help="seconds that a block takes more in the first process")
 
     name: ClassVar[str] = "power-steps"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
 
     @property
     def passes(self):

@@ -40,7 +40,6 @@ class PlainOja(Solver[SampleOracle, PlainState]):
     """U <- orth(U + eta x x'U), in plain NumPy: it passes."""
 
     name: ClassVar[str] = "plain-oja"
-    needs: ClassVar[type[Oracle]] = SampleOracle
     batch = 1
     eta: float = parameter(0.1, above=0, help="step size")
 
@@ -366,7 +365,6 @@ class FormedOracle(Oracle):
 @dataclass(frozen=True)
 class LooksTwice(Solver[FormedOracle, PlainState]):
     name: ClassVar[str] = "looks-twice"
-    needs: ClassVar[type[Oracle]] = FormedOracle
     forming: int = parameter(1000, help="flops counted for the matrix", low=0)
 
     def init(self, oracle, rng):

@@ -30,7 +30,6 @@ class PlainPower(SummarySolver[SampleOracle, State, Sums]):
     """Two power steps on the second moment of all rows: it passes."""
 
     name: ClassVar[str] = "plain-power"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     passes = 2
 
     def init(self, oracle, rng):

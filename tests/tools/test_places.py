@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from orthobench.errors import UsageError
 from orthobench.tools.array_libraries import LIBRARIES
-from orthobench.tools.places import DEFAULT, DTYPES, Place, place_of
+from orthobench.tools.places import DEFAULT, Place, place_of
 
 PLACES = st.sampled_from(sorted(LIBRARIES)).flatmap(
     lambda library: st.builds(
         Place,
         st.just(library),
         st.sampled_from(LIBRARIES[library].devices),
-        st.sampled_from(DTYPES),
+        st.sampled_from(LIBRARIES[library].dtypes),
     )
 )
 
@@ -75,7 +75,7 @@ def test_workers_need_what_makes_their_key(monkeypatch):
         ("tensorflow", "unknown array library 'tensorflow'"),
         ("torch:gpu", "unknown device of torch 'gpu'"),
         ("numpy:cuda", "unknown device of numpy 'cuda'"),
-        ("torch/float16", "unknown precision 'float16'; did you mean 'float64' or 'float32'"),
+        ("numpy/float16", "unknown precision of numpy 'float16'; did you mean 'float64' or"),
     ],
 )
 def test_other_texts_are_refused(text, message):
@@ -84,7 +84,7 @@ def test_other_texts_are_refused(text, message):
 
 
 @pytest.mark.parametrize("on", marked(*LIBRARIES, "torch:cuda", "jax:cuda"))
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_arrays_come_back_as_they_went(on, dtype):
     place = replace(place_of(on), dtype=dtype)
     if why := place.missing():

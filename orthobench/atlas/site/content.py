@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from orthobench.atlas.advice import favourites
-from orthobench.atlas.answers import AtlasAnswer, answers, costs
-from orthobench.atlas.history import Change
+from orthobench.atlas.answers import AtlasAnswer, costs
+from orthobench.atlas.choice import favourites
 from orthobench.atlas.regimes import LOWEST, Compared, compared
-from orthobench.atlas.scaling import conditions
 from orthobench.atlas.site.names import page, slug
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.atlas.wording import COLUMNS
@@ -32,14 +30,12 @@ class Site:
     ----------
     atlas : Atlas
     answers : tuple of AtlasAnswer
-    history : tuple of Change
     reports : mapping
         The address of the report about each suite, where there is one.
     """
 
     atlas: Atlas
     answers: tuple[AtlasAnswer, ...]
-    history: tuple[Change, ...] = ()
     reports: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -62,11 +58,6 @@ class Site:
     def problems(self) -> dict[Contest, list[AtlasRow]]:
         """The rows of each problem, those withdrawn too."""
         return grouped(self.atlas.rows, lambda row: row.contest)
-
-    @cached_property
-    def conditions(self) -> dict[Contest, str]:
-        """What each problem has in common with those that differ in their sizes only."""
-        return conditions(self.atlas.rows)
 
     @cached_property
     def compared(self) -> dict[Contest, Compared]:
@@ -152,13 +143,6 @@ class Site:
 def _favourites(problems: Sequence[Compared]) -> list[tuple[str, str]]:
     named = [(solver, str(count)) for solver, count in favourites(problems)]
     return [*named[:-1], *((last, f"{count} of {len(problems)}") for last, count in named[-1:])]
-
-
-def site(
-    atlas: Atlas, history: Sequence[Change] = (), reports: Mapping[str, str] | None = None
-) -> Site:
-    """Return the content of the site of an atlas."""
-    return Site(atlas, tuple(answers(atlas)), tuple(history), reports or {})
 
 
 def family_page(family: str) -> str:

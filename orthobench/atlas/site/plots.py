@@ -47,7 +47,7 @@ def run_matrix(rows: Sequence[AtlasRow]) -> RunMatrix:
     instance = {one: i for i, one in enumerate(instances)}
     shape, count = (len(solver), len(instance)), len(SHARES) + 1
     best = np.full((*shape, count), math.inf)
-    spent = {cost: np.full((*shape, count + 1), math.inf) for cost in COSTS}
+    spent = {cost: np.full((*shape, count), math.inf) for cost in COSTS}
     whole = {cost: np.full(shape, math.nan) for cost in COSTS}
     start, lowest = (np.full(len(instance), math.nan) for _ in range(2))
     for row in rows:
@@ -56,10 +56,13 @@ def run_matrix(rows: Sequence[AtlasRow]) -> RunMatrix:
         for cost in COSTS:
             whole[cost][s, i] = getattr(row, cost)
         if not row.failed:
-            targets = (row.lowest + share * (row.start - row.lowest) for share in SHARES)
+            targets = (
+                row.lowest + share * (row.start - row.lowest) if math.isfinite(to) else math.inf
+                for share, to in zip(SHARES, row.seconds_to, strict=True)
+            )
             best[s, i] = [*targets, row.value]
             for cost in COSTS:
-                spent[cost][s, i, :count] = [*getattr(row, f"{cost}_to"), getattr(row, cost)]
+                spent[cost][s, i] = [*getattr(row, f"{cost}_to"), getattr(row, cost)]
     there = {(row.solver, _problem(row)) for row in rows}
     problems = dict.fromkeys(problem for problem, _ in instance)
     failed = Counter(row.solver for row in rows if row.failed)

@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from orthobench._version import __version__
 from orthobench.atlas import table
 from orthobench.atlas.answers import answers
-from orthobench.atlas.history import as_values, history
-from orthobench.atlas.site import growth, tables
+from orthobench.atlas.site import tables
 from orthobench.atlas.site.content import (
     Contest,
     Site,
@@ -40,7 +38,6 @@ from orthobench.report.page.write import SCRIPTS, environment, scripted
 from orthobench.report.page.write import resource as of_report
 from orthobench.report.style import REFERENCES
 from orthobench.results.tiers import WITHDRAWN
-from orthobench.tools.collections import grouped
 from orthobench.tools.files import make_folder, refuse_link
 
 if TYPE_CHECKING:
@@ -64,7 +61,6 @@ TIER_TEXTS = {
 def write_site(
     atlas: Atlas,
     folder: Path,
-    previous: Atlas | None = None,
     reports: Mapping[str, Path] | None = None,
 ) -> Path:
     """Write the site of an atlas, and the atlas itself; all of it or nothing.
@@ -76,8 +72,6 @@ def write_site(
     atlas : Atlas
     folder : Path
         Does not exist, is empty, or has a site and nothing else: that is replaced.
-    previous : Atlas, optional
-        The atlas before, to say which answers changed.
     reports : mapping, optional
         The folder of the report about each suite; the site gets a copy.
 
@@ -93,11 +87,8 @@ def write_site(
     """
     refuse_foreign(folder)
     atlas = table.rounded(atlas)  # so that pages say what is computed from the file
-    found = answers(atlas)
-    changes = history(atlas, found, previous)
-    atlas = replace(atlas, about={**atlas.about, "history": as_values(changes)})
     copied = {suite: f"report-{slug(suite)}/index.html" for suite in reports or {}}
-    site = Site(atlas, tuple(found), tuple(changes), copied)
+    site = Site(atlas, tuple(answers(atlas)), copied)
     make_folder(folder.parent, "the site")
     with tempfile.TemporaryDirectory(prefix=".orthobench-", dir=folder.parent) as there:
         part = Path(there) / "site"
@@ -170,7 +161,6 @@ def _files(site: Site) -> Iterator[tuple[str, str]]:
     pages = _Pages(site)
     yield "atlas.css", pages.style()
     yield "index.html", pages.index()
-    yield "history.html", pages.render("history.html", "History of the answers")
     for family in site.families:
         yield family_page(family), pages.family(family)
     for solver in site.solvers:
@@ -225,9 +215,7 @@ class _Pages:
             "family.html", family, trail="family", own=site.of_family(family),
             silent=site.silent(family),
             standings=standings, problems=problems, plots=drawn,
-            growths=growth.growths(counted), keys=list(styles),
-            fits=list(growth.fits(counted, site.conditions)),
-            hidden=growth.hidden(counted, site.conditions),
+            keys=list(styles),
             matrix=[
                 (c, [tables.cell(site.compared.get(c), one.solver) for one in standings])
                 for c in problems
@@ -240,12 +228,6 @@ class _Pages:
         rows = self.site.solvers[solver]
         found = tables.rows_of(self.site, rows)
         kinds = {row.contest: row.cell.kind for row in found}
-        counted = [row for row in rows if row.tier != WITHDRAWN]
-        families = grouped(counted, lambda row: self.site.family[row.contest])
-        models = [(name, growth.cost_model(own)) for name, own in families.items()]
-        fits = [
-            (name, list(growth.fits(own, self.site.conditions))) for name, own in families.items()
-        ]
         return self.render(
             "solver.html", solver, trail="solver", rows=found, contests=list(kinds),
             failed=sum(row.failed for row in rows),
@@ -253,8 +235,6 @@ class _Pages:
             best=[contest for contest, kind in kinds.items() if kind == "best"],
             close=[contest for contest, kind in kinds.items() if kind in ("close", "equal")],
             reasons=[(row.contest, row.reasons) for row in found if row.reasons],
-            costs=[(name, one) for name, one in models if one],
-            growths=growth.growths(counted), fits=[(name, found) for name, found in fits if found],
             parameters=[(r.contest, list(map(parameters_text, r.parameters))) for r in found],
         )  # fmt: skip
 

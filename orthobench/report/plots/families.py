@@ -96,7 +96,7 @@ def ecdf_panel(runs: RunMatrix, cost: str, targets: str = RELATIVE) -> Panel:
     """Return the share of the targets of all instances that each solver reaches within a cost."""
     relative = targets == RELATIVE
     ladder = map(runs.targets, LADDER) if relative else map(runs.values_within, PRECISIONS)
-    shares = ecdf(np.stack([runs.first_hits(cost, values) for values in ladder], axis=-1))
+    shares = ecdf(np.stack([runs.cheapest(cost, values) for values in ladder], axis=-1))
     y = Axis("share", "share of targets reached", log=False)
     return distribution_panel(runs, shares, Axis(cost, axis_label(cost)), y)
 

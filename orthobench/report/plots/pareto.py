@@ -189,7 +189,7 @@ def _instances(runs: RunMatrix, problems: Sequence[str]) -> list[list[int]]:
 
 def _gaps(runs: RunMatrix) -> Array:
     """Return the part of the gap that is left of each run, shape (S, I)."""
-    reached = runs.best[..., -1] if runs.best.shape[-1] else np.full(runs.best.shape[:2], math.inf)
+    reached = runs.reached
     gap = runs.start - runs.lowest
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.where(gap > 0, (reached - runs.lowest) / gap, math.nan)

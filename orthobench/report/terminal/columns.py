@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from orthobench.harness.execution import PEAK
 from orthobench.harness.judging import TOLERANCE, VIOLATION
-from orthobench.harness.metering import METRICS
 from orthobench.harness.placement import TRANSFER, WARM_UP
 from orthobench.harness.reducing.costs import WORKER_METRICS
 from orthobench.report.formatting import count, duration, metric_text, si
@@ -24,7 +24,7 @@ BETWEEN = 2
 """Characters between two columns."""
 
 FIRST = (
-    *METRICS, TRANSFER, WARM_UP, *WORKER_METRICS, "rank", "density", "explained_variance_ratio"
+    PEAK, TRANSFER, WARM_UP, *WORKER_METRICS, "rank", "density", "explained_variance_ratio"
 )  # fmt: skip
 """Secondary metrics that a table shows before others."""
 
@@ -124,4 +124,4 @@ def _secondary_metrics(ranked: Sequence[Ranked]) -> list[tuple[str, int]]:
     others = {problem.primary, problem.tuned_by, VIOLATION, TOLERANCE, *FIRST}
     rest = [name for name in names if name not in others]
     shown = [*(name for name in FIRST if name in names), *rest][:EXTRAS]
-    return [(name, 1 if name in METRICS else 6 + i) for i, name in enumerate(shown)]
+    return [(name, 1 if name == PEAK else 6 + i) for i, name in enumerate(shown)]

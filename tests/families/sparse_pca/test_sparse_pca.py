@@ -235,7 +235,6 @@ class Constant(Solver[SparsePCAOracle, Shape]):
     """Returns e_1, e_1, ..., of a length."""
 
     name: ClassVar[str] = "constant"
-    needs: ClassVar[type] = SparsePCAOracle
     length: float = 1.0
 
     def init(self, oracle, rng):

@@ -356,7 +356,6 @@ class Ascent(Solver[MomentStream, Seen]):
     """Steps of the power method on the second moment of a batch."""
 
     name = "ascent-toy"
-    needs = MomentStream
     batch = 50
 
     def init(self, oracle, rng):

@@ -9,7 +9,6 @@ from orthobench_gpower.gpower import GPower
 from orthobench_gpower.tpower import TPower
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.families.sparse_pca import SparsePCAOracle
@@ -25,7 +24,6 @@ class PlainState(State):
 class Plain(Solver[SparsePCAOracle, PlainState]):
     """Algorithms 2 to 5 of Journée et al. (2010), with the loadings that these give."""
 
-    needs: ClassVar[type[Oracle]] = SparsePCAOracle
     name: ClassVar[str] = "plain"
     hard: bool = False
     block: bool = False
@@ -105,7 +103,6 @@ def test_flops_are_those_of_the_plain_method(name, flops_agree):
 class PlainTPower(Solver[SparsePCAOracle, PlainState]):
     """Algorithm 1 of Yuan and Zhang (2013) from the feature of largest variance, and deflation."""
 
-    needs: ClassVar[type[Oracle]] = SparsePCAOracle
     name: ClassVar[str] = "plain-tpower"
     cardinality: int = 5
     tolerance: float = 0.3

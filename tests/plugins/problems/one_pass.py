@@ -29,7 +29,6 @@ class Sum(State):
 @dataclass(frozen=True)
 class Adder(Solver[SampleOracle, Sum]):
     name = "adder"
-    needs = SampleOracle
     batch = 1
 
     def init(self, oracle, rng):

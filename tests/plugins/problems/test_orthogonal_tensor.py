@@ -322,7 +322,6 @@ class PolarState(State):
 @dataclass(frozen=True)
 class Polar(Solver[TensorOracle, PolarState]):
     name = "polar-toy"
-    needs = TensorOracle
 
     def init(self, oracle, rng):
         return PolarState(U=oracle.start.copy())

@@ -13,7 +13,6 @@ from orthobench_stochastic_pca.msg import MSG, CappedMSG
 from orthobench_stochastic_pca.rotating import GrassmannianSGD, Oja
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
@@ -40,7 +39,6 @@ def bisected(excess):
 
 
 class Plain(Solver[SampleOracle, PlainState]):
-    needs: ClassVar[type[Oracle]] = SampleOracle
     name: ClassVar[str] = "plain"
     batch = 1
 

@@ -14,7 +14,6 @@ from orthobench_stochastic_pca.rotating import Oja
 from orthobench_stochastic_pca.vr_pca import VRPCA
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
@@ -29,7 +28,6 @@ class PlainState(State):
 
 @dataclass(frozen=True)
 class Plain(Solver[SampleOracle, PlainState]):
-    needs: ClassVar[type[Oracle]] = SampleOracle
     name: ClassVar[str] = "plain"
     batch = B
 

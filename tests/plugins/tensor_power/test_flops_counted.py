@@ -9,7 +9,6 @@ from orthobench_tensor_power.polar_power import PolarPower
 from orthobench_tensor_power.tensor_power import TensorPower
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.families.orthogonal_tensor import TensorOracle
@@ -25,7 +24,6 @@ class PlainState(State):
 
 @dataclass(frozen=True)
 class Plain(Solver[TensorOracle, PlainState]):
-    needs: ClassVar[type[Oracle]] = TensorOracle
     name: ClassVar[str] = "plain"
 
 

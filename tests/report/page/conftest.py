@@ -12,7 +12,6 @@ import pytest
 from browser import PATIENCE
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
@@ -63,7 +62,6 @@ class Failing(Solver[SampleOracle, FailingState]):
     """Breaks in its third step."""
 
     name: ClassVar[str] = "failing"
-    needs: ClassVar[type[Oracle]] = SampleOracle
 
     def init(self, oracle, rng):
         return FailingState(U=oracle.start.copy())

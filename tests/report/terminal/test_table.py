@@ -332,7 +332,7 @@ class TestShow:
             replace(r, measure="memory", trace=(replace(last, metrics=measured),))
             for r in runs("a", 0.1)
             for last in r.trace[-1:]
-            for measured in [{**last.metrics, "peak_host_bytes": 200 * 2**20}]
+            for measured in [{**last.metrics, "peak_bytes": 200 * 2**20}]
         ]
         shown = text(choose(records))
         assert "200.0 MiB" in shown

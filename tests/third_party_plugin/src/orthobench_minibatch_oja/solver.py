@@ -54,7 +54,6 @@ class MinibatchOja(Solver[SampleOracle, Iterate]):
     """
 
     name: ClassVar[str] = "minibatch-oja"
-    needs: ClassVar[type[SampleOracle]] = SampleOracle
     source: ClassVar[str] = "Oja and Karhunen 1985, on mini-batches"
 
     step_size: float = parameter(

@@ -1,0 +1,448 @@
+"""The rule of decision on one problem: which solvers are as good as the best, and at what cost.
+
+The difference of two solvers on a seed is what one ends above the other, in units of the gap from
+the common start to the best value seen on that seed. A solver is *as good as the best* where the
+upper end of the interval of its typical (median) difference from whichever solver is truly best is
+within the tolerance, and *worse* where the lower end is beyond it. All intervals of a problem hold
+together, so that at most one problem in twenty has a wrong verdict: Bonferroni's correction over
+the differences from the true best, whichever that is (Edwards and Hsu 1983, *JASA* 78).
+
+The solver that ends lowest is what people would take in any case, and the others are held against
+it: it counts as as good from `FEWEST` seeds on, unless it is shown to be worse. That it is truly
+the best is not claimed.
+
+Upper ends are those of the sign test, which holds for any distribution, with ties and infinite
+values; lower ends are those of Wilcoxon's signed-rank test. Where so few seeds have no such end,
+from `FEWEST` on, it is the largest (smallest) difference seen, and at least that of Student's t:
+then an error of a single comparison is below 1 in 2^n for any distribution, and the correction for
+their number relies on t. Fewer seeds decide nothing. What is deterministic, so that all seeds are
+copies of each other, is decided by its value: another seed would show it again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.stats.signed_rank import shift_intervals
+from orthobench.stats.student import quantile
+from orthobench.tools.arrays import Array
+
+TOLERANCE = 0.01
+"""The part of the gap by which a solver that is as good as the best may end above it."""
+
+STRICT = 1e-6
+"""The tolerance of the second view."""
+
+LEVEL = 0.05
+"""The most problems with a wrong verdict."""
+
+ROUNDING = 1e-12
+"""Values are equal that differ by less than this fraction of the largest value at a start."""
+
+FEWEST = 5
+"""The fewest seeds that decide anything: 1 in 2^5 is below `LEVEL`."""
+
+MOST_SEEDS = 1000
+"""More seeds than this are not asked for."""
+
+
+CostsTo: TypeAlias = Callable[[Sequence[float]], Mapping[str, Sequence[float]]]
+"""Returns the cost of each run to the targets of the seeds."""
+
+
+class Verdict(Enum):
+    """What the seeds say of a solver on a problem."""
+
+    AS_GOOD = "as good"
+    """It is shown to end within the tolerance of the best solver."""
+    WORSE = "worse"
+    """It is shown not to."""
+    UNDECIDED = "undecided"
+    """Neither is shown."""
+    FAILED = "failed"
+    """Some of its runs failed."""
+    ABSENT = "absent"
+    """It takes no part, or was not run yet."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is decided of a solver on a problem.
+
+    Attributes
+    ----------
+    solver : str
+        Its label.
+    verdict : Verdict
+    difference : float
+        Median over seeds of what it ends above the best solver, in units of the gap.
+    low, high : float
+        The interval of that difference from whichever solver is truly best.
+    cost : float
+        Median over seeds of its cost to the tolerance; infinite where it does not get there.
+    factor : float
+        Its cost over that of the cheapest that is as good; NaN where it is not as good itself.
+    factor_interval : (float, float)
+        The 95 % interval of that factor, paired over the seeds.
+    seeds : int
+        Distinct seeds that it was run on.
+    copies : int
+        Seeds whose runs are copies of another one's, and do not count.
+    n_failed : int
+        Its failed runs.
+    more_seeds : int, optional
+        About so many seeds more would decide; None where none would, or it is decided.
+    parameters : mapping
+        Its parameters, by name.
+    name : str
+        What the solver is called in the catalogue.
+    """
+
+    solver: str
+    verdict: Verdict
+    difference: float = math.nan
+    low: float = 0.0
+    high: float = math.inf
+    cost: float = math.inf
+    factor: float = math.nan
+    factor_interval: tuple[float, float] = (math.nan, math.nan)
+    seeds: int = 0
+    copies: int = 0
+    n_failed: int = 0
+    more_seeds: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    @property
+    def as_good(self) -> bool:
+        """Whether it is as good as the best."""
+        return self.verdict is Verdict.AS_GOOD
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is decided between the solvers of one problem, at one measure.
+
+    Attributes
+    ----------
+    problem : str
+        Its label.
+    block : str
+        Its name in the catalogue: variants of one data set are one block.
+    family : str
+    metric : str
+        What is compared; smaller is better.
+    best : str, optional
+        The solver that ends lowest of those without a failed run.
+    decisions : tuple of Decision
+        Of each solver, those that are as good first, by cost.
+    tolerance : float
+    cost : str
+        What is least: one of `orthobench.stats.costs.COSTS`.
+    seeds : int
+        Seeds planned.
+    distinct : int
+        Seeds whose runs are no copies of those of another one.
+    parameters : mapping
+        The parameters of the problem.
+    """
+
+    problem: str
+    block: str
+    family: str
+    metric: str
+    best: str | None
+    decisions: tuple[Decision, ...]
+    tolerance: float = TOLERANCE
+    cost: str = "seconds"
+    seeds: int = 0
+    distinct: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def cheapest(self) -> str | None:
+        """The star: the solver that is as good as the best at the least cost."""
+        good = self.as_good
+        return good[0].solver if good else None
+
+    @property
+    def as_good(self) -> tuple[Decision, ...]:
+        """The decisions of the solvers that are as good as the best, by cost."""
+        return tuple(d for d in self.decisions if d.as_good)
+
+    def of(self, solver: str) -> Decision:
+        """Return what is decided of a solver; absent where it takes no part."""
+        return self._by_solver.get(solver) or Decision(solver, Verdict.ABSENT)
+
+    @property
+    def _by_solver(self) -> dict[str, Decision]:
+        return {d.solver: d for d in self.decisions}
+
+    @property
+    def more_seeds(self) -> int | None:
+        """About so many seeds more would decide all that could be; None where none is asked for."""
+        return max((d.more_seeds for d in self.decisions if d.more_seeds), default=None)
+
+
+def decide(
+    finals: Mapping[str, Sequence[float]],
+    starts: Sequence[float],
+    costs: Mapping[str, Sequence[float]] | CostsTo,
+    *,
+    lowest: Sequence[float] | None = None,
+    identity: Mapping[str, Sequence[object]] | None = None,
+    tolerance: float = TOLERANCE,
+) -> tuple[str | None, list[Decision]]:
+    """Return the best solver of a problem, and what is decided of each; the numbers alone.
+
+    Parameters
+    ----------
+    finals : mapping
+        The final values of each solver, seed by seed, smaller is better; infinity is a run that
+        failed, NaN one that was not run. All of one length.
+    starts : sequence of float
+        The common start of each seed.
+    costs : mapping or callable
+        The cost of each run to the tolerance, infinite where it does not get there; or what
+        returns them for the target of each seed: what the best solver ends at there, and the
+        tolerance of the gap above it.
+    lowest : sequence of float, optional
+        The best value seen on each seed; the smallest final value where it is not given.
+    identity : mapping, optional
+        Of each run something that is equal for runs that are copies; start and final value where
+        it is not given.
+    tolerance : float
+    """
+    names = list(finals)
+    table = np.array([finals[name] for name in names], dtype=np.float64)
+    start = np.asarray(starts, dtype=np.float64)
+    seen = np.where(np.isfinite(table), table, np.inf).min(axis=0, initial=np.inf)
+    seen = seen if lowest is None else np.fmin(seen, np.asarray(lowest, dtype=np.float64))
+    rounding = ROUNDING * np.fmax(np.abs(start), np.where(np.isfinite(seen), np.abs(seen), 0.0))
+    with np.errstate(invalid="ignore"):
+        unit = np.fmax(start - seen, np.fmax(rounding, np.finfo(float).tiny))
+    failed = np.isposinf(table).sum(axis=1)
+    run = ~np.isnan(table)
+    sound = np.flatnonzero((failed == 0) & run.any(axis=1))
+    groups = _identities(table, start, names, identity)
+    with np.errstate(invalid="ignore"):
+        shares = np.where(np.isfinite(table), (table - seen) / unit, np.inf)
+    best = _lowest(shares, run, sound, names)
+    ends = table[names.index(best)] if best else seen
+    if callable(costs):
+        reference = np.where(np.isnan(ends), seen, np.fmax(ends, seen))
+        costs = costs((reference + tolerance * unit).tolist())
+    place = {int(i): at for at, i in enumerate(sound)}
+    first = place[names.index(best)] if best else -1
+    lows, highs, pairs = _against_best(table[sound], unit, rounding, groups[sound], first)
+    found = []
+    for i, name in enumerate(names):
+        own, distinct = run[i], len(set(groups[i][run[i]].tolist()))
+        verdict, more, low, high = Verdict.FAILED, None, 0.0, math.inf
+        if not own.any():
+            verdict = Verdict.ABSENT
+        elif i in place:
+            low, high = float(lows[place[i]]), float(highs[place[i]])
+            tail = LEVEL / (1 if name == best else max(1, len(sound) - 1))
+            verdict, more = _verdict(low, high, pairs[place[i]], tolerance, tail)
+            if name == best and verdict is Verdict.UNDECIDED and distinct >= FEWEST:
+                verdict, more = Verdict.AS_GOOD, None  # what the others are held against
+        spent, above = np.asarray(costs[name])[own], (shares[i] - (ends - seen) / unit)[own]
+        above = above[~np.isnan(above)]
+        found.append(Decision(
+            name, verdict,
+            difference=float(np.median(above)) if len(above) else math.nan,
+            low=low, high=high,
+            cost=float(np.median(spent)) if len(spent) else math.inf,
+            seeds=distinct, copies=int(own.sum()) - distinct, n_failed=int(failed[i]),
+            more_seeds=more,
+        ))  # fmt: skip
+    return best, _with_factors(found, costs)
+
+
+def _identities(
+    table: Array,
+    start: Array,
+    names: Sequence[str],
+    identity: Mapping[str, Sequence[object]] | None,
+) -> NDArray[np.intp]:
+    """Return a number for each run that those of its solver share that are copies of it."""
+    groups = np.zeros(table.shape, dtype=np.intp)
+    for i, name in enumerate(names):
+        own = (
+            identity[name]
+            if identity
+            else list(zip(start.tolist(), table[i].tolist(), strict=True))
+        )
+        known: dict[object, int] = {}
+        groups[i] = [known.setdefault(one, len(known)) for one in own]
+    return groups
+
+
+def _lowest(
+    shares: Array, run: NDArray[np.bool_], sound: NDArray[np.intp], names: Sequence[str]
+) -> str | None:
+    """Return the solver that ends lowest: by the median of the gap that is left, then the mean."""
+
+    def place(i: int) -> tuple[float, float, str]:
+        own = np.fmax(shares[i][run[i]], 0.0)
+        median = float(np.median(own))
+        return (median if median > ROUNDING else 0.0), float(np.fmin(own, 1).mean()), names[i]
+
+    return names[min(sound.tolist(), key=place)] if len(sound) else None
+
+
+def _against_best(
+    table: Array, unit: Array, rounding: Array, groups: NDArray[np.intp], best: int
+) -> tuple[Array, Array, list[Array]]:
+    """Return the ends of each solver's difference from whichever is truly best.
+
+    With them come the distinct differences of the pair that decides.
+    """
+    m = len(table)
+    low, high = np.zeros((m, m)), np.zeros((m, m))
+    pairs: dict[tuple[int, int], Array] = {}
+    for i in range(m):
+        for j in (j for j in range(m) if j != i):
+            with np.errstate(invalid="ignore"):
+                gaps = table[i] - table[j]
+            gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps) / unit
+            there = ~np.isnan(gaps)
+            codes = (groups[i] * (groups.max(initial=0) + 1) + groups[j])[there]
+            _, first = np.unique(codes, return_index=True)
+            pairs[i, j] = gaps[there][np.sort(first)]
+            alike = len(first) == 1 < there.sum()
+            low[i, j] = lower_end(pairs[i, j], LEVEL / (m - 1), alike)
+            high[i, j] = upper_end(pairs[i, j], LEVEL / (1 if i == best else m - 1), alike)
+    may_be_best = np.flatnonzero(~(low > 0).any(axis=1))
+    lows, highs, deciding = np.zeros(m), np.zeros(m), []
+    for i in range(m):
+        if len(may_be_best) and i not in may_be_best:
+            lows[i] = max(0.0, float(low[i, may_be_best].min()))
+        worst = max((j for j in range(m) if j != i), key=lambda j: high[i, j], default=i)
+        highs[i] = max(0.0, float(high[i, worst]))
+        deciding.append(pairs.get((i, worst), np.zeros(0)))
+    return lows, highs, deciding
+
+
+def upper_end(values: Array, tail: float, alike: bool = False) -> float:
+    """Return the upper end of the interval of the median of some distinct differences.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    tail : float
+        The probability that the median is beyond.
+    alike : bool
+        Whether these are one value of several seeds: then there is no chance in it.
+
+    Returns
+    -------
+    float
+        Infinite where the values are too few. Negative ones count as zero.
+    """
+    n, values = len(values), np.maximum(values, 0.0)
+    if alike:
+        return float(values[0])
+    if n < FEWEST:
+        return math.inf
+    if (allowed := _allowed(n, tail)) >= 0:
+        return float(np.sort(values)[n - 1 - allowed])
+    return max(float(values.max()), _student(values, tail))
+
+
+def lower_end(values: Array, tail: float, alike: bool = False) -> float:
+    """Return the lower end of the interval of the centre of some distinct differences.
+
+    The parameters are those of `upper_end`.
+    """
+    n = len(values)
+    if alike:
+        return float(values[0])
+    if n < FEWEST:
+        return -math.inf
+    if _allowed(n, tail) >= 0:
+        return float(shift_intervals(values[None], 1 - 2 * tail)[0][0])
+    return min(float(values.min()), -_student(-values, tail))
+
+
+def _student(values: Array, tail: float) -> float:
+    """Return the upper end of the interval of the mean by Student's t."""
+    n = len(values)
+    reach = quantile(1 - tail, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
+    return float(values.mean()) + reach
+
+
+@lru_cache(maxsize=4096)
+def _allowed(n: int, tail: float) -> int:
+    """Return how many of n values may lie beyond the end of the sign test's interval; -1: none."""
+    total, term, count = 0.0, 0.5**n, -1
+    for k in range(n + 1):
+        total += term
+        if total > tail + 1e-15:
+            break
+        count, term = k, term * (n - k) / (k + 1)
+    return count
+
+
+def _verdict(
+    low: float, high: float, pair: Array, tolerance: float, tail: float
+) -> tuple[Verdict, int | None]:
+    if high <= tolerance:
+        return Verdict.AS_GOOD, None
+    if low > tolerance:
+        return Verdict.WORSE, None
+    return Verdict.UNDECIDED, _more_seeds(pair, tolerance, tail)
+
+
+def _more_seeds(values: Array, tolerance: float, tail: float) -> int | None:
+    """Return about how many seeds more would decide, if those to come are like these."""
+    n = len(values)
+    within = int((values <= tolerance).sum())
+    minor = min(within, n - within)
+    share = minor / n if minor == 0 or n == 0 else (minor + 0.5) / (n + 1)
+    if n == 0:
+        return FEWEST
+    for total in range(max(n + 1, FEWEST), MOST_SEEDS + 1):
+        allowed = _allowed(total, tail)
+        if allowed >= share * total or (minor == 0 and allowed < 0):
+            return total - n
+    return None
+
+
+def _with_factors(
+    found: Sequence[Decision], costs: Mapping[str, Sequence[float]]
+) -> list[Decision]:
+    """Return the decisions in order, with factors of cost to the cheapest that is as good."""
+    good = [d for d in found if d.as_good]
+    cheapest = min(good, key=lambda d: (d.cost, d.high, d.solver), default=None)
+    done = []
+    for d in found:
+        if d.as_good and cheapest and math.isfinite(cheapest.cost) and cheapest.cost > 0:
+            ends = _factor_interval(costs[d.solver], costs[cheapest.solver])
+            done.append(replace(d, factor=d.cost / cheapest.cost, factor_interval=ends))
+        else:
+            done.append(d)
+    order = list(Verdict)
+
+    def place(d: Decision) -> tuple[object, ...]:
+        middle = math.inf if math.isnan(d.difference) else d.difference
+        return order.index(d.verdict), d.cost if d.as_good else middle, middle, d.solver
+
+    return sorted(done, key=place)
+
+
+def _factor_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.asarray(a, dtype=np.float64)) - np.log(np.asarray(b, dtype=np.float64))
+        low, high = shift_intervals(logs[~np.isnan(logs)][None], 1 - LEVEL)
+        ends = np.exp([low[0], high[0]])
+    return float(ends[0]), float(ends[1])

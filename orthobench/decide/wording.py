@@ -1,0 +1,228 @@
+"""Sentences about decisions: which solver to use, what that rests on, and what to run."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from orthobench.decide.rule import FEWEST, Comparison, Decision, Verdict
+from orthobench.stats.costs import ALL_COSTS
+from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import clean, listed, number, plural
+
+ALIKE = 1.05
+"""Costs whose ratio is below this are called alike."""
+
+FAR = 1e6
+"""Larger factors are written as "more than a million"."""
+
+MARKS: Mapping[str, tuple[str, str, str]] = {
+    "star": ("★", "*", "as good as the best, at the least cost"),
+    "good": ("●", "o", "as good as the best"),
+    "undecided": ("?", "?", "undecided: more seeds would tell"),
+    "failed": ("✗", "x", "runs failed"),
+}
+"""The marks of solvers on a problem: symbol, the same in ASCII, and meaning. Worse ones have none,
+and those that take no part neither."""
+
+
+def mark(comparison: Comparison, solver: str) -> str:
+    """Return the mark of a solver on a problem, one of `MARKS`; empty where it is worse."""
+    if solver == comparison.cheapest:
+        return "star"
+    names = {Verdict.AS_GOOD: "good", Verdict.UNDECIDED: "undecided", Verdict.FAILED: "failed"}
+    return names.get(comparison.of(solver).verdict, "")
+
+
+def verdict_text(decision: Decision) -> str:
+    """Return what is decided in a few words: ``"undecided, 4 more seeds"``."""
+    if decision.verdict is Verdict.FAILED:
+        return f"{decision.n_failed} failed"
+    if decision.verdict is Verdict.UNDECIDED and decision.more_seeds:
+        return f"undecided, {decision.more_seeds} more seed{'s' * (decision.more_seeds > 1)}"
+    return str(decision.verdict.value)
+
+
+def factor_text(factor: float) -> str:
+    """Return a factor as sentences have it: ``1.3``, ``22``, ``more than a million``."""
+    if math.isinf(factor):
+        return "∞"
+    if factor > FAR:
+        return "more than a million"
+    return f"{float(f'{factor:.2g}'):g}"
+
+
+def span_text(factors: Sequence[float]) -> str:
+    """Return factors from the least to the largest: ``"6 to 22"``."""
+    return " to ".join(dict.fromkeys(factor_text(f) for f in (min(factors), max(factors))))
+
+
+def use_sentence(solver: str | None, comparisons: Sequence[Comparison], suite: str = "") -> str:
+    """Return what to use on the problems of a family, or what to run to find out.
+
+    Parameters
+    ----------
+    solver : str, optional
+        The label of the one to use; None where nobody is as good as the best anywhere.
+    comparisons : sequence of Comparison
+    suite : str
+        What to run more seeds of.
+    """
+    if solver is None:
+        return _nobody(comparisons, suite)
+    good = [c for c in comparisons if c.of(solver).as_good]
+    missed = [c for c in comparisons if not c.of(solver).as_good]
+    if other := _separation(solver, good, missed):
+        return other
+    what = f"as good as the best{_where(len(good), len(comparisons))}"
+    first = f"Use {clean(solver)}: {what}{_price(solver, good)}"
+    return f"{first}.{_misses(missed, suite)}"
+
+
+def _where(good: int, problems: int) -> str:
+    if problems == 1:
+        return ""
+    if good == problems:
+        return " on both problems" if problems == 2 else f" on all {problems} problems"
+    return f" on {good} of {problems} problems"
+
+
+def _price(solver: str, good: Sequence[Comparison]) -> str:
+    """Return what it costs against the others that are as good."""
+    cost = ALL_COSTS[good[0].cost]
+    others = [(c, d) for c in good for d in c.as_good if d.solver != solver]
+    if not others:
+        return ", and the only one that is" if len(good[0].decisions) > 1 else ""
+    if all(c.cheapest == solver for c in good):
+        return _lead(solver, good)
+    factors = [c.of(solver).factor for c in good]
+    if not all(map(math.isfinite, factors)):
+        return ""
+    stars = Counter(c.cheapest for c in good if c.cheapest != solver)
+    star, times = stars.most_common(1)[0]
+    where = f" on {times}" if len(good) > 1 else ""
+    what = f"{clean(str(star))} is the cheapest{where}"
+    if len(good) == 1:
+        return f", at {factor_text(factors[0])} times the {cost.title} of {clean(str(star))}"
+    logs = grouped(
+        ((c.block, math.log(f)) for c, f in zip(good, factors, strict=True)), lambda p: p[0]
+    ).values()
+    average = math.exp(sum(sum(f for _, f in own) / len(own) for own in logs) / len(logs))
+    if max(factors) < ALIKE:
+        return f", at about the least {cost.title}"
+    return (
+        f", {factor_text(average)} times the cheapest on average, at most "
+        f"{factor_text(max(factors))}; {what}"
+    )
+
+
+def _lead(solver: str, good: Sequence[Comparison]) -> str:
+    """Return how far ahead the cheapest is of the next that is as good."""
+    cost = ALL_COSTS[good[0].cost]
+    leads = []
+    for c in good:
+        costs = [d.cost for d in c.as_good if d.solver != solver]
+        if costs and c.of(solver).cost > 0:
+            leads.append(min(costs) / c.of(solver).cost)
+    finite = [lead for lead in leads if math.isfinite(lead)]
+    if not finite:
+        return ", and the only one that gets there"
+    which = "the other that is" if _one_other(solver, good) else "the others that are"
+    if max(finite) < ALIKE:
+        return f", at about the {cost.title} of {which}"
+    if cost.name == "seconds":
+        return f", {span_text(finite)} times faster than {which}"
+    return f"; the next that is {cost.dearer.format(span_text(finite))}"
+
+
+def _one_other(solver: str, good: Sequence[Comparison]) -> bool:
+    return len({d.solver for c in good for d in c.as_good if d.solver != solver}) == 1
+
+
+def _misses(missed: Sequence[Comparison], suite: str) -> str:
+    """Return where it is not as good, and what is there."""
+    parts = []
+    alone = grouped((c for c in missed if c.cheapest), lambda c: str(c.cheapest))
+    for star, own in alone.items():
+        parts.append(f"{clean(star)} on {listed([clean(c.problem) for c in own], 3)}")
+    text = f" Else use {listed(parts, 3)}." if parts else ""
+    nobody = [c for c in missed if not c.cheapest]
+    if nobody:
+        names = listed([clean(c.problem) for c in nobody], 3)
+        text += f" Nobody is shown to be as good as the best on {names}{_remedy(nobody, suite)}."
+    return text
+
+
+def _separation(
+    solver: str, good: Sequence[Comparison], missed: Sequence[Comparison]
+) -> str | None:
+    """Return a sentence where a parameter of the problems separates two solvers."""
+    stars = {c.cheapest for c in missed}
+    if len(missed) < 2 or len(stars) != 1 or None in stars:
+        return None
+    other = str(next(iter(stars)))
+    everywhere = [*good, *missed]
+    for name in missed[0].parameters:
+        values = [c.parameters.get(name) for c in everywhere]
+        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
+            continue
+        a = [float(c.parameters[name]) for c in good]
+        b = [float(c.parameters[name]) for c in missed]
+        for sign, low, high in ((">=", b, a), ("<=", a, b)):
+            if max(low) < min(high):
+                bound = min(high) if sign == ">=" else max(low)
+                where = f"{clean(name)} {sign} {number(bound)}"
+                return f"Use {clean(solver)} where {where}, {clean(other)} else."
+    return None
+
+
+def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
+    """Return why no solver is named, and what to run."""
+    everyone = [d for c in comparisons for d in c.decisions]
+    if not everyone or all(d.verdict is Verdict.ABSENT for d in everyone):
+        return "No run is finished yet."
+    if all(d.verdict in (Verdict.FAILED, Verdict.ABSENT) for d in everyone):
+        return "No solver: all have failed runs."
+    seeds = max(c.distinct for c in comparisons)
+    solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
+    if seeds < FEWEST:
+        could = f"; {FEWEST} can" if not any(c.seeds > c.distinct for c in comparisons) else ""
+        text = f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}{could}"
+    else:
+        text = f"{plural(seeds, 'seed')} do not show which of {solvers} is as good as the best"
+    return f"{text}{_remedy(comparisons, suite)}."
+
+
+def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
+    """Return what to run where seeds do not suffice."""
+    more = [c.more_seeds for c in comparisons if c.more_seeds]
+    if not more:
+        return ""
+    seeds = max(c.seeds for c in comparisons) + max(more)
+    return f": orthobench run {shlex.quote(clean(suite or 'SUITE'))} --seeds {seeds}"
+
+
+def evidence(comparisons: Sequence[Comparison]) -> str:
+    """Return in one line what was tested."""
+    if not comparisons:
+        return ""
+    first = comparisons[0]
+    seeds = sorted({c.distinct for c in comparisons})
+    count = " to ".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))
+    plural_seeds = "seed" if count == "1" else "seeds"
+    copies = max(c.seeds - c.distinct for c in comparisons)
+    repeated = " (copies of a run count once)" if copies > 0 else ""
+    blocks = len({c.block for c in comparisons})
+    several = f", variants of {blocks}" if blocks < len(comparisons) else ""
+    return (
+        f"As good: at most {100 * first.tolerance:g} % of the gap above the best, shown on "
+        f"{count} {plural_seeds}{repeated}, {plural(len(comparisons), 'problem')}{several}; "
+        f"5 % error a problem. Least {ALL_COSTS[first.cost].title} to get there."
+    )
+
+
+def together(sentences: Mapping[str, str]) -> str:
+    """Return the sentences of several families as one text."""
+    return " ".join(f"{clean(family)}: {text}" for family, text in sentences.items())

@@ -1,0 +1,71 @@
+"""The table of costs: what a run spends up to a checkpoint, with names, units and texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from orthobench.harness.trace import Checkpoint
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Something that a run spends; called with a checkpoint, it returns how much so far.
+
+    Attributes
+    ----------
+    name : str
+    label : str
+        What an axis is called: ``"time (s), clock + reading"``.
+    title : str
+        One word, for the column of a table: ``"time"``.
+    unit : float
+        The least amount: smaller ones count as this, so that ratios exist.
+    cheaper, dearer : str
+        How a factor reads: ``"faster"``; ``"takes {} times as long"``.
+    read : callable
+        Reads it off a checkpoint, by arithmetic that arrays can do as well.
+    """
+
+    name: str
+    label: str
+    title: str
+    unit: float
+    cheaper: str
+    dearer: str
+    read: Callable[[Checkpoint], float]
+
+    def __call__(self, checkpoint: Checkpoint) -> float:
+        """Return how much a run spent up to a checkpoint; NaN where that was not measured."""
+        return self.read(checkpoint)
+
+
+def _measured(name: str) -> Callable[[Checkpoint], float]:
+    return lambda at: at.metrics.get(name, math.nan)
+
+
+ALL_COSTS: Mapping[str, Cost] = {
+    cost.name: cost
+    for cost in (
+        Cost("seconds", "time (s), clock + reading", "time", 1e-9, "faster",
+             "takes {} times as long", lambda at: at.seconds + at.readout_seconds),
+        Cost("samples", "samples", "samples", 1.0, "fewer samples",
+             "needs {} times as many samples", lambda at: at.work.samples),
+        Cost("flops", "floating-point operations", "flops", 1.0, "fewer flops",
+             "needs {} times as many flops", lambda at: at.work.flops),
+        Cost("steps", "steps", "steps", 1.0, "fewer steps",
+             "needs {} times as many steps", lambda at: at.work.steps),
+        Cost("passes", "passes over the data", "passes", 1.0, "fewer passes",
+             "needs {} times as many passes", _measured("passes")),
+        Cost("memory", "peak memory (bytes)", "memory", 1.0, "less memory",
+             "needs {} times as much memory", _measured("peak_memory_bytes")),
+    )
+}  # fmt: skip
+"""All costs by name, in the order in which they are offered. Seconds are those of the solver's
+clock and those of reading this one solution off its state: when a user could have had it."""
+
+COSTS: Mapping[str, Cost] = {
+    name: ALL_COSTS[name] for name in ("samples", "seconds", "flops", "steps")
+}
+"""Those of them that every run has."""

@@ -1,0 +1,119 @@
+"""Schedules of odd polynomials x <- a x + b x³ + c x⁵ that send singular values towards 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from orthobench.contract import Array
+
+Coefficients: TypeAlias = tuple[float, float, float]
+"""a, b and c of a x + b x³ + c x⁵."""
+
+JORDAN: Coefficients = (3.4445, -4.7750, 2.0315)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The polynomials of a method, one for each step.
+
+    Attributes
+    ----------
+    steps : tuple of Coefficients
+        Those of the first steps; the last one is repeated after that. (Public copies that begin
+        again with the first one diverge from the paper.)
+    default : int
+        How many steps the source takes.
+    source : str
+    safety : float
+        What singular values are divided by before each polynomial but the last, for rounding.
+    """
+
+    steps: tuple[Coefficients, ...]
+    default: int
+    source: str
+    safety: float = 1.0
+
+    def at(self, number: int, safety: float = 0.0) -> Coefficients:
+        """Return the polynomial of a step, counted from 0.
+
+        Parameters
+        ----------
+        number : int
+        safety : float
+            In place of the schedule's own; 0 keeps that.
+        """
+        a, b, c = self.steps[min(number, len(self.steps) - 1)]
+        s = safety or self.safety
+        if s == 1 or number >= len(self.steps) - 1:
+            return a, b, c
+        return a / s, b / s**3, c / s**5
+
+
+SCHEDULES: Mapping[str, Schedule] = {
+    "jordan": Schedule((JORDAN,), 5, "Jordan et al. 2024, Muon"),
+    "you": Schedule(
+        (
+            (4.0848, -6.8946, 2.9270),
+            (3.9505, -6.3029, 2.6377),
+            (3.7418, -5.5913, 2.3037),
+            (2.8769, -3.1427, 1.2046),
+            (2.8366, -3.0525, 1.2012),
+        ),
+        5,
+        "You 2024, as given by Jordan et al.",
+    ),
+    "polar-express": Schedule(
+        (
+            (8.28721201814563, -23.595886519098837, 17.300387312530933),
+            (4.107059111542203, -2.9478499167379106, 0.5448431082926601),
+            (3.9486908534822946, -2.908902115962949, 0.5518191394370137),
+            (3.3184196573706015, -2.488488024314874, 0.51004894012372),
+            (2.300652019954817, -1.6689039845747493, 0.4188073119525673),
+            (1.891301407787398, -1.2679958271945868, 0.37680408948524835),
+            (1.8750014808534479, -1.2500016453999487, 0.3750001645474248),
+            (1.875, -1.25, 0.375),
+        ),
+        8,
+        "Amsel, Persson, Musco and Gower 2025, arXiv:2505.16932",
+        safety=1.01,
+    ),
+    "cans": Schedule(
+        (
+            (8.4703288, -25.10807471, 18.6292756),
+            (4.18283418, -3.10870111, 0.58060668),
+            (3.96185728, -2.95406375, 0.56297612),
+            (3.28658622, -2.46472013, 0.50735769),
+            (2.27374999, -1.64466037, 0.41619093),
+        ),
+        5,
+        "Grishina, Smirnov and Rakhuba 2025, arXiv:2506.10935, for [0.001, 1]",
+    ),
+    "deepseek-v4": Schedule((JORDAN,) * 8 + ((2.0, -1.5, 0.5),), 10, "as reported for DeepSeek-V4"),
+    "cubic": Schedule(((1.5, -0.5, 0.0),), 30, "Björck and Bowie 1971"),
+    "quintic": Schedule(((1.875, -1.25, 0.375),), 20, "Kovarik 1970"),
+}
+"""The schedules by the names that people use."""
+
+
+def composed(schedule: Schedule, values: Array, steps: int, safety: float = 0.0) -> Array:
+    """Return what singular values become after some steps, in exact arithmetic but for rounding.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    values : ndarray
+        Singular values after division by the norm, in [0, 1].
+    steps : int
+    safety : float
+        As in `Schedule.at`.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    for number in range(steps):
+        a, b, c = schedule.at(number, safety)
+        square = found * found
+        found = found * (a + square * (b + c * square))
+    return found

@@ -1,0 +1,264 @@
+"""Polar factors: schedules by composition, closed forms, orders of convergence, and scales."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orthobench_polar import problems
+from orthobench_polar.coefficients import SCHEDULES, composed
+from orthobench_polar.rational import ZolotarevFunction, degree, elliptic_tangents, halley_weights
+from scipy.special import ellipj, ellipk
+
+import orthobench as ob
+from orthobench.api import SolverError
+from orthobench.errors import DataError
+
+EXACT = ("qdwh", "zolotarev", "polar-newton", "polar-svd", "scipy-polar")
+WITH_PRODUCTS = ("newton-schulz", "gram-newton-schulz", "turbo-newton-schulz")
+
+RANGES = [
+    ("jordan", 1e-2, 5, 0.6818, 1.1344), ("jordan", 1e-3, 5, 0.4705, 1.2024),
+    ("jordan", 1e-3, 10, 0.6818, 1.1344),
+    ("you", 1e-2, 5, 0.9778, 1.0318), ("you", 1e-3, 5, 0.4750, 1.1450),
+    ("you", 1e-3, 7, 0.9778, 1.0297), ("you", 1e-3, 10, 0.9876, 0.9897),
+    ("polar-express", 1e-2, 5, 0.8764, 1.1236), ("polar-express", 1e-3, 5, 0.8764, 1.1236),
+    ("polar-express", 1e-3, 10, 1.0, 1.0),
+    ("cans", 1e-3, 5, 0.8866, 1.1134), ("cans", 1e-3, 7, 0.9838, 1.0600),
+    ("cans", 1e-3, 10, 1.0208, 1.0383),
+    ("quintic", 1e-2, 5, 0.2285, 1.0), ("quintic", 1e-3, 5, 0.0232, 1.0),
+    ("quintic", 1e-3, 7, 0.0813, 1.0), ("quintic", 1e-3, 10, 0.4987, 1.0),
+    ("deepseek-v4", 1e-3, 7, 0.6818, 1.1344), ("deepseek-v4", 1e-3, 10, 1.0, 1.0005),
+]  # fmt: skip
+"""Schedule, least singular value, steps, and the range of singular values after them."""
+
+
+def matrix(condition, n=60, p=20, seed=0):
+    rng = np.random.default_rng(seed)
+    U = np.linalg.qr(rng.standard_normal((n, p)))[0]
+    V = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    return (U * np.geomspace(1, 1 / condition, p)) @ V.T, U @ V.T
+
+
+def final(solver, A, **parameters):
+    return ob.solve(solver, ob.polar(A), **parameters).trace[-1].metrics
+
+
+@pytest.mark.parametrize(("name", "low", "steps", "smallest", "largest"), RANGES)
+def test_schedules_map_singular_values_to_their_ranges(name, low, steps, smallest, largest):
+    found = composed(SCHEDULES[name], np.geomspace(low, 1, 100_001), steps, safety=1.0)
+    assert found.min() == pytest.approx(smallest, abs=6e-5)
+    assert found.max() == pytest.approx(largest, abs=6e-5)
+
+
+def test_the_safety_of_polar_express_divides_singular_values_but_for_the_last_polynomial():
+    found = composed(SCHEDULES["polar-express"], np.geomspace(1e-3, 1, 100_001), 5)
+    assert (found.min(), found.max()) == pytest.approx((0.8462, 1.1236), abs=6e-5)
+    assert SCHEDULES["polar-express"].at(7) == SCHEDULES["polar-express"].at(30)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_newton_schulz_moves_singular_values_as_its_schedule_does(name):
+    A, _ = matrix(100.0)
+    values = np.geomspace(1, 0.01, 20)
+    steps = SCHEDULES[name].default
+    found = composed(SCHEDULES[name], values / np.linalg.norm(values), steps)
+    metrics = final("newton-schulz", A, coefficients=name)
+    assert metrics["smallest"] == pytest.approx(found.min(), rel=1e-9)
+    assert metrics["largest"] == pytest.approx(found.max(), rel=1e-9)
+    assert metrics["gain"] == pytest.approx(values @ found / values.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", EXACT)
+@pytest.mark.parametrize("condition", [1.0, 10.0, 1e3])
+@pytest.mark.parametrize("shape", [(60, 20), (20, 20), (20, 60), (1, 1), (5, 1)])
+def test_exact_methods_find_the_factor(solver, condition, shape):
+    A, factor = matrix(condition, max(shape), min(shape))
+    wide = shape[0] < shape[1]
+    outcome = ob.solve(solver, ob.polar(A.T if wide else A))
+    assert np.linalg.norm(outcome.solution - factor) < 1e-13 * condition * np.sqrt(min(shape))
+    assert outcome.trace[-1].metrics["orthogonality"] < 1e-13
+    assert outcome.trace[-1].metrics["gain"] == pytest.approx(1, abs=1e-13)
+
+
+@pytest.mark.parametrize("solver", ["qdwh", "zolotarev", "polar-newton"])
+@pytest.mark.parametrize("shape", [(60, 20), (30, 30)])
+def test_rational_methods_are_orthogonal_at_condition_1e16(solver, shape):
+    A, _ = matrix(1e16, *shape)
+    metrics = final(solver, A)
+    assert metrics["orthogonality"] < 1e-14 * np.sqrt(shape[1])
+    assert metrics["asymmetry"] < 1e-14
+    assert metrics["indefiniteness"] < 1e-14
+
+
+def test_steps_of_rational_methods_are_those_of_their_papers():
+    A, _ = matrix(1e16)
+    assert ob.solve("qdwh", ob.polar(A)).work.steps == 6
+    assert ob.solve("zolotarev", ob.polar(A)).work.steps == 2
+    low, steps = 1e-16, 0
+    while 1 - low > 1e-15:
+        a, b, c = halley_weights(low)
+        low, steps = low * (a + b * low**2) / (1 + c * low**2), steps + 1
+    assert steps == 6
+    assert degree(1e-16, np.finfo(float).eps) == 8
+
+
+def test_newton_converges_quadratically():
+    A, factor = matrix(1.5)
+    instance = ob.polar(A)
+    errors = []
+    for steps in range(1, 4):
+        budget = ob.Budget(steps=steps)
+        X = ob.solve("polar-newton", instance, budget=budget, scaling=False).solution
+        errors.append(np.linalg.norm(X - factor, 2))
+    rates = np.log(errors[1:]) / np.log(errors[:-1])
+    assert ((rates > 1.7) & (rates < 3)).all()
+
+
+@pytest.mark.parametrize("low", [0.9, 0.5, 0.1, 1e-3])
+def test_elliptic_functions_are_those_of_scipy(low):
+    shares = np.arange(1, 7) / 7
+    m = 1 - low * low
+    sn, cn, _, _ = ellipj(shares * ellipk(m), m)
+    np.testing.assert_allclose(elliptic_tangents(low, shares), sn / cn, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("r", "low"), [(1, 0.1), (2, 1e-2), (4, 1e-6), (8, 1e-16)])
+def test_zolotarev_functions_equioscillate(r, low):
+    function = ZolotarevFunction.of(r, low)
+    values = np.array([function(x) for x in np.geomspace(low, 1, 20_001)])
+    inner = values[1:-1]
+    peaks = inner[(inner > values[:-2]) & (inner > values[2:])]
+    dips = inner[(inner < values[:-2]) & (inner < values[2:])]
+    assert len(peaks) == len(dips) == r
+    np.testing.assert_allclose(peaks, 1, atol=1e-5)
+    np.testing.assert_allclose(dips, values[0], atol=1e-5)
+    assert function(1.0) == pytest.approx(1)
+
+
+def test_the_gram_form_is_the_same_but_for_rounding_and_counts_fewer_products():
+    A, _ = matrix(30.0, 160, 20)
+    plain = ob.solve("newton-schulz", ob.polar(A), coefficients="you")
+    of_gram = ob.solve("gram-newton-schulz", ob.polar(A), coefficients="you")
+    np.testing.assert_allclose(of_gram.solution, plain.solution, atol=1e-10)
+    share = of_gram.trace[-1].metrics["products"] / plain.trace[-1].metrics["products"]
+    assert share == pytest.approx((8 * 8 + 32) / (20 * 8 + 10), rel=0.02)
+
+
+def test_the_gram_form_breaks_even_at_1_83():
+    def products(solver, aspect):
+        A = np.random.default_rng(0).standard_normal((round(100 * aspect), 100))
+        outcome = ob.solve(solver, ob.polar(A), coefficients="you")
+        return outcome.trace[-1].metrics["products"]
+
+    ratios = [products("gram-newton-schulz", a) / products("newton-schulz", a) for a in (1.6, 2.1)]
+    assert ratios[1] < 1 < ratios[0]
+    at = np.interp(-1, -np.array(ratios), [1.6, 2.1])
+    assert at == pytest.approx(1.83, abs=0.05)
+
+
+def test_without_its_restart_the_gram_form_loses_digits_of_small_singular_values():
+    A, _ = matrix(1e4, 80, 20)
+    errors = {
+        restart: final("gram-newton-schulz", A, restart=restart)["asymmetry"] for restart in (0, 2)
+    }
+    assert errors[0] > 3 * errors[2]
+
+
+def test_scaled_columns_give_turbo_another_factor():
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((128, 32))
+    floors = [
+        final("turbo-newton-schulz", M, steps=30)["distance"]
+        for M in (A, A / np.geomspace(1, 100, 32))
+    ]
+    assert 1e-3 < floors[0] < 0.02
+    assert floors[1] > 5 * floors[0]
+
+
+@given(
+    n=st.integers(1, 9),
+    p=st.integers(1, 9),
+    exponent=st.integers(-100, 100),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=30, deadline=None)
+def test_factors_do_not_depend_on_scale(n, p, exponent, seed):
+    A = np.random.default_rng(seed).standard_normal((n, p))
+    for solver in ("newton-schulz", "qdwh", "polar-svd"):
+        plain = ob.solve(solver, ob.polar(A)).solution
+        scaled = ob.solve(solver, ob.polar(A * 10.0**exponent)).solution
+        np.testing.assert_allclose(scaled, plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [*EXACT, "polar-eigh", *WITH_PRODUCTS])
+def test_a_batch_is_its_matrices_one_by_one(solver):
+    A = np.random.default_rng(3).standard_normal((3, 12, 5))
+    together = ob.solve(solver, ob.polar(A)).solution.reshape(A.shape)
+    for matrix_, found in zip(A, together, strict=True):
+        alone = ob.solve(solver, ob.polar(matrix_)).solution
+        np.testing.assert_allclose(found, alone, atol=1e-7)
+
+
+def test_directions_without_range_count_for_nothing():
+    A = np.zeros((6, 3))
+    A[0, 0], A[1, 1] = 2.0, 1.0
+    assert final("polar-svd", A)["distance"] < 1e-14
+    assert final("polar-eigh", A)["distance"] < 1e-14
+    assert final("qdwh", A)["distance"] < 1e-14
+
+
+def test_a_singular_matrix_has_no_newton_iteration():
+    with pytest.raises(SolverError, match="singular"):
+        ob.solve("polar-newton", ob.polar(np.ones((3, 3))))
+
+
+@pytest.mark.parametrize(
+    ("A", "words"),
+    [(np.ones(3), "matrix or a batch"), (np.zeros((0, 2)), "matrix or a batch"),
+     (np.full((2, 2), np.nan), "NaN"), (np.zeros((3, 2)), "zeros"),
+     (np.array([["a"]]), "real numbers"), (np.ones((2, 2)) * 1j, "real numbers")],
+)  # fmt: skip
+def test_unfit_matrices_are_refused(A, words):
+    with pytest.raises(DataError, match=words):
+        ob.polar(A)
+
+
+@pytest.mark.parametrize("spectrum", ["log-uniform", "clustered", "heavy-tail", "deficient"])
+def test_spectra_are_as_prescribed(spectrum):
+    problem = problems.PrescribedSpectrum(p=16, aspect=2, spectrum=spectrum, condition=1e4)
+    A = problem.build(np.random.default_rng(0)).oracle.A
+    found = np.linalg.svd(A, compute_uv=False)
+    np.testing.assert_allclose(found / found[0], problem.values(), atol=1e-12)
+    rank = 12 if spectrum == "deficient" else 16
+    assert np.linalg.matrix_rank(A, tol=1e-10) == rank
+    assert found[rank - 1] / found[0] >= 1e-4 * (1 - 1e-9)
+
+
+def test_recorded_matrices_have_their_layers():
+    for kind in ("gradient", "momentum", "weight"):
+        for layer, shape in {
+            "attention": (192, 64), "expand": (256, 64), "contract": (256, 64),
+        }.items():  # fmt: skip
+            problem = problems.NetworkPolar(kind=kind, layer=layer)
+            assert problem.build(np.random.default_rng(0)).oracle.A.shape == shape
+
+
+@pytest.mark.parametrize(
+    ("dtype", "most"), [("float32", 1e-5), ("float16", 5e-3), ("bfloat16", 5e-2)]
+)
+def test_precisions_of_torch_are_real(dtype, most):
+    pytest.importorskip("torch")
+    A, _ = matrix(10.0)
+    error = final("newton-schulz", A, on=f"torch:cpu/{dtype}")["distance"]
+    assert most / 1000 < error < most
+
+
+def test_muon_of_torch_is_newton_schulz_with_jordans_coefficients_in_bfloat16():
+    pytest.importorskip("torch.optim._muon")
+    A, _ = matrix(10.0)
+    theirs = final("torch-muon", A)
+    ours = final("newton-schulz", A, coefficients="jordan", on="torch:cpu/bfloat16")
+    assert theirs["gain"] == pytest.approx(ours["gain"], abs=0.02)
+    assert theirs["products"] == pytest.approx(ours["products"], rel=0.02)
