@@ -1,7 +1,7 @@
 """Styles: distinct, stable, never by colour alone."""
 
 import re
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +89,7 @@ def test_lines_contrast_with_the_page(scheme, colours):
 @pytest.mark.parametrize("seen", SEEN)
 @pytest.mark.parametrize("colours", [COLOURS, DARK])
 def test_any_two_colours_differ_for_everybody(colours, seen):
-    least = 0.1 if seen == "by anyone" else 0.06
+    least = 0.12 if seen == "by anyone" else 0.08
     for a, b in combinations(colours, 2):
         assert np.linalg.norm(oklab(a, SEEN[seen]) - oklab(b, SEEN[seen])) > least
 

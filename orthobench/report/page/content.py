@@ -11,14 +11,9 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from orthobench.contract.panel import Plot
-from orthobench.report.decisions import (
-    MARKS,
-    Answer,
-    Answers,
-    Comparison,
-    family_answers,
-    mark,
-)
+from orthobench.decide.answer import Answer
+from orthobench.decide.rule import Comparison, Verdict
+from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
 from orthobench.report.families import Family, conclusions
 from orthobench.report.formatting import clean, plural
 from orthobench.report.page.galleries import Gallery, galleries
@@ -28,14 +23,13 @@ from orthobench.report.page.runs import EntryRuns, entry_runs
 from orthobench.report.page.table import Table, table
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
-from orthobench.report.plots.families import costs
-from orthobench.report.plots.pareto import pareto_name
+from orthobench.report.plots.pareto import Answers, family_answers, pareto_name
 from orthobench.report.plots.sweeps import Pair, Sweep, break_evens
 from orthobench.report.ranking import Ranked, rank
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.targets import RunMatrix, run_matrix
+from orthobench.stats.targets import run_matrix
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
 
@@ -151,7 +145,11 @@ def page_content(
     begun = [one for one in ranking if one.entry.finished and not one.entry.refused]
     by_family = grouped(entries, lambda entry: entry.problem_info.family)
     runs = {name: run_matrix(group) for name, group in by_family.items()}
-    answers = {name: _answers(name, by_family[name], begun, runs[name]) for name in by_family}
+    suite = clean(results.suite)
+    answers = {
+        name: family_answers(group, suite) if any(e.finished for e in group) else {}
+        for name, group in by_family.items()
+    }
     exhibits = exhibitions(entries, results.exhibits)
     problems, plots = _problems(entries, begun, families, exhibits)
     own = len(plots)
@@ -166,7 +164,7 @@ def page_content(
         plots, styles, _runs(problems, plots, session["text"]), list(map(_packed, sections))
     )
     return Page(
-        suite=clean(results.suite),
+        suite=suite,
         description=clean(_description(session["text"])),
         date=str(session["started"])[:16].replace("T", " ") + " UTC",
         counts=_counts(results, len(problems)),
@@ -185,13 +183,6 @@ def page_content(
     )
 
 
-def _answers(
-    name: str, entries: Sequence[SolverResult], ranked: Sequence[Ranked], runs: RunMatrix
-) -> Answers:
-    own = [r for r in ranked if r.entry.problem_info.family == name]
-    return family_answers(runs, own, costs(entries)) if own else {}
-
-
 def _section(family: Family, answers: Answers, plot: int | None) -> FamilySection:
     """Return the section of a family, its solvers in the order of their first marks."""
     first = next(iter(answers.values()), None)
@@ -208,6 +199,7 @@ def _packed(section: FamilySection) -> dict[str, Any]:
     return {
         ",".join(key): {
             "sentence": answer.sentence,
+            "evidence": answer.evidence,
             "cells": [
                 cell(comparison, solver)
                 for solver in section.solvers
@@ -220,12 +212,14 @@ def _packed(section: FamilySection) -> dict[str, Any]:
 
 def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str]:
     """Return a solver on a problem: mark, symbol, factor of cost to the least, and meaning."""
-    kind, factor = mark(comparison, solver), comparison.of(solver).factor
+    kind, own = mark(comparison, solver), comparison.of(solver)
     if kind:
-        symbol, meaning = MARKS[kind]
-        return kind, symbol, f"{factor:.3g}×" if kind == "good" else "", meaning
-    absent = comparison.of(solver).verdict == "absent"
-    return ("absent", "–", "", "takes no part") if absent else ("worse", "", "", "worse")
+        symbol, _, meaning = MARKS[kind]
+        text = f"{factor_text(own.factor)}×" if kind == "good" else ""
+        return kind, symbol, text, meaning if kind in ("star", "good") else verdict_text(own)
+    if own.verdict is Verdict.ABSENT:
+        return "absent", "–", "", "takes no part, or was not run yet"
+    return "worse", "", "", "worse than the best"
 
 
 def _problems(

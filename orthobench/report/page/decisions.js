@@ -9,6 +9,7 @@ function showDecision(view) {
   if (!shown) return;
   const sentence = article.querySelector(".decision");
   if (sentence.textContent !== shown.sentence) sentence.textContent = shown.sentence;
+  article.querySelector(".evidence").textContent = shown.evidence;
   article.querySelectorAll(".matrix td").forEach((cell, place) => {
     const [mark, symbol, factor, meaning] = shown.cells[place];
     cell.className = mark;

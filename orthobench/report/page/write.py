@@ -9,18 +9,18 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orthobench.decide.wording import MARKS
 from orthobench.errors import UsageError
-from orthobench.report.decisions import MARKS
 from orthobench.report.families import Family
 from orthobench.report.formatting import assignments, clean, count, duration, number, plural, si
 from orthobench.report.page.content import Page, cell, page_content
 from orthobench.report.page.problems import WORDS, ranges
 from orthobench.report.page.table import FEW, TEXTS
-from orthobench.report.plots.labels import COST_NAMES
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import factor_text, interval_text
 from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
+from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import COSTS
 from orthobench.tools.files import make_folder, replacing
 
@@ -79,7 +79,7 @@ def rendered(content: Page) -> str:
     template = environment().get_template("page.html")
     return template.render(
         page=content, cell=cell, words=WORDS, marks=MARKS,
-        costs=COSTS, cost_names=COST_NAMES, few=FEW, texts=TEXTS, references=REFERENCES,
+        costs=COSTS, all_costs=ALL_COSTS, few=FEW, texts=TEXTS, references=REFERENCES,
         style=resource("page.css"), **scripted(map(resource, (*SCRIPTS, *OWN))),
     )  # fmt: skip
 

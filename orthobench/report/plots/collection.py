@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orthobench.contract.panel import Plot
-from orthobench.report.decisions import Answers
 from orthobench.report.families import Family, conclusions
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, curves
 from orthobench.report.plots.families import ranks_plot, target_plots
-from orthobench.report.plots.pareto import pareto
+from orthobench.report.plots.pareto import Answers, pareto
 from orthobench.report.plots.scaling import scalings
 from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from records import altered
 
+from orthobench.decide.answer import MISS, answer
+from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.decisions import MISS, Answer
 from orthobench.report.plots.pareto import LEAST, pareto
 from orthobench.results.tuning import choose
 
@@ -37,10 +38,11 @@ def test_points_are_what_the_traces_say(runs):
 
 
 def test_the_one_to_use_has_a_ring(runs):
-    answers = {("seconds", "1 %"): Answer("b", "", ())}
-    plot = pareto(choose([*runs("a", 1.0), *runs("b", 1.0)]), answers=answers)
-    assert [s.chosen for s in plot.panel("seconds", "1 %").series if s.solver] == [None, 0]
-    assert [s.chosen for s in plot.panel("flops", "1 %").series if s.solver] == [None, None]
+    entries = choose([*runs("a", 3.0, seeds=9), *runs("b", 1.0, seeds=9)])
+    use = answer(compare(entries)).solver
+    assert use == "b"
+    series = pareto(entries).panel("seconds", "1 %").series
+    assert {s.solver: s.chosen for s in series if s.solver} == {"a": None, "b": 0}
 
 
 def test_the_line_of_what_is_good_enough_is_at_the_tolerance(runs):
