@@ -14,7 +14,7 @@ from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver, State, Work
 from orthobench.harness.cell import Cell
 from orthobench.harness.stopping import Budget, RunStatus, Termination
-from orthobench.harness.suite import Planned, PlannedProblem, PlannedSolver, Suite
+from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results.store import Store
 
@@ -67,11 +67,11 @@ def suite(problems: int, solvers: int, seeds: int, steps: Sequence[float] = ()) 
     return Suite(
         "large",
         tuple(
-            PlannedProblem(Valley(i), f"valley {i}", Budget(samples=SAMPLES), VERSION)
+            SuiteProblem(Valley(i), f"valley {i}", Budget(samples=SAMPLES), VERSION)
             for i in range(problems)
         ),
         tuple(
-            PlannedSolver(Walker(i, step), f"walker {i}", {"step": step} if steps else {}, VERSION)
+            SuiteSolver(Walker(i, step), f"walker {i}", {"step": step} if steps else {}, VERSION)
             for i in range(solvers)
             for step in steps or [1.0]
         ),
@@ -81,7 +81,7 @@ def suite(problems: int, solvers: int, seeds: int, steps: Sequence[float] = ()) 
 
 def fill(path: Path, planned_suite: Suite) -> int:
     """Write a store of a suite, and return how many cells it plans."""
-    planned, rng = planned_suite.plan(), np.random.default_rng(0)
+    planned, rng = planned_suite.cells(), np.random.default_rng(0)
     with Store(path, write=True) as store:
         session = store.begin(planned_suite, planned, "fill", {"cpu": "none"})
         store.add(session, _finished(planned, rng))
@@ -89,12 +89,12 @@ def fill(path: Path, planned_suite: Suite) -> int:
     return len(planned)
 
 
-def _finished(planned: Iterable[Planned], rng: np.random.Generator) -> Iterator[Finished]:
+def _finished(planned: Iterable[Cell], rng: np.random.Generator) -> Iterator[Finished]:
     for p in planned:
         fate = rng.random()
-        outcome = _executed(p.cell.problem.number, p.cell.solver, fate < FAILED, rng)
+        outcome = _executed(p.problem.number, p.solver, fate < FAILED, rng)
         if fate < 1 - MISSING:
-            yield p.cell, outcome
+            yield p, outcome
 
 
 def _executed(problem: int, solver: Walker, failed: bool, rng: np.random.Generator) -> Outcome:

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract.parameters import parameter
-from orthobench.contract.problem import Instance, Oracle, Problem
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Instance, Oracle, Problem, Solution
 from orthobench.contract.solver import Solver, State
 
 

@@ -60,7 +60,7 @@ def find():
 def table():
     from rich.console import Console
     from orthobench.report.terminal.table import show
-    show(had.results.entries, Console(file=io.StringIO(), width=120), had.ranked)
+    show(had.results.entries, Console(file=io.StringIO(), width=120))
 
 def page():
     from orthobench.report.page import write_page

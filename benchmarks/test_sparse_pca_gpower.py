@@ -18,8 +18,8 @@ from smoke import usually
 
 from orthobench.contract.solver import Status
 from orthobench.families.sparse_pca import SparsePCAOracle
-from orthobench.families.sparse_pca.explained_variance import adjusted_variance
 from orthobench.families.sparse_pca.loadings import solve_for_z
+from orthobench.families.sparse_pca.maker import adjusted_variance
 
 DATA = {"synthetic": many_factors} | usually({"prostate": prostate}, smoke={})
 ROUNDS = usually(7, smoke=1)

@@ -16,7 +16,7 @@ from plain_stochastic_pca import PLAIN
 from smoke import usually
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import random_point, subspace_error
 
 SIZES = usually([(784, 8), (5000, 10)], smoke=[(40, 3)])

@@ -33,17 +33,17 @@ SUITE = usually(
 
 def test_bytes_and_seconds_of_a_cell(report, tmp_path):
     suite, path = replace(find_suite(SUITE), seeds=(0,)), tmp_path / "results.sqlite"
-    planned = suite.plan()
-    done = [(p, execute(p.cell)) for p in planned]
+    planned = suite.cells()
+    done = [(p, execute(p)) for p in planned]
     every = [
-        (replace(p, cell=replace(p.cell, seed=seed), position=seed * len(done) + i), outcome)
+        (replace(p, seed=seed, position=seed * len(done) + i), outcome)
         for seed in range(CELLS // len(done))
         for i, (p, outcome) in enumerate(done)
     ]
     begin = time.process_time()
     with Store(path, write=True) as store:
         session = store.begin(suite, [p for p, _ in every], "fill", {})
-        store.add(session, ((p.cell, outcome) for p, outcome in every))
+        store.add(session, ((p, outcome) for p, outcome in every))
         store.end(session)
     middle = time.process_time()
     with Store(path) as store:
@@ -65,15 +65,15 @@ def test_bytes_and_seconds_of_a_cell(report, tmp_path):
 def test_cells_a_second_by_how_many_end_at_one_time(report, tmp_path):
     """The disk is waited for once a transaction, and cells that end at one time share one."""
     suite = replace(find_suite(SUITE), seeds=(0,))
-    first = suite.plan()[0]
-    outcome = execute(first.cell)
+    first = suite.cells()[0]
+    outcome = execute(first)
     for group in (1, GROUP):
         with Store(tmp_path / f"{group}.sqlite", write=True) as store:
             session = store.begin(suite, [], "fill", {})
             begin = time.perf_counter()
             for start in range(0, ENDED, group):
                 seeds = range(start, start + group)
-                cells = ((replace(first.cell, seed=seed), outcome) for seed in seeds)
+                cells = ((replace(first, seed=seed), outcome) for seed in seeds)
                 store.add(session, cells)
             seconds = time.perf_counter() - begin
         report(

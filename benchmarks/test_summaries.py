@@ -18,7 +18,8 @@ from orthobench_stochastic_pca.incremental import IncrementalPCA
 from orthobench_tucker.khatri_rao_sketch import KhatriRaoSketch
 from smoke import usually
 
-from orthobench.contract import ArraySource, SampleOracle
+from orthobench.contract import SampleOracle
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.harness.identity import Streams
 from orthobench.harness.reducing.reduction import Reduction

@@ -18,10 +18,10 @@ from orthobench_tensor_power import PolarPower, RandomizedJointDiagonalization, 
 from peers import imported
 from smoke import usually
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
 from orthobench.families.orthogonal_tensor import orthogonal_tensor
-from orthobench.families.orthogonal_tensor.judge import recovery_error
+from orthobench.families.orthogonal_tensor.maker import recovery_error
 from orthobench.families.symmetric_tensors import composed
 from orthobench.tools.geometry import random_point
 

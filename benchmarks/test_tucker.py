@@ -30,7 +30,7 @@ from smoke import usually
 from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker import SampleMoment, symmetric_tucker
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.geometry import orthonormalize, random_point
 
 RANK, REACHED = 5, 1e-8

@@ -26,7 +26,7 @@ from orthobench_tucker.tensor_cores import TensorCores
 from peers import imported
 from smoke import usually
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker import symmetric_tucker
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core

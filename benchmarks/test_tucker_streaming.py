@@ -22,8 +22,8 @@ from orthobench_tucker.shoevd import SHOEVD
 from orthobench_tucker.spgd import SPGD
 from smoke import usually
 
-from orthobench.contract.blocks import WINDOW_BYTES
-from orthobench.contract.sources import ArraySource
+from orthobench.contract.samples import WINDOW_BYTES
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.tools.geometry import random_point, subspace_error
 

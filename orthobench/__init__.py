@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from orthobench.api import run, solve
-    from orthobench.contract.solution import Solution
+    from orthobench.contract.problem import Solution
     from orthobench.errors import DataError, OrthobenchError, StoreError, UsageError
     from orthobench.families.orthogonal_group import orthogonal_group
     from orthobench.families.orthogonal_tensor import orthogonal_tensor
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from orthobench.harness.trace import Outcome
     from orthobench.registry.plugins import catalogue
     from orthobench.report import notebook as plots
-    from orthobench.report.shown import report
-    from orthobench.results.results import Results
+    from orthobench.report.notebook_view import Results, report
 
 __all__ = [
     "Budget",
@@ -68,11 +67,12 @@ _HOMES = {
     "DataError": "errors",
     "OrthobenchError": "errors",
     "Outcome": "harness.trace",
-    "Results": "results.results",
-    "Solution": "contract.solution",
+    "Results": "report.notebook_view",
+    "Solution": "contract.problem",
     "StoreError": "errors",
     "Target": "harness.stopping",
     "UsageError": "errors",
+    "advise": "atlas.advice",
     "catalogue": "registry.plugins",
     "orthogonal_group": "families.orthogonal_group",
     "gmm_tensor": "families.orthogonal_tensor",

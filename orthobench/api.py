@@ -15,27 +15,33 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
-from orthobench.harness.cell import instance_of
-from orthobench.harness.executors import Limits, together
-from orthobench.harness.executors.choice import Execute, chosen
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.cell import Cell, instance_of
+from orthobench.harness.executors import Limits, in_batches
+from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.harness.executors.choice import Execute, make_executor
 from orthobench.harness.identity import Streams, canonical, describe
 from orthobench.harness.stopping import Budget, Rule
-from orthobench.harness.suite import Planned, Suite
+from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.registry import preflight
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table, load
+from orthobench.report.notebook_view import Results
 from orthobench.report.terminal.progress import Progress
-from orthobench.results.course import Course, complete, matching, pair_of, rest_of, undecided
+from orthobench.results.course import (
+    RemainingCells,
+    complete,
+    matching,
+    pair_of,
+    rest_of,
+    undecided,
+)
 from orthobench.results.explain import RUNS, explain
-from orthobench.results.results import Results
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import below
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import below, hide_home
 from orthobench.tools.threads import cores, limited
 
 RESULTS = "orthobench-results"
@@ -174,14 +180,14 @@ def run(
     """
     known = find_suite(suite)
     path = Path(store or default_store(known))
-    planned = known.plan()
+    planned = known.cells()
     asked = matching(planned, only)
     workers = _workers(workers, executor, known.threads)
-    run_cells = chosen(executor, workers, known.threads, limits, scheduler)
+    run_cells = make_executor(executor, workers, known.threads, limits, scheduler)
     preflight.check_cells(asked)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
-        done = opened.known(p.cell.key for p in planned) if opened else set()
+        done = opened.known(p.key for p in planned) if opened else set()
         if opened and not retry and (there := complete(opened, known, planned)):
             results = Results(known.name, path, there, score=known.score)
             with Progress(0, quiet, skipped=len(there)):
@@ -197,12 +203,12 @@ def run(
         facts = {**ran_on, "run": {**how, **asdict(limits or Limits())}}
         # nothing is written before all that can be refused is checked
         opened = opened or stack.enter_context(Store(path, write=True))
-        session = opened.begin(known, planned, homeless(shlex.join(sys.argv)), facts)
+        session = opened.begin(known, planned, hide_home(shlex.join(sys.argv)), facts)
         if retry:
             pairs = {pair_of(p) for p in asked}
-            records = (r for r in opened.records(known.name) if r.failed)
+            records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
-        course = Course(known, opened, planned, asked)
+        course = RemainingCells(known, opened, planned, asked)
         _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
         opened.end(session)
         return Results(known.name, path, opened.records(known.name), score=known.score)
@@ -216,19 +222,19 @@ def explained(
     Nothing is run or written; what `run` refuses before anything runs is refused. Each entry has
     ``cell``, ``action`` and ``reason``.
     """
-    planned, waiting = matching(suite.plan(), only), []
+    planned, waiting = matching(suite.cells(), only), []
     preflight.check_cells(planned)
     contents: Mapping[str, Any] = {}
     failed: dict[str, str] = {}
     with Store(store) if exists(store) else nullcontext() as opened:
-        preflight.check_problems(
-            planned, opened.known(p.cell.key for p in planned) if opened else ()
-        )
+        preflight.check_problems(planned, opened.known(p.key for p in planned) if opened else ())
         if opened:
             contents = opened.contents()
             if retry:
                 records = opened.records(suite.name)
-                failed = {r.key: r.stop.status.value for r in records if r.failed}
+                failed = {
+                    r.key: r.stop.status.value for r in records if not r.ok and r.key in contents
+                }
         for trials in undecided(suite, planned).values():
             rest = rest_of(suite, opened, trials) if opened else None
             if rest is None:
@@ -236,18 +242,18 @@ def explained(
             planned += rest or []
     return [
         *(
-            {"cell": _label(e.planned), "action": e.action, "reason": e.reason}
+            {"cell": e.cell.label, "action": e.action, "reason": e.reason}
             for e in explain(sorted(planned, key=lambda p: p.position), contents, failed)
         ),
         *waiting,
     ]
 
 
-def _explain_rest(suite: Suite, trial: Planned) -> list[dict[str, str]]:
+def _explain_rest(suite: Suite, trial: Cell) -> list[dict[str, str]]:
     """Return the entries of the trial that is still to be chosen, on the seeds that follow."""
     reason = "with the trial that is chosen when all have run"
     return [
-        {"cell": _label(replace(p, tuned={})), "action": RUNS, "reason": reason}
+        {"cell": replace(p, tuned={}).label, "action": RUNS, "reason": reason}
         for p in suite.rest(trial)
     ]
 
@@ -300,20 +306,20 @@ def _tell(
 def _execute(
     store: Store,
     session: int,
-    course: Course,
+    course: RemainingCells,
     run_cells: Execute,
     quiet: bool,
     tell: Callable[[str], None],
 ) -> None:
     """Run the cells that are left, store each as it is finished, and tell of finished problems."""
-    waiting = Waiting(course.cells)
+    waiting = CellQueue(course.cells)
     with Progress(len(course), quiet, skipped=course.stored) as progress:
         _tell_finished(course, progress, tell)
-        for events in together(run_cells(waiting)):
+        for events in in_batches(run_cells(waiting)):
             if finished := [(e.cell, e.outcome) for e in events if e.outcome]:
                 store.add(session, finished)
             for event in events:
-                label = _label(course[event.cell])
+                label = event.cell.label
                 if event.outcome is None:
                     progress.begin(label, event.worker)
                     continue
@@ -324,15 +330,10 @@ def _execute(
             _tell_finished(course, progress, tell)
 
 
-def _tell_finished(course: Course, progress: Progress, tell: Callable[[str], None]) -> None:
+def _tell_finished(course: RemainingCells, progress: Progress, tell: Callable[[str], None]) -> None:
     for problem in course.tables():
         with progress.hidden():
             tell(problem)
-
-
-def _label(planned: Planned) -> str:
-    tuned = "".join(f" {name}={value}" for name, value in planned.tuned.items())
-    return f"{planned.solver}{tuned} on {planned.problem}, seed {planned.cell.seed}"
 
 
 def _solver(solver: str | AnySolver, parameters: Mapping[str, Any]) -> AnySolver:

@@ -17,8 +17,7 @@ from hypothesis import settings
 from orthobench.contract import hookimpl
 from orthobench.contract.exhibits import Curve, Image
 from orthobench.contract.parameters import parameter
-from orthobench.contract.problem import Instance, Oracle, Problem
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Instance, Oracle, Problem, Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.registry.plugins import Plugin, Registry
 from orthobench.testing import check_flops

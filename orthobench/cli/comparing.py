@@ -142,8 +142,8 @@ def _compared(
     base: str, head: str, options: Options, environments: Path | None, fresh: bool, quiet: bool
 ) -> Comparison:
     from orthobench.compare import run
-    from orthobench.compare.environments.kept import users_folder
-    from orthobench.compare.environments.sides import sides
+    from orthobench.compare.cached_env import users_folder
+    from orthobench.compare.sides import sides
 
     folder = environments or (None if fresh else users_folder())
     with (
@@ -154,7 +154,7 @@ def _compared(
 
 
 def _exit_code(comparison: Comparison) -> int:
-    from orthobench.compare.reports import wording
+    from orthobench.compare import wording
 
     if comparison.regressions():
         return REGRESSION
@@ -163,11 +163,11 @@ def _exit_code(comparison: Comparison) -> int:
 
 def _print(comparison: Comparison, every: bool, as_json: bool) -> None:
     if as_json:
-        from orthobench.compare.reports.facts import facts
+        from orthobench.compare.facts import facts
 
         say(json.dumps(facts(comparison), indent=2))
         return
-    from orthobench.compare.reports.terminal import lines
+    from orthobench.compare.terminal import lines
 
     for line in lines(comparison, every, min(shutil.get_terminal_size().columns, WIDEST)):
         say(line)
@@ -187,8 +187,8 @@ def _refuse_unwritable(files: Mapping[str, Path | None]) -> None:
 
 
 def _write(comparison: Comparison, files: Mapping[str, Path | None]) -> None:
-    from orthobench.compare.reports.junit import junit
-    from orthobench.compare.reports.markdown import markdown
+    from orthobench.compare.junit import junit
+    from orthobench.compare.markdown import markdown
     from orthobench.tools.files import replacing
 
     for option, text in {"markdown": markdown, "junit": junit}.items():

@@ -25,13 +25,13 @@ SHELLS = {
     short_help="Print the script that completes commands in a shell.",
 )
 @click.argument("shell", type=click.Choice([*SHELLS]))
-def completion(shell: str) -> None:
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
     """Print the script that completes commands, options and names in SHELL."""
     known = get_completion_class(shell)
     if known is None:
         raise click.UsageError(f"this version of click completes nothing in {shell}")
-    program = click.get_current_context().find_root().command
-    click.echo(known(program, {}, PROGRAM, VARIABLE).source())
+    click.echo(known(context.find_root().command, {}, PROGRAM, VARIABLE).source())
 
 
 Kind = Literal["suites", "solvers", "problems", "families"]

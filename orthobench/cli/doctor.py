@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from orthobench.cli import import_time
-from orthobench.compare.environments.kept import MOST, folder_by_default, kept_in
+from orthobench.compare.cached_env import MOST, cached_envs, folder_by_default
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import CHOICE, Plugin, Registry, catalogue
 from orthobench.tools import distributions, environment
@@ -180,7 +180,7 @@ def _files(cache: Path) -> list[str]:
 def _environments() -> dict[str, Any]:
     """Return what `orthobench compare` keeps."""
     folder = folder_by_default()
-    kept = kept_in(folder)
+    kept = cached_envs(folder)
     return {"folder": str(folder), "count": len(kept), "bytes": sum(one.size for one in kept)}
 
 

@@ -20,7 +20,7 @@ from orthobench.cli.advising import advise
 from orthobench.cli.atlas import atlas
 from orthobench.cli.comparing import compare
 from orthobench.cli.completion import Installed, completion
-from orthobench.cli.ends import FAILED, Group
+from orthobench.cli.exit_codes import FAILED, Group
 from orthobench.cli.options import (
     AS_JSON,
     AUTO_WORKERS,
@@ -31,10 +31,17 @@ from orthobench.cli.options import (
     TIMEOUT,
 )
 from orthobench.cli.plugins import plugin
-from orthobench.cli.printing import print_facts, print_paths, print_results, print_tables, say
+from orthobench.cli.printing import (
+    print_answer,
+    print_facts,
+    print_paths,
+    print_results,
+    print_tables,
+    say,
+)
 from orthobench.cli.reporting import report
 from orthobench.cli.reproducing import reproduce
-from orthobench.cli.verifying import submit, verify
+from orthobench.cli.verifying import verify
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 EXECUTORS = ("local", "inline", "dask")
@@ -150,8 +157,8 @@ def run(suite: str | None, store: Path | None, only: str | None,
     """Run the cells of SUITE that are not in its store yet.
 
     SUITE is the name of a suite or a TOML file; quickstart by default. Prints a table for each
-    problem, and the paths of the figures and of the store. `orthobench report` writes a page about
-    the store.
+    problem, the paths of the figures and of the store, and which solver to use. `orthobench report`
+    writes a page about the store.
     """
     from orthobench import api
     from orthobench.cli.adhoc import requested_suite
@@ -179,20 +186,25 @@ def run(suite: str | None, store: Path | None, only: str | None,
         print_results(results, folder, as_json)
     else:
         print_paths(results, folder)
+        print_answer(results.answer())
         say(f"orthobench report {shlex.quote(str(results.path))} writes the page about it")
-    sys.exit(FAILED if any(failed.key in results.shown for failed in results.failures) else 0)
+    sys.exit(
+        FAILED if any(failed.key in results.reported_keys for failed in results.failures) else 0
+    )
 
 
 @main.command("list")
 @click.argument("kind", required=False, type=click.Choice(KINDS))
+@click.option("--family", help='Only solvers and problems of a family, such as "stochastic PCA".')
 @AS_JSON
-def list_(kind: str | None, as_json: bool) -> None:
+def list_(kind: str | None, family: str | None, as_json: bool) -> None:
     """List the installed solvers, problems, suites and plugins."""
     from orthobench.registry.plugins import catalogue
     from orthobench.report.terminal import listing
 
     facts = listing.facts(catalogue())
     wanted = facts if kind is None else {kind: facts[kind]}
+    wanted = wanted if family is None else listing.of_family(wanted, family)
     print_facts(wanted, as_json, listing.tables)
 
 
@@ -269,13 +281,7 @@ def merge(store: Path, others: tuple[Path, ...]) -> None:
         schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:
         for other in others:
-            added, unchecked = opened.merge(other)
-            say(f"{added} cells of {other} added to {store}")
-            if unchecked:
-                say(
-                    f"{other} was made before there were checksums: whether the numbers of its "
-                    f"{unchecked} cells are what was measured could not be checked"
-                )
+            say(f"{opened.merge(other)} cells of {other} added to {store}")
 
 
 main.add_command(advise)
@@ -302,5 +308,4 @@ def doctor(as_json: bool) -> None:
 
 main.add_command(plugin)
 main.add_command(report)
-main.add_command(submit)
 main.add_command(verify)

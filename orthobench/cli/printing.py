@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ import click
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
 if TYPE_CHECKING:
+    from orthobench.decide.answer import Answer
     from orthobench.results.results import Results
 
 
@@ -51,16 +54,21 @@ def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str
 
 
 def print_results(results: Results, folder: Path | None, as_json: bool) -> None:
-    """Print the tables of some results; with a folder, draw their figures in it."""
+    """Print the tables of some results, and what to use; with a folder, draw figures in it."""
+    from orthobench.decide.answer import plain_answer
+    from orthobench.decide.comparisons import answer_of
     from orthobench.report.terminal import table
 
     if not as_json:
         print_tables(results)
         print_paths(results, folder)
+        print_answer(answer_of(results))
         return
     figures = [] if folder is None else _figures(results, folder)
+    found = answer_of(results)
     print_json({
-        "suite": results.suite, "table": table.rows(results.entries),
+        "suite": results.suite, "answer": plain_answer(found),
+        "table": table.rows(results.entries, found.comparisons),
         "files": [str(path) for path in [*figures, results.path]],
         "versions": results.versions,
     })  # fmt: skip
@@ -71,6 +79,20 @@ def print_tables(results: Results) -> None:
     from orthobench.report.terminal import table
 
     table.show(results.entries)
+
+
+def print_answer(found: Answer) -> None:
+    """Print what the marks of tables mean, which solver to use, and what was tested."""
+    from rich.console import Console
+
+    from orthobench.report.terminal import table
+
+    width = shutil.get_terminal_size().columns
+    marks = table.legend(found.comparisons, Console().options.ascii_only)
+    say(f"\n{marks}\n" if marks else "")
+    for family in found.by_family.values() or [found]:
+        for text in (found.prefix(family) + family.sentence, family.evidence):
+            say("\n".join(textwrap.wrap(text, width)))
 
 
 def print_paths(results: Results, folder: Path | None) -> None:

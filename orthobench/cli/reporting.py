@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from orthobench.cli.ends import Terminated
+from orthobench.cli.exit_codes import Terminated
 from orthobench.cli.options import AS_JSON, QUIET, STORE, SUITE_OF_STORE
-from orthobench.cli.printing import figure_lines, print_json, say, status_line
+from orthobench.cli.printing import figure_lines, print_answer, print_json, say, status_line
 from orthobench.tools.collections import plain
 
 if TYPE_CHECKING:
-    from orthobench.report.families import Family
     from orthobench.results.results import Results
 
 STYLES = ("screen", "one-column", "two-column")
@@ -69,8 +66,8 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
 
     It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
     browser, without a network. STORE is a store, or the folder that holds results.sqlite. Prints
-    the tables, the conclusions about each family, and the paths of the written files. Failed runs
-    are reported; the exit code is 0 nevertheless.
+    which solver to use, and the paths of the written files. Failed runs are reported; the exit code
+    is 0 nevertheless.
 
     With OTHER, another store, the page is about what changed from STORE to it: which solvers end
     lower or higher, by how much, and how sure that is.
@@ -147,9 +144,9 @@ def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
             formats: tuple[str, ...], anonymous: bool, quiet: bool,
             as_json: bool) -> Path:  # fmt: skip
     """Write the page about the results in a store, and return it."""
-    from orthobench.report.families import conclusions
+    from orthobench.decide.answer import plain_answer
+    from orthobench.decide.comparisons import answer_of
     from orthobench.report.page import write_page
-    from orthobench.report.ranking import rank
     from orthobench.report.terminal import table
     from orthobench.results.private import private
     from orthobench.results.results import Results
@@ -162,46 +159,30 @@ def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
         results = private(Results.read(store, suite), anonymous)
         folder = out or below(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
-        status("comparing the solvers")
-        ranked = rank(results.entries)
-        families = conclusions(ranked)
         status("writing the page")
-        page = write_page(results, folder, ranked=ranked, families=families)
+        page = write_page(results, folder)
         status("drawing the figures")
-        figures = _figures(results, folder, families, style, formats or FORMATS) if style else []
+        figures = _figures(results, folder, style, formats or FORMATS) if style else []
+        found = answer_of(results)
     if as_json:
         print_json({
             "suite": results.suite,
-            "families": plain(families),
-            "table": table.rows(results.entries, ranked),
+            "answer": plain_answer(found),
+            "table": table.rows(results.entries, found.comparisons),
             "files": [str(path) for path in [page, *figures]],
         })  # fmt: skip
     else:
-        table.show(results.entries, ranked=ranked)
-        for line in [*_conclusions(families), "", str(page), *figure_lines(figures)]:
+        print_answer(found)
+        for line in ["", str(page), *figure_lines(figures)]:
             say(line)
     return page
 
 
-def _figures(
-    results: Results, folder: Path, families: Sequence[Family], style: str, formats: Sequence[str]
-) -> list[Path]:
+def _figures(results: Results, folder: Path, style: str, formats: Sequence[str]) -> list[Path]:
     from orthobench.report.figures.save import save_figures
     from orthobench.tools.files import below
 
     return save_figures(
         results.entries, below(folder, "figures"), style=style, formats=(*formats, "csv"),
-        exhibits=results.exhibits, families=families,
+        exhibits=results.exhibits,
     )  # fmt: skip
-
-
-def _conclusions(families: Sequence[Family]) -> Iterator[str]:
-    from orthobench.report.formatting import clean
-
-    width = shutil.get_terminal_size().columns
-    for family in families:
-        yield ""
-        yield click.style(clean(family.name), bold=True)
-        for sentence in family.sentences:
-            yield from textwrap.wrap(clean(sentence), width, initial_indent="  ",
-                                     subsequent_indent="  ")  # fmt: skip

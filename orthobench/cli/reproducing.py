@@ -84,8 +84,7 @@ def reproduce(paper: str | None, names: tuple[str, ...], quick: bool, first_seed
 
 
 def _check(paper: Paper, names: tuple[str, ...], runs: Runs, as_json: bool) -> list[Checked]:
-    from orthobench.reproduce.check import check, facts, select
-    from orthobench.reproduce.terminal import claim_lines, counts_line
+    from orthobench.reproduce.check import check, claim_lines, counts_line, facts, select
 
     checked: list[Checked] = []
     for one in check(select(paper, names), runs):

@@ -1,4 +1,4 @@
-"""The cells that each side has of a suite, with their curves: run now, or read from a store."""
+"""The cells that each side has of a suite, with their runs: made now, or read from a store."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.compare.comparison import Options, Side
-from orthobench.compare.curves import Curve, Key, key_of
 from orthobench.compare.process import Runner, SideError, SideProcess
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
+from orthobench.stats.run_pairs import Key, key_of
 from orthobench.tools import toml
 
 SUITE = "regression"
@@ -37,8 +37,8 @@ class SideCells:
     ----------
     suite : str
         The suite's name.
-    curves : mapping
-        The curve of every cell that the side has and does not refuse.
+    runs : mapping
+        The run of every cell that the side has and does not refuse.
     worker_keys : mapping
         What the side's worker calls the cells; empty for a store.
     in_seconds : frozenset
@@ -56,7 +56,7 @@ class SideCells:
     """
 
     suite: str
-    curves: Mapping[Key, Curve]
+    runs: Mapping[Key, Run]
     worker_keys: Mapping[Key, str] = field(default_factory=dict)
     in_seconds: frozenset[Key] = frozenset()
     absent: tuple[tuple[str, str, str], ...] = ()
@@ -101,15 +101,15 @@ def collect(
 
 def run_again(
     side: Side, cells: SideCells, keys: Iterable[Key], options: Options
-) -> dict[Key, Curve]:
+) -> dict[Key, Run]:
     """Run some cells of a live side once more, in a fresh process."""
     with Runner(side, cells.request, options.clock, cells.threads, options.patience) as runner:
         runner.plan()
-        curves = {}
+        runs = {}
         for key in keys:
-            runner.run(cells.worker_keys[key], cells.ratio)
-            curves[key] = runner.curve()
-        return curves
+            runner.start(key, cells.worker_keys[key], cells.ratio)
+            runs[key] = runner.finish()
+        return runs
 
 
 def _run_side_by_side(
@@ -133,26 +133,26 @@ def _run_side_by_side(
             side: _planned(side, plan, request, threads, ratio) for side, plan in plans.items()
         }
         keys = list(dict.fromkeys(key for cells in found.values() for key in cells.worker_keys))
-        curves: dict[Side, dict[Key, Curve]] = {side: {} for side in sides}
+        runs: dict[Side, dict[Key, Run]] = {side: {} for side in sides}
         for number, key in enumerate(keys):
             progress(f"{key[1]} on {key[0]}, {number + 1} of {len(keys)} cells")
             having = [side for side in sides if key in found[side].worker_keys]
             for side in having:
-                runners[side].run(found[side].worker_keys[key], ratio)
+                runners[side].start(key, found[side].worker_keys[key], ratio)
             for side in having:
-                curves[side][key] = runners[side].curve()
-    return {side: replace(cells, curves=curves[side]) for side, cells in found.items()}
+                runs[side][key] = runners[side].finish()
+    return {side: replace(cells, runs=runs[side]) for side, cells in found.items()}
 
 
 def _planned(
     side: Side, plan: Mapping[str, Any], request: Mapping[str, Any], threads: int, ratio: float
 ) -> SideCells:
-    """Return the cells that a live side has planned, without curves."""
+    """Return the cells that a live side has planned, without runs."""
     cells = {(c["problem"], c["solver"], c["seed"]): c for c in plan["cells"]}
     accepted = {key: cell for key, cell in cells.items() if not cell["refusal"]}
     return SideCells(
         suite=request["name"],
-        curves={},
+        runs={},
         worker_keys={key: cell["key"] for key, cell in accepted.items()},
         in_seconds=frozenset(k for k, c in accepted.items() if "seconds" in c["budget"]),
         absent=(
@@ -177,7 +177,7 @@ def _stored(side: Side, options: Options) -> SideCells:
     accepted = [r for r in records if r.stop.status is not RunStatus.REFUSED]
     return SideCells(
         suite=results.suite,
-        curves={key_of(record): Curve.of_record(record) for record in accepted},
+        runs={key_of(record): record for record in accepted},
         in_seconds=frozenset(key_of(r) for r in accepted if "seconds" in r.budget),
         absent=tuple((r.problem.label, r.solver.label, r.stop.reason) for r in refused),
     )
@@ -267,7 +267,7 @@ def _every_seed(text: str) -> dict[str, Any]:
 
 def _refuse_empty(base: SideCells, head: SideCells) -> None:
     """Refuse a suite of which neither side has a cell, for instance because a name is misspelt."""
-    if base.curves or head.curves:
+    if base.runs or head.runs:
         return
     reasons = dict.fromkeys(reason for cells in (base, head) for _, _, reason in cells.absent)
     raise UsageError("; ".join(reasons) or "the suite has no cells")

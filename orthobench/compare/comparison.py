@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from math import nan
 from pathlib import Path
 from typing import Any
 
-from orthobench.compare.environments.seal import Seal
+from orthobench.compare.seal import Seal
+from orthobench.stats.run_pairs import Change, Finding
 
 
 class Question(Enum):
@@ -23,44 +23,6 @@ class Question(Enum):
     """Does a unit of work take more seconds? Statistical."""
 
 
-class Change(Enum):
-    """The answer to a question."""
-
-    WORSE = "worse"
-    """A regression beyond the tolerance."""
-    BETTER = "better"
-    """An improvement beyond the tolerance."""
-    SAME = "same"
-    """No change beyond the tolerance."""
-    UNDECIDED = "undecided"
-    """The budget was spent before the test could tell."""
-    NONE = "not compared"
-    """There is nothing to compare, for the reason in the explanation."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The answer to one question about one cell.
-
-    Attributes
-    ----------
-    change : Change
-    ratio : float
-        HEAD / BASE, above 1 where HEAD is worse; NaN where there is none.
-    low, high : float
-        For time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
-        ratio itself.
-    explanation : str
-        The two values that were compared, or why none were: ``"suboptimality 0.012 -> 0.014"``.
-    """
-
-    change: Change
-    ratio: float = nan
-    low: float = nan
-    high: float = nan
-    explanation: str = ""
-
-
 @dataclass(frozen=True)
 class Compared:
     """A cell of both sides: problem, solver and seed, and the answers to the questions."""
@@ -68,7 +30,7 @@ class Compared:
     problem: str
     solver: str
     seed: int
-    answers: Mapping[Question, Answer]
+    answers: Mapping[Question, Finding]
 
     @property
     def label(self) -> str:

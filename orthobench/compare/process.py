@@ -9,8 +9,12 @@ from typing import Any
 
 from orthobench.compare import remote
 from orthobench.compare.comparison import Side
-from orthobench.compare.curves import Curve
+from orthobench.contract.solver import Work
 from orthobench.errors import OrthobenchError
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
+from orthobench.stats.run_pairs import Key
 from orthobench.tools.processes import Process, ProcessError, Program, reason_of
 
 REMOTE = Path(remote.__file__).parent
@@ -111,21 +115,42 @@ class Runner(AbstractContextManager["Runner"]):
         except SideError as error:
             raise SideError(f"{self._side.name} cannot be compared: {error}") from None
 
-    def run(self, key: str, ratio: float) -> None:
-        """Let the worker run a cell with checkpoints `ratio` apart; `curve` waits for its curve."""
+    def start(self, key: Key, name: str, ratio: float) -> None:
+        """Let the worker run the cell that it calls `name`; `finish` waits for the run."""
+        self._key = key
         if not self._process.alive:
             self._process.close()
             self._start()
             self.plan()
-        self._process.request("run", key=key, ratio=ratio)
+        self._process.request("run", key=name, ratio=ratio)
 
-    def curve(self) -> Curve:
-        """Return the curve of the cell that was run last; a failed one where the worker died."""
+    def finish(self) -> Run:
+        """Return the run that was started last; a failed one where the worker died."""
         try:
-            return Curve.of_reply(self._process.reply())
+            return run_of(self._key, self._process.reply())
         except SideError as error:
-            return Curve.without(str(error))
+            return run_of(self._key, {"status": "error", "reason": str(error), "failed": True})
 
     def _start(self) -> None:
         self._process = SideProcess(self._side, *self._settings)
         self._process.request("plan", **self._suite)
+
+
+def run_of(key: Key, reply: Mapping[str, Any]) -> Run:
+    """Return the run that a worker of any version tells of."""
+    try:
+        status = RunStatus(reply["status"])
+    except ValueError:  # of a newer version
+        status = RunStatus.ERROR if reply["failed"] else RunStatus.BUDGET
+    problem, solver, seed = key
+    primary = reply.get("primary", "")
+    return Run(
+        "", ProblemInfo(problem, problem, {}, "", primary, primary),
+        SolverInfo(solver, {"on": reply.get("on", "numpy")}), seed,
+        Termination(status, reply["reason"]),
+        tuple(
+            Checkpoint(0.0, 0.0, Work(steps, samples, flops), {primary: value})
+            for steps, samples, flops, value in reply.get("trace", ())
+        ),
+        reply.get("budget", {}),
+    )  # fmt: skip

@@ -3,8 +3,7 @@
 A comparison starts a worker in the environment of each side. The worker's code is that of the
 installation that compares; of the side's own orthobench it imports this module and nothing else,
 so that modules can be moved and renamed. Each name below says what it promises. Where a promise
-changes, or a name comes or goes, `VERSION` is raised and `orthobench.compare.remote.names` learns
-to serve sides of the version before.
+changes, or a name comes or goes, `VERSION` is raised here and in `orthobench.compare.remote.probe`.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from orthobench.harness import run as harness
 from orthobench.registry import plugins, suite_file
 from orthobench.tools import threads
 
-VERSION = 1
-"""Version of this protocol; 0 is an orthobench that does not have this module."""
+VERSION = 2
+"""Version of this protocol."""
 
 catalogue = plugins.catalogue
 """``catalogue()`` has ``suite(name)``, the path of a TOML file, and ``broken``, why by plugin."""
 
 from_table = suite_file.from_table
-"""``from_table(tables, name, catalogue)`` makes a suite; its ``plan()`` yields planned cells.
+"""``from_table(tables, name, catalogue)`` makes a suite; its ``cells()`` yields cells.
 
-A planned cell has ``problem``, ``solver`` (labels), ``tuned`` (a mapping), and ``cell``, which has
-``problem`` (with ``primary``), ``solver`` (with ``refuses(problem)`` and ``reruns``), ``seed``,
-``budget`` (with ``limits``), ``streams``, ``until``, ``threads`` and ``content["code"]``.
+A cell has ``problem_label``, ``solver_label``, ``tuned``, ``problem`` (with ``primary``),
+``solver`` (with ``refuses(problem)`` and ``reruns``), ``seed``, ``budget`` (with ``limits``),
+``streams``, ``until``, ``threads`` and ``content["code"]``.
 """
 
 

@@ -18,16 +18,24 @@ Most plugins import this module and `orthobench.families`, and nothing else of o
 Kernels are compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
 """
 
-from orthobench.contract.array_solver import ArraySolver
-from orthobench.contract.blocks import BlockSource
-from orthobench.contract.ending import EndingState, ends, read_end, unless_ended
+import pluggy
+
 from orthobench.contract.exhibits import Curve, Exhibit, Image
-from orthobench.contract.hooks import hookimpl
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.contract.parameters import Parameter, ParameterError, parameter, parameters_of
-from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Oracle, Problem
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import (
+    ArraySolver,
+    BlockOracle,
+    EndingState,
+    Summary,
+    SummarySolver,
+    SummaryT,
+    finish_if,
+    read_end,
+    unless_ended,
+)
+from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Oracle, Problem, Solution
+from orthobench.contract.samples import BlockSource, SampleOracle
 from orthobench.contract.solver import (
     AnySolver,
     OracleT_contra,
@@ -37,9 +45,6 @@ from orthobench.contract.solver import (
     Status,
     Work,
 )
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import Sampler
-from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver, SummaryT
 from orthobench.errors import DataError, OrthobenchError, UsageError
 from orthobench.tools import flops
 from orthobench.tools.arrays import (
@@ -65,13 +70,23 @@ from orthobench.tools.geometry import (
     unit_columns,
 )
 
+PROJECT = "orthobench"
+"""The name of this project for pluggy; the names of all hooks begin with it."""
+
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Decorator that marks a function as a hook::
+
+    @hookimpl
+    def orthobench_solvers():
+        return [MySolver]
+"""
+
 __all__ = [
     "AnyInstance",
     "AnyProblem",
     "AnySolver",
     "Array",
     "ArraySolver",
-    "ArraySource",
     "Axis",
     "BlockOracle",
     "BlockSource",
@@ -91,7 +106,6 @@ __all__ = [
     "Plot",
     "Problem",
     "SampleOracle",
-    "Sampler",
     "Series",
     "Solution",
     "Solver",
@@ -107,7 +121,7 @@ __all__ = [
     "complete",
     "copied",
     "drift",
-    "ends",
+    "finish_if",
     "flops",
     "hookimpl",
     "identity",

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 import numpy as np
 
 from orthobench.contract.parameters import check_parameters
-from orthobench.contract.problem import AnyProblem, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyProblem, Oracle, Solution
 from orthobench.tools.distributions import version
 from orthobench.tools.places import DEFAULT, Place
 
@@ -163,7 +162,8 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         Parameters
         ----------
         oracle : Oracle
-            At least `batch` samples are ready. Its arrays are shared: do not write into them.
+            At least `batch` samples are ready, or all that are left. Its arrays are shared: do
+            not write into them.
         state : State
             It is ``RUNNING``.
         """
@@ -178,7 +178,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         Parameters
         ----------
         oracle : Oracle
-            At least ``count * batch`` samples are ready.
+            At least ``count * batch`` samples are ready, or all that are left.
         state : State
             Changed in place.
         count : int

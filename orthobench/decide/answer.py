@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orthobench.decide.rule import Comparison, Verdict
+from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import evidence, together, use_sentence
-from orthobench.tools.collections import grouped
+from orthobench.tools.collections import grouped, plain
+from orthobench.tools.formatting import clean
 
 MISS = 10.0
 """What a problem counts on which a solver is not as good as the best."""
@@ -105,6 +106,10 @@ class Answer:
     comparisons: tuple[Comparison, ...] = ()
     by_family: Mapping[str, Answer] = field(default_factory=dict)
 
+    def prefix(self, family: Answer) -> str:
+        """Return what the sentence of a family begins with, where there are several."""
+        return f"{clean(family.family)}: " if self.by_family else ""
+
     def __str__(self) -> str:
         """Return the sentence, and beneath it what was tested."""
         return f"{self.sentence}\n{self.evidence}"
@@ -147,6 +152,16 @@ def answer(comparisons: Sequence[Comparison], suite: str = "") -> Answer:
     )
 
 
+def plain_answer(found: Answer) -> dict[str, Any]:
+    """Return an answer as JSON values, without the comparisons: the rows of tables have them."""
+    values = {
+        name: v for name, v in vars(found).items() if name not in ("comparisons", "by_family")
+    }
+    families = {name: plain_answer(one) for name, one in found.by_family.items()}
+    numbers: dict[str, Any] = plain(values)
+    return {**numbers, **({"by_family": families} if families else {})}
+
+
 def standings(comparisons: Sequence[Comparison]) -> list[Standing]:
     """Return how each solver stands over the problems of a family, the one to use first."""
     solvers = dict.fromkeys(d.solver for c in comparisons for d in c.decisions)
@@ -179,7 +194,7 @@ def _of_family(comparisons: Sequence[Comparison], suite: str) -> Answer:
 
 def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
     own = [c.of(solver) for c in comparisons]
-    known = [d for d in own if d.verdict is not Verdict.ABSENT]
+    known = [d for c in comparisons for d in c.decisions if d.solver == solver]
     factors = [d.factor for d in own if d.as_good and math.isfinite(d.factor)]
     common = [
         (name, value)

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from orthobench.decide.answer import Answer, answer
 from orthobench.decide.rule import TOLERANCE, Comparison, Decision, Verdict, decide
 from orthobench.errors import unknown
 from orthobench.harness.stopping import RunStatus
+from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
@@ -16,6 +18,11 @@ from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.targets import path_of
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
+
+
+def answer_of(results: Results, cost: str = "seconds", tolerance: float = TOLERANCE) -> Answer:
+    """Return which solver to use, by all results of a suite; the arguments as in `compare`."""
+    return answer(compare(results.entries, cost, tolerance), results.suite)
 
 
 def compare(
@@ -58,7 +65,7 @@ def _compare(
     info = results[0].problem_info
     metric = metric or info.primary
     seeds = sorted({seed for r in results for seed in r.seeds})
-    part = [r for r in results if r.finished and not r.refused]
+    part = [r for r in results if r.takes_part]
     runs = {r.solver: {run.seed: run for run in r.records} for r in part}
     paths = {r.solver: {run.seed: path_of(run, r.level, metric) for run in r.records} for r in part}
 

@@ -15,6 +15,9 @@ from orthobench.tools.formatting import clean, listed, number, plural
 ALIKE = 1.05
 """Costs whose ratio is below this are called alike."""
 
+MOST_ASKED = 100
+"""No more seeds than this are asked for."""
+
 FAR = 1e6
 """Larger factors are written as "more than a million"."""
 
@@ -37,11 +40,11 @@ def mark(comparison: Comparison, solver: str) -> str:
 
 
 def verdict_text(decision: Decision) -> str:
-    """Return what is decided in a few words: ``"undecided, 4 more seeds"``."""
+    """Return what is decided in a few words: ``"undecided, +4 seeds"``."""
     if decision.verdict is Verdict.FAILED:
         return f"{decision.n_failed} failed"
     if decision.verdict is Verdict.UNDECIDED and decision.more_seeds:
-        return f"undecided, {decision.more_seeds} more seed{'s' * (decision.more_seeds > 1)}"
+        return f"undecided, +{plural(decision.more_seeds, 'seed')}"
     return str(decision.verdict.value)
 
 
@@ -94,7 +97,10 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
     cost = ALL_COSTS[good[0].cost]
     others = [(c, d) for c in good for d in c.as_good if d.solver != solver]
     if not others:
-        return ", and the only one that is" if len(good[0].decisions) > 1 else ""
+        rest = {d.verdict for c in good for d in c.decisions if d.solver != solver}
+        if rest == {Verdict.FAILED}:
+            return ", and the only one without a failed run"
+        return ", and the only one that is" if rest - {Verdict.ABSENT} else ""
     if all(c.cheapest == solver for c in good):
         return _lead(solver, good)
     factors = [c.of(solver).factor for c in good]
@@ -196,12 +202,16 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
 
 
 def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
-    """Return what to run where seeds do not suffice."""
-    more = [c.more_seeds for c in comparisons if c.more_seeds]
-    if not more:
+    """Return what to run where seeds do not suffice; nothing without a suite."""
+    more = [
+        max(FEWEST - c.distinct, c.of(c.best).more_seeds or 0)
+        for c in comparisons
+        if c.best and not c.as_good
+    ]
+    if not suite or not more or not 0 < max(more) <= MOST_ASKED:
         return ""
     seeds = max(c.seeds for c in comparisons) + max(more)
-    return f": orthobench run {shlex.quote(clean(suite or 'SUITE'))} --seeds {seeds}"
+    return f": orthobench run {shlex.quote(clean(suite))} --seeds {seeds}"
 
 
 def evidence(comparisons: Sequence[Comparison]) -> str:

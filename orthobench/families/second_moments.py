@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
+from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import Array, check_rows, matrix
 from orthobench.tools.geometry import orthonormalize
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
@@ -18,6 +18,24 @@ from orthobench.harness.source_digests import digests, warn_of_libraries
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.threads import blas_libraries, limited
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level that solvers are compared at.
+
+    Attributes
+    ----------
+    metric : str
+    most : float
+        The largest final value of the metric of a trial that can be chosen.
+    """
+
+    metric: str
+    most: float
+
+    def __str__(self) -> str:
+        return f"{self.metric.replace('_', ' ')} <= {self.most:g}"
 
 
 @dataclass(frozen=True)
@@ -41,6 +59,15 @@ class Cell:
         `Problem.checksum` of the data files.
     measure : str
         What is measured beside time, which takes time: ``"memory"`` or nothing.
+    problem_label, solver_label : str
+        The names of problem and solver in the suite, for people. This and what follows has no part
+        in the key.
+    tuned : mapping
+        The values of the solver's tuned parameters.
+    position : int
+        Its place in the suite: problems, then seeds, then solvers.
+    levels : tuple of Level
+        The levels that solvers are compared at on its problem.
     """
 
     problem: AnyProblem
@@ -52,6 +79,17 @@ class Cell:
     versions: tuple[tuple[str, str], ...] = ()
     data: str = ""
     measure: str = ""
+    problem_label: str = field(default="", compare=False)
+    solver_label: str = field(default="", compare=False)
+    tuned: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    position: int = field(default=0, compare=False)
+    levels: tuple[Level, ...] = field(default=(), compare=False)
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        tuned = "".join(f" {name}={value}" for name, value in self.tuned.items())
+        return f"{self.solver_label}{tuned} on {self.problem_label}, seed {self.seed}"
 
     @property
     def content(self) -> Mapping[str, Any]:

@@ -13,8 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from orthobench.contract.problem import Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.placement import calls

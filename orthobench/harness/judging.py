@@ -11,18 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.exhibits import checked_exhibits
-from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import hide_home
 
 VIOLATION = "constraint_violation"
 """The metric that the harness adds to those of every judge: `Instance.violation`."""
 
 FEASIBLE = 1e-8
 """The largest constraint violation of a feasible solution in float64."""
+
+STATIONARITY = ("relative_gradient", "relative_gradient_norm")
+"""Metrics of judges that vanish at stationary points, relative to their value at a random point."""
+
+STATIONARY = 1e-3
+"""The largest of them where a run that says it converged is believed."""
+
+OPTIMAL = 1e-9
+"""A metric that is so near to its known optimum may be where a run began."""
 
 TOLERANCE = "constraint_tolerance"
 """The metric that the harness adds where precision allows a larger one: `feasible_up_to`."""
@@ -57,7 +65,7 @@ def judged(
             stop = met
             break
     last = recording.solutions[len(trace) - 1] if trace else None
-    ended = _feasible(trace, recording.solutions, stop)
+    ended = _feasible(trace, recording.solutions, _checked_end(instance, trace, recording, stop))
     outcome = Outcome(ended, tuple(trace), final=last, error=recording.error)
     return outcome if last is None else _completed(instance, outcome, last)
 
@@ -79,7 +87,7 @@ def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> 
     return replace(mark, metrics=found)
 
 
-def beyond(mark: Checkpoint) -> float:
+def excess_violation(mark: Checkpoint) -> float:
     """Return by how much a judged point violates the constraint more than it may, if positive.
 
     Parameters
@@ -125,12 +133,39 @@ def stop_of(error: Exception, culprit: str) -> Termination:
     culprit : str
         What raised it, for the reason: ``"the judge"``.
     """
-    lines = homeless("".join(traceback.format_exception(error)))
+    lines = hide_home("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
         return Termination(RunStatus.MEMORY, f"{culprit} ran out of memory", lines)
     reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
-    reason = homeless(reason)
+    reason = hide_home(reason)
     return Termination(RunStatus.ERROR, reason, lines)
+
+
+def _checked_end(
+    instance: AnyInstance, trace: list[Checkpoint], recording: Recording, stop: Termination
+) -> Termination:
+    """Return how a run ended that says it is done: that nothing was done, or is not stationary.
+
+    Nothing was done where it took no step, or ended where it began, unless that is a known optimum
+    or the judge finds it stationary. What the judge does not measure cannot be held against it.
+    """
+    if stop.status is not RunStatus.DONE or not trace:
+        return stop
+    last = trace[-1]
+    residual = max((last.metrics.get(name, 0.0) for name in STATIONARITY), default=0.0)
+    first, end = recording.solutions[0].point, recording.solutions[len(trace) - 1].point
+    still = not last.work.steps or (len(trace) > 1 and np.array_equal(first, end))
+    optimal = any(
+        abs(last.metrics.get(name, np.inf) - best) <= OPTIMAL
+        for name, best in instance.best.items()
+    )
+    if still and not optimal and (residual > STATIONARY or not stop.converged):
+        why = "the solution is where it began" if last.work.steps else "no step was taken"
+        return Termination(RunStatus.NOTHING_DONE, f"{why}: {stop.reason}")
+    if stop.converged and residual > STATIONARY:
+        why = f"{stop.reason}, where the relative gradient is {residual:.1e}"
+        return Termination(RunStatus.NOT_STATIONARY, why)
+    return stop
 
 
 def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Termination) -> Termination:
@@ -138,7 +173,7 @@ def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Terminat
     if stop.status.failed:
         return stop
     for mark, solution in zip(trace, solutions, strict=False):
-        if not beyond(mark) <= 0:
+        if not excess_violation(mark) <= 0:
             reason = f"violated by {mark.metrics[VIOLATION]:.1e} at step {mark.work.steps}"
             if (kind := solution.point.dtype) != np.float64:
                 reason += f", more than rounding in {kind} explains"

@@ -12,8 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.problem import Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State
 from orthobench.tools.places import Place
 

@@ -15,17 +15,16 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
-from orthobench.contract.problem import AnyInstance, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import SummarySolver
+from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
-from orthobench.contract.summaries import SummarySolver
 from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, PointRule, Recording
-from orthobench.tools.load import load
+from orthobench.tools.machine import load
 
 RATIO = 1.3
 """Ratio of the step counts of one checkpoint and the next."""

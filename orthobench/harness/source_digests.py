@@ -24,7 +24,6 @@ HARNESS = {
     "harness.judging": "metrics and feasibility",
     "harness.reducing.parts": "summaries of blocks",
     "harness.reducing.reduction": "passes over blocks",
-    "harness.reducing.tree": "the order in which summaries are merged",
     "tools.geometry": "the starting point",
 }
 """The modules of the core that each run goes through, and what for.

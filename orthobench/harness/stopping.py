@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol, TypeAlias
 
+from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.solver import AnySolver, Work
-from orthobench.contract.summaries import SummarySolver
 from orthobench.errors import UsageError, shown
 
 LARGEST = 1e300
@@ -17,6 +17,18 @@ LARGEST = 1e300
 
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
+
+
+class Verdict(Enum):
+    """Whether a run counts in comparisons: the one place that tells failed runs from absent ones.
+
+    A failed run is infinitely bad. An absent one, which was refused or was not run yet, has no
+    value: it is NaN, and neither ranked nor counted as a failure.
+    """
+
+    OK = "ok"
+    FAILED = "failed"
+    ABSENT = "absent"
 
 
 class RunStatus(Enum):
@@ -28,6 +40,10 @@ class RunStatus(Enum):
     """A rule stopped it."""
     BUDGET = "budget"
     """The budget was spent."""
+    NOT_STATIONARY = "not stationary"
+    """The solver says that it converged, and the judge finds a gradient there; it counts."""
+    NOTHING_DONE = "nothing done"
+    """It took no step, or ended where it began, and that is no optimum."""
     DIVERGED = "diverged"
     """A solution was not finite, or the solver gave up."""
     ERROR = "error"
@@ -48,9 +64,28 @@ class RunStatus(Enum):
     """It is planned, and has not been run yet."""
 
     @property
+    def verdict(self) -> Verdict:
+        """Whether a run that ended so counts, failed, or is absent."""
+        counting = (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.NOT_STATIONARY)
+        if self in counting:
+            return Verdict.OK
+        absent = self in (RunStatus.REFUSED, RunStatus.MISSING)
+        return Verdict.ABSENT if absent else Verdict.FAILED
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run counts as it is."""
+        return self.verdict is Verdict.OK
+
+    @property
     def failed(self) -> bool:
-        """Whether the cell counts as a failure in every comparison."""
-        return self not in (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET)
+        """Whether the run counts as a failure in every comparison."""
+        return self.verdict is Verdict.FAILED
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no run: the solver was refused, or it is still to come."""
+        return self.verdict is Verdict.ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +199,7 @@ def _steps_for(left: float, spent: float, steps: int) -> float:
     return left * steps / spent if spent > 0 and steps > 0 else math.inf
 
 
-def ends(solver: AnySolver, budget: Budget) -> bool:
+def terminates(solver: AnySolver, budget: Budget) -> bool:
     """Return whether each run of a solver ends: by itself, or by a budget."""
     if isinstance(solver, SummarySolver) and solver.place.reduces:
         return math.isfinite(solver.passes) or bool(budget.limits)

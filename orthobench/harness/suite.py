@@ -14,9 +14,9 @@ problem or a solver for each; of the values in a ``tune`` table, one is chosen o
     step = { tune = [0.5, 1, 2, 4] }  # four trials, one of which is chosen
 
 Where the primary metric can be improved at the expense of another, such as the density of
-loadings, solvers are compared at levels of the other: ``at = { density = [0.05, 0.1] }`` makes two
-comparisons of the same runs, in which only trials can be chosen whose final density is at most the
-level. A problem may have levels of its own; ``at = {}`` compares without any.
+loadings, solvers are compared at levels of the other: ``levels = { density = [0.05, 0.1] }`` makes
+two comparisons of the same runs, in which only trials can be chosen whose final density is at most
+the level. A problem may have levels of its own; ``levels = {}`` compares without any.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 from orthobench._version import __version__
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.harness.cell import Cell
+from orthobench.harness.cell import Cell, Level
 from orthobench.harness.stopping import Budget, Target
 from orthobench.tools.distributions import version
 
@@ -43,25 +43,7 @@ TRIALS = 16
 
 
 @dataclass(frozen=True)
-class Level:
-    """A level that solvers are compared at.
-
-    Attributes
-    ----------
-    metric : str
-    most : float
-        The largest final value of the metric of a trial that can be chosen.
-    """
-
-    metric: str
-    most: float
-
-    def __str__(self) -> str:
-        return f"{self.metric.replace('_', ' ')} <= {self.most:g}"
-
-
-@dataclass(frozen=True)
-class PlannedProblem:
+class SuiteProblem:
     """A problem of a suite.
 
     Attributes
@@ -84,7 +66,7 @@ class PlannedProblem:
 
 
 @dataclass(frozen=True)
-class PlannedSolver:
+class SuiteSolver:
     """A solver of a suite, or one trial of a solver whose parameters are tuned.
 
     Attributes
@@ -105,31 +87,6 @@ class PlannedSolver:
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A cell of a suite, with its labels there.
-
-    Attributes
-    ----------
-    cell : Cell
-    problem, solver : str
-        The labels of its problem and its solver.
-    tuned : mapping
-        The values of its tuned parameters.
-    position : int
-        Its place in the suite: problems, then seeds, then solvers.
-    levels : tuple of Level
-        The levels that its problem is compared at.
-    """
-
-    cell: Cell
-    problem: str
-    solver: str
-    tuned: Mapping[str, Any]
-    position: int
-    levels: tuple[Level, ...] = ()
-
-
-@dataclass(frozen=True)
 class Suite:
     """A comparison that has been checked.
 
@@ -137,8 +94,8 @@ class Suite:
     ----------
     name : str
         The stem of its file.
-    problems : tuple of PlannedProblem
-    solvers : tuple of PlannedSolver
+    problems : tuple of SuiteProblem
+    solvers : tuple of SuiteSolver
     seeds : tuple of int
     description : str
         A line for people.
@@ -161,8 +118,8 @@ class Suite:
     """
 
     name: str
-    problems: tuple[PlannedProblem, ...]
-    solvers: tuple[PlannedSolver, ...]
+    problems: tuple[SuiteProblem, ...]
+    solvers: tuple[SuiteSolver, ...]
     seeds: tuple[int, ...]
     description: str = ""
     text: str = ""
@@ -173,12 +130,12 @@ class Suite:
     score: str = END
     measure: str = ""
 
-    def plan(self) -> list[Planned]:
+    def cells(self) -> list[Cell]:
         """Return the cells that wait for no choice: problems times seeds times solvers.
 
         Those on the same data come together. Where there are `tuning_seeds`, solvers with several
-        trials are planned for these; `rest` are the others of a trial that is chosen. A solver that
-        can take problems of some families of the suite is planned only for these families, though
+        trials have cells on these; `rest` are the others of a trial that is chosen. A solver that
+        can take problems of some families of the suite has cells only in these families, though
         for all problems there: those that it cannot take, it refuses.
 
         Raises
@@ -193,11 +150,14 @@ class Suite:
         families = {s.solver.needs: self._families(s.solver) for s in self.solvers}
         trials = Counter(s.label for s in self.solvers)
         seeds = self.tuning_seeds or self.seeds
+        core = {"orthobench": __version__}
         data = [(p, p.problem.checksum()) for p in self.problems]
         return [
-            Planned(
-                self._cell(p, checksum, s, packages[s.solver.packages], seed),
-                p.label, s.label, s.tuned, place, p.levels,
+            Cell(
+                p.problem, s.solver, seed, p.budget, self.target, self.threads,
+                tuple(sorted({**core, **packages[s.solver.packages],
+                              **dict([p.version, s.version])}.items())),
+                checksum, self.measure, p.label, s.label, s.tuned, place, p.levels,
             )
             for place, ((p, checksum), seed, s) in enumerate(
                 itertools.product(data, self.seeds, self.solvers)
@@ -206,16 +166,12 @@ class Suite:
             and (trials[s.label] == 1 or seed in seeds)
         ]  # fmt: skip
 
-    def rest(self, trial: Planned) -> list[Planned]:
+    def rest(self, trial: Cell) -> list[Cell]:
         """Return the cells of a trial on the seeds that trials do not run on."""
-        here = self.seeds.index(trial.cell.seed)
+        here = self.seeds.index(trial.seed)
         tried = self.tuning_seeds or self.seeds
         return [
-            replace(
-                trial,
-                cell=replace(trial.cell, seed=seed),
-                position=trial.position + (i - here) * len(self.solvers),
-            )
+            replace(trial, seed=seed, position=trial.position + (i - here) * len(self.solvers))
             for i, seed in enumerate(self.seeds)
             if seed not in tried
         ]
@@ -226,17 +182,3 @@ class Suite:
             p.problem.family for p in self.problems if issubclass(p.problem.offers, solver.needs)
         }
         return able or {p.problem.family for p in self.problems}
-
-    def _cell(
-        self,
-        p: PlannedProblem,
-        data: str,
-        s: PlannedSolver,
-        packages: Mapping[str, str],
-        seed: int,
-    ) -> Cell:
-        versions = {"orthobench": __version__, **packages, **dict([p.version, s.version])}
-        return Cell(
-            p.problem, s.solver, seed, p.budget, self.target, self.threads,
-            tuple(sorted(versions.items())), data, self.measure,
-        )  # fmt: skip

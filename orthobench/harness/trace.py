@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from orthobench.contract.exhibits import Exhibit
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import Termination
 from orthobench.tools.arrays import Array
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 
 @dataclass(frozen=True, slots=True)

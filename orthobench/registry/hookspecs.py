@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pluggy
 
-from orthobench.contract.hooks import PROJECT
+from orthobench.contract import PROJECT
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.registry.claims import Paper

@@ -14,7 +14,7 @@ from typing import Any
 
 import pluggy
 
-from orthobench.contract.hooks import PROJECT
+from orthobench.contract import PROJECT
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver

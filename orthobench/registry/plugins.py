@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from orthobench.contract.parameters import ParameterError, make
-from orthobench.contract.placed_solver import PlacedSolver, elsewhere
+from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, unknown

@@ -12,15 +12,13 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from orthobench.contract.parameters import parameters_of
-from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, unknown
-from orthobench.harness.cell import built
+from orthobench.harness.cell import Cell, built
 from orthobench.harness.judging import VIOLATION
 from orthobench.harness.source_digests import warn_of_libraries
-from orthobench.harness.stopping import Budget, Rule, ends
-from orthobench.harness.suite import Planned
+from orthobench.harness.stopping import Budget, Rule, terminates
 from orthobench.results.tuning import untunable
 from orthobench.tools.geometry import random_point
 from orthobench.tools.memory_peaks import Peak
@@ -51,13 +49,13 @@ def check_ending(
     UsageError
     """
     finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
-    if finite or until is not None or ends(solver, budget):
+    if finite or until is not None or terminates(solver, budget):
         return
     example = "samples=10_000" if solver.batch else "steps=1000"
     raise UsageError(f"nothing limits this run; give a budget such as ob.Budget({example})")
 
 
-def check_cells(planned: Collection[Planned]) -> None:
+def check_cells(planned: Collection[Cell]) -> None:
     """Refuse cells that cannot run as they stand, whatever their data.
 
     Raises
@@ -68,13 +66,13 @@ def check_cells(planned: Collection[Planned]) -> None:
     _refuse_unmeasurable(planned)
     _refuse_idle(planned)
     _refuse_endless(planned)
-    warn_of_libraries(*{type(x) for p in planned for x in (p.cell.solver, p.cell.problem)})
+    warn_of_libraries(*{type(x) for p in planned for x in (p.solver, p.problem)})
 
 
-def _refuse_idle(planned: Iterable[Planned]) -> None:
+def _refuse_idle(planned: Iterable[Cell]) -> None:
     """Refuse a suite in which no solver can take any problem, with the reasons."""
     reasons: dict[str, None] = {}
-    for cell in (p.cell for p in planned):
+    for cell in planned:
         reason = cell.solver.refuses(cell.problem)
         if reason is None:
             return
@@ -82,26 +80,27 @@ def _refuse_idle(planned: Iterable[Planned]) -> None:
     raise UsageError(f"no solver can take these problems ({'; '.join(reasons)})")
 
 
-def _refuse_endless(planned: Iterable[Planned]) -> None:
+def _refuse_endless(planned: Iterable[Cell]) -> None:
     """Refuse cells that nothing ends: a budget in samples binds no solver that takes none."""
-    for plan in planned:
-        cell, solver = plan.cell, plan.cell.solver
-        if cell.until is not None or ends(solver, cell.budget):
+    for cell in planned:
+        solver = cell.solver
+        if cell.until is not None or terminates(solver, cell.budget):
             continue
         if solver.refuses(cell.problem) is None:
             raise UsageError(
-                f"nothing ends {plan.solver} on {plan.problem}: it takes no samples, and does not "
-                "say that it `converges`; give a budget in steps, seconds or flops"
+                f"nothing ends {cell.solver_label} on {cell.problem_label}: it takes no "
+                "samples, and does not say that it `converges`; give a budget in steps, seconds or "
+                "flops"
             )
 
 
-def _refuse_missing_places(planned: Iterable[Planned]) -> None:
+def _refuse_missing_places(planned: Iterable[Cell]) -> None:
     """Refuse array libraries and devices that are not there; a suite that names them needs them.
 
     Where a solver computes by default names nothing: it refuses its problems alone, like one whose
     packages are missing.
     """
-    for place in dict.fromkeys(s.place for s in (p.cell.solver for p in planned) if _is_named(s)):
+    for place in dict.fromkeys(s.place for s in (p.solver for p in planned) if _is_named(s)):
         if why := place.missing():
             raise UsageError(f"nothing can be computed on {place}: {why}")
 
@@ -112,9 +111,9 @@ def _is_named(solver: AnySolver) -> bool:
     return bool(str(solver.place) != default)
 
 
-def _refuse_unmeasurable(planned: Iterable[Planned]) -> None:
+def _refuse_unmeasurable(planned: Iterable[Cell]) -> None:
     """Refuse to measure what cannot be measured here, with the reason."""
-    for measure, place in dict.fromkeys((p.cell.measure, p.cell.solver.place) for p in planned):
+    for measure, place in dict.fromkeys((p.measure, p.solver.place) for p in planned):
         if not measure:
             continue
         blocks = "their workers tell what each took in any case" if place.reduces else None
@@ -122,14 +121,14 @@ def _refuse_unmeasurable(planned: Iterable[Planned]) -> None:
             raise UsageError(f"the {measure} of runs on {place} cannot be measured: {why}")
 
 
-def check_problems(planned: Iterable[Planned], known: Collection[str]) -> None:
+def check_problems(planned: Iterable[Cell], known: Collection[str]) -> None:
     """Build each problem with cells to run, and check that its judge reports what the suite names.
 
     Other errors than those below are left to the cells, which record them.
 
     Parameters
     ----------
-    planned : iterable of Planned
+    planned : iterable of Cell
         All cells of the suite.
     known : collection of str
         The keys of cells that need not be run.
@@ -142,11 +141,11 @@ def check_problems(planned: Iterable[Planned], known: Collection[str]) -> None:
         Where parameters do not fit the data, or the judge does not report the metric of the
         target, of a level, or of tuning.
     """
-    problems: dict[str, list[Planned]] = {}
+    problems: dict[str, list[Cell]] = {}
     for plan in planned:
-        problems.setdefault(plan.problem, []).append(plan)
+        problems.setdefault(plan.problem_label, []).append(plan)
     for cells in problems.values():
-        first = next((plan.cell for plan in cells if plan.cell.key not in known), None)
+        first = next((cell for cell in cells if cell.key not in known), None)
         if first is None:
             continue
         try:
@@ -165,17 +164,17 @@ def _reported(instance: AnyInstance) -> set[str]:
     return {*instance.measure(Solution(point)), *instance.conditional, VIOLATION}
 
 
-def _refuse_unreported(cells: Sequence[Planned], reported: set[str]) -> None:
-    problem, until = cells[0].problem, cells[0].cell.until
+def _refuse_unreported(cells: Sequence[Cell], reported: set[str]) -> None:
+    problem, until = cells[0].problem_label, cells[0].until
     if until is not None and until.metric not in reported:
         raise unknown(f"metric of {problem} as the target:", until.metric, reported)
     for level in cells[0].levels:
         if level.metric not in reported:
             raise unknown(f"metric of {problem} to compare at:", level.metric, reported)
-    metric = cells[0].cell.problem.tuned_by
+    metric = cells[0].problem.tuned_by
     trials: dict[str, AnySolver] = {}
     for plan in cells:
-        solver = plan.cell.solver
-        other = trials.setdefault(plan.solver, solver)
-        if solver != other and solver.refuses(plan.cell.problem) is None and metric not in reported:
-            raise untunable(plan.solver, problem, metric)
+        solver = plan.solver
+        other = trials.setdefault(plan.solver_label, solver)
+        if solver != other and solver.refuses(plan.problem) is None and metric not in reported:
+            raise untunable(plan.solver_label, problem, metric)

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orthobench.contract.parameters import ParameterError, parameters_of
-from orthobench.contract.placed_solver import PlacedSolver, elsewhere
+from orthobench.contract.placed_solvers import PlacedSolver, elsewhere
 from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, shown, unknown
+from orthobench.harness.cell import Level
 from orthobench.harness.identity import label
 from orthobench.harness.stopping import Budget
-from orthobench.harness.suite import TRIALS, Level, PlannedProblem, PlannedSolver, Suite
+from orthobench.harness.suite import TRIALS, Suite, SuiteProblem, SuiteSolver
 from orthobench.registry.plugins import Registry
 from orthobench.registry.suite_values import (
     SuiteError,
@@ -39,7 +40,7 @@ from orthobench.tools.places import place_of
 T = TypeVar("T")
 
 KEYS = (
-    "description", "seeds", "threads", "budget", "target", "tuning", "at", "on", "measure",
+    "description", "seeds", "threads", "budget", "target", "tuning", "levels", "on", "measure",
     "problem", "solver",
 )  # fmt: skip
 """The keys of a suite."""
@@ -115,7 +116,7 @@ def _parse(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     trials = count_of(tuning, "trials", ("tuning",), TRIALS)
     seeds = seeds_of(table.get("seeds", 10))
     tried = count_of(tuning, "seeds", ("tuning",), len(seeds))
-    levels = levels_of(table["at"], ("at",)) if "at" in table else None
+    levels = levels_of(table["levels"], ("levels",)) if "levels" in table else None
     measure = measure_of(table)
     suite = Suite(
         name=f"{name}-{measure}" if measure else name,
@@ -187,24 +188,26 @@ def _problems(
     budget: Budget,
     levels: tuple[Level, ...] | None,
     registry: Registry,
-) -> Iterator[PlannedProblem]:
+) -> Iterator[SuiteProblem]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: KeyPath = ("problem", i)
-        settings = {k: v for k, v in entry.items() if k not in ("name", "budget", "at", "label")}
+        settings = {
+            k: v for k, v in entry.items() if k not in ("name", "budget", "levels", "label")
+        }
         own = budget_of(entry["budget"], (*path, "budget")) if "budget" in entry else budget
-        at = levels_of(entry["at"], (*path, "at")) if "at" in entry else levels
+        at = levels_of(entry["levels"], (*path, "levels")) if "levels" in entry else levels
         for given in _crossed(settings, path):
             problem = _make(registry.problem, entry["name"], given, path)
             text = _label(entry, problem, given, path, labels)
             version = registry.problems[problem.name].version
             own_levels = levels_of(problem.at, path) if at is None else at
-            yield PlannedProblem(problem, text, own, version, own_levels)
+            yield SuiteProblem(problem, text, own, version, own_levels)
 
 
 def _solvers(
     entries: Sequence[Mapping[str, Any]], trials: int, registry: Registry
-) -> Iterator[PlannedSolver]:
+) -> Iterator[SuiteSolver]:
     labels: set[str] = set()
     for i, entry in enumerate(entries):
         path: KeyPath = ("solver", i)
@@ -227,7 +230,7 @@ def _solvers(
             text = _label(entry, trials_of_one[0], given, path, labels)
             version = registry.solvers[entry["name"]].version
             for solver, point in zip(trials_of_one, tuned, strict=True):
-                yield PlannedSolver(solver, text, point, version)
+                yield SuiteSolver(solver, text, point, version)
 
 
 def _placed(table: Mapping[str, Any], registry: Registry) -> Sequence[Mapping[str, Any]]:

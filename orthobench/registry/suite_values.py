@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import shlex
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
 from orthobench.errors import UsageError, shown, unknown
+from orthobench.harness.cell import Level
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.stopping import Budget, Target
-from orthobench.harness.suite import END, SCORES, Level
+from orthobench.harness.suite import END, SCORES
 from orthobench.registry.toml_lines import KeyPath, line_of
 
 MOST = 1_000_000
@@ -185,3 +188,31 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, Mapping)):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(part)
+
+
+def specification(text: str) -> dict[str, Any]:
+    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
+
+    Raises
+    ------
+    UsageError
+        If a word has no ``=``.
+    """
+    try:
+        name, *words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read {text!r}: {error}; write NAME key=value ...") from None
+    entry: dict[str, Any] = {"name": name}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"cannot read {word!r} in {text!r}; write NAME key=value ...")
+        entry[key] = _value(value)
+    return entry
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,6 +1,7 @@
 """Reports of results: tables in the terminal, figures, and the interactive page.
 
-The module itself can be called, as ``ob.report(results)``: `orthobench.report.shown.report`.
+The module itself can be called, as ``ob.report(results)``, which is
+`orthobench.report.notebook_view.report`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 class _Report(ModuleType):
     def __call__(self, *words: Any, **options: Any) -> Any:
-        from orthobench.report.shown import report
+        from orthobench.report.notebook_view import report
 
         return report(*words, **options)
 

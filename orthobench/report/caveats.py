@@ -7,24 +7,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from orthobench.report.formatting import assignments, clean, listed, number, plural
-from orthobench.report.ranking import Ranked
+from orthobench.harness.stopping import RunStatus
+from orthobench.report.formatting import assignments, clean, listed, plural
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.values import metric_of
-
-STATIONARY = 1e-3
-"""The largest relative gradient at which a run that says it converged needs no caveat."""
 
 
-def tuning(ranked: Sequence[Ranked]) -> list[str]:
+def tuning(entries: Sequence[SolverResult]) -> list[str]:
     """Return how parameters were chosen, and which chosen values are at the edge of their grid.
 
     Parameters
     ----------
-    ranked : sequence of Ranked
-        The ranked entries of one problem.
+    entries : sequence of SolverResult
+        Those of one problem that take part.
     """
-    tuned = [r.entry for r in ranked if len(r.entry.trials) > 1]
+    tuned = [entry for entry in entries if len(entry.trials) > 1]
     if not tuned:
         return []
     sizes = sorted({len(entry.trials) for entry in tuned})
@@ -44,36 +40,35 @@ def _seeds(tuned: Sequence[SolverResult]) -> str:
     return f" on {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} of the seeds"
 
 
-def reruns(ranked: Sequence[Ranked]) -> list[str]:
+def reruns(entries: Sequence[SolverResult]) -> list[str]:
     """Return the solvers whose library has no steps, so that each point of a trace is its own run.
 
     Parameters
     ----------
-    ranked : sequence of Ranked
-        The ranked entries of one problem.
+    entries : sequence of SolverResult
+        Those of one problem that take part.
     """
-    names = [clean(r.entry.solver) for r in ranked if r.entry.records[0].solver.reruns]
+    names = [clean(e.solver) for e in entries if e.records[0].solver.reruns]
     if not names:
         return []
-    what = "re-run with growing budgets, for want of single steps; each point shows its own run"
+    what = "run anew for each point, for want of single steps"
     return [f"{what}: {listed(names, len(names))}"]
 
 
-def stationarity(ranked: Sequence[Ranked]) -> list[str]:
+def stationarity(entries: Sequence[SolverResult]) -> list[str]:
     """Return the solvers that converge where the gradient of the objective is not zero.
 
     Parameters
     ----------
-    ranked : sequence of Ranked
-        The ranked entries of one problem.
+    entries : sequence of SolverResult
+        Those of one problem that take part.
     """
-    gradients = {
-        clean(r.entry.solver): r.median_of(metric_of("relative_gradient"))
-        for r in ranked
-        if any(record.stop.converged for record in r.entry.records)
-    }
-    parts = [f"{name} {number(value)}" for name, value in gradients.items() if value > STATIONARY]
-    what = "converged where the objective is not stationary (relative gradient)"
+    parts = [
+        clean(e.solver)
+        for e in entries
+        if any(record.stop.status is RunStatus.NOT_STATIONARY for record in e.records)
+    ]
+    what = "says that it converged where the gradient is not small"
     return [f"{what}: {listed(parts, len(parts))}"] if parts else []
 
 
@@ -131,7 +126,7 @@ def measured(entries: Sequence[SolverResult]) -> list[str]:
 
 def _edges(entry: SolverResult) -> Iterator[str]:
     """Yield a caveat for each chosen value at an end of its grid where the curve still falls."""
-    for name, value in entry.chosen.items():
+    for name, value in entry.best_parameters.items():
         curve = {t.tuned[name]: t for t in entry.trials if _same_but(name, t, entry)}
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in curve)
         if len(curve) < 2 or not numbers or value not in curve:
@@ -146,7 +141,9 @@ def _edges(entry: SolverResult) -> Iterator[str]:
 
 def _same_but(name: str, trial: Trial, entry: SolverResult) -> bool:
     """Return whether a trial has the chosen values of all parameters but one."""
-    return all(trial.tuned[other] == v for other, v in entry.chosen.items() if other != name)
+    return all(
+        trial.tuned[other] == v for other, v in entry.best_parameters.items() if other != name
+    )
 
 
 def _falls(before: Trial, after: Trial) -> bool:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from orthobench.errors import UsageError
-from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.report import caveats
 from orthobench.report.formatting import clean, listed, plural, short
@@ -21,7 +20,7 @@ from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.changes import Change, Direction, changes
 from orthobench.stats.values import COSTS, final, metric_of
 from orthobench.tools.collections import grouped
-from orthobench.tools.paths import homeless
+from orthobench.tools.files import hide_home
 
 Pair: TypeAlias = tuple[SolverResult, SolverResult]
 
@@ -261,9 +260,7 @@ def _values(
 
 
 def _value(record: Run | None, value: Callable[[Checkpoint], float]) -> float:
-    if record is None or record.stop.status is RunStatus.MISSING:
-        return math.nan
-    return final(record, value)
+    return math.nan if record is None else final(record, value)
 
 
 def _medians(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
@@ -323,7 +320,7 @@ def _versions(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
 
 def _side(results: Results) -> str:
     started = str(results.session()["started"])[:16].replace("T", " ")
-    path = results.path.name if _anonymous(results) else homeless(str(results.path))
+    path = results.path.name if _anonymous(results) else hide_home(str(results.path))
     return clean(f"{results.suite} of {started} UTC, {path}")
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import clean, listed, plural
 from orthobench.report.ranking import Ranked
 from orthobench.report.sentences import (
@@ -224,8 +223,8 @@ def _failed_not_chosen(problems: Sequence[ProblemResults]) -> int:
         record.key
         for problem in problems
         for r in problem.ranked
-        for trial in r.entry.trials if trial.tuned != r.entry.chosen
+        for trial in r.entry.trials if trial.tuned != r.entry.best_parameters
         for record in trial.records
-        if record.failed and record.stop.status is not RunStatus.MISSING
+        if record.failed
     }  # fmt: skip
     return len(failed)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import number
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.paired import Comparison, Decision, compare_to_best
 from orthobench.stats.summaries import Summary, summaries
-from orthobench.stats.values import COSTS, final, metric_of
+from orthobench.stats.values import COSTS, median_final, metric_of
 from orthobench.tools.collections import grouped
 
 MARKS = {
@@ -93,13 +92,13 @@ class Ranked:
     @property
     def metrics(self) -> dict[str, float]:
         """The medians of all metrics, by name."""
-        marks = [r.trace[-1] for r in self.entry.records if r.trace and not r.failed]
+        marks = [r.trace[-1] for r in self.entry.records if r.trace and r.ok]
         names = dict.fromkeys(name for mark in marks for name in mark.metrics)
         return {name: self.median_of(metric_of(name)) for name in names}
 
     def median_of(self, value: Callable[[Checkpoint], float]) -> float:
         """Return the median of a final value over the runs that did not fail; NaN without any."""
-        return _median_final(self.entry, value)
+        return median_final(self.entry.records, value)
 
 
 def rounded(value: float, rounding: float) -> str:
@@ -133,7 +132,7 @@ def _rank(entries: Sequence[SolverResult]) -> list[Ranked]:
         return math.isnan(median), median, summary.n_failed, seconds, entry.solver
 
     pairs = sorted(zip(entries, found, strict=True), key=place)
-    values = {e.solver: s.values for e, s in pairs if e.finished and not e.refused}
+    values = {e.solver: s.values for e, s in pairs if e.takes_part}
     sound = (e.solver for e, s in pairs if e.solver in values and s.n_ok and not s.n_failed)
     best = next(sound, None)
     first = best or next(iter(values), "")
@@ -157,11 +156,5 @@ def rounding_level(entries: Sequence[SolverResult]) -> float:
 
 def _seconds(entry: SolverResult) -> float:
     """Return the median time of the runs that did not fail; infinite without any."""
-    seconds = _median_final(entry, COSTS["seconds"])
+    seconds = median_final(entry.records, COSTS["seconds"])
     return math.inf if math.isnan(seconds) else seconds
-
-
-def _median_final(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
-    values = [final(record, value) for record in entry.records]
-    finite = [v for v in values if math.isfinite(v)]
-    return float(quantiles(finite, 0.5)) if finite else math.nan

@@ -66,9 +66,9 @@ class Runs:
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
         """Return the runs of one solver on one problem; see `Evidence`."""
         entry = self._entry(suite, problem, solver)
-        done = {record.seed for record in entry.records if not record.failed}
+        done = {record.seed for record in entry.records if record.ok}
         for record in entry.records:
-            if record.failed:
+            if not record.ok:
                 raise ClaimError(
                     f"{solver} on {problem}, seed {record.seed}, {record.stop.status.value}: "
                     f"{record.stop.reason}"

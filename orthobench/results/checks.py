@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from orthobench.harness.suite import Level
+from orthobench.harness.cell import Level
 
 LARGEST = 2**63
 """The bound of whole numbers, as in SQLite and pandas."""

@@ -10,7 +10,6 @@ from typing import Any
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical
 from orthobench.harness.source_digests import changed_files
-from orthobench.harness.suite import Planned
 
 RUNS, STORED = "runs", "stored"
 
@@ -23,26 +22,26 @@ class Explanation:
 
     Attributes
     ----------
-    planned : Planned
+    cell : Cell
     action : str
         ``"runs"`` or ``"stored"``.
     reason : str
         For people.
     """
 
-    planned: Planned
+    cell: Cell
     action: str
     reason: str
 
 
 def explain(
-    planned: Iterable[Planned], stored: Mapping[str, Mapping[str, Any]], failed: Mapping[str, str]
+    planned: Iterable[Cell], stored: Mapping[str, Mapping[str, Any]], failed: Mapping[str, str]
 ) -> Iterator[Explanation]:
     """Yield for each planned cell why it runs or why not.
 
     Parameters
     ----------
-    planned : iterable of Planned
+    planned : iterable of Cell
     stored : mapping
         The contents of the cells in the store, by key.
     failed : mapping
@@ -52,14 +51,14 @@ def explain(
     for content in stored.values():
         known.setdefault(_who(content), []).append(content)
     for plan in planned:
-        key = plan.cell.key
+        key = plan.key
         if key in failed:
             yield Explanation(plan, RUNS, f"it ended with {failed[key]}, and is tried again")
         elif key in stored:
             yield Explanation(plan, STORED, "nothing of it changed")
         else:
-            content = plan.cell.content
-            changes = partial(_differences, plan.cell, new=content)
+            content = plan.content
+            changes = partial(_differences, plan, new=content)
             yield Explanation(plan, RUNS, _changes(map(changes, known.get(_who(content), []))))
 
 

@@ -16,8 +16,7 @@ from orthobench.results import benchopt, ioh
 from orthobench.results.parquet import write_frame
 from orthobench.results.results import Results
 from orthobench.tools.collections import plain
-from orthobench.tools.files import replacing
-from orthobench.tools.spreadsheets import write_csv
+from orthobench.tools.files import replacing, write_csv
 
 FORMATS: dict[str, Callable[[Results, Path], None]] = {"ioh": ioh.write, "benchopt": benchopt.write}
 """The formats of other programs, with what writes them: a folder, or a file."""

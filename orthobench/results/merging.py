@@ -12,9 +12,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from orthobench.results import checks, rows, shown
+from orthobench.results import checks, exhibit_rows, rows
 from orthobench.results.rows import Reader, Row, Stored, Texts
 
 FINISHED = """
@@ -33,22 +33,6 @@ PLANS = """
 SESSION = "suite, text, command, environment, started, ended"
 
 
-class Merged(NamedTuple):
-    """What was added to a store.
-
-    Attributes
-    ----------
-    added : int
-        Finished cells.
-    unchecked : int
-        How many of the other's finished cells had no checksum, as before version 3, so that their
-        numbers may have been changed.
-    """
-
-    added: int
-    unchecked: int
-
-
 @dataclass(frozen=True)
 class Finished:
     """A finished cell of another store, checked.
@@ -61,18 +45,18 @@ class Finished:
     metrics : str
     session : int
         Its number in the other store.
-    told : tuple
+    result_row : tuple
         What the row of the table ``result`` holds besides, its texts as they are.
     block : bytes
     exhibits : list of tuple
-        Rows of the table ``exhibit``, as `shown.COLUMNS`.
+        Rows of the table ``exhibit``, as `exhibit_rows.COLUMNS`.
     """
 
     key: str
     parts: tuple[str, str, int, str]
     metrics: str
     session: int
-    told: Row
+    result_row: Row
     block: bytes
     exhibits: list[Row]
 
@@ -128,7 +112,7 @@ def finished(
             list(reader.outcome(key, row[6:], what, primary)[1])
             if session not in sessions:
                 raise ValueError(f"its session {session} is missing")
-            exhibits = shown.checked(theirs, cell)
+            exhibits = exhibit_rows.checked(theirs, cell)
             status, reason, traceback, *rest, names, finals, check, load = result
             told = (status, read[reason], read[traceback], *rest, read[names], finals, check, load)
         yield Finished(key.hex(), parts, read[metrics], session, told, block, exhibits)
@@ -174,7 +158,7 @@ def copy(cells: Iterable[Finished], sessions: Mapping[int, int], mine: sqlite3.C
     count = 0
     for one in cells:
         number = cell_number(mine, texts, one.key, one.parts, one.metrics)
-        status, reason, traceback, *rest, names, finals, check, load = one.told
+        status, reason, traceback, *rest, names, finals, check, load = one.result_row
         told = (
             number, sessions[one.session], status, texts.number(reason), texts.number(traceback),
             *rest, texts.number(names), finals, check, load,
@@ -222,7 +206,7 @@ def add_result(
     added = connection.execute(f"INSERT OR IGNORE INTO result VALUES ({places})", result).rowcount  # noqa: S608
     if added:
         connection.execute("INSERT INTO trace (cell, block) VALUES (?, ?)", (result[0], block))
-        shown.add(connection, int(result[0]), exhibits)
+        exhibit_rows.add(connection, int(result[0]), exhibits)
     return bool(added)
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from orthobench.harness.stopping import Termination
 from orthobench.results.results import Results
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
-from orthobench.tools.paths import bare, homeless
+from orthobench.tools.files import bare, hide_home
 
 T = TypeVar("T")
 Retell: TypeAlias = Callable[[str], str]
@@ -32,7 +32,7 @@ class Private(Results):
         Whether the machine is left out too.
     """
 
-    retell: Retell = homeless
+    retell: Retell = hide_home
     anonymous: bool = False
 
     def session(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def private(results: Results, anonymous: bool) -> Private:
     anonymous : bool
         Whether to leave out folders and the machine too; otherwise home becomes ``~``.
     """
-    retell = cache(partial(_without, files=_files(results.records)) if anonymous else homeless)
+    retell = cache(partial(_without, files=_files(results.records)) if anonymous else hide_home)
     told: dict[int, Any] = {}
 
     def once(facts: T, changed: Callable[[T, Retell], T]) -> T:
@@ -98,7 +98,7 @@ def _files(records: Sequence[Run]) -> Mapping[str, str]:
     """Return the names of the files that parameters name by their absolute paths."""
     settings = [values for r in records for values in (r.problem.parameters, r.solver.parameters)]
     texts = {value for values in settings for value in values.values() if isinstance(value, str)}
-    longest_first = sorted(texts | set(map(homeless, texts)), key=len, reverse=True)
+    longest_first = sorted(texts | set(map(hide_home, texts)), key=len, reverse=True)
     return {path: name for path in longest_first if (name := _name(path)) != path}
 
 

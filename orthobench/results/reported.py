@@ -12,6 +12,7 @@ from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.results import checks, merging
 from orthobench.results.rows import Reader, Stored, joined, key_of
+from orthobench.results.runs import run_label
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Reported:
     def label(self) -> str:
         """Its solver, problem and seed, for people."""
         solver, problem = (self.content[part]["name"] for part in ("solver", "problem"))
-        return f"{solver} on {problem}, seed {self.content['seed']} (cell {self.key[:12]})"
+        called = run_label(solver, problem, self.content["seed"])
+        return f"{called} (cell {self.key[:12]})"
 
 
 def reported(connection: sqlite3.Connection, where: str) -> Iterator[Reported]:

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,11 +95,6 @@ class Results:
         told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         return f"<Results of {self.suite!r}: {told}; {self.path}>"
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the answers, and a table for each problem."""
-        # a notebook asks for it by this name; no room here knows how results are shown
-        return str(import_module("orthobench.report.shown").results_html(self))
-
     @cached_property
     def entries(self) -> list[SolverResult]:
         """One entry for each problem and solver, with the trial that tuning chose."""
@@ -110,15 +104,14 @@ class Results:
             raise UsageError(f"the store {self.path}: {error}") from error
 
     @cached_property
-    def shown(self) -> frozenset[str]:
+    def reported_keys(self) -> frozenset[str]:
         """The keys of the runs that reports show: those of the trials that tuning chose."""
         return frozenset(record.key for entry in self.entries for record in entry.records)
 
     @property
     def failures(self) -> list[Run]:
         """The records that failed; those in `refused` and `missing` did not."""
-        others = (RunStatus.REFUSED, RunStatus.MISSING)
-        return [r for r in self.records if r.failed and r.stop.status not in others]
+        return [record for record in self.records if record.failed]
 
     @property
     def missing(self) -> list[Run]:
@@ -195,7 +188,11 @@ class Results:
 
         A row has those of the `columns` that its record has anything to say of.
         """
-        return (row for record in self.records for row in _rows(record, record.key in self.shown))
+        return (
+            row
+            for record in self.records
+            for row in _rows(record, record.key in self.reported_keys)
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """Return every checkpoint of every run as a data frame, to select and group from.

@@ -17,15 +17,20 @@ from orthobench.contract.solver import Work
 from orthobench.harness.cell import Cell
 from orthobench.harness.identity import canonical, digest
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.suite import Planned
 from orthobench.harness.trace import Checkpoint, Outcome
-from orthobench.results import checks, loads
-from orthobench.results.runs import ProblemInfo, Run, SolverInfo
+from orthobench.results import checks
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo, run_label
 from orthobench.results.traces import ABSENT, Trace, packed
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 Row: TypeAlias = tuple[Any, ...]
 Loads: TypeAlias = tuple[Load, Load] | None
+
+LOAD = struct.Struct("<5H")
+"""Processors, then load averages before and after in hundredths, then MHz before and after."""
+
+NOT_SAID = 2**16 - 1
+"""Stands for what the machine did not say; larger values are stored as one less than it."""
 
 PLANNED = """
     SELECT cell.key, plan.problem, plan.solver, plan.tuned, plan.levels, cell.problem, cell.solver,
@@ -138,13 +143,13 @@ def metrics_of(cell: Cell) -> str:
     )
 
 
-def plan_row(texts: Texts, suite: str, cell: int, planned: Planned) -> Row:
-    """Return the row of the table ``plan``; `cell` is the number of the cell."""
-    levels = json.dumps([[level.metric, level.most] for level in planned.levels])
-    labels = (suite, planned.problem, planned.solver)
-    tuned = canonical(planned.tuned)
+def plan_row(texts: Texts, suite: str, number: int, cell: Cell) -> Row:
+    """Return the row of the table ``plan``; `number` is that of the cell."""
+    levels = json.dumps([[level.metric, level.most] for level in cell.levels])
+    labels = (suite, cell.problem_label, cell.solver_label)
+    tuned = canonical(cell.tuned)
     return (
-        *map(texts.number, labels), planned.position, cell, *map(texts.number, (tuned, levels)),
+        *map(texts.number, labels), cell.position, number, *map(texts.number, (tuned, levels)),
     )  # fmt: skip
 
 
@@ -155,7 +160,7 @@ def result_row(
 
     `primary` is the metric whose value at the first checkpoint is kept beside the final ones.
     """
-    stop, trace, load = outcome.stop, outcome.trace, loads.packed(outcome.load)
+    stop, trace, load = outcome.stop, outcome.trace, pack_load(outcome.load)
     names, block = packed(trace)
     costs: Row = (None,) * 6
     finals = b""
@@ -220,7 +225,7 @@ class Reader:
             if key is None:
                 who = f"{self._texts[name]} on {self._texts[label]}"
                 raise ValueError(f"{who} is planned, and has no cell")
-            what = f"{self._texts[name]} on {self._texts[label]}, seed {seed}"
+            what = run_label(self._texts[name], self._texts[label], seed)
             try:
                 facts = self.problem(label, problem, metrics, levels)
                 method = self.solver(name, solver, tuned, settings)
@@ -247,7 +252,7 @@ class Reader:
         told = (status, self._texts[reason], (points, *costs), self._texts[names], finals, block)
         if checksum(key, *told, load) != check:
             raise ValueError("it is not what was written")
-        busy = loads.unpacked(load)
+        busy = unpack_load(load)
         stop = Termination(RunStatus(status), self._texts[reason], self._texts[traceback])
         *numbers, start = costs
         final = self._final(points, numbers, self._names(names), finals)
@@ -307,3 +312,25 @@ class Reader:
 
     def _parsed(self, number: int) -> Any:
         return checks.document(self._texts[number])
+
+
+def pack_load(load: Loads) -> bytes | None:
+    """Return the loads before and after a run as bytes; None where they were not measured."""
+    if load is None:
+        return None
+    averages = (None if one.average is None else 100 * one.average for one in load)
+    numbers = (load[0].processors, *averages, *(one.mhz for one in load))
+    return LOAD.pack(*(NOT_SAID if x is None else min(round(x), NOT_SAID - 1) for x in numbers))
+
+
+def unpack_load(data: bytes | None) -> Loads:
+    """Return what `pack_load` took, or raise MisfitError."""
+    if data is None:
+        return None
+    if len(data) != LOAD.size:
+        raise checks.MisfitError(f"its load has {len(data)} bytes")
+    numbers = [None if x == NOT_SAID else x for x in LOAD.unpack(data)]
+    processors, *averages, mhz, mhz_after = numbers
+    before, after = (None if x is None else x / 100 for x in averages)
+    count = processors or 1
+    return Load(count, before, mhz), Load(count, after, mhz_after)

@@ -7,11 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import Termination
-from orthobench.harness.suite import Level
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.traces import Trace
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
+
+
+def run_label(solver: str, problem: str, seed: int) -> str:
+    """Return what a run is called in all that people read."""
+    return f"{solver} on {problem}, seed {seed}"
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,19 @@ class Run:
     measure: str = ""
 
     @property
+    def ok(self) -> bool:
+        """Whether the run counts as it is; see `Verdict`."""
+        return self.stop.status.ok
+
+    @property
     def failed(self) -> bool:
         """Whether the run counts as a failure in every comparison."""
         return self.stop.status.failed
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no run: the solver was refused, or it is still to come."""
+        return self.stop.status.absent
 
     @property
     def start(self) -> float:

@@ -1,4 +1,4 @@
-"""The tables of a store, how a file is recognised as one, and how an older one is brought up."""
+"""The tables of a store, and how a file is recognised as one."""
 
 from __future__ import annotations
 
@@ -106,20 +106,6 @@ CREATE TABLE exhibit (              -- what the solution of a cell looks like
 );
 """
 
-MIGRATIONS = {
-    1: "ALTER TABLE plan ADD COLUMN levels TEXT NOT NULL DEFAULT '[]';",
-    2: """
-        ALTER TABLE cell ADD COLUMN checksum TEXT NOT NULL DEFAULT '';
-        CREATE TABLE exhibit (
-            cell INTEGER NOT NULL REFERENCES cell (id), name TEXT NOT NULL,
-            position INTEGER NOT NULL, kind TEXT NOT NULL, meta TEXT NOT NULL, data BLOB NOT NULL,
-            PRIMARY KEY (cell, name)
-        );
-    """,
-    4: "ALTER TABLE result ADD COLUMN load BLOB;",
-}
-"""What makes a store of a version one of the next; `orthobench.results.migration` has 3."""
-
 
 def exists(path: Path) -> bool:
     """Return whether there is a file that is not empty, and so a store or a mistake.
@@ -134,13 +120,13 @@ def exists(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def recognise(path: Path) -> int:
-    """Return the version of a store; refuse a file that is none; it is read, never changed.
+def recognise(path: Path) -> None:
+    """Refuse a file that is no store, or one of another version; it is read, never changed.
 
     Raises
     ------
     StoreError
-        Where the file is no SQLite database, another program's, damaged, or of a newer schema.
+        Where the file is no SQLite database, another program's, damaged, or of another version.
     """
     try:
         with files.opened(path) as file:
@@ -152,11 +138,10 @@ def recognise(path: Path) -> int:
     version = int.from_bytes(header[60:64], "big")
     if int.from_bytes(header[68:72], "big") != APPLICATION:
         raise StoreError(f"{path} is another program's database; name another file with --store")
-    if not version:
-        raise StoreError(f"{path} is an orthobench store without a version; do not use it")
-    if version > VERSION:
+    if version != VERSION:
         raise StoreError(
-            f"{path} has schema {version}, this orthobench knows {VERSION}: update orthobench"
+            f"the store {path} is of version {version}, and this orthobench reads {VERSION} only: "
+            "run its suite again into a new file, which --store names"
         )
     missing = _missing(path, header)
     if missing > 0:
@@ -164,7 +149,6 @@ def recognise(path: Path) -> int:
             f"the store {path} is damaged (its last {missing} bytes are missing); restore a copy "
             "or start anew"
         )
-    return version
 
 
 def _missing(path: Path, header: bytes) -> int:
@@ -186,14 +170,6 @@ def opened(path: Path, write: bool) -> sqlite3.Connection:
     still = "" if log.exists() and log.stat().st_size else "&immutable=1"
     where = f"file:{quote(str(path.absolute()))}?mode=ro{still}"
     return _guarded(sqlite3.connect(where, uri=True, timeout=30, isolation_level=None))
-
-
-def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Return a copy of a database in memory, and close the one on the disk."""
-    copy = sqlite3.connect(":memory:", isolation_level=None)
-    connection.backup(copy)
-    connection.close()
-    return _guarded(copy)
 
 
 def _guarded(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.harness.suite import END, Level
+from orthobench.harness.cell import Level
+from orthobench.harness.suite import END
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.tools.arrays import Array
@@ -39,10 +40,10 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
     Returns
     -------
     float
-        Infinite where the run failed, or the metric is not finite or not reported at a checkpoint;
-        NaN where it is not reported at the last.
+        Infinite where the run failed or is absent, or the metric is not finite or not reported
+        at a checkpoint; NaN where it is not reported at the last.
     """
-    if record.failed or not record.trace:
+    if not (record.ok and record.trace):
         return math.inf
     if metric not in record.trace[-1].metrics:
         return math.nan
@@ -64,9 +65,10 @@ def last(record: Run, metric: str) -> float:
     Returns
     -------
     float
-        Infinite where the run failed or the metric is not finite, NaN where it is not reported.
+        Infinite where the run failed or is absent, or the metric is not finite; NaN where it is
+        not reported.
     """
-    if record.failed or not record.trace:
+    if not (record.ok and record.trace):
         return math.inf
     value = record.trace[-1].metrics.get(metric)
     return math.nan if value is None else value if math.isfinite(value) else math.inf

@@ -22,9 +22,9 @@ from typing import Any, TypeVar
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
-from orthobench.harness.suite import Planned, Suite
+from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
-from orthobench.results import checks, merging, migration, rows, schema, shown
+from orthobench.results import checks, exhibit_rows, merging, rows, schema
 from orthobench.results.reported import Reported, reported
 from orthobench.results.runs import Run
 from orthobench.tools.files import alone, refuse_link
@@ -46,25 +46,25 @@ class Store:
     path : Path
         The file.
     write : bool
-        Whether to write into it: it is made, with its folder, where it is not there, and one of an
-        older version is brought up to date. To be read, a file is not touched: one of an older
-        version is read into memory.
+        Whether to write into it: it is made, with its folder, where it is not there. To be read, a
+        file is not touched.
 
     Raises
     ------
     StoreError
-        Where the file is missing, no store, damaged, newer than this program, or not writable.
+        Where the file is missing, no store, damaged, of another version, or not writable.
     """
 
     def __init__(self, path: Path, *, write: bool = False) -> None:
-        self.path, self._unchecked = path, 0
+        self.path = path
         fresh = not schema.exists(path)
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
         if write:
             for suffix in ("", "-wal", "-shm", "-journal", "-lock"):  # SQLite's files, and ours
                 refuse_link(path.with_name(f"{path.name}{suffix}"))
-        version = schema.VERSION if fresh else schema.recognise(path)
+        if not fresh:
+            schema.recognise(path)
         with ExitStack() as opened, self._reported():
             if fresh:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,31 +72,22 @@ class Store:
                 opened.enter_context(alone(path, _written(path)))
             self._connection = schema.opened(path, write)
             opened.callback(lambda: self._connection.close())
-            self._prepare(fresh, write, version)
+            self._prepare(fresh, write)
             self._opened = opened.pop_all()
         self._texts = rows.Texts(self._connection)
 
-    def _prepare(self, fresh: bool, write: bool, version: int) -> None:
+    def _prepare(self, fresh: bool, write: bool) -> None:
         connection = self._connection
         if fresh:
             schema.create(connection)
         else:
-            self._check(write, version)
-            connection = self._connection
+            schema.check(connection, self.path)
+            schema.check_types(connection)
         if write:
             connection.execute("PRAGMA journal_mode = WAL")
             # with NORMAL a power cut takes what is in the WAL since its last checkpoint
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-
-    def _check(self, write: bool, version: int) -> None:
-        schema.check(self._connection, self.path)
-        if version == schema.VERSION:
-            schema.check_types(self._connection)
-            return
-        if not write:
-            self._connection = schema.copied(self._connection)
-        self._unchecked = migration.migrate(self._connection)
 
     def __enter__(self) -> Store:
         return self
@@ -113,9 +104,7 @@ class Store:
         """Close the file; it is a single file then."""
         self._opened.close()
 
-    def begin(
-        self, suite: Suite, planned: Sequence[Planned], command: str, environment: Any
-    ) -> int:
+    def begin(self, suite: Suite, planned: Sequence[Cell], command: str, environment: Any) -> int:
         """Record that a session of a suite begins, and what it plans; return the session's id."""
         with self._transaction() as connection:
             session = connection.execute(
@@ -135,16 +124,16 @@ class Store:
             raise StoreError(f"the store {self.path} gave the session no number")
         return session
 
-    def plan(self, suite: str, planned: Iterable[Planned]) -> None:
+    def plan(self, suite: str, planned: Iterable[Cell]) -> None:
         """Add cells to the plan of a suite; one that is there already stays as it is."""
         with self._transaction():
             self._plan(suite, planned)
 
-    def _plan(self, suite: str, planned: Iterable[Planned]) -> None:
+    def _plan(self, suite: str, planned: Iterable[Cell]) -> None:
         self._connection.executemany(
             "INSERT OR IGNORE INTO plan (suite, problem, solver, position, cell, tuned, levels)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (rows.plan_row(self._texts, suite, self._number(p.cell), p) for p in planned),
+            (rows.plan_row(self._texts, suite, self._number(p), p) for p in planned),
         )
 
     def end(self, session: int) -> None:
@@ -183,10 +172,15 @@ class Store:
         with self._reported():
             self._connection.backup(other)
 
-    def merge(self, other: Path) -> merging.Merged:
+    def merge(self, other: Path) -> int:
         """Add the cells of another store that are not here, with its plans and sessions.
 
         In one transaction; where a suite is planned in both, what only the other plans is added.
+
+        Returns
+        -------
+        int
+            How many finished cells were added.
 
         Raises
         ------
@@ -199,7 +193,7 @@ class Store:
             finished = theirs._told(merging.finished(source, where, sessions))
             count = merging.copy(finished, sessions, mine, self._texts)
             merging.copy_plans(theirs._told(merging.plans(source, where)), mine, self._texts)
-        return merging.Merged(count, theirs._unchecked)
+        return count
 
     def _told(self, rows: Iterator[T]) -> Iterator[T]:
         """Yield what is read of this store, with errors that name it."""
@@ -218,7 +212,7 @@ class Store:
     def _add(self, session: int, cell: Cell, outcome: Outcome) -> None:
         number, key, now = self._number(cell), bytes.fromhex(cell.key), round(time.time())
         result, block = rows.result_row(self._texts, key, outcome, cell.problem.primary, now)
-        exhibits = shown.rows_of(outcome.exhibits)
+        exhibits = exhibit_rows.rows_of(outcome.exhibits)
         merging.add_result(self._connection, (number, session, *result), block, exhibits)
 
     def _number(self, cell: Cell) -> int:
@@ -280,7 +274,7 @@ class Store:
             Where an exhibit is damaged; names its cell.
         """
         with self._reported():
-            return shown.read(self._connection, keys, f"the store {self.path}")
+            return exhibit_rows.read(self._connection, keys, f"the store {self.path}")
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         # all at once: a cursor that is left open outlives the connection

@@ -24,8 +24,7 @@ from orthobench.errors import StoreError, UsageError
 from orthobench.results import checks, private, tiers
 from orthobench.results.results import store_at
 from orthobench.results.store import FILE, Store
-from orthobench.tools.files import opened, replacing
-from orthobench.tools.paths import bare
+from orthobench.tools.files import bare, opened, replacing
 
 FORMAT = "orthobench submission 1"
 """What the file says that it is."""

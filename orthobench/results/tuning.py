@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 
 from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.suite import END, Level
+from orthobench.harness.suite import END
 from orthobench.results.runs import ProblemInfo, Run
 from orthobench.results.scoring import scoring
 from orthobench.tools.collections import grouped
@@ -68,7 +69,7 @@ class SolverResult:
     ----------
     problem, solver : str
         Their labels; that of the problem says the level, where it is compared at one.
-    chosen : mapping
+    best_parameters : mapping
         The tuned values chosen.
     records : tuple of Run
         The chosen trial's runs, one for each seed.
@@ -81,19 +82,19 @@ class SolverResult:
         that comes nearest, as refused.
     tuned_on : tuple of int
         The seeds that trials are compared on.
-    by : str
+    score : str
         What trials are chosen by: one of `orthobench.harness.suite.SCORES`.
     """
 
     problem: str
     solver: str
-    chosen: Mapping[str, Any]
+    best_parameters: Mapping[str, Any]
     records: tuple[Run, ...]
     trials: tuple[Trial, ...]
     seeds: tuple[int, ...]
     level: Level | None = None
     tuned_on: tuple[int, ...] = ()
-    by: str = END
+    score: str = END
 
     @property
     def problem_info(self) -> ProblemInfo:
@@ -103,12 +104,17 @@ class SolverResult:
     @property
     def tuned_on_final(self) -> bool:
         """Whether trials are chosen by what they have at the end, and not over the run."""
-        return self.by == END or self.level is not None
+        return self.score == END or self.level is not None
 
     @property
     def finished(self) -> tuple[Run, ...]:
         """Its runs, without those that are planned and were not run yet."""
         return _finished(self.records)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it has runs to compare: it was not refused, and something was run."""
+        return bool(self.finished) and not self.refused
 
     @property
     def refused(self) -> bool:
@@ -214,7 +220,7 @@ def _common_seeds(runs: Iterable[Mapping[int, Run]]) -> tuple[int, ...]:
 
 def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
     """Return the best of the trials that keep a level, or the nearest to it and why none keeps."""
-    if all(any(record.failed for record in trial.records) for trial in trials):
+    if all(any(not record.ok for record in trial.records) for trial in trials):
         return _best(trials, planned), ""
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
     keeping = [trial for trial in trials if reached[id(trial)] <= level.most]
@@ -226,7 +232,7 @@ def _best_at(level: Level, trials: Sequence[Trial], planned: int) -> tuple[Trial
 
 def _reached(trial: Trial, metric: str) -> float:
     """Return the final value of a metric, averaged over seeds; infinite where a run failed."""
-    if any(record.failed or not record.trace for record in trial.records):
+    if any(not (record.ok and record.trace) for record in trial.records):
         return math.inf
     return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
 
@@ -290,7 +296,7 @@ def _refused(trial: Trial) -> bool:
 
 
 def _failures(trial: Trial, planned: int) -> int:
-    return planned - sum(not record.failed for record in trial.records)
+    return planned - sum(record.ok for record in trial.records)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:

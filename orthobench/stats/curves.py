@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.errors import unknown
-from orthobench.harness.judging import beyond
+from orthobench.harness.judging import excess_violation
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
@@ -146,7 +146,7 @@ class Traces:
     @cached_property
     def _feasible(self) -> list[int]:
         """The number of checkpoints of each run before it leaves the constraint."""
-        return [_leading(run <= 0) for run in self._read(beyond)]
+        return [_leading(run <= 0) for run in self._read(excess_violation)]
 
     def _read(self, value: Callable[[Checkpoint], float]) -> list[Array]:
         return [read(record.trace, value) for record in self.records]
@@ -162,7 +162,7 @@ class Traces:
         failed = [
             i
             for i, (record, n) in enumerate(zip(self.records, lengths, strict=True))
-            if n and (record.failed or n < len(record.trace))
+            if n and (not record.ok or n < len(record.trace))
         ]
         for i, (at, index) in enumerate(points):
             if len(at):

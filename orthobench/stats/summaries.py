@@ -1,7 +1,7 @@
 """Summaries over seeds: median, spread, interval and failures of one metric at the end of runs.
 
-A run that failed or is infeasible counts as infinitely bad: it is never dropped. One that was not
-run yet does not count.
+A run that failed or is infeasible counts as infinitely bad: it is never dropped. One that is
+absent does not count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
 from orthobench.stats.bootstrap import intervals, spread
 from orthobench.stats.values import final, metric_of
@@ -43,8 +42,8 @@ class Summary:
     Attributes
     ----------
     values : tuple of float
-        One for each planned seed, by seed; infinite where the run failed, NaN where it was not run
-        yet.
+        One for each planned seed, by seed; infinite where the run failed, NaN where it is
+        absent.
     median, low, high : float
         The median and the spread around it: the quartiles, or the range of fewer than 4 runs. NaN
         where nothing was run yet.
@@ -70,7 +69,7 @@ class Summary:
 
     @property
     def n_missing(self) -> int:
-        """Planned seeds that were not run yet."""
+        """Planned seeds without a run: refused, or not run yet."""
         return sum(map(math.isnan, self.values))
 
     @property
@@ -144,9 +143,7 @@ def _summary(
 
 
 def _final(record: Run | None, metric: str) -> float:
-    if record is None or record.stop.status is RunStatus.MISSING:
-        return math.nan
-    return final(record, metric_of(metric))
+    return math.nan if record is None else final(record, metric_of(metric))
 
 
 def _failure(seed: int, record: Run, metric: str) -> Failure:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.errors import unknown
-from orthobench.harness.judging import beyond
+from orthobench.harness.cell import Level
+from orthobench.harness.judging import excess_violation
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
@@ -188,7 +188,7 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     entries : sequence of SolverResult
         The entries of the problems of one family. A problem at several levels is several problems.
     """
-    begun = [entry for entry in entries if entry.finished and not entry.refused]
+    begun = [entry for entry in entries if entry.takes_part]
     solvers = tuple(dict.fromkeys(entry.solver for entry in begun))
     seeds: dict[str, dict[int, None]] = {entry.problem: {} for entry in entries}
     for entry in entries:
@@ -268,11 +268,11 @@ def path_of(record: Run, level: Level | None, metric: str = "") -> Path | None:
     metric : str
         Where none is named, that of the run's target, or else the problem's primary metric.
     """
-    if record.failed:
+    if not record.ok:
         return None
     values = read(record.trace, metric_of(metric or record.target or record.problem.primary))
     finite = np.isfinite(values)
-    counts = finite & (read(record.trace, beyond) <= 0)
+    counts = finite & (read(record.trace, excess_violation) <= 0)
     values = np.clip(values, -CEILING, CEILING)  # so that differences are finite
     end = len(values) if counts.all() else int(counts.argmin())
     if not end or not finite[-1]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import spread
+from orthobench.stats.bootstrap import quantiles, spread
 from orthobench.stats.costs import COSTS
 
 
@@ -23,11 +23,22 @@ def cost_or_metric(name: str) -> Callable[[Checkpoint], float]:
 
 
 def final(record: Run, value: Callable[[Checkpoint], float]) -> float:
-    """Return a value at the last checkpoint; infinite where the run failed or it is not finite."""
+    """Return a value at the last checkpoint.
+
+    Infinite where the run failed or the value is not finite, NaN where the run is absent.
+    """
+    if record.absent:
+        return math.nan
     if record.failed or not record.trace:
         return math.inf
     last = float(value(record.trace[-1]))
     return last if math.isfinite(last) else math.inf
+
+
+def median_final(records: Sequence[Run], value: Callable[[Checkpoint], float]) -> float:
+    """Return the median of a final value over the runs that did not fail; NaN without any."""
+    finite = [v for v in (final(record, value) for record in records) if math.isfinite(v)]
+    return float(quantiles(finite, 0.5)) if finite else math.nan
 
 
 def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
@@ -37,7 +48,7 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
     before, as in the external tuning rule of AlgoPerf (Dahl et al. 2023, arXiv:2306.07179).
     Runs that failed took what they had taken by then.
     """
-    others = (trial for trial in entry.trials if trial.tuned != entry.chosen)
+    others = (trial for trial in entry.trials if trial.tuned != entry.best_parameters)
     spent = ([value(r.trace[-1]) for r in trial.finished if r.trace] for trial in others)
     return float(sum(sum(of_trial) / len(of_trial) for of_trial in spent if of_trial))
 
@@ -47,10 +58,10 @@ def final_spread(
 ) -> tuple[float, float, float]:
     """Return median, low and high of a final value over so many planned runs; see `spread`.
 
-    Runs that failed or are missing are infinite.
+    Runs that failed or are absent are infinite: what is planned is only as good as the whole of it.
     """
-    missing = planned - len(records)
-    median, low, high = spread([final(r, value) for r in records] + [math.inf] * missing)
+    values = [final(record, value) if record.ok else math.inf for record in records]
+    median, low, high = spread(values + [math.inf] * (planned - len(records)))
     return float(median), float(low), float(high)
 
 
@@ -59,6 +70,7 @@ __all__ = [
     "cost_or_metric",
     "final",
     "final_spread",
+    "median_final",
     "metric_of",
     "others_cost",
 ]

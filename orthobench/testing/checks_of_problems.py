@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Instance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.executors.transfer import packed
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing import checks_of_side_effects
+from orthobench.testing import shared_checks
 from orthobench.testing.check import Check, NotCheckable, NotConforming
-from orthobench.testing.checks_of_parameters import check_parameters, check_recipe
 from orthobench.testing.object_graph import arrays, walk
+from orthobench.testing.shared_checks import check_parameters, check_recipe
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 
@@ -114,7 +113,7 @@ def check_stream(problem: AnyProblem) -> None:
     if not np.array_equal(whole, _samples(instance, list(PIECES))):
         pieces = ", ".join(map(str, PIECES))
         observed = f"samples taken in pieces of {pieces} are others than those taken at once"
-        raise NotConforming(observed, "Draw samples in fixed blocks (orthobench.contract.sources)")
+        raise NotConforming(observed, "Draw samples in fixed blocks (orthobench.families.sources)")
 
 
 def check_hidden(problem: AnyProblem) -> None:
@@ -143,12 +142,12 @@ def check_sent(problem: AnyProblem) -> None:
 
 def check_global_random(problem: AnyProblem) -> None:
     """Raise where building and judging change the global random state of NumPy or Python."""
-    checks_of_side_effects.check_global_random(lambda: _judged(problem))
+    shared_checks.check_global_random(lambda: _judged(problem))
 
 
 def check_silent(problem: AnyProblem) -> None:
     """Raise where building or judging prints or warns."""
-    checks_of_side_effects.check_silent(lambda: _judged(problem))
+    shared_checks.check_silent(lambda: _judged(problem))
 
 
 def _judged(problem: AnyProblem) -> None:

@@ -11,22 +11,19 @@ from functools import partial
 
 import numpy as np
 
-from orthobench.contract.array_solver import ArraySolver
-from orthobench.contract.problem import AnyInstance, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
+from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
-from orthobench.contract.summaries import SummarySolver
 from orthobench.errors import OrthobenchError
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing import checks_of_parameters, checks_of_side_effects
+from orthobench.testing import shared_checks
 from orthobench.testing.check import Check, NotConforming
 from orthobench.testing.check_of_flops import check_flops
 from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_summaries import SUMMARIES
-from orthobench.testing.nan_data import nan_data
-from orthobench.testing.object_graph import Snapshot, arrays
+from orthobench.testing.object_graph import Snapshot, arrays, nan_data
+from orthobench.testing.shared_checks import time_limit
 from orthobench.testing.short_runs import Run, Runner, difference_of_runs, difference_of_solutions
-from orthobench.testing.time_limit import time_limit
 from orthobench.tools.arrays import Array
 
 NAN_SECONDS = 30.0
@@ -168,13 +165,13 @@ def check_inputs(solver: AnySolver, instance: AnyInstance) -> None:
 def check_global_random(solver: AnySolver, instance: AnyInstance) -> None:
     """Raise where a run changes the global random state of NumPy or Python."""
     runner = Runner(solver, instance)
-    checks_of_side_effects.check_global_random(lambda: runner.run().read())
+    shared_checks.check_global_random(lambda: runner.run().read())
 
 
 def check_silent(solver: AnySolver, instance: AnyInstance) -> None:
     """Raise where a run prints or warns."""
     runner = Runner(solver, instance)
-    checks_of_side_effects.check_silent(lambda: runner.run().read())
+    shared_checks.check_silent(lambda: runner.run().read())
 
 
 def check_work(solver: AnySolver, instance: AnyInstance) -> None:
@@ -258,13 +255,13 @@ def _run_on_nan(runner: Runner, turn_to_nan: Callable[[], None]) -> Run:
 def check_parameters(solver: AnySolver, instance: AnyInstance) -> None:
     """Raise where a parameter allows wrong values."""
     del instance
-    checks_of_parameters.check_parameters(solver)
+    shared_checks.check_parameters(solver)
 
 
 def check_recipe(solver: AnySolver, instance: AnyInstance) -> None:
     """Raise where the solver does not compare, hash and pickle by its parameters."""
     del instance
-    checks_of_parameters.check_recipe(solver)
+    shared_checks.check_recipe(solver)
 
 
 @contextmanager

@@ -10,12 +10,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from orthobench.contract.blocks import BlockSource
-from orthobench.contract.problem import AnyInstance
-from orthobench.contract.solution import Solution
-from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver
+from orthobench.contract.placed_solvers import BlockOracle, Summary, SummarySolver
+from orthobench.contract.problem import AnyInstance, Solution
+from orthobench.contract.samples import BlockSource
 from orthobench.harness.judging import FEASIBLE
-from orthobench.harness.reducing.tree import reduced
+from orthobench.harness.reducing.parts import reduced
 from orthobench.testing.check import Check, NotCheckable, NotConforming
 from orthobench.testing.object_graph import Snapshot
 from orthobench.testing.short_runs import Runner, difference_of_solutions

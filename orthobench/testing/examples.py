@@ -12,7 +12,6 @@ import numpy as np
 from orthobench.contract.problem import AnyInstance, AnyProblem, Oracle
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import AnySolver
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.families.orthogonal_group import (
     ComponentsOracle,
@@ -20,6 +19,7 @@ from orthobench.families.orthogonal_group import (
     orthogonal_group,
 )
 from orthobench.families.orthogonal_tensor import TensorOracle, orthogonal_tensor
+from orthobench.families.sources import ArraySource
 from orthobench.families.sparse_pca import SparsePCAOracle, sparse_pca
 from orthobench.families.stiefel import FiniteSumOracle, instance
 from orthobench.families.stochastic_pca import EntryOracle, stochastic_pca

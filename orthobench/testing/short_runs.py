@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.preparation import prepare_steps

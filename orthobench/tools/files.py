@@ -1,18 +1,21 @@
-"""Files that are written completely or not at all, and folders to write them to."""
+"""Files: written completely or not at all, locks, CSV without formulas, paths in texts."""
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import os
+import re
 import secrets
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from orthobench.errors import UsageError
 
@@ -252,3 +255,63 @@ def _beside(path: Path) -> Path:
 def _remove(lock: Path) -> None:
     with suppress(OSError):
         lock.unlink()
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a formula can begin; a spreadsheet leaves out white space before it."""
+
+
+def write_csv(rows: Iterable[Iterable[Any]], file: BinaryIO, newline: str = "\r\n") -> None:
+    """Write rows as CSV, in UTF-8.
+
+    Parameters
+    ----------
+    rows : iterable of iterable
+    file : binary file
+    newline : str
+        What ends a row.
+    """
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    try:
+        writer = csv.writer(text, lineterminator=newline)
+        writer.writerows([_cell(value) for value in row] for row in rows)
+    finally:
+        text.detach()
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str) or not value.startswith(FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
+_FOLDER = r"""[^\s/\\'"<>|:,;=(){}\[\]]+[/\\]"""
+_FOLDERS = re.compile(rf"(?<![\w./\\~:])(?:~[/\\](?:{_FOLDER})*|(?:[A-Za-z]:)?[/\\](?:{_FOLDER})+)")
+
+
+def hide_home(text: str) -> str:
+    """Return a text in which the user's home folder is ``~``.
+
+    Parameters
+    ----------
+    text : str
+        Such as a traceback or a command.
+    """
+    home = str(Path("~").expanduser())
+    if len(home) < 2:  # there is none, or it is the root
+        return text
+    return re.sub(rf"(?<![\w.~/\\-]){re.escape(home)}(?![\w.-])", "~", text)
+
+
+def bare(text: str) -> str:
+    """Return a text in which an absolute path is only the name at its end.
+
+    Parameters
+    ----------
+    text : str
+    """
+    return _FOLDERS.sub("", hide_home(text))

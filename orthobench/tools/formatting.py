@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orthobench.tools.memory import readable
+from orthobench.tools.machine import readable
 
 MISSING = "-"
 

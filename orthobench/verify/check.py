@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits
 from orthobench.harness.stopping import RunStatus, Termination
@@ -20,19 +19,25 @@ from orthobench.registry.plugins import Registry
 from orthobench.results.reported import Reported
 from orthobench.results.rows import metrics_of
 from orthobench.results.store import Store
-from orthobench.results.tiers import Tiers
 from orthobench.tools import environment
 from orthobench.verify.comparing import (
     OF_MACHINE,
     Mismatch,
     bounded,
     common,
+    comparable,
     depends_on_clock,
+    digests,
     mismatches,
+    otherwise,
 )
-from orthobench.verify.computing import Drawn, computed, kernels_for, other_kernels
-from orthobench.verify.pictures import comparable, digests, otherwise
-from orthobench.verify.platforms import differences, machine
+from orthobench.verify.computing import (
+    Drawn,
+    computed,
+    kernels_for,
+    other_kernels,
+    platform_differences,
+)
 from orthobench.verify.rebuilding import NotHereError, Rebuilder, other_code
 
 OF_ITS_MACHINE = "its ending, {}, is a matter of the machine"
@@ -76,8 +81,6 @@ class Verification:
     mismatches : list of Mismatch
     renamed : dict
         Labels of solvers that do not begin with the solver's name, with this name.
-    measured_here : dict
-        Checksums, by key, of all results of the store that this kind of machine measured.
     """
 
     cells: int
@@ -93,32 +96,6 @@ class Verification:
     unchecked: dict[str, list[str]] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
     renamed: dict[str, str] = field(default_factory=dict)
-    measured_here: dict[str, str] = field(default_factory=dict)
-
-    def tiers(self, reference: bool) -> Tiers:
-        """Return what is known of the results now.
-
-        A result that did not come out again is withdrawn.
-
-        Parameters
-        ----------
-        reference : bool
-            Whether this machine is the reference, on which times are measured that count.
-
-        Raises
-        ------
-        UsageError
-            Where it is to be, and measured nothing in this store.
-        """
-        if reference and not self.measured_here:
-            raise UsageError("--reference: no cell of the store was measured on such a machine")
-        false: dict[str, list[str]] = {}
-        for one in self.mismatches:
-            false.setdefault(one.key, []).append(
-                f"{one.metric} {one.stored} was reported, {one.recomputed} came out"
-            )
-        reasons = {key: f"computed again: {'; '.join(told)}" for key, told in false.items()}
-        return Tiers(self.recomputed, self.measured_here if reference else {}, reasons)
 
     def leave_out(self, reported: Reported, reason: str) -> None:
         """Count a cell as not checked."""
@@ -224,8 +201,6 @@ def _checkable(
     """Return the cells that can be computed here, by key; count the others, and false metrics."""
     here, able = environment.snapshot(), {}
     for one in reported:
-        if machine(one.environment) == machine(here):
-            found.measured_here[one.key] = one.checksum
         try:
             cell = rebuilder.cell(one.content)
         except NotHereError as error:
@@ -240,7 +215,7 @@ def _checkable(
             found.leave_out(one, OTHERWISE.format(", ".join(code)))
             continue
         found.mismatches += false
-        differ = differences(one.content, content, one.environment, here)
+        differ = platform_differences(one.content, content, one.environment, here)
         able[one.key] = Drawn(one, bounded(cell, one), differ, code)
     return able
 

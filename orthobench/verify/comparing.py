@@ -1,37 +1,36 @@
 """A reported result against a recomputed one: bit for bit, or within a tolerance.
 
 Seconds are never compared. Nothing else depends on a clock, but for where a budget in seconds, or
-the end of its process, cut a run: there the checkpoints that both have are compared.
+the end of its process, cut a run: there the checkpoints that both have are compared. Exhibits are
+compared bit for bit, or not at all: another platform may turn what is shown, such as the sign of a
+column, and leave every metric as it is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from orthobench.contract.exhibits import Exhibit, packed
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.costs import WORKER_METRICS
+from orthobench.harness.reducing.parts import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results.reported import Reported
+from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools.places import Place
-
-RELATIVE: Mapping[str, float] = {"float64": 1e-6, "float32": 1e-2}
-"""By which part of themselves values of metrics may differ between platforms, by precision."""
-
-OF_START: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-4}
-"""By which part of the value at the start they may differ in any case."""
-
-ROUNDING: Mapping[str, float] = {"float64": 1e-12, "float32": 1e-5}
-"""By how much they may differ in any case, as what is zero up to rounding does."""
 
 OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.SUSPECT)
 """Endings that say something about a machine, and that another run need not repeat."""
+
+DIGITS = 12
+"""The hexadecimal digits of an exhibit's digest that people are shown."""
 
 MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
 """Metrics that a machine decides, and that another run need not repeat."""
@@ -113,6 +112,7 @@ def _differences(
 ) -> Iterator[tuple[str, int | None, Any, Any]]:
     stored, again = tuple(reported.trace), outcome.trace
     start = again[0].metrics if again else {}
+    rule = EXACT if exact else PLATFORMS[place.dtype]
     broken_off = outcome.stop.status in OF_MACHINE
     pairs = common(stored, again)
     yield from _endings(reported, outcome, exact)
@@ -125,7 +125,10 @@ def _differences(
         pairs += [(stored[-1], again[-1])] if too_short or not exact else []
     for old, new in pairs:
         counts = _counts(old, new) if exact or old.work.steps == new.work.steps else ()
-        for metric, a, b in (*counts, *_metrics(old.metrics, new.metrics, start, place, exact)):
+        for metric, a, b in (
+            *counts,
+            *differences(old.metrics, new.metrics, start, rule, MEASURED),
+        ):
             yield metric, old.work.steps, a, b
 
 
@@ -155,27 +158,34 @@ def _counts(old: Checkpoint, new: Checkpoint) -> Iterator[tuple[str, int, int]]:
             yield name, a, b
 
 
-def _metrics(
-    old: Mapping[str, float],
-    new: Mapping[str, float],
-    start: Mapping[str, float],
-    place: Place,
-    exact: bool,
-) -> Iterator[tuple[str, Any, Any]]:
-    for name in dict.fromkeys([*old, *new]):
-        a, b = old.get(name), new.get(name)
-        if name not in MEASURED and not _same(a, b, start.get(name, 0.0), None if exact else place):
-            yield name, a, b
+def digests(exhibits: Mapping[str, Exhibit]) -> dict[str, str]:
+    """Return what changes with any bit of each exhibit, by its name."""
+    return {name: _digest(one) for name, one in exhibits.items()}
 
 
-def _same(a: float | None, b: float | None, start: float, place: Place | None) -> bool:
-    """Return whether two values of a metric are the same, or of a `place` near enough."""
-    if a is None or b is None:
-        return a is b
-    if a == b or (math.isnan(a) and math.isnan(b)):
-        return True
-    if place is None or not (math.isfinite(a) and math.isfinite(b)):
-        return False
-    kind, scale = place.dtype, abs(start) if math.isfinite(start) else 0.0
-    room = OF_START[kind] * scale + ROUNDING[kind]
-    return abs(a - b) <= RELATIVE[kind] * max(abs(a), abs(b)) + room
+def _digest(exhibit: Exhibit) -> str:
+    kind, labels, data = packed(exhibit)
+    return hashlib.sha256(f"{kind} {labels} ".encode() + data).hexdigest()[:DIGITS]
+
+
+def comparable(reported: Reported, outcome: Outcome) -> bool:
+    """Return whether both runs end with the same solution, on the same platform."""
+    return not depends_on_clock(reported) and outcome.stop.status not in OF_MACHINE
+
+
+def otherwise(reported: Reported, shown: Mapping[str, str], outcome: Outcome) -> Iterator[Mismatch]:
+    """Yield the exhibits of a result that did not come out again.
+
+    Parameters
+    ----------
+    reported : Reported
+    shown : mapping
+        The `digests` of what the store shows of it.
+    outcome : Outcome
+    """
+    again = digests(outcome.exhibits)
+    for name in dict.fromkeys([*shown, *again]):
+        old, new = shown.get(name), again.get(name)
+        if old != new:
+            metric = f"exhibit {name!r}"
+            yield Mismatch(reported.key, reported.label, metric, None, old, new)

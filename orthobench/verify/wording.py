@@ -64,8 +64,7 @@ def lines(found: Verification) -> Iterator[str]:
 
 def facts(found: Verification) -> Mapping[str, Any]:
     """Return a verification as plain values."""
-    told = {name: value for name, value in asdict(found).items() if name != "measured_here"}
-    return {"verified": bool(found.recomputed) and not found.mismatches, **told}
+    return {"verified": bool(found.recomputed) and not found.mismatches, **asdict(found)}
 
 
 def _told(one: Mismatch) -> str:

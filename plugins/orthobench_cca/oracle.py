@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.contract import Array, ArraySource, Oracle, SampleOracle
+from orthobench.contract import Array, Oracle, SampleOracle
+from orthobench.families.sources import ArraySource
 
 
 class PairsOracle(Oracle):

@@ -18,7 +18,7 @@ from orthobench.contract import (
     random_point,
 )
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 from orthobench.tools.flops import gemm
 from orthobench_givens.sparse_columns import Columns
 from orthobench_givens.sparse_layout import empty_columns

@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.contract import Array, Solver, State, Status, parameter, random_point
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 from orthobench.tools.flops import gemm
 from orthobench_givens.sparse_columns import Columns
 from orthobench_givens.sparse_layout import empty_columns

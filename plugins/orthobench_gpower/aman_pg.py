@@ -21,7 +21,7 @@ from orthobench.contract import (
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 
 DECREASE = 1e-3
 """Share of the decrease that the gradient promises with which a step is accepted."""

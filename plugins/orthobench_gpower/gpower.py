@@ -15,7 +15,7 @@ from orthobench.contract import (
     EndingState,
     ParameterError,
     Status,
-    ends,
+    finish_if,
     flops,
     is_plain,
     like,
@@ -27,7 +27,7 @@ from orthobench.contract import (
 )
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z
-from orthobench.families.sparse_pca.parameters import gamma_parameter, loadings_parameter
+from orthobench.families.sparse_pca.problem import gamma_parameter, loadings_parameter
 from orthobench_gpower import dense_ascent
 from orthobench_gpower.ascent import Ascent
 from orthobench_gpower.dense_ascent import DenseAscent
@@ -208,7 +208,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         state.ascent = dense_ascent.begin(now.rows, now.bound, now.hard, now.weights, X)
         state.work.steps += 1
         state.work.flops += self._step_flops(oracle)
-        ends(state, state.ascent.value - now.value <= self.tolerance * now.value)
+        finish_if(state, state.ascent.value - now.value <= self.tolerance * now.value)
 
     def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
         """Do `count` power iterations, or fewer if all components converge."""

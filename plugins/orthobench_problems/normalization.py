@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import Array, ArraySource, DataError
+from orthobench.contract import Array, DataError
+from orthobench.families.sources import ArraySource
 from orthobench.tools.rows import Rows
 
 NORMALIZATIONS = ("common", "per-feature")

@@ -13,7 +13,7 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca.blocks import BLOCK
 from orthobench_stochastic_pca.dense import axpy, copy_rows, dot, matrix, set_identity
-from orthobench_stochastic_pca.rotating import GEODESIC, KRASULINA
+from orthobench_stochastic_pca.rotation_rules import GEODESIC, KRASULINA
 from orthobench_stochastic_pca.span import DEPENDENT, TINY, expand, workspace
 from orthobench_stochastic_pca.span_basis import write_basis
 

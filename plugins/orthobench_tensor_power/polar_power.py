@@ -12,7 +12,7 @@ from orthobench.contract import (
     EndingState,
     Solution,
     copied,
-    ends,
+    finish_if,
     flops,
     is_plain,
     namespace,
@@ -159,7 +159,7 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
         inner = inner * signs[:, None]
         state.weights = copied(inner.diagonal() if is_plain(inner) else xp.linalg.diagonal(inner))
         gradient = length(inner - inner.T) / 2 / state.norm
-        ends(state, gradient <= self.tolerance)
+        finish_if(state, gradient <= self.tolerance)
         return gradient
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, UsageError, flops
-from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import BLOCK_BYTES
-from orthobench.tools.memory import refusal_of
+from orthobench.families.symmetric_tucker.sample_moments import BLOCK_BYTES, monomials
+from orthobench.tools.machine import refusal_of
 from orthobench_tucker.block_sums import BlockSum, added, in_double
 from orthobench_tucker.leading_eigenpairs import leading_eigenpairs
 from orthobench_tucker.starts import signed

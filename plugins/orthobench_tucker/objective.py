@@ -26,8 +26,7 @@ from math import comb, sqrt
 import numpy as np
 
 from orthobench.contract import Array, flops
-from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared
+from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared, monomials
 from orthobench_tucker.pair_cores import (
     core_along,
     core_along_flops,

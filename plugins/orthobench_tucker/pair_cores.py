@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, flops
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 
 
 def pair_core(T: Array, Q: Array) -> Array:

@@ -18,7 +18,7 @@ from orthobench.families.symmetric_tucker import (
     SymmetricTucker,
     tensor_refusal,
 )
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench_tucker.sample_cores import SampleCores
 from orthobench_tucker.tensor_cores import TensorCores
 

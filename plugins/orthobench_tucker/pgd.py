@@ -20,7 +20,7 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.scalars import length
 from orthobench_tucker import whole_arrays
 from orthobench_tucker.ascending import SMALLEST, Iterate, unresolved

@@ -20,7 +20,7 @@ from orthobench.contract import (
     unit_columns,
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench_tucker.ascending import SMALLEST, Iterate, unresolved
 from orthobench_tucker.block_sums import BlockSum, added, in_double
 from orthobench_tucker.objective import derivatives_flops

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.compiled import kernel
 from orthobench_tucker.plane_angle import best_angle, derivatives, gain
 

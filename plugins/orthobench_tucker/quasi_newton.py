@@ -19,7 +19,7 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench.families.symmetric_tucker import SymmetricTensorOracle, SymmetricTucker
-from orthobench.tools.memory import refusal_of
+from orthobench.tools.machine import refusal_of
 from orthobench_tucker.geodesics import (
     Geodesic,
     arrival_flops,

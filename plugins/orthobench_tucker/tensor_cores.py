@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, flops
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 
 Indices = NDArray[np.intp]
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract import Array, DataError, flops, identity, is_plain, namespace
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
-from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import sample_blocks
+from orthobench.families.symmetric_tucker.sample_moments import monomials, sample_blocks
 from orthobench_tucker import whole_arrays as arrays
 from orthobench_tucker.ascending import units
 from orthobench_tucker.leading_eigenpairs import leading_eigenpairs

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from orthobench.contract import flops, identity, like, namespace, orthonormalize
 from orthobench.families.symmetric_tucker import MomentOracle, SymmetricTensorOracle
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.scalars import inner, length, numbers
 
 BLOCK = 2**24

@@ -10,17 +10,16 @@ from click.testing import CliRunner
 
 from orthobench.cli.main import main
 from orthobench.compare import run as running
+from orthobench.compare import sides as naming
 from orthobench.compare.comparison import (
-    Answer,
-    Change,
     Compared,
     Comparison,
     Question,
     Side,
     Tolerance,
 )
-from orthobench.compare.environments import sides as naming
 from orthobench.errors import UsageError
+from orthobench.stats.run_pairs import Change, Finding
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def compare(monkeypatch, tmp_path):
             if error:
                 raise error
             answers = {
-                question: Answer(change, 1.5, explanation="1 -> 1.5") for question in Question
+                question: Finding(change, 1.5, explanation="1 -> 1.5") for question in Question
             }
             cells = (Compared("digits", "msg", 0, answers),)
             return Comparison(base, head, "regression", options.tolerance, cells)

@@ -19,7 +19,6 @@ def test_each_shell_gets_a_script(shell):
     [
         ("comp", {"compare", "completion"}),
         ("verif", {"verify"}),
-        ("submit --an", {"--anonymous"}),
         ("run quick", {"quickstart"}),
         ("run -s oj", {"oja"}),
         ("run -p brock", {"brockett"}),

@@ -14,11 +14,12 @@ import orthobench as ob
 from orthobench.cli.comparing import compare as command
 from orthobench.compare.cells import SUITE as SUITE_BY_DEFAULT
 from orthobench.compare.cells import collect
-from orthobench.compare.comparison import Change, Options, Question, Side, Tolerance
+from orthobench.compare.comparison import Options, Question, Side, Tolerance
 from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.run import compare
 from orthobench.errors import UsageError
 from orthobench.registry.suite_file import load
+from orthobench.stats.run_pairs import Change
 
 HERE = Side("BASE", "environment", "here", Path(sys.executable))
 
@@ -103,7 +104,7 @@ def test_trials_are_compared_on_every_seed(tmp_path):
     settings = Options(suite=suite, budget=0.0)
     cells, _ = collect(HERE, replace(HERE, name="HEAD"), settings, lambda _: None)
     expected = [(f"oja step={step}", seed) for step in (1, 2) for seed in range(2)]
-    assert sorted(key[1:] for key in cells.curves) == expected
+    assert sorted(key[1:] for key in cells.runs) == expected
 
 
 @pytest.mark.wide

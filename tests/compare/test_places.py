@@ -3,15 +3,15 @@
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from gpu_places import marked
 
 from orthobench.compare import run as comparing
 from orthobench.compare.cells import SideCells
-from orthobench.compare.comparison import Change, Options, Question, Side
-from orthobench.compare.curves import Curve
+from orthobench.compare.comparison import Options, Question, Side
+from orthobench.compare.process import run_of
 from orthobench.compare.remote.worker import FORKS, Worker
+from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of
 
 HERE = Side("BASE", "environment", "here", Path(sys.executable))
@@ -64,11 +64,12 @@ def test_only_processes_with_numpy_alone_go_on_in_copies(on, copies):
     ("torch:cpu", "cpu", None),
 ])  # fmt: skip
 def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
-    work = np.arange(6.0).reshape(2, 3)
     key = ("p", "s", 0)
-    cells = SideCells("toys", {key: Curve("gap", work, np.array([1.0, 0.5]), on=on)}, {key: "k"})
+    reply = {"status": "budget", "reason": "", "failed": False, "primary": "gap", "on": on}
+    reply["trace"] = [[0, 1, 2, 1.0], [3, 4, 5, 0.5]]
+    cells = SideCells("toys", {key: run_of(key, reply)}, {key: "k"})
     monkeypatch.setattr(comparing, "collect", lambda *_: (cells, cells))
-    monkeypatch.setattr(comparing.interleave, "measure", lambda *_: 0)
+    monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
     side = Side("BASE", "folder", "here")
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
     answer = found.compared[0].answers[Question.TIME]

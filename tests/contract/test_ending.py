@@ -4,7 +4,7 @@ import array_api_strict as strict
 import pytest
 
 import orthobench as ob
-from orthobench.contract import EndingState, Status, ends, read_end, unless_ended
+from orthobench.contract import EndingState, Status, finish_if, read_end, unless_ended
 
 
 @pytest.fixture
@@ -19,17 +19,17 @@ def noted(flags, state):
         state.work.steps += 1
         state.work.flops += 10
         x = unless_ended(state, x + 1, x)
-        assert not ends(state, strict.asarray(converged), strict.asarray(failed))
+        assert not finish_if(state, strict.asarray(converged), strict.asarray(failed))
         iterates.append(float(x))
     return iterates
 
 
 def test_with_numpy_the_status_is_set_at_once():
     state = EndingState()
-    assert not ends(state, False, False)
-    assert ends(state, True)
+    assert not finish_if(state, False, False)
+    assert finish_if(state, True)
     assert state.status is Status.CONVERGED
-    assert ends(state, True, True)
+    assert finish_if(state, True, True)
     assert state.status is Status.FAILED
 
 

@@ -269,6 +269,6 @@ class TestHarness:
             "seeds": 1, "budget": {"steps": 6},
             "problem": [{"name": "pictured"}], "solver": [{"name": "power"}],
         }  # fmt: skip
-        (planned,) = from_table(table, "toys", toys.registry).plan()
-        executed = execute(planned.cell)
+        (planned,) = from_table(table, "toys", toys.registry).cells()
+        executed = execute(planned)
         assert list(executed.exhibits) == ["point", "truth", "curve", "diagonal"]

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.blocks import BLOCK, WINDOW_BYTES, block_rows
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource, SamplerSource
+from orthobench.contract.samples import BLOCK, WINDOW_BYTES, SampleOracle, block_rows
 from orthobench.errors import DataError, UsageError
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource, SamplerSource
 from orthobench.tools.arrays import release
 
 chunks = st.lists(st.integers(1, 700), min_size=1, max_size=12)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
 from orthobench.families.second_moments import DenseMoment, RowMoment, second_moment
+from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 seeds = st.integers(0, 2**32 - 1)

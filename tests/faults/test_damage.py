@@ -35,11 +35,11 @@ def filled(tmp_path_factory, toys):
     }
     path = tmp_path_factory.mktemp("filled") / "store.sqlite"
     suite = from_table(table, "toys", toys.registry)
-    planned = suite.plan()
+    planned = suite.cells()
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "test", {"cpu": "toy"})
         for p in planned:
-            store.add(session, [(p.cell, execute(p.cell))])
+            store.add(session, [(p, execute(p))])
         store.end(session)
     return path
 
@@ -130,7 +130,7 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 KEYS = st.sampled_from(
-    ["description", "seeds", "threads", "budget", "target", "tuning", "at", "problem", "solver",
+    ["description", "seeds", "threads", "budget", "target", "tuning", "levels", "problem", "solver",
      "name", "k", "step", "tune", "label", "metric", "value", "samples", "x"]
 )  # fmt: skip
 ENTRY = st.dictionaries(KEYS, VALUES, max_size=4)
@@ -146,7 +146,7 @@ TABLES = st.one_of(
                 ENTRY.map(lambda entry: {"name": "oja", **entry}), min_size=1, max_size=2
             ),
         },
-        optional={"seeds": VALUES, "target": VALUES, "at": VALUES, "tuning": VALUES},
+        optional={"seeds": VALUES, "target": VALUES, "levels": VALUES, "tuning": VALUES},
     ),
 )
 
@@ -217,7 +217,7 @@ def test_a_full_disk_is_said_and_the_store_still_opens(small_disk, faults, tmp_p
     with closing(sqlite3.connect(copy)) as connection:
         (finding,) = connection.execute("PRAGMA quick_check").fetchone()
     assert finding == "ok"
-    assert 0 < sum(not r.failed for r in read(tmp_path / "copy.sqlite")) < 300
+    assert 0 < sum(r.ok for r in read(tmp_path / "copy.sqlite")) < 300
 
 
 def test_a_store_that_cannot_be_used_is_refused_before_anything_runs(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Limits, inline, local
-from orthobench.harness.executors.choice import chosen
+from orthobench.harness.executors.choice import make_executor
 from orthobench.harness.stopping import Budget, RunStatus
 
 GIB = 2**30
@@ -190,16 +190,16 @@ def test_a_class_of_a_script_is_refused_before_anything_runs(faults, monkeypatch
 )
 def test_settings_that_an_executor_does_not_have_are_refused(settings, message):
     with pytest.raises(UsageError, match=message):
-        chosen(*settings)
+        make_executor(*settings)
 
 
 def test_settings_reach_the_executor_that_has_them():
-    assert chosen("inline") is chosen("inline", 1, 1, Limits()) is inline.run
+    assert make_executor("inline") is make_executor("inline", 1, 1, Limits()) is inline.run
     alone = {"workers": 1, "threads": 1, "limits": None}
-    assert chosen("local").keywords == alone
-    assert chosen("dask").keywords == {**alone, "scheduler": None}
+    assert make_executor("local").keywords == alone
+    assert make_executor("dask").keywords == {**alone, "scheduler": None}
     limits = Limits(timeout=1e-3, memory=1)
-    assert chosen("dask", 2, 3, limits, "tcp://x:1").keywords == {
+    assert make_executor("dask", 2, 3, limits, "tcp://x:1").keywords == {
         "workers": 2, "threads": 3, "limits": limits, "scheduler": "tcp://x:1",
     }  # fmt: skip
 
@@ -207,11 +207,11 @@ def test_settings_reach_the_executor_that_has_them():
 def test_memory_is_limited_on_linux_alone(monkeypatch):
     limits = Limits(memory=1)
     monkeypatch.setattr(sys, "platform", "linux")
-    assert chosen("local", limits=limits).keywords["limits"] is limits
+    assert make_executor("local", limits=limits).keywords["limits"] is limits
     for other in ("darwin", "win32"):
         monkeypatch.setattr(sys, "platform", other)
         with pytest.raises(UsageError, match="only Linux"):
-            chosen("local", limits=limits)
+            make_executor("local", limits=limits)
 
 
 @pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("nan")}, {"memory": 0}])

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from orthobench.harness.executors.messages import Begun, Ended, read
+from orthobench.harness.executors.messages import Ended, Started, read
 from orthobench.harness.stopping import RunStatus, Termination
 
 
@@ -30,7 +30,7 @@ def test_an_ending_comes_back_that_an_early_python_3_11_wrote():
 
 @pytest.mark.parametrize(
     "call",
-    [(getattr, (RunStatus, "__init__")), (getattr, (Termination, "__init__")), (getattr, (Begun(),
+    [(getattr, (RunStatus, "__init__")), (getattr, (Termination, "__init__")), (getattr, (Started(),
     "x")),
      (getattr, ("", "format")), (getattr, (RunStatus, "__class__")), (setattr, (RunStatus, "x", 1)),
      (delattr, (RunStatus, "DONE"))],

@@ -16,9 +16,15 @@ from orthobench.errors import DataError, UsageError
 from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors.transfer import RemoteSource, packed, unpacked
-from orthobench.harness.reducing.costs import MEMORY, MOVED, READING, WORKER_SECONDS, WORKERS
 from orthobench.harness.reducing.on_dask import ALONE, TASKS, OnDask, run_length
-from orthobench.harness.reducing.tree import reduced
+from orthobench.harness.reducing.parts import (
+    MEMORY,
+    MOVED,
+    READING,
+    WORKER_SECONDS,
+    WORKERS,
+    reduced,
+)
 from orthobench.harness.stopping import RunStatus
 from orthobench.verify.check import verify
 

@@ -143,12 +143,12 @@ def test_its_cells_say_so_and_know_what_it_calls(toys, again):
         "solver": [{"name": "power"}],
         "seeds": [0],
     }
-    (plain,) = from_table(table, "toys", toys.registry).plan()
+    (plain,) = from_table(table, "toys", toys.registry).cells()
     suite = from_table(table, "toys", toys.registry)
     planned = replace(suite.solvers[0], solver=again())
-    (ours,) = replace(suite, solvers=(planned,)).plan()
-    assert ours.cell.content["reruns"] is True
-    assert "reruns" not in plain.cell.content
-    assert ours.cell.content["versions"] == plain.cell.content["versions"] | {
+    (ours,) = replace(suite, solvers=(planned,)).cells()
+    assert ours.content["reruns"] is True
+    assert "reruns" not in plain.content
+    assert ours.content["versions"] == plain.content["versions"] | {
         "numpy": np.__version__, "a-package-that-nobody-has": "none",
     }  # fmt: skip

@@ -8,14 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.problem import Instance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status, Work
 from orthobench.errors import DataError
 from orthobench.harness import preparation
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
-from orthobench.harness.judging import FEASIBLE, TOLERANCE, VIOLATION, beyond, feasible_up_to
+from orthobench.harness.judging import (
+    FEASIBLE,
+    TOLERANCE,
+    VIOLATION,
+    excess_violation,
+    feasible_up_to,
+)
 from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import _throttled, checkpoints
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
@@ -109,7 +114,7 @@ def test_a_violation_of_1e_8_is_the_largest_of_a_feasible_point(toys, violation,
 
 
 def test_a_point_whose_violation_is_not_known_is_within_the_tolerance():
-    assert beyond(Checkpoint(0.0, 0.0, Work())) == -1e-8
+    assert excess_violation(Checkpoint(0.0, 0.0, Work())) == -1e-8
 
 
 @pytest.mark.parametrize(("scale", "ending"), [(1.0, "budget"), (1.001, "infeasible")])

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from orthobench.harness.executors import solving
-from orthobench.harness.executors.messages import Begun, Start
+from orthobench.harness.executors.messages import Start, Started
 from orthobench.harness.executors.transfer import packed
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget, RunStatus
@@ -65,5 +65,5 @@ def test_garbage_of_the_warm_up_is_collected_once_before_the_run(start, monkeypa
     assert collecting == [False]
     assert collected[0] == (0, True)
     begun, *_, ended = wire.sent
-    assert begun == (Begun(), True)
+    assert begun == (Started(), True)
     assert ended[0].stop.status is RunStatus.BUDGET

@@ -100,9 +100,11 @@ def test_target_on_an_unknown_metric_names_the_known():
         Target("gup", 1)(measured(1.0))
 
 
-def test_only_three_endings_are_no_failures():
-    good = {ending for ending in RunStatus if not ending.failed}
-    assert good == {RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET}
+def test_a_run_counts_failed_or_is_absent():
+    counting = {RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.NOT_STATIONARY}
+    assert {s for s in RunStatus if s.ok} == counting
+    assert {s for s in RunStatus if s.absent} == {RunStatus.REFUSED, RunStatus.MISSING}
+    assert all(s.ok + s.failed + s.absent == 1 for s in RunStatus)
 
 
 def test_a_run_converged_unless_it_ended_with_its_data_or_otherwise():

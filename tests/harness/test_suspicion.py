@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from orthobench.contract.solver import Work
-from orthobench.harness.executors.guard import suspicion, told_seconds
+from orthobench.harness.executors.guard import claimed_seconds, suspicion
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.trace import Checkpoint
-from orthobench.tools.usage import Usage, stolen
+from orthobench.tools.machine import Usage, stolen
 
 
 def usage(cpu=0.0, wall=0.0, queued=0.0, children=0):
@@ -46,9 +46,9 @@ def test_what_is_compiled_during_a_run_is_told_apart_from_its_clock_and_raises_n
 ):
     clock = [(2.0, 9.0), (3.0, 9.5), (5.0, 11.0)]  # 9 s of it are from before the run
     marks = [Checkpoint(at, 1 / 3, Work(), extra_metrics={WARM_UP: warm}) for at, warm in clock]
-    assert told_seconds(marks, reruns) == pytest.approx(seconds)
-    assert told_seconds([Checkpoint(5.0, 1.0, Work())], reruns) == 6.0
-    assert told_seconds([], reruns) == 0
+    assert claimed_seconds(marks, reruns) == pytest.approx(seconds)
+    assert claimed_seconds([Checkpoint(5.0, 1.0, Work())], reruns) == 6.0
+    assert claimed_seconds([], reruns) == 0
 
 
 def test_processes_that_are_left_are_suspect_whatever_the_clock_says():

@@ -7,7 +7,7 @@ import pytest
 
 import orthobench as ob
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import Event, local, together
+from orthobench.harness.executors import Event, in_batches, local
 from orthobench.harness.executors.guard import Job
 from orthobench.harness.executors.worker import Done, RunRequest
 from orthobench.harness.stopping import Budget, RunStatus, Termination
@@ -22,7 +22,7 @@ def events(*more):
 
 
 def test_groups_end_where_no_more_have_ended():
-    found = together(iter(events(False, True, True, False, True, False)))
+    found = in_batches(iter(events(False, True, True, False, True, False)))
     assert [[e.worker for e in group] for group in found] == [["0"], ["1", "2", "3"], ["4", "5"]]
 
 
@@ -31,7 +31,7 @@ def test_what_ended_before_an_error_comes_before_it():
         yield from events(False, True)
         raise ConnectionError
 
-    found = together(lost())
+    found = in_batches(lost())
     assert [len(next(found)) for _ in range(2)] == [1, 1]
     with pytest.raises(ConnectionError):
         next(found)
@@ -71,7 +71,7 @@ def bursts(monkeypatch):
             for left, cell in zip(range(len(cells))[::-1], cells, strict=True):
                 yield Event(cell, "1", execute(cell), left > 0)
 
-    monkeypatch.setattr("orthobench.api.chosen", lambda *_: run)
+    monkeypatch.setattr("orthobench.api.make_executor", lambda *_: run)
 
 
 def test_a_group_is_stored_at_once_and_before_it_is_told(bursts, monkeypatch, tmp_path):

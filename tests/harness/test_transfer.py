@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Oracle
+from orthobench.contract.samples import SampleSource
 from orthobench.errors import UsageError
 from orthobench.harness.executors.transfer import packed, unpacked
 

@@ -8,7 +8,7 @@ import pytest
 
 import orthobench as ob
 from orthobench.harness.cell import instance_of
-from orthobench.harness.suite import PlannedProblem, PlannedSolver, Suite
+from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.tools.places import place_of
 
 
@@ -34,11 +34,13 @@ def target(metric):
             r"metric of digits k=2 as the target: 'suboptimalty'; did you mean 'suboptimality'",
         ),
         (
-            suite(at={"densty": [0.1]}),
+            suite(levels={"densty": [0.1]}),
             r"metric of digits k=2 to compare at: 'densty'; .*suboptimality",
         ),
         (
-            suite(problem={"name": "digits", "k": 2, "at": {"rnk": [3]}}, target=target("rank")),
+            suite(
+                problem={"name": "digits", "k": 2, "levels": {"rnk": [3]}}, target=target("rank")
+            ),
             r"to compare at: 'rnk'; did you mean 'rank'",
         ),
     ],
@@ -95,8 +97,8 @@ def test_a_judge_that_fails_on_a_plain_point_fails_in_its_cells_only(tmp_path, t
             instance = super().build(rng)
             return replace(instance, measure=lambda solution: {"gap": solution.weights.sum()})
 
-    problem = PlannedProblem(Demanding(), "demanding", ob.Budget(steps=3), ("toys", "1"))
-    solver = PlannedSolver(toys.Solver(), "power", {}, ("toys", "1"))
+    problem = SuiteProblem(Demanding(), "demanding", ob.Budget(steps=3), ("toys", "1"))
+    solver = SuiteSolver(toys.Solver(), "power", {}, ("toys", "1"))
     results = ob.run(
         Suite("toys", (problem,), (solver,), (0,)),
         tmp_path / "s.sqlite",
@@ -121,8 +123,8 @@ def made(name):
 
 
 def test_a_budget_in_samples_does_not_end_a_solver_that_takes_none(tmp_path, toys):
-    problem = PlannedProblem(toys.Problem(), "toy", ob.Budget(samples=10), ("toys", "1"))
-    solver = PlannedSolver(toys.Solver(), "power", {}, ("toys", "1"))
+    problem = SuiteProblem(toys.Problem(), "toy", ob.Budget(samples=10), ("toys", "1"))
+    solver = SuiteSolver(toys.Solver(), "power", {}, ("toys", "1"))
     suite_of_one = Suite("toys", (problem,), (solver,), (0,))
     with pytest.raises(ob.UsageError, match="nothing ends power on toy: it takes no samples"):
         ob.run(suite_of_one, tmp_path / "s.sqlite", executor="inline", quiet=True)

@@ -56,32 +56,30 @@ def test_lists_cross_and_tune_makes_trials(read):
         ("plain fault=none", {}),
         ("plain fault=raise", {}),
     ]
-    assert len(suite.plan()) == 3 * 5 * 3
+    assert len(suite.cells()) == 3 * 5 * 3
 
 
 def test_levels_are_those_of_the_suite_or_of_the_problem(read):
-    text = GOOD.replace("[budget]", "at = { gap = [0.1, 2] }\n[budget]")
-    text = text.replace("budget = { steps = 5 }", "budget = { steps = 5 }\nat = { rank = 3 }")
+    text = GOOD.replace("[budget]", "levels = { gap = [0.1, 2] }\n[budget]")
+    text = text.replace("budget = { steps = 5 }", "budget = { steps = 5 }\nlevels = { rank = 3 }")
     suite = read(text)
     levels = [[str(level) for level in p.levels] for p in suite.problems]
     assert levels == [["gap <= 0.1", "gap <= 2"]] * 2 + [["rank <= 3"]]
-    assert {p.levels for p in suite.plan()} == {p.levels for p in suite.problems}
-    assert all(
-        p.cell.key == q.cell.key for p, q in zip(suite.plan(), read(GOOD).plan(), strict=True)
-    )
+    assert {p.levels for p in suite.cells()} == {p.levels for p in suite.problems}
+    assert all(p.key == q.key for p, q in zip(suite.cells(), read(GOOD).cells(), strict=True))
 
 
 def test_a_problem_brings_levels_unless_the_suite_says_otherwise(read, toys, monkeypatch):
     monkeypatch.setattr(toys.Problem, "at", {"gap": (0.5, 1.0)})
     assert [str(level) for level in read(GOOD).problems[0].levels] == ["gap <= 0.5", "gap <= 1"]
-    assert read(GOOD.replace("[budget]", "at = {}\n[budget]")).problems[0].levels == ()
+    assert read(GOOD.replace("[budget]", "levels = {}\n[budget]")).problems[0].levels == ()
 
 
 @pytest.mark.parametrize(
     ("at", "said"),
     [
-        ("0.1", "line 4: at: must be a table such as"),
-        ("{ gap = [] }", "line 4: at.gap: must be a number or a list of numbers, not []"),
+        ("0.1", "line 4: levels: must be a table such as"),
+        ("{ gap = [] }", "line 4: levels.gap: must be a number or a list of numbers, not []"),
         ("{ gap = [1, 'x'] }", "must be a number or a list"),
         ("{ gap = [true] }", "must be a number or a list"),
         ("{ gap = inf }", "must be a number or a list"),
@@ -90,7 +88,7 @@ def test_a_problem_brings_levels_unless_the_suite_says_otherwise(read, toys, mon
 )
 def test_a_level_that_is_no_number_is_refused(read, at, said):
     with pytest.raises(UsageError, match=re.escape(said)):
-        read(GOOD.replace("[budget]", f"at = {at}\n[budget]"))
+        read(GOOD.replace("[budget]", f"levels = {at}\n[budget]"))
 
 
 def test_a_problem_may_have_a_budget_of_its_own(read):
@@ -103,11 +101,11 @@ def test_declared_grids_are_used_on_request(read):
 
 
 def test_equal_cells_have_equal_keys_and_others_do_not(read):
-    keys = [p.cell.key for p in read(GOOD).plan()]
-    assert keys == [p.cell.key for p in read(GOOD).plan()]
+    keys = [p.key for p in read(GOOD).cells()]
+    assert keys == [p.key for p in read(GOOD).cells()]
     # step = 1 of the first solver is what the second has by default: the same cell
     assert len(set(keys)) == len(keys) - 9
-    longer = [p.cell.key for p in read(GOOD.replace("steps = 20", "steps = 21")).plan()]
+    longer = [p.key for p in read(GOOD.replace("steps = 20", "steps = 21")).cells()]
     assert set(keys[:30]).isdisjoint(longer)
     assert keys[30:] == longer[30:]
 
@@ -190,17 +188,17 @@ def test_a_suite_of_several_families_plans_each_solver_on_its_own():
         "problem": [{"name": n} for n in ("digits", "brockett", "nig-factor", "random-symmetric")],
         "solver": [{"name": n} for n in ("oja", "givens", "spgd", "gpower")],
     }
-    planned = from_table(table, "families", catalogue()).plan()
+    planned = from_table(table, "families", catalogue()).cells()
     met = {}
     for p in planned:
-        met.setdefault(p.solver, []).append(p.problem)
+        met.setdefault(p.solver_label, []).append(p.problem_label)
     assert met == {
         "oja": ["digits", "nig-factor", "random-symmetric"],  # samples of a moment are samples
         "givens": ["brockett"],
         "spgd": ["nig-factor", "random-symmetric"],  # of its family, but not of its kind
         "gpower": ["digits", "brockett", "nig-factor", "random-symmetric"],  # of no family here
     }
-    refused = {(p.solver, p.problem) for p in planned if p.cell.solver.refuses(p.cell.problem)}
+    refused = {(p.solver_label, p.problem_label) for p in planned if p.solver.refuses(p.problem)}
     assert ("spgd", "random-symmetric") in refused
     assert {problem for solver, problem in refused if solver == "gpower"} == set(met["gpower"])
 

@@ -6,7 +6,7 @@ import pytest
 
 from orthobench.report import caveats
 from orthobench.results.tuning import choose
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 IDLE, BUSY = Load(2, 0.8, None), Load(2, 7.0, None)
 

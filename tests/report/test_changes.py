@@ -24,7 +24,7 @@ from orthobench.report.terminal.changes import show
 from orthobench.results.private import private
 from orthobench.results.results import Results
 from orthobench.stats.changes import Direction
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 MACHINE = {"cpu": "Xeon", "cores": 2, "platform": "Linux", "blas": [{"version": "1"}]}
 

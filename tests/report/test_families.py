@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from records import altered
 
 from orthobench.contract.solver import Work
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.families import conclusions
 from orthobench.report.ranking import rank

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.suite import Level
+from orthobench.harness.cell import Level
 from orthobench.report.style import solver_styles
 
 LEVELS = (Level("rank", 9.0), Level("rank", 12.0))

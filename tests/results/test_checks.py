@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from orthobench.harness.suite import Level
+from orthobench.harness.cell import Level
 from orthobench.results import checks
 from orthobench.results.checks import MisfitError
 

@@ -10,7 +10,7 @@ import orthobench as ob
 from orthobench import api
 from orthobench.errors import UsageError
 from orthobench.harness.executors import inline
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
 
@@ -78,7 +78,7 @@ def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
 
     run(suite, tmp_path / "whole.sqlite")
     with monkeypatch.context() as patched:
-        patched.setattr(api, "chosen", lambda *_: cut_off)
+        patched.setattr(api, "make_executor", lambda *_: cut_off)
         with pytest.raises(KeyboardInterrupt):
             run(suite, tmp_path / "cut.sqlite")
     run(suite, tmp_path / "cut.sqlite")
@@ -112,12 +112,12 @@ def test_a_second_run_writes_no_session(suite, tmp_path):
 
 def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, toys):
     results = run(suite, tmp_path / "s.sqlite")
-    before = {(e.problem, e.solver): e.chosen for e in results.entries}
+    before = {(e.problem, e.solver): e.best_parameters for e in results.entries}
     keys = {r.key for r in results.records if r.seed == 3}
     with Store(tmp_path / "s.sqlite", write=True) as store:
         store.discard(keys)
     again = ob.Results.read(tmp_path / "s.sqlite")
-    assert {(e.problem, e.solver): e.chosen for e in again.entries} == before
+    assert {(e.problem, e.solver): e.best_parameters for e in again.entries} == before
     assert len(again.missing) == len(keys)
     assert not again.failures
 
@@ -126,9 +126,9 @@ def test_a_suite_says_what_trials_are_chosen_by(suite, tmp_path):
     text = '[tuning]\nseeds = 2\nscore = "average"\n'
     path = tmp_path / "s.sqlite"
     ran = run(replace(suite, text=text, score="average"), path)
-    assert {entry.by for entry in ran.entries} == {"average"}
+    assert {entry.score for entry in ran.entries} == {"average"}
     found = ob.Results.read(path)
-    assert {entry.by for entry in found.entries} == {"average"}
+    assert {entry.score for entry in found.entries} == {"average"}
     assert not found.missing
 
 
@@ -187,7 +187,7 @@ def test_only_what_matches_is_explained_and_tried_again(toys, tmp_path, monkeypa
     assert len(facts) == 4
     assert {fact["action"] for fact in facts} == {"runs"}
     ran = []
-    monkeypatch.setattr(api, "Waiting", lambda cells: ran.extend(cells) or Waiting(cells))
+    monkeypatch.setattr(api, "CellQueue", lambda cells: ran.extend(cells) or CellQueue(cells))
     run(suite, path, only="*n=6 *nan", retry=True)
     assert {(cell.problem.n, cell.solver.fault) for cell in ran} == {(6, "nan")}
     assert len(ran) == 4

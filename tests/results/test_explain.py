@@ -27,25 +27,25 @@ def suite(toys):
 
 
 def contents(planned):
-    return {p.cell.key: p.cell.content for p in planned}
+    return {p.key: p.content for p in planned}
 
 
 def reasons(planned, stored, failed=()):
     found = list(explain(planned, stored, dict(failed)))
-    assert [e.planned for e in found] == list(planned)
+    assert [e.cell for e in found] == list(planned)
     return [(e.action, e.reason) for e in found]
 
 
 def test_cells_that_are_there_and_unchanged_are_stored(suite):
-    planned = suite.plan()
+    planned = suite.cells()
     found = reasons(planned, contents(planned[:2]))
     assert [action for action, _ in found] == [STORED, STORED, RUNS, RUNS]
     assert "it is new" in found[2][1]
 
 
 def test_a_cell_that_failed_is_tried_again_where_that_is_asked_for(suite):
-    planned = suite.plan()
-    found = reasons(planned, contents(planned), {planned[1].cell.key: "timeout"})
+    planned = suite.cells()
+    found = reasons(planned, contents(planned), {planned[1].key: "timeout"})
     assert found[1] == (RUNS, "it ended with timeout, and is tried again")
     assert found[0][0] == STORED
 
@@ -59,21 +59,21 @@ def test_a_cell_that_failed_is_tried_again_where_that_is_asked_for(suite):
     ],
 )
 def test_what_changed_is_said(suite, change, reason):
-    planned = suite.plan()
-    now = [replace(p, cell=replace(p.cell, **change)) for p in planned]
+    planned = suite.cells()
+    now = [replace(p, **change) for p in planned]
     found = reasons(now, contents(planned))
     assert all(action == RUNS for action, _ in found)
     assert all(text.startswith("changed since: ") and reason in text for _, text in found)
 
 
 def test_changed_code_makes_another_key(suite, monkeypatch):
-    old = suite.plan()
+    old = suite.cells()
     known = contents(old)
-    assert len({p.cell.key for p in old}) == 4
-    found = {**old[0].cell.content["code"], "orthobench": "new"}
+    assert len({p.key for p in old}) == 4
+    found = {**old[0].content["code"], "orthobench": "new"}
     monkeypatch.setattr("orthobench.harness.cell.digests", lambda *_: found)
-    now = suite.plan()
-    assert not known.keys() & {p.cell.key for p in now}
+    now = suite.cells()
+    assert not known.keys() & {p.key for p in now}
     assert "code of orthobench " in reasons(now, known)[0][1]
 
 
@@ -90,12 +90,12 @@ def test_people_read_cells_of_one_fate_together():
 
 
 def filled(path, suite, cells):
-    planned = suite.plan()
+    planned = suite.cells()
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, f"run {path.name}", {"cpu": "toy"})
         for p in planned:
-            if p.cell.key in cells:
-                store.add(session, [(p.cell, execute(p.cell))])
+            if p.key in cells:
+                store.add(session, [(p, execute(p))])
         store.end(session)
 
 
@@ -106,17 +106,17 @@ def rows(path, table):
 
 
 def test_stores_are_united_cell_by_cell(tmp_path, suite):
-    keys = [p.cell.key for p in suite.plan()]
+    keys = [p.key for p in suite.cells()]
     a, b, both = tmp_path / "a.sqlite", tmp_path / "b.sqlite", tmp_path / "both.sqlite"
     filled(a, suite, keys[:3])
     filled(b, suite, keys[2:])
     with Store(both, write=True) as store:
-        assert store.merge(a).added == 3
-        assert store.merge(b).added == 1
-        assert store.merge(b).added == 0
+        assert store.merge(a) == 3
+        assert store.merge(b) == 1
+        assert store.merge(b) == 0
         united = store.records("toys")
     assert [record.key for record in united] == keys
-    assert not any(record.failed for record in united)
+    assert all(record.ok for record in united)
     with Store(a) as one, Store(b) as other:
         expected = [*one.records("toys")[:3], other.records("toys")[3]]
     assert united == expected
@@ -127,13 +127,13 @@ def test_stores_are_united_cell_by_cell(tmp_path, suite):
 def test_a_plan_of_more_cells_is_added_behind(tmp_path, suite, toys):
     more = from_table({**TABLE, "seeds": 3}, "toys", toys.registry)
     a, b = tmp_path / "a.sqlite", tmp_path / "b.sqlite"
-    filled(a, suite, [p.cell.key for p in suite.plan()])
-    filled(b, more, [p.cell.key for p in more.plan()])
+    filled(a, suite, [p.key for p in suite.cells()])
+    filled(b, more, [p.key for p in more.cells()])
     with Store(a, write=True) as store:
-        assert store.merge(b).added == 2
+        assert store.merge(b) == 2
         found = [record.key for record in store.records("toys")]
-    assert found[:4] == [p.cell.key for p in suite.plan()]
-    assert set(found) == {p.cell.key for p in more.plan()}
+    assert found[:4] == [p.key for p in suite.cells()]
+    assert set(found) == {p.key for p in more.cells()}
     assert len(found) == 6
 
 

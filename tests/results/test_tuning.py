@@ -13,8 +13,8 @@ from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.scoring import average
 from orthobench.results.tuning import choose
@@ -81,7 +81,7 @@ class TestAverage:
         value = average(replace(whole, trace=tuple(marks)), "validation")
         assert value == pytest.approx(found, nan_ok=True)
 
-    @pytest.mark.parametrize("status", [s for s in RunStatus if s.failed])
+    @pytest.mark.parametrize("status", [s for s in RunStatus if not s.ok])
     def test_is_infinite_where_the_run_failed(self, status):
         assert average(record([0.2, 0.1], status=status), "validation") == math.inf
 
@@ -92,7 +92,7 @@ class TestChoose:
                    {1.0: (0.1, 0.9), 2.0: (0.4, 0.4), 4.0: (0.3, 0.6)}.items()
                    for seed, v in enumerate(pair)]  # fmt: skip
         (entry,) = choose(records)
-        assert entry.chosen == {"step": 2.0}
+        assert entry.best_parameters == {"step": 2.0}
         assert [trial.score for trial in entry.trials] == pytest.approx([0.5, 0.4, 0.45])
         assert [r.seed for r in entry.records] == [0, 1]
         assert {r.solver.tuned["step"] for r in entry.records} == {2.0}
@@ -100,14 +100,14 @@ class TestChoose:
     def test_takes_the_end_or_averages_over_the_run(self):
         fast = record([1.0, 0.2, 0.2, 0.2], 1.0)
         late = record([1.0, 1.0, 1.0, 0.1], 2.0)
-        assert choose([fast, late])[0].chosen == {"step": 2.0}
-        assert choose([fast, late], score="average")[0].chosen == {"step": 1.0}
+        assert choose([fast, late])[0].best_parameters == {"step": 2.0}
+        assert choose([fast, late], score="average")[0].best_parameters == {"step": 1.0}
 
     def test_compares_runs_of_different_lengths_over_the_longer(self):
         short = record([1.0, 0.1], 1.0, at=[0, 1])  # 0.55, then 0.1 carried for nine samples
         full = record([0.5, 0.4], 2.0, at=[0, 10])  # 0.45
         (entry,) = choose([short, full], score="average")
-        assert entry.chosen == {"step": 1.0}
+        assert entry.best_parameters == {"step": 1.0}
         assert entry.trials[0].score == pytest.approx((0.55 + 9 * 0.1) / 10)
 
     def test_compares_with_the_end_of_the_longest_run_and_not_with_its_middle(self):
@@ -118,13 +118,13 @@ class TestChoose:
 
     def test_breaks_ties_by_the_smaller_value(self):
         records = [record([0.5], step) for step in (10.0, 2.0, 4.0)]
-        assert choose(records)[0].chosen == {"step": 2.0}
+        assert choose(records)[0].best_parameters == {"step": 2.0}
 
     def test_takes_a_refused_trial_only_where_all_were(self):
         refused = [record([], 1.0, seed, status=RunStatus.REFUSED) for seed in range(3)]
         failed = [record([0.1], 2.0, seed, status=RunStatus.ERROR) for seed in range(3)]
         (entry,) = choose(refused + failed)
-        assert entry.chosen == {"step": 2.0}
+        assert entry.best_parameters == {"step": 2.0}
         assert not entry.refused
         assert not entry.refusal
         assert choose(refused)[0].refused
@@ -140,20 +140,20 @@ class TestChoose:
         good = [record([0.9], 1.0, seed) for seed in range(3)]
         bad = [record([0.1], 2.0, 0), record([0.1], 2.0, 1)]
         bad.append(record([0.1], 2.0, 2, status=RunStatus.INFEASIBLE))
-        assert choose(good + bad)[0].chosen == {"step": 1.0}
+        assert choose(good + bad)[0].best_parameters == {"step": 1.0}
 
     def test_counts_a_missing_run_as_failed(self):
         records = [record([0.9], 1.0, 0), record([0.9], 1.0, 1), record([0.1], 2.0, 0)]
         missing = record([], 2.0, 1, status=RunStatus.MISSING)
         (entry,) = choose([*records, missing])
-        assert entry.chosen == {"step": 1.0}
+        assert entry.best_parameters == {"step": 1.0}
         assert entry.trials[1].score == math.inf
 
     def test_compares_trials_on_the_seeds_that_all_are_planned_on(self):
         tried = [record([v], step, seed) for step, v in ((1.0, 0.3), (2.0, 0.2)) for seed in (0, 1)]
         rest = [record([0.9] * 9, 2.0, seed) for seed in (2, 3)]
         (entry,) = choose(tried + rest)
-        assert (entry.chosen, entry.tuned_on) == ({"step": 2.0}, (0, 1))
+        assert (entry.best_parameters, entry.tuned_on) == ({"step": 2.0}, (0, 1))
         assert [trial.score for trial in entry.trials] == pytest.approx([0.3, 0.2])
         assert [[r.seed for r in trial.records] for trial in entry.trials] == [[0, 1], [0, 1]]
         assert [r.seed for r in entry.records] == [0, 1, 2, 3]
@@ -165,7 +165,7 @@ class TestChoose:
         longer = record([0.1, 0.1], 2.0, 1, at=[0, 1000])
         for rest in (longer, record([], 2.0, 1, status=RunStatus.ERROR)):
             (entry,) = choose([flat, falling, rest])
-            assert entry.chosen == before.chosen
+            assert entry.best_parameters == before.best_parameters
             assert [t.score for t in entry.trials] == [t.score for t in before.trials]
 
     def test_knows_missing_seeds_from_the_other_solvers(self):
@@ -181,11 +181,11 @@ class TestChoose:
             for step, failed in ((1.0, 3), (2.0, 1), (4.0, 2))
             for seed in range(3)
         ]
-        assert choose(records)[0].chosen == {"step": 2.0}
+        assert choose(records)[0].best_parameters == {"step": 2.0}
 
     def test_gives_a_solver_without_tuned_parameters_one_trial(self):
         (entry,) = choose([record([0.3], seed=1), record([0.2], seed=0)])
-        assert entry.chosen == {}
+        assert entry.best_parameters == {}
         assert len(entry.trials) == 1
         assert [r.seed for r in entry.records] == [0, 1]
 
@@ -233,7 +233,7 @@ class TestLevels:
 
     def test_the_best_trial_that_keeps_the_level_is_chosen(self):
         entries = choose(self.trials(*(Level("density", most) for most in (0.3, 0.6, 0.95))))
-        assert [(entry.problem, entry.chosen["gamma"]) for entry in entries] == [
+        assert [(entry.problem, entry.best_parameters["gamma"]) for entry in entries] == [
             ("digits, density <= 0.3", 0.4),
             ("digits, density <= 0.6", 0.2),
             ("digits, density <= 0.95", 0.1),
@@ -248,13 +248,17 @@ class TestLevels:
             replace(r, trace=record(values).trace[:2] + r.trace)
             for r, values in ((fast, [0.2, 0.2]), (late, [1.0, 1.0]))
         )
-        assert choose([fast, late])[0].chosen == {"gamma": 2.0}
+        assert choose([fast, late])[0].best_parameters == {"gamma": 2.0}
         without = [altered(r, levels=()) for r in (fast, late)]
-        assert choose(without, score="average")[0].chosen == {"gamma": 1.0}
+        assert choose(without, score="average")[0].best_parameters == {"gamma": 1.0}
 
     def test_without_a_level_the_best_of_all_is_chosen(self):
         (entry,) = choose(self.trials())
-        assert (entry.problem, entry.chosen, entry.level) == ("digits", {"gamma": 0.1}, None)
+        assert (entry.problem, entry.best_parameters, entry.level) == (
+            "digits",
+            {"gamma": 0.1},
+            None,
+        )
 
     def test_the_level_is_kept_on_average_over_the_seeds(self):
         one, two = self.trials(Level("density", 0.5))[:2]
@@ -265,7 +269,7 @@ class TestLevels:
     def test_no_trial_keeps_it(self):
         (entry,) = choose(self.trials(Level("density", 0.1)))
         assert entry.refused
-        assert entry.chosen == {"gamma": 0.4}
+        assert entry.best_parameters == {"gamma": 0.4}
         assert (
             entry.records[0].stop.reason == "no trial keeps density <= 0.1: the nearest ends at 0.2"
         )
@@ -282,7 +286,7 @@ class TestLevels:
             altered(r, status=RunStatus.ERROR) if r.solver.tuned["gamma"] == 0.1 else r
             for r in records
         ]
-        assert choose(records)[0].chosen == {"gamma": 0.2}
+        assert choose(records)[0].best_parameters == {"gamma": 0.2}
 
     def test_where_every_trial_has_a_failed_run_it_is_a_failure_and_no_refusal(self):
         records = [
@@ -332,5 +336,5 @@ def test_the_choice_ignores_test_metrics_and_order(pairs, rnd: random.Random):
     ]  # fmt: skip
     rnd.shuffle(other)
     (first,), (second,) = choose(records), choose(other)
-    assert first.chosen == second.chosen
+    assert first.best_parameters == second.best_parameters
     assert [t.score for t in first.trials] == [t.score for t in second.trials]

@@ -11,8 +11,8 @@ from records import altered, record
 
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.profiles import ecdf, performance_profile
@@ -72,10 +72,7 @@ class TestCosts:
         assert profile[0].at(1.0) == 1
         assert profile[1].x == [8]
 
-    @pytest.mark.parametrize(
-        "status",
-        [s for s in RunStatus if s.failed and s not in (RunStatus.REFUSED, RunStatus.MISSING)],
-    )
+    @pytest.mark.parametrize("status", [s for s in RunStatus if s.failed])
     def test_of_a_failed_run_are_infinite_and_it_sets_no_target(self, status):
         failed = run([(0, 100.0), (1, -100.0)], status=status)
         runs = run_matrix([entry("failed", failed), entry("halving", HALVING)])

@@ -24,7 +24,7 @@ def test_the_trials_that_were_not_chosen_are_counted_once_each():
     runs += [run(2.0, seed, 10 * (seed + 1), val=0.5) for seed in range(2)]
     runs += [run(3.0, seed, 7, val=0.9) for seed in range(2)]
     (entry,) = choose(runs)
-    assert entry.chosen == {"step": 1.0}
+    assert entry.best_parameters == {"step": 1.0}
     assert others_cost(entry, COSTS["flops"]) == pytest.approx(np.mean([10, 20]) + 7)
     assert others_cost(entry, COSTS["seconds"]) == pytest.approx(0.15 + 0.5 + 0.07 + 0.5)
 

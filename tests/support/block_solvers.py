@@ -11,7 +11,6 @@ import numpy as np
 
 from orthobench.contract import (
     Array,
-    ArraySource,
     SampleOracle,
     Solution,
     State,
@@ -20,6 +19,7 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
+from orthobench.families.sources import ArraySource
 
 SAMPLES = np.random.default_rng(0).standard_normal((3000, 6)) * np.linspace(2, 1, 6)
 

@@ -13,7 +13,6 @@ from functools import cache
 
 import numpy as np
 from commands import refusal
-from old_stores import older
 
 from orthobench.contract.exhibits import Curve, Image
 from orthobench.contract.solver import Work
@@ -23,7 +22,7 @@ from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results import rows, traces
 from orthobench.results.store import Store
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 SUITE = """
 description = "what a stranger sends"
@@ -71,7 +70,7 @@ def sound():
     """A suite with the outcomes of its cells, made up."""
     suite = from_table(tomllib.loads(SUITE), "strangers", catalogue())
     suite = replace(suite, text=SUITE)
-    return suite, [(p.cell, _outcome(p.cell, i)) for i, p in enumerate(suite.plan())]
+    return suite, [(p, _outcome(p, i)) for i, p in enumerate(suite.cells())]
 
 
 def _outcome(cell, number):
@@ -91,15 +90,13 @@ def _outcome(cell, number):
     return Outcome(Termination(RunStatus.BUDGET, "50 samples"), trace, shown, load=load)
 
 
-def fresh(folder, version):
-    """A sound store of a version, copied from the one of this folder."""
-    base = folder / f"base{version}.sqlite"
+def fresh(folder):
+    """A sound store, copied from the one of this folder."""
+    base = folder / "base.sqlite"
     suite, outcomes = sound()
-    if not base.exists() and version < 5:
-        older(base, suite, version, dict(outcomes).__getitem__)
-    elif not base.exists():
+    if not base.exists():
         with Store(base, write=True) as store:
-            session = store.begin(suite, suite.plan(), "orthobench run", ENVIRONMENT)
+            session = store.begin(suite, suite.cells(), "orthobench run", ENVIRONMENT)
             store.add(session, outcomes[:-1])
             store.end(session)
     return shutil.copy(base, folder / "store.sqlite")
@@ -108,8 +105,7 @@ def fresh(folder, version):
 def attack(folder, number):
     """Damage a store in the way of a number, and give it to the commands that read stores."""
     chance = random.Random(number)  # noqa: S311
-    version = 5 if number < 0 else chance.choice([5, 5, 5, 4, 3, 2])
-    path = fresh(folder, version)
+    path = fresh(folder)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         for _ in range(chance.choice([1, 1, 2, 4]) if number >= 0 else 0):
@@ -117,7 +113,7 @@ def attack(folder, number):
                 chance.choice(DAMAGES)(connection, chance)
             except Exception:  # noqa: S112 - it does not fit what is there
                 continue
-        if version == 5 and chance.random() < 0.8:
+        if chance.random() < 0.8:
             resealed(connection)
         connection.execute("PRAGMA journal_mode = DELETE")
     used(path, folder, everything=number % 20 == 19)

@@ -11,7 +11,7 @@ SUITE = """
 description = "what a stranger sends"
 seeds = 2
 threads = 1
-at = { density = [0.5] }
+levels = { density = [0.5] }
 budget = { samples = 50 }
 target = { metric = "suboptimality", value = 0.1 }
 tuning = { trials = 4 }
@@ -23,7 +23,7 @@ LINES = ("[[problem]]", "[budget]", "[[solver]]", "=", "]]", "seeds = [", "[a.b.
          '"" = 1', "seeds = -1", "seeds = 0x7fffffffffffffff", "x = 1979-05-27T07:32:00",
          "threads = 1e9", "budget = []", "budget.samples = inf", "budget.seconds = nan", "\0",
          "budget.steps = -1", "description = '''", "name = 1", "\ufeff", "problem = 3",
-         "target = {}", "tuning = { trials = 0 }", "at = { x = [] }", "[" * 2000,
+         "target = {}", "tuning = { trials = 0 }", "levels = { x = [] }", "[" * 2000,
          "seeds = " + "[" * 3000, "x = " + "{a=" * 3000, 'solver = [{ name = "" }]',
          'problem = [{ name = "npy-pca", path = "/nowhere" }]')  # fmt: skip
 

@@ -11,6 +11,7 @@ OF_PROBLEM = {
 }  # fmt: skip
 OF_SOLVER = {
     "solver": "label", "parameters": "parameters", "tuned": "tuned", "reruns": "reruns",
+    "solver_name": "name",
 }  # fmt: skip
 OF_STOP = {"status": "status", "reason": "reason", "traceback": "traceback"}
 

@@ -11,9 +11,8 @@ import pytest
 
 import orthobench as ob
 from orthobench.contract.parameters import parameter
-from orthobench.contract.problem import Instance, Oracle
+from orthobench.contract.problem import Instance, Oracle, Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.errors import UsageError
 from orthobench.testing import (

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from orthobench.cli import doctor
-from orthobench.compare.environments.git import Repository
+from orthobench.compare.repository import Repository
 from orthobench.registry.scaffold import Names, render
 from orthobench.tools import environment
 from orthobench.tools.git import GitError, git

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import orthobench as ob
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.tools import lazy_arrays
 from orthobench.tools.lazy_arrays import DaskRows, OpenRows, SparseRows, rows_of
 

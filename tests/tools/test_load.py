@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from orthobench.tools import load as module
-from orthobench.tools.load import Load, load
+from orthobench.tools import machine as module
+from orthobench.tools.machine import Load, load
 
 STAT = b"7 (a) b) S 1 " + b"0 " * 34 + b"3 0"
 """Of a process whose processor is number 3, as /proc has it; its name has a bracket."""

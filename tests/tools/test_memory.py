@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orthobench.tools import memory
-from orthobench.tools.memory import readable, refusal_of
+from orthobench.tools import machine
+from orthobench.tools.machine import readable, refusal_of
 
 
 @pytest.fixture
@@ -19,12 +19,12 @@ def limits(tmp_path, monkeypatch):
             if text is not None:
                 path.write_text(text, encoding="ascii")
             paths.append(str(path))
-        monkeypatch.setattr(memory, "_CGROUPS", tuple(paths))
-        monkeypatch.setattr(memory, "_physical", lambda: physical)
-        memory.total.cache_clear()
+        monkeypatch.setattr(machine, "_CGROUPS", tuple(paths))
+        monkeypatch.setattr(machine, "_physical", lambda: physical)
+        machine.total.cache_clear()
 
     yield set_to
-    memory.total.cache_clear()
+    machine.total.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def limits(tmp_path, monkeypatch):
 )
 def test_the_least_limit_counts(limits, physical, texts, expected):
     limits(physical, *texts)
-    assert memory.total() == expected
+    assert machine.total() == expected
 
 
 def test_this_machine_has_some():
-    memory.total.cache_clear()
-    total = memory.total()
+    machine.total.cache_clear()
+    total = machine.total()
     assert total is None or total > 2**24
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orthobench.tools.paths import bare, homeless
+from orthobench.tools.files import bare, hide_home
 
 
 @pytest.fixture(autouse=True)
@@ -25,13 +25,13 @@ def home(monkeypatch):
     ],
 )
 def test_home_is_a_tilde(text, told):
-    assert homeless(text) == told
+    assert hide_home(text) == told
 
 
 def test_a_home_that_is_the_root_is_none(monkeypatch):
     monkeypatch.setenv("HOME", "/")
     monkeypatch.setenv("USERPROFILE", "/")
-    assert homeless("a/b /c") == "a/b /c"
+    assert hide_home("a/b /c") == "a/b /c"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError
+from orthobench.families.sources import ArraySource
 from orthobench.tools.arrays import release
 from orthobench.tools.rows import BLOCK_BYTES, BLOCK_ROWS, MappedFile, Rows, Stacked, borders
 

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from orthobench.tools.spreadsheets import write_csv
+from orthobench.tools.files import write_csv
 
 
 def written(rows):

@@ -20,7 +20,6 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.registry.plugins import Provided, Registry
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
-from orthobench.results.tiers import TIMED, WITHDRAWN
 from orthobench.verify import computing
 from orthobench.verify.check import ROUNDING_DECIDES, order, verify
 from orthobench.verify.wording import found_with, lines
@@ -241,7 +240,7 @@ def test_who_edits_a_metric_and_the_digest_of_the_code_gets_not_checked(store, t
     assert (found.mismatches, found.unchecked) == ([], {OTHERWISE: [cell.label]})
     assert (found.drawn, len(found.recomputed)) == (24, 23)
     assert cell.key not in {*found.recomputed, *found.other_code}
-    assert found.tiers(reference=False).withdrawn == {}
+    assert found.mismatches == []
 
 
 def test_of_other_code_a_false_primary_metric_is_not_checked(store, toys):
@@ -524,16 +523,3 @@ def test_where_a_package_of_a_problem_is_missing_a_cell_is_not_checked(toys, tmp
     assert (found.recomputed, found.mismatches) == ({}, [])
     (reason,) = found.unchecked
     assert reason == "a package is missing here: it needs the package no_such_package"
-
-
-def test_tiers_follow_from_what_was_found(store, toys):
-    cell = one(store)
-    edit.rewritten(store, cell.key, EDITS["flops"])
-    found = checked(store, toys.registry)
-    tiers = found.tiers(reference=True)
-    false = next(c for c in cells(store) if c.key == cell.key)
-    name, reason = tiers.of(cell.key, false.checksum)
-    assert name == WITHDRAWN
-    assert reason.startswith("computed again: flops ")
-    assert {tiers.of(c.key, c.checksum).name for c in cells(store)} == {TIMED, WITHDRAWN}
-    assert found.tiers(reference=False).timed == {}

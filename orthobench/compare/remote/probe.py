@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from functools import cache
+from importlib import import_module
 from importlib.metadata import distributions, entry_points
 from importlib.util import find_spec
 from inspect import getmodulename
 from pathlib import Path
 from typing import Any
 
-from .names import RefusedError, names
+PROTOCOL = "orthobench.compare.protocol"
+VERSION = 2
+"""The version of the protocol that can be served."""
+
+
+class RefusedError(Exception):
+    """A side that cannot be compared live, for the reason in the message."""
 
 
 def main(channel: Any, distribution: str | None) -> None:
@@ -76,3 +84,28 @@ def _usable() -> tuple[dict[str, str], str]:
         return {}, str(error)
     except Exception as error:
         return {"orthobench": f"{type(error).__name__}: {error}"}, ""
+
+
+@cache
+def names() -> Any:
+    """Return an object with the names of the protocol as attributes.
+
+    Raises
+    ------
+    RefusedError
+        Where the side's orthobench has no protocol, or another version of it.
+    """
+    try:
+        protocol = import_module(PROTOCOL)
+    except ModuleNotFoundError as error:
+        if error.name not in (PROTOCOL, PROTOCOL.rpartition(".")[0]):
+            raise
+        protocol = None
+    if getattr(protocol, "VERSION", None) == VERSION:
+        return protocol
+    known = f"version {protocol.VERSION}" if protocol else "no version"
+    version = getattr(import_module("orthobench"), "__version__", "of an unknown version")
+    raise RefusedError(
+        f"its orthobench {version} has {known} of the comparison protocol, and this one knows "
+        f"version {VERSION}: run the suite in both environments, and compare the stores"
+    )

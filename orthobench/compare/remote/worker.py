@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .names import RefusedError, names
+from .probe import RefusedError, names
 
 FORKS = hasattr(os, "fork")
 
@@ -94,18 +94,18 @@ class Worker:
             return {"seconds": [self._seconds(cell, instance, steps) for _ in range(runs)]}
 
     def _plan_pair(self, part: Mapping[str, Any], name: str, known: Any) -> Iterator[Any]:
-        for planned in names().from_table(part, name, known).plan():
+        for planned in names().from_table(part, name, known).cells():
             tuned = "".join(f" {key}={value}" for key, value in planned.tuned.items())
             cell = {
-                "problem": planned.problem,
-                "solver": planned.solver + tuned,
-                "seed": planned.cell.seed,
+                "problem": planned.problem_label,
+                "solver": planned.solver_label + tuned,
+                "seed": planned.seed,
             }
             key = json.dumps(list(cell.values()))
-            self._planned[key] = planned.cell
-            refusal = planned.cell.solver.refuses(planned.cell.problem)
-            limits = planned.cell.budget.limits
-            code = planned.cell.content["code"]
+            self._planned[key] = planned
+            refusal = planned.solver.refuses(planned.problem)
+            limits = planned.budget.limits
+            code = planned.content["code"]
             yield {**cell, "key": key, "refusal": refusal, "budget": limits, "code": code}
 
     def _seconds(self, cell: Any, instance: Any, steps: int) -> float:

@@ -4,14 +4,13 @@ The group has two components, det U = 1 and det U = -1. Methods that rotate stay
 they start on, and the optimum may be on the other: start on both.
 """
 
-from orthobench.families.orthogonal_group.judge import Judge
-from orthobench.families.orthogonal_group.maker import orthogonal_group
-from orthobench.families.orthogonal_group.oracle import (
+from orthobench.families.orthogonal_group.maker import Judge, orthogonal_group
+from orthobench.families.orthogonal_group.problem import (
     ComponentsOracle,
+    OrthogonalGroup,
     OrthogonalGroupOracle,
     orthogonal,
 )
-from orthobench.families.orthogonal_group.problem import OrthogonalGroup
 
 __all__ = [
     "ComponentsOracle",

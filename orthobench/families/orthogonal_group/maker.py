@@ -1,16 +1,80 @@
-"""Makes instances of your own function of an orthogonal matrix."""
+"""Makes instances of your own function of an orthogonal matrix, and judges them."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from orthobench.contract.problem import Instance, unchanged
 from orthobench.errors import UsageError
-from orthobench.families.orthogonal_group.judge import Judge
-from orthobench.families.orthogonal_group.oracle import OrthogonalGroupOracle
+from orthobench.families import stiefel
+from orthobench.families.orthogonal_group.problem import OrthogonalGroupOracle
 from orthobench.families.stiefel import Cost, Gradient, feasible, violation
-from orthobench.families.stiefel.checks import check_functions
+from orthobench.families.stiefel.functions import check_functions
+from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
+
+
+class Judge(stiefel.Judge):
+    """Measures a point at the nearest orthogonal matrix, as `orthobench.families.stiefel.Judge`.
+
+    Its metric of the gradient is ``gradient_norm`` (`gradient_norm`), which is not relative. Finite
+    differences do not replace a missing gradient: they would take n² evaluations of the cost at
+    every recorded point.
+
+    Parameters
+    ----------
+    cost, gap, gradient, further
+        Of U (n, n), as there.
+
+    Notes
+    -----
+    A call costs one cost, one gap and one gradient, 4n³ flops, and a polar factor where the point
+    is not orthogonal up to rounding.
+    """
+
+    def __init__(
+        self,
+        cost: Cost,
+        gap: Cost | None = None,
+        gradient: Gradient | None = None,
+        further: Callable[[Array], Mapping[str, float]] | None = None,
+    ) -> None:
+        super().__init__(cost, gap, gradient, further=further)
+
+    def stationarity(self, X: Array, G: Array) -> dict[str, float]:
+        """Return ``gradient_norm``."""
+        return {"gradient_norm": gradient_norm(X, G)}
+
+
+def riemannian_gradient(U: Array, G: Array) -> Array:
+    """Return U skew(U'G), the Riemannian gradient in the embedded metric.
+
+    It is half of the gradient of Definition 1 of Shalit and Chechik (2014). That has the
+    directional derivatives (U'G)_ij - (U'G)_ji themselves as coordinates in the basis e_i e_j' -
+    e_j e_i', although the squared norm of a basis vector is 2.
+
+    Parameters
+    ----------
+    U : ndarray, shape (n, n)
+        Orthogonal.
+    G : ndarray, shape (n, n)
+        The matrix of partial derivatives at U.
+
+    Notes
+    -----
+    4n³ flops.
+    """
+    S = U.T @ G
+    gradient: Array = U @ (S - S.T) / 2
+    return gradient
+
+
+def gradient_norm(U: Array, G: Array) -> float:
+    """Return the Frobenius norm of the Riemannian gradient, |skew(U'G)|_F; 2n³ flops."""
+    S = U.T @ G
+    return float(np.linalg.norm(S - S.T)) / 2
 
 
 def orthogonal_group(
@@ -34,7 +98,7 @@ def orthogonal_group(
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench.families.orthogonal_group.judge.Judge`.
+        Its metrics are those of `orthobench.families.orthogonal_group.maker.Judge`.
 
     Raises
     ------

@@ -7,17 +7,14 @@ of order 3 too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e
 """
 
 from orthobench.families.orthogonal_tensor.gmm import gmm_tensor
-from orthobench.families.orthogonal_tensor.judge import Judge
-from orthobench.families.orthogonal_tensor.maker import orthogonal_tensor
-from orthobench.families.orthogonal_tensor.oracle import (
+from orthobench.families.orthogonal_tensor.maker import Judge, orthogonal_tensor
+from orthobench.families.orthogonal_tensor.problem import (
+    STARTS,
     AnyOrderOracle,
     FourthOrderOracle,
+    OrthogonalTensor,
     TensorOracle,
-)
-from orthobench.families.orthogonal_tensor.problem import OrthogonalTensor
-from orthobench.families.orthogonal_tensor.solution import decomposition
-from orthobench.families.orthogonal_tensor.starts import (
-    STARTS,
+    decomposition,
     first_point,
     first_point_flops,
     start_parameter,

@@ -1,4 +1,4 @@
-"""Makes instances of your own tensor."""
+"""Makes instances of your own tensor, and judges them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,96 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.problem import Instance
+from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError
-from orthobench.families.orthogonal_tensor.judge import Judge
-from orthobench.families.orthogonal_tensor.oracle import (
+from orthobench.families.orthogonal_tensor.problem import (
     AnyOrderOracle,
     FourthOrderOracle,
     TensorOracle,
 )
-from orthobench.families.symmetric_tensors import symmetrized
+from orthobench.families.symmetric_tensors import (
+    contracted,
+    norm,
+    partly_contracted,
+    residual_norm,
+    symmetrized,
+)
 from orthobench.families.symmetric_tucker import full_tensors
 from orthobench.tools.arrays import Array, array_of, real
 from orthobench.tools.geometry import drift
+
+
+class Judge:
+    """Measures decompositions of a tensor, and their factors where the true ones are known.
+
+    Parameters
+    ----------
+    T : ndarray, shape (n, n, n)
+        Symmetric.
+    factors : ndarray, shape (n, r), optional
+        The true factors, orthonormal columns.
+    optimum : float, optional
+        The largest objective, where it is known; not zero.
+
+    Notes
+    -----
+    A call costs 2n⁴ flops, since only a third of the entries is read, and memory n².
+    """
+
+    def __init__(
+        self, T: Array, factors: Array | None = None, optimum: float | None = None
+    ) -> None:
+        self.T, self.factors, self.optimum = T, factors, optimum
+        self.norm = norm(T)
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics; ``residual``, the primary one, first.
+
+        ``residual`` is |T - sum_i T(u_i, u_i, u_i) u_i ⊗ u_i ⊗ u_i| / |T|, with the best weights
+        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i). Where the optimum is known
+        there is ``objective_gap``, relative to it; where the true factors are known,
+        ``recovery_error`` (`recovery_error`). ``relative_gradient`` is that of the objective on the
+        orthogonal group, |skew(U'[T(I, u_i, u_i)]_i)| / |T|: where it is not zero, a rotation
+        raises the objective. Methods that find one factor after the other end at such points,
+        unless T has orthogonal factors.
+        """
+        weights = contracted(self.T, solution.point)
+        metrics = {
+            "residual": residual_norm(self.T, solution.point, weights) / self.norm,
+            "objective": float(weights.sum()),
+        }
+        if self.optimum is not None:
+            metrics["objective_gap"] = (self.optimum - metrics["objective"]) / abs(self.optimum)
+        if self.factors is not None:
+            metrics["recovery_error"] = recovery_error(solution.point, self.factors)
+        inner = solution.point.T @ partly_contracted(self.T, solution.point)
+        metrics["relative_gradient"] = float(np.linalg.norm(inner - inner.T)) / 2 / self.norm
+        return metrics
+
+
+def recovery_error(U: Array, factors: Array) -> float:
+    """Return the largest distance of a true factor from the column matched to it, up to sign.
+
+    Columns are matched one to one so that the sum of the absolute inner products is largest.
+
+    Parameters
+    ----------
+    U : ndarray, shape (n, k)
+        The columns found.
+    factors : ndarray, shape (n, r), r <= k
+        The true factors.
+
+    Notes
+    -----
+    2nkr flops, and an assignment problem of size (r, k).
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    inner = factors.T @ U
+    rows, columns = linear_sum_assignment(-np.abs(inner))
+    signs = np.where(inner[rows, columns] < 0, -1.0, 1.0)
+    return float(np.linalg.norm(factors[:, rows] - U[:, columns] * signs, axis=0).max())
+
 
 LARGEST = 1e140
 """Bound on the largest entry of a tensor, and on its inverse, within which norms are finite."""
@@ -48,7 +126,7 @@ def orthogonal_tensor(
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench.families.orthogonal_tensor.judge.Judge`.
+        Its metrics are those of `orthobench.families.orthogonal_tensor.maker.Judge`.
 
     Raises
     ------
@@ -66,7 +144,7 @@ def orthogonal_tensor(
     >>> import numpy as np, orthobench as ob
     >>> from orthobench.families.symmetric_tensors import composed
     >>> from orthobench.tools.geometry import random_point
-    >>> from orthobench.contract.solution import Solution
+    >>> from orthobench.contract.problem import Solution
     >>> U, w = random_point(5, 5, np.random.default_rng(0)), np.arange(1.0, 6.0)
     >>> instance = ob.orthogonal_tensor(composed(U, w), factors=U, weights=w)
     >>> metrics = instance.measure(Solution(U))

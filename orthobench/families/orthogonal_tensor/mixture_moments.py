@@ -19,12 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract.blocks import SampleSource
-from orthobench.contract.sources import ArraySource
+from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError, unknown
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
-from orthobench.families.orthogonal_tensor.whitening import (
+from orthobench.families.orthogonal_tensor.mixtures import (
     SINGULAR,
+    Mixture,
     Whitening,
     cyclic_sum,
     exactly_symmetric,
@@ -32,6 +31,7 @@ from orthobench.families.orthogonal_tensor.whitening import (
     third_power_sum,
     whitening,
 )
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tensors import contracted
 from orthobench.tools.arrays import Array, check_rows, is_whole
 

@@ -7,9 +7,7 @@ different problems: eliminating Z from the first leaves sum_j |soft(A u_j, gamma
 """
 
 from orthobench.families.sparse_pca.maker import sparse_pca
-from orthobench.families.sparse_pca.oracle import SparsePCAOracle
-from orthobench.families.sparse_pca.problem import SparsePCA
-from orthobench.families.sparse_pca.solution import SparseSolution
+from orthobench.families.sparse_pca.problem import SparsePCA, SparsePCAOracle, SparseSolution
 
 __all__ = [
     "SparsePCA",

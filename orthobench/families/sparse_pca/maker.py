@@ -1,15 +1,206 @@
-"""Makes sparse PCA instances of your own data."""
+"""Makes sparse PCA instances of your own data, and judges them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.problem import Instance
+from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.sparse_pca.judge import PENALIZED_METRICS, Judge, nearest, violation
-from orthobench.families.sparse_pca.oracle import SparsePCAOracle
+from orthobench.families.sparse_pca.bounds import MOST, VarianceBounds
+from orthobench.families.sparse_pca.problem import SparsePCAOracle, SparseSolution
 from orthobench.tools.arrays import Array, array_of, check_rows, is_whole, matrix
+from orthobench.tools.geometry import polar, unit_columns
+
+DEPENDENT = 1e-10
+"""Scores closer to the span of those before them than this, relative to their length, lie in it."""
+
+
+def explained_variance(A: Array, Z: Array) -> float:
+    """Return |A'Z|², the sum of the variances of the components.
+
+    Variance that two correlated components share counts twice.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples.
+    Z : ndarray, shape (d, m)
+        Unit columns.
+
+    Notes
+    -----
+    2dNm flops.
+    """
+    return float(np.linalg.norm(A.T @ Z)) ** 2
+
+
+def adjusted_variance(A: Array, Z: Array) -> float:
+    """Return the adjusted variance: what each component explains beyond those before it.
+
+    sum_j R_jj² of the QR decomposition of the scores A'Z. It depends on the order of the columns:
+    they are sorted by the variance that each explains alone, largest first, ties by index.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+        Features by samples.
+    Z : ndarray, shape (d, m)
+        Unit columns. No more than N of them can add variance.
+
+    Notes
+    -----
+    2dNm + 4Nm² flops. By Gram-Schmidt with reorthogonalization: Householder reflections would
+    give a component that depends on others a direction of its own, which takes variance from
+    the components after it.
+
+    References
+    ----------
+    Zou, Hastie and Tibshirani 2006, section 3.4, where the order is that of the components.
+    """
+    scores = A.T @ Z
+    alone = np.einsum("ij,ij->j", scores, scores)
+    basis = np.empty(scores.shape, order="F")
+    total, rank = 0.0, 0
+    for j in np.argsort(-alone, kind="stable"):
+        before, rest = basis[:, :rank], scores[:, j]
+        for _ in range(2):
+            rest = rest - before @ (before.T @ rest)
+        beyond = float(rest @ rest)
+        if beyond > DEPENDENT**2 * alone[j]:
+            basis[:, rank] = rest / np.sqrt(beyond)
+            total, rank = total + beyond, rank + 1
+    return total
+
+
+PENALIZED_METRICS = ("penalized_objective", "squared_objective")
+"""Metrics of a `SparseSolution` with a penalty only."""
+
+BOUND = "unexplained_variance_bound"
+"""The metric that the primary one cannot be below, where there are few features."""
+
+
+class Judge:
+    """Measures loadings on the training data, and on test data where there are any.
+
+    Parameters
+    ----------
+    train : ndarray, shape (d, N)
+        Features by samples.
+    test : ndarray, shape (d, M), optional
+        Fresh samples of the same features; by default the training data.
+
+    Raises
+    ------
+    DataError
+        Where the sum of squares of the training or test data underflows or overflows.
+
+    Notes
+    -----
+    A call costs 2dm(N + M) flops for the scores of N training and M test samples, and 4m²(N + M)
+    to orthogonalize them; where d is at most `MOST`, also `VarianceBounds`.
+    """
+
+    def __init__(self, train: Array, test: Array | None = None) -> None:
+        self.train, self.test = train, train if test is None else test
+        self.total = _total_variance(train, "the data")
+        self.test_total = self.total if test is None else _total_variance(test, "the test part")
+        self.bounds = VarianceBounds(self.test) if len(train) <= MOST else None
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics; ``unexplained_variance``, the primary one, first.
+
+        ``adjusted_explained_variance`` and ``explained_variance``, of the functions
+        `adjusted_variance` and `explained_variance`, are shares of the total variance of the test
+        data; ``unexplained_variance`` is one minus the first, and
+        ``training_unexplained_variance`` the same on the training data. ``nonzeros`` is the mean
+        number of non-zero loadings of a component, ``fewest_nonzeros`` and ``most_nonzeros`` the
+        extremes, ``density`` the share of non-zero loadings, ``empty`` the number of components
+        without any. Solutions of methods with an l1 penalty also have ``penalized_objective`` and
+        ``squared_objective`` (`objectives`). Where there are few features,
+        ``unexplained_variance_bound`` is what the best components with as many loadings leave
+        unexplained, or less (`VarianceBounds`).
+        """
+        Z = solution.point
+        adjusted = adjusted_variance(self.test, Z) / self.test_total
+        same = self.test is self.train
+        training = adjusted if same else adjusted_variance(self.train, Z) / self.total
+        nonzeros = np.count_nonzero(Z, axis=0)
+        metrics = {
+            "unexplained_variance": 1 - adjusted,
+            "adjusted_explained_variance": adjusted,
+            "explained_variance": explained_variance(self.test, Z) / self.test_total,
+            "training_unexplained_variance": 1 - training,
+            "nonzeros": float(nonzeros.mean()),
+            "density": float(nonzeros.mean()) / len(Z),
+            "fewest_nonzeros": float(nonzeros.min()),
+            "most_nonzeros": float(nonzeros.max()),
+            "empty": float(np.count_nonzero(nonzeros == 0)),
+        }
+        if self.bounds is not None:
+            metrics[BOUND] = max(0.0, 1 - self.bounds(nonzeros) / self.test_total)
+        if isinstance(solution, SparseSolution) and solution.gamma is not None:
+            metrics |= objectives(self.train, Z, solution.gamma)
+        return metrics
+
+
+def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
+    """Return both penalized objectives at the best U for given loadings.
+
+    Parameters
+    ----------
+    A : ndarray, shape (d, N)
+    Z : ndarray, shape (d, m)
+        Unit columns, m <= N.
+    gamma : float
+        The penalty, absolute.
+
+    Returns
+    -------
+    dict
+        ``penalized_objective``, |A'Z|_* - gamma |Z|_1: equation 5 of Shalit and Chechik (2014)
+        maximized over U; ``squared_objective``, equation 6 at that U. Columns of zeros are left
+        out of both: their columns of U are arbitrary, and equation 6 would depend on them.
+
+    Notes
+    -----
+    4dNm flops and those of a polar decomposition (N, m).
+    """
+    Z = Z[:, Z.any(axis=0)]
+    scores = A.T @ Z
+    U = polar(scores)
+    squared = np.maximum(np.abs(A @ U) - gamma, 0.0)
+    return {
+        "penalized_objective": float(np.vdot(U, scores) - gamma * np.abs(Z).sum()),
+        "squared_objective": float(np.vdot(squared, squared)),
+    }
+
+
+def violation(solution: Solution) -> float:
+    """Return the largest deviation of a column of loadings from unit length.
+
+    Columns of zeros are allowed, and left out.
+    """
+    norms = np.linalg.norm(solution.point, axis=0)
+    return float(np.abs(norms[norms > 0] - 1).max(initial=0.0))
+
+
+def nearest(solution: Solution) -> Solution:
+    """Return the solution with columns of unit length, or of zeros."""
+    return replace(solution, point=unit_columns(solution.point))
+
+
+def _total_variance(A: Array, what: str) -> float:
+    """Return |A|²; refuse data of which it is zero or infinite."""
+    with np.errstate(under="ignore", over="ignore"):
+        total = float(np.linalg.norm(A)) ** 2
+    if total == 0:
+        raise DataError(f"{what}: the sum of squares is zero: there is no variance to explain")
+    if total == np.inf:
+        raise DataError(f"{what}: the sum of squares overflows; rescale the data")
+    return total
 
 
 def sparse_pca(
@@ -38,7 +229,7 @@ def sparse_pca(
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench.families.sparse_pca.judge.Judge`.
+        Its metrics are those of `orthobench.families.sparse_pca.maker.Judge`.
 
     Raises
     ------

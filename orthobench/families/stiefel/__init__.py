@@ -2,24 +2,30 @@
 
 p = n is the orthogonal group, which has two components, det X = 1 and det X = -1: small steps
 stay on the one that they start on. Methods may leave the manifold on their way; they are judged
-at the nearest feasible point (`orthobench.families.stiefel.feasible`).
+at the nearest feasible point (`orthobench.families.stiefel.judge`).
 
 X may be a stack (m, n, p) of matrices, a point of a product of Stiefel manifolds: a `ProductOracle`
 is a smooth function of one, and `orthobench.families.stiefel.stacks` is for arrays with such axes.
 """
 
-from orthobench.families.stiefel.feasible import defect, feasible, violation
 from orthobench.families.stiefel.functions import FunctionOracle
-from orthobench.families.stiefel.judge import Judge, projected
+from orthobench.families.stiefel.judge import (
+    Judge,
+    defect,
+    feasible,
+    instance,
+    projected,
+    violation,
+)
 from orthobench.families.stiefel.maker import stiefel
-from orthobench.families.stiefel.oracle import (
+from orthobench.families.stiefel.problem import (
     Cost,
     FiniteSumOracle,
     Gradient,
     ProductOracle,
+    Stiefel,
     StiefelOracle,
 )
-from orthobench.families.stiefel.problem import Stiefel, instance
 
 __all__ = [
     "Cost",

@@ -1,16 +1,60 @@
-"""The judge of the Stiefel manifold: the objective, its gap, its gradient, and the defect."""
+"""The judge of the Stiefel manifold, the nearest feasible point, and instances that it judges."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
-from orthobench.contract.solution import Solution
-from orthobench.families.stiefel.feasible import defect, feasible
-from orthobench.families.stiefel.oracle import Cost, Gradient
-from orthobench.families.stiefel.stacks import transposed
+from orthobench.contract.problem import Instance, Solution, unchanged
+from orthobench.families.stiefel.problem import Cost, Gradient, ProductOracle
+from orthobench.families.stiefel.stacks import defects, most, transposed, unstacked
 from orthobench.tools.arrays import Array
+from orthobench.tools.geometry import polar, random_point
+
+ROUNDING = 1e-12
+"""The largest |X'X - I|_F that is taken for rounding, and left as it is."""
+
+
+def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
+    """Return a solution whose columns are orthonormal: its polar factor, or itself where they are.
+
+    An infeasible point may have a cost below the constrained minimum, so that costs are comparable
+    only after this.
+
+    Parameters
+    ----------
+    solution : Solution
+    stack : tuple of int
+        `ProductOracle.stack`: the leading axes of the point that is returned.
+
+    Notes
+    -----
+    2np² flops, and those of a polar factor where the point is not orthonormal up to rounding. A
+    point that is not finite stays as it is.
+    """
+    found = replace(solution, point=unstacked(solution.point, stack)) if stack else solution
+    if defect(found, stack) <= ROUNDING or not found.is_finite:
+        return found
+    return replace(found, point=polar(found.point))
+
+
+def defect(solution: Solution, stack: tuple[int, ...] = ()) -> float:
+    """Return |X'X - I|_F of the point as the solver gave it, finite where that is.
+
+    Of a stack it is the largest of its matrices.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = float(most(defects(unstacked(solution.point, stack))))
+    return size if np.isfinite(size) or not solution.is_finite else float(np.finfo(float).max)
+
+
+def violation(solution: Solution, stack: tuple[int, ...] = ()) -> float:
+    """Return the constraint violation of the point that is judged, `feasible`."""
+    return defect(feasible(solution, stack), stack)
 
 
 class Judge:
@@ -96,3 +140,42 @@ def projected(X: Array, G: Array) -> Array:
     S = transposed(X) @ G
     gradient: Array = G - X @ ((S + transposed(S)) / 2)
     return gradient
+
+
+OracleT = TypeVar("OracleT", bound=ProductOracle)
+
+
+def instance(
+    oracle: OracleT,
+    least: float,
+    gap: Cost | None = None,
+    further: Callable[[Array], Mapping[str, float]] | None = None,
+) -> Instance[OracleT]:
+    """Return an instance whose least cost is known.
+
+    Parameters
+    ----------
+    oracle : ProductOracle
+    least : float
+        The least cost.
+    gap : callable, optional
+        Maps X to the cost minus the least one, where a formula has less rounding than the
+        difference.
+    further : callable, optional
+        Maps X to metrics that only this problem has, by name.
+    """
+
+    def difference(X: Array) -> float:
+        return float(oracle.value(X)) - least
+
+    stack = oracle.stack
+    judge = Judge(oracle.value, gap or difference, oracle.gradient, unit(oracle), further, stack)
+    best = {"objective_gap": 0.0, "objective": float(least)}
+    leaves, nearest = partial(violation, stack=stack), partial(feasible, stack=stack)
+    return Instance(oracle, judge, best, leaves, unchanged, finish=nearest)
+
+
+def unit(oracle: ProductOracle) -> float:
+    """Return the norm of the partial derivatives at a random point, for the judge."""
+    X = Solution(random_point(oracle.n, oracle.k, np.random.default_rng(0)))
+    return float(np.linalg.norm(oracle.gradient(feasible(X, oracle.stack).point)))

@@ -7,12 +7,9 @@ import numpy as np
 from orthobench.contract.problem import Instance, unchanged
 from orthobench.errors import DataError, UsageError
 from orthobench.families.stiefel.autodiff import differentiated
-from orthobench.families.stiefel.checks import check_functions
-from orthobench.families.stiefel.feasible import feasible, violation
-from orthobench.families.stiefel.functions import FunctionOracle
-from orthobench.families.stiefel.judge import Judge
-from orthobench.families.stiefel.oracle import Cost, Gradient, StiefelOracle
-from orthobench.families.stiefel.problem import unit
+from orthobench.families.stiefel.functions import FunctionOracle, check_functions
+from orthobench.families.stiefel.judge import Judge, feasible, unit, violation
+from orthobench.families.stiefel.problem import Cost, Gradient, StiefelOracle
 from orthobench.tools.arrays import Array, array_of, is_whole, real
 from orthobench.tools.geometry import drift, random_point
 

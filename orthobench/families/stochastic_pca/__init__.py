@@ -4,10 +4,13 @@ maximize tr(U'CU) subject to U'U = I, where C = E[xx'] and only samples x are se
 (Arora, Cotter and Srebro 2013, equation 2.1).
 """
 
-from orthobench.families.stochastic_pca.entries import EntryOracle, Positions
 from orthobench.families.stochastic_pca.maker import JUDGE_BYTES, stochastic_pca
-from orthobench.families.stochastic_pca.problem import StochasticPCA
-from orthobench.families.stochastic_pca.solution import RelaxedSolution
+from orthobench.families.stochastic_pca.problem import (
+    EntryOracle,
+    Positions,
+    RelaxedSolution,
+    StochasticPCA,
+)
 
 __all__ = [
     "JUDGE_BYTES",

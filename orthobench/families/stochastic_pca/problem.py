@@ -1,11 +1,61 @@
-"""The base class of stochastic PCA problems."""
+"""What stochastic PCA poses: the oracle of missing entries, relaxed solutions, the base class."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
 
-from orthobench.contract.problem import Problem
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract.problem import Problem, Solution
 from orthobench.contract.samples import SampleOracle
+from orthobench.tools.arrays import Array
+
+
+@dataclass(frozen=True)
+class RelaxedSolution(Solution):
+    """A basis taken from a feasible matrix M of the convex relaxation.
+
+    M = vectors diag(values) vectors' + floor (I - vectors vectors'), as in equation 3.3 of Arora,
+    Cotter and Srebro (2013); the judge measures M as well as the basis.
+
+    Attributes
+    ----------
+    vectors : ndarray, shape (n, m)
+        Eigenvectors of M whose eigenvalues differ from `floor`.
+    values : ndarray, shape (m,)
+        Their eigenvalues, in [0, 1].
+    floor : float
+        The eigenvalue of all other directions; zero where M has rank m.
+    """
+
+    vectors: Array = field(kw_only=True)
+    values: Array = field(kw_only=True)
+    floor: float = field(default=0.0, kw_only=True)
+
+    @property
+    def rank(self) -> int:
+        """The rank of M."""
+        return len(self.vectors) if self.floor > 0 else int(np.count_nonzero(self.values))
+
+
+Positions: TypeAlias = "NDArray[np.bool_]"
+
+
+class EntryOracle(SampleOracle):
+    """Samples of which only some entries are observed; the others are zero.
+
+    So methods for whole samples take these with zeros in place of what is missing. Methods that
+    know of missing entries ask `observed` for the positions. An entry that is observed and exactly
+    zero counts as missing, which has probability zero where entries have a density.
+    """
+
+    portable: ClassVar[bool] = False
+
+    def observed(self, samples: Array) -> Positions:
+        """Return which entries of samples, as `take` returns them, are observed."""
+        return np.asarray(samples != 0)
 
 
 class StochasticPCA(Problem[SampleOracle]):

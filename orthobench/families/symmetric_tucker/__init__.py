@@ -6,19 +6,18 @@ equations 2 and 3, Remark 1). X may be a sample moment (1/p) sum_i x_i âŠ— ... â
 need not be formed.
 """
 
-from orthobench.families.symmetric_tucker.data_tensors import SampleMoment
-from orthobench.families.symmetric_tucker.judge import Judge
+from orthobench.families.symmetric_tucker.judge import Judge, SampleMoment
 from orthobench.families.symmetric_tucker.maker import TuckerInstance, symmetric_tucker
-from orthobench.families.symmetric_tucker.oracle import (
+from orthobench.families.symmetric_tucker.problem import (
+    ComponentSolution,
     GivenTensorOracle,
     MomentOracle,
     MomentStream,
     SymmetricTensorOracle,
+    SymmetricTucker,
     TuckerOracle,
     tensor_refusal,
 )
-from orthobench.families.symmetric_tucker.problem import SymmetricTucker
-from orthobench.families.symmetric_tucker.solution import ComponentSolution
 
 __all__ = [
     "ComponentSolution",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.families.symmetric_tensors import refuse_asymmetric
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.arrays import Array, is_plain, namespace
 
 BLOCK = 2**24

@@ -11,23 +11,28 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract.blocks import SampleSource
-from orthobench.contract.problem import Instance
-from orthobench.contract.solution import Solution
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource, Sampler, SamplerSource
+from orthobench.contract.problem import Instance, Solution
+from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.families.symmetric_tucker.data_tensors import DataTensor, FullTensor, SampleMoment
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource, Sampler, SamplerSource
 from orthobench.families.symmetric_tucker.full_tensors import symmetrized
-from orthobench.families.symmetric_tucker.judge import Judge, nearest, violation
-from orthobench.families.symmetric_tucker.oracle import (
+from orthobench.families.symmetric_tucker.judge import (
+    DataTensor,
+    FullTensor,
+    Judge,
+    SampleMoment,
+    nearest,
+    violation,
+)
+from orthobench.families.symmetric_tucker.problem import (
+    ComponentSolution,
     GivenTensorOracle,
     MomentOracle,
     MomentStream,
     TuckerOracle,
 )
 from orthobench.families.symmetric_tucker.sample_moments import vanishes
-from orthobench.families.symmetric_tucker.solution import ComponentSolution
 from orthobench.tools.arrays import (
     Array,
     array_of,

@@ -39,7 +39,7 @@ class Event:
 Events: TypeAlias = Iterator[Event]
 
 
-def together(events: Events) -> Iterator[list[Event]]:
+def in_batches(events: Events) -> Iterator[list[Event]]:
     """Yield events in groups: those of cells that have ended when the first of them is taken.
 
     Those that came before an error are yielded before it is raised.

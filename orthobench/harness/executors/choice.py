@@ -16,7 +16,7 @@ NAMES = ("inline", "local", "dask")
 Execute: TypeAlias = Callable[[Iterable[Cell]], Events]
 
 
-def chosen(
+def make_executor(
     name: str,
     workers: int = 1,
     threads: int = 1,

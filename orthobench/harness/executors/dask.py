@@ -23,7 +23,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError, Silent, connected, silenced
 from orthobench.harness.executors import Event, Events, Limits, local
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.executors.cell_queue import CellQueue
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
 
@@ -43,7 +43,7 @@ def run(
     Parameters
     ----------
     cells : iterable of Cell
-        To `Waiting` cells more may be added after any event.
+        To `CellQueue` cells more may be added after any event.
     workers : int
         Dask workers of the cluster that is started if no scheduler is named.
     threads : int
@@ -60,13 +60,13 @@ def run(
     ClusterError
         Where the scheduler cannot be reached, or is lost while cells run.
     """
-    waiting = Waiting.of(cells)
+    waiting = CellQueue.of(cells)
     local.refuse_scripts(waiting)
     with _client(workers, scheduler) as client:
         yield from _events(client, waiting, threads, limits or Limits())
 
 
-def _events(client: Client, waiting: Waiting, threads: int, limits: Limits) -> Events:
+def _events(client: Client, waiting: CellQueue, threads: int, limits: Limits) -> Events:
     from distributed import as_completed
 
     names: dict[str, Cell] = {}

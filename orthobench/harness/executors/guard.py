@@ -15,18 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import AnyInstance, AnyProblem
+from orthobench.contract.samples import SampleSource
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.executors.messages import (
     Answer,
-    Ask,
-    Begun,
     Ended,
     FromSolver,
-    Need,
     Point,
+    SampleRequest,
     Start,
+    Started,
+    StopRequest,
     read,
 )
 from orthobench.harness.executors.sample_server import SampleServer
@@ -37,10 +37,9 @@ from orthobench.harness.placement import WARM_UP
 from orthobench.harness.preparation import WARM_UP_STEPS
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
-from orthobench.tools.load import Load, load
+from orthobench.tools.machine import Load, Usage, load, queued, usage
 from orthobench.tools.processes import Process, ProcessError, Program
 from orthobench.tools.threads import limited
-from orthobench.tools.usage import Usage, queued, usage
 
 FIRST_ROWS = 256
 """Samples that are handed out at first; then as many as so far, within the oracle's window."""
@@ -242,7 +241,7 @@ class _Run:
         spent = replace(end - begin, cpu=now.cpu - begin.cpu, stolen=now.stolen - begin.stolen)
         waited = spent.queued + own + self._serving
         volume = self._samples.bytes + sum(s.point.nbytes for s in self.recording.solutions)
-        clock = told_seconds(self.recording.marks, self.job.reruns)
+        clock = claimed_seconds(self.recording.marks, self.job.reruns)
         return suspicion(replace(spent, queued=waited), clock, self.job.threads, volume)
 
     def _look(self) -> None:
@@ -253,7 +252,7 @@ class _Run:
 
     def _take(self, message: FromSolver) -> None:
         match message:
-            case Begun() if not self._used:
+            case Started() if not self._used:
                 self._samples = self._server(self.job.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._look()
@@ -263,11 +262,11 @@ class _Run:
                 self.recording.solutions.append(solution)
                 if self._journal is not None:
                     self._journal(mark, solution)
-            case Need() | Ask():
+            case SampleRequest() | StopRequest():
                 begin = time.monotonic()
                 self.process.send(
                     self._samples.rows(message.source, message.first)
-                    if isinstance(message, Need)
+                    if isinstance(message, SampleRequest)
                     else Answer(self._stop())
                 )
                 self._serving += time.monotonic() - begin
@@ -283,7 +282,7 @@ class _Run:
             return stop_of(error, "the judge")
 
 
-def told_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
+def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
     """Return the seconds that a run says it took: of calls on the clock, and of warming up.
 
     Parameters
@@ -309,7 +308,7 @@ def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | No
         `queued` is all the time in which it waited for others. What a host took from this machine
         raises no suspicion: part of it is counted as CPU time of the process that it stopped.
     clock : float
-        From `told_seconds`.
+        From `claimed_seconds`.
     threads : int
         Threads that the solver may use.
     volume : int

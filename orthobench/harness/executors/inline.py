@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Event, Events
-from orthobench.harness.executors.waiting import Waiting
+from orthobench.harness.executors.cell_queue import CellQueue
 
 
 def run(cells: Iterable[Cell]) -> Events:
     """Yield an event as each cell begins and as it is finished, those on the same data together.
 
-    To `Waiting` cells more may be added after any event.
+    To `CellQueue` cells more may be added after any event.
     """
-    waiting, held = Waiting.of(cells), None
+    waiting, held = CellQueue.of(cells), None
     while (cell := waiting.take(held)) is not None:
         held = cell.problem, cell.seed
         yield Event(cell, "1")

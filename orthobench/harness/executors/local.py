@@ -16,8 +16,8 @@ from queue import Empty, SimpleQueue
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
+from orthobench.harness.executors.cell_queue import CellQueue, Data
 from orthobench.harness.executors.guard import Job
-from orthobench.harness.executors.waiting import Data, Waiting
 from orthobench.harness.executors.worker import Done, JudgeRequest, Reply, Request, RunRequest
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome, Recording
@@ -32,7 +32,7 @@ def run(
     Parameters
     ----------
     cells : iterable of Cell
-        To `Waiting` cells more may be added after any event.
+        To `CellQueue` cells more may be added after any event.
     workers : int
         Processes.
     threads : int
@@ -45,7 +45,7 @@ def run(
     UsageError
         Where a class of a cell is defined in a script, which other processes cannot import.
     """
-    waiting = Waiting.of(cells)
+    waiting = CellQueue.of(cells)
     refuse_scripts(waiting)
     replies: Replies = SimpleQueue()
     crew = [Worker(str(i + 1), threads, limits or Limits(), replies) for i in range(workers)]
@@ -183,7 +183,7 @@ class Worker:
         return None if cell is None else Event(cell, self.name, outcome)
 
 
-def _assign(crew: Sequence[Worker], waiting: Waiting) -> Iterator[Event]:
+def _assign(crew: Sequence[Worker], waiting: CellQueue) -> Iterator[Event]:
     """Give every idle worker a cell."""
     for i, worker in enumerate(crew):
         beside = [other.cell for other in crew if other.cell]

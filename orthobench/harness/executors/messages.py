@@ -12,7 +12,7 @@ from functools import cache
 from io import BytesIO
 from typing import Any, TypeAlias
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.harness.executors.transfer import PackedOracle
 from orthobench.harness.identity import Streams
@@ -66,12 +66,12 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Begun:
+class Started:
     """From the solver: the warm-up is over, and the run begins."""
 
 
 @dataclass(frozen=True)
-class Need:
+class SampleRequest:
     """From the solver: send samples of a source; `first` where they begin anew."""
 
     source: int
@@ -87,7 +87,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Ask:
+class StopRequest:
     """From the solver: asks whether the run is over at the point that was sent last."""
 
 
@@ -98,9 +98,19 @@ class Ended:
     stop: Termination
 
 
-FromSolver: TypeAlias = Begun | Need | Point | Ask | Ended
+FromSolver: TypeAlias = Started | SampleRequest | Point | StopRequest | Ended
 
-KNOWN = (Begun, Need, Point, Ask, Ended, Checkpoint, Work, Termination, RunStatus)
+KNOWN = (
+    Started,
+    SampleRequest,
+    Point,
+    StopRequest,
+    Ended,
+    Checkpoint,
+    Work,
+    Termination,
+    RunStatus,
+)
 """The classes that a message from a solver's process may have, beside solutions and arrays."""
 
 NUMPY = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.contract.blocks import SampleSource
-from orthobench.contract.samples import SampleOracle
+from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.executors.messages import Rows
 from orthobench.harness.identity import Streams

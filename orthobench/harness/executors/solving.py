@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.harness.executors.messages import (
     Answer,
-    Ask,
-    Begun,
     Ended,
-    Need,
     Point,
     Rows,
+    SampleRequest,
     Start,
+    Started,
+    StopRequest,
 )
 from orthobench.harness.executors.transfer import PackedOracle, unpacked
 from orthobench.harness.executors.worker import prepare_process, unimportable
@@ -69,7 +69,7 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
                 oracle = ready_oracle(oracle, solver, start.streams)
         except Exception as error:
             return stop_of(error, solver.name)
-        channel.send(Begun())
+        channel.send(Started())
         stop, _ = record(
             oracle, solver, start.budget, start.streams, partial(_send, channel), rule,
             measure=start.measure,
@@ -97,7 +97,7 @@ def _send(channel: Channel, mark: Checkpoint, solution: Solution) -> None:
 
 def _rows(channel: Channel, source: int, first: bool) -> Array | None:
     """Ask for samples."""
-    reply: Rows = _asked(channel, Need(source, first))
+    reply: Rows = _asked(channel, SampleRequest(source, first))
     if reply.error is not None:
         raise reply.error
     return reply.rows
@@ -106,11 +106,11 @@ def _rows(channel: Channel, source: int, first: bool) -> Array | None:
 def _over(channel: Channel, mark: Checkpoint, solution: Solution) -> Termination | None:
     """Ask whether the run stops at the point that was sent last."""
     del mark, solution
-    reply: Answer = _asked(channel, Ask())
+    reply: Answer = _asked(channel, StopRequest())
     return reply.stop
 
 
-def _asked(channel: Channel, question: Need | Ask) -> Any:
+def _asked(channel: Channel, question: SampleRequest | StopRequest) -> Any:
     channel.send(question)
     reply = channel.receive()
     if reply is None:  # the parent is gone

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from orthobench.contract.blocks import SampleSource
 from orthobench.contract.problem import Oracle
+from orthobench.contract.samples import SampleSource
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 

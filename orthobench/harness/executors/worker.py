@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from orthobench.contract.solution import Solution
+    from orthobench.contract.problem import Solution
     from orthobench.harness.executors.guard import Guard, Job
     from orthobench.harness.executors.messages import Point
     from orthobench.harness.stopping import Termination
@@ -89,9 +89,9 @@ def prepare_process(channel: Channel, memory: int | None) -> None:
 def unimportable(error: Exception) -> Termination:
     """Return how a cell ended whose classes this process cannot import."""
     from orthobench.harness.stopping import RunStatus, Termination
-    from orthobench.tools.paths import homeless
+    from orthobench.tools.files import hide_home
 
-    where = homeless("".join(traceback.format_exception(error)))
+    where = hide_home("".join(traceback.format_exception(error)))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
     return Termination(RunStatus.ERROR, reason, where)
 

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
 
-from orthobench.contract.blocks import BlockSource
-from orthobench.contract.summaries import BlockOracle, Summary, SummarySolver
+from orthobench.contract.placed_solvers import BlockOracle, Summary, SummarySolver
+from orthobench.contract.samples import BlockSource
 from orthobench.errors import DataError, OrthobenchError
 from orthobench.harness.execution import timed_call
-from orthobench.harness.reducing.tree import reduced
 from orthobench.tools.arrays import check_rows
 from orthobench.tools.memory_peaks import process_peak, reset_process_peak
 from orthobench.tools.threads import limited
+
+T = TypeVar("T")
+
+WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
+    "worker_seconds",
+    "moved_bytes",
+    "peak_worker_bytes",
+    "reading_seconds",
+    "workers",
+)
+"""The seconds that all workers together spent in verbs, and in reading where that is timed; the
+bytes that went from one process to another; the most bytes of memory of a worker; the seconds that
+all workers together spent on reading and checking blocks; the workers."""
 
 AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 
@@ -156,3 +168,48 @@ class Blocks:
 def here() -> str:
     """Return what tells this process from all others."""
     return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
+    """Merge items along a binary tree: on each level the first with the second, and so on.
+
+    An item without a partner goes up as it is. Each is merged as soon as its partner is there, so
+    that of m items no more than log2(m) + 1 are held. Since a run of 2^j items that begins at a
+    multiple of 2^j is a tree of its own, such runs can be reduced anywhere.
+
+    Parameters
+    ----------
+    items : iterable
+        At least one.
+    merge : callable
+    """
+    held: list[tuple[int, T]] = []
+    for item in items:
+        held.append((0, item))
+        del item  # the list holds it, and merging drops it
+        while len(held) > 1 and held[-2][0] == held[-1][0]:
+            _merge_last(held, merge)
+    while len(held) > 1:
+        _merge_last(held, merge)
+    return held[0][1]
+
+
+def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
+    _, second = held.pop()
+    level, first = held.pop()
+    held.append((level + 1, merge(first, second)))
+
+
+def efficiency(alone: Mapping[str, float], metrics: Mapping[str, float], seconds: float) -> float:
+    """Return the efficiency of a run against one worker: 1 where n workers take a share of 1/n.
+
+    Parameters
+    ----------
+    alone : mapping
+        The metrics of the same run on one worker, whose worker-seconds it is measured by.
+    metrics : mapping
+        Those of the run.
+    seconds : float
+        On its clock.
+    """
+    return alone[WORKER_SECONDS] / (metrics[WORKERS] * seconds)

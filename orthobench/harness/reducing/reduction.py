@@ -8,23 +8,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from orthobench.contract.blocks import BlockSource
-from orthobench.contract.problem import Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.placed_solvers import BlockOracle, Summary
+from orthobench.contract.problem import Oracle, Solution
+from orthobench.contract.samples import BlockSource
 from orthobench.contract.solver import State, Status
-from orthobench.contract.summaries import BlockOracle, Summary
 from orthobench.errors import UsageError
 from orthobench.harness.execution import Execution, check_solution, timed_call
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.costs import (
+from orthobench.harness.reducing.parts import (
     MEMORY,
     MOVED,
     READING,
     WORKER_METRICS,
     WORKER_SECONDS,
     WORKERS,
+    AnySummarySolver,
+    Blocks,
+    Part,
 )
-from orthobench.harness.reducing.parts import AnySummarySolver, Blocks, Part
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.places import Place

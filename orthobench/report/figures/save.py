@@ -19,8 +19,7 @@ from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import make_folder, replacing
-from orthobench.tools.spreadsheets import write_csv
+from orthobench.tools.files import make_folder, replacing, write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

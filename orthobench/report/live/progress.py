@@ -11,7 +11,7 @@ from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.formatting import assignments, clean, duration
 from orthobench.results.results import Results
-from orthobench.results.runs import Run
+from orthobench.results.runs import Run, run_label
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
 
@@ -105,6 +105,6 @@ def _seeds(suite: str) -> tuple[int, int]:
 def failure(record: Run) -> str:
     """Return a failed run as a line of text."""
     tuned = f" {assignments(record.solver.tuned)}" if record.solver.tuned else ""
-    who = f"{record.solver.label}{tuned} on {record.problem.label}, seed {record.seed}"
+    who = run_label(f"{record.solver.label}{tuned}", record.problem.label, record.seed)
     ending: RunStatus = record.stop.status
     return clean(f"{who}: {ending.value}: {record.stop.reason}")[:400]

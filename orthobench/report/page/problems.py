@@ -90,7 +90,7 @@ class Problem:
         of_ranked = (caveats.tuning, caveats.reruns, caveats.stationarity)
         of_entries = (caveats.missing, caveats.busy, caveats.measured)
         return [
-            *(note for caveat in of_ranked for note in caveat(self.ranked)),
+            *(note for caveat in of_ranked for note in caveat([r.entry for r in self.ranked])),
             *(note for caveat in of_entries for note in caveat(self.entries)),
         ]
 
@@ -118,7 +118,7 @@ class Problem:
 
 def heat_map(entry: SolverResult, down: str, across: str) -> HeatMap:
     """Return the scores of each pair of values of two tuned parameters."""
-    held = {name: v for name, v in entry.chosen.items() if name not in (down, across)}
+    held = {name: v for name, v in entry.best_parameters.items() if name not in (down, across)}
     trials = {
         (canonical({"": t.tuned[down]}), canonical({"": t.tuned[across]})): t
         for t in entry.trials
@@ -132,7 +132,7 @@ def heat_map(entry: SolverResult, down: str, across: str) -> HeatMap:
     def cell(trial: Trial | None) -> tuple[str, int, bool]:
         if trial is None:
             return "", 100, False
-        chosen = canonical(trial.tuned) == canonical(entry.chosen)
+        chosen = canonical(trial.tuned) == canonical(entry.best_parameters)
         if not math.isfinite(trial.score):
             return "failed", 100, chosen
         place = (scale(trial.score) - low) / (high - low) if high > low else 0.0
@@ -183,14 +183,14 @@ def _failures(results: Results, ranked: Iterable[Ranked]) -> Iterator[tuple[Fail
     listed = {r.key for r in results.failures}
     for r in results.failures:
         tuned, why = assignments(r.solver.tuned), clean(r.stop.reason)
-        names = (r.problem.label, r.solver.label, tuned, r.key in results.shown)
+        names = (r.problem.label, r.solver.label, tuned, r.key in results.reported_keys)
         yield Failure(*names, r.stop.status.value, why), r.seed
     for one in ranked:
         entry = one.entry
         seeds = {record.seed for record in entry.records if record.key in listed}
         for failure in one.summary.failures:
             if failure.seed not in seeds:
-                names = (entry.problem, entry.solver, assignments(entry.chosen), True)
+                names = (entry.problem, entry.solver, assignments(entry.best_parameters), True)
                 yield Failure(*names, failure.status, clean(failure.reason)), failure.seed
 
 

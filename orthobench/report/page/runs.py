@@ -17,7 +17,7 @@ from orthobench.tools import toml
 SEED = "\0"
 """The place of the seed in a command, while it is made."""
 
-KEPT = ("threads", "target", "at")
+KEPT = ("threads", "target", "levels")
 """What a suite says of all its runs, besides their budget."""
 
 

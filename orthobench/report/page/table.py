@@ -75,7 +75,7 @@ def table(ranked: Sequence[Ranked]) -> Table:
 def _row(ranked: Ranked, metrics: Mapping[str, float]) -> list[tuple[str, str]]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
-    names = (first.problem.family, entry.problem, entry.solver, assignments(entry.chosen))
+    names = (first.problem.family, entry.problem, entry.solver, assignments(entry.best_parameters))
     values = (
         summary.median, summary.low, summary.high, *summary.interval,
         len(entry.seeds), summary.n_failed, len(entry.trials),

@@ -117,7 +117,7 @@ def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]
     groups = grouped(by_solver, lambda entry: entry.problem)
     seeds = {problem: typical_seed(group) for problem, group in groups.items()}
     wanted = [_at(e, seed) for problem, seed in seeds.items() for e in groups[problem]]
-    exhibits = load(record for record in wanted if record is not None and not record.failed)
+    exhibits = load(record for record in wanted if record is not None and record.ok)
     problems = dict.fromkeys(entry.problem for entry in taking_part)
     found = (_exhibition(p, seeds[p], groups[p], exhibits) for p in problems)
     return [exhibition for exhibition in found if exhibition.shown]
@@ -138,7 +138,7 @@ def typical_seed(entries: Sequence[SolverResult]) -> int:
     runs: dict[int, int] = dict.fromkeys((s for entry in entries for s in entry.seeds), 0)
     distance: dict[int, float] = dict.fromkeys(runs, 0.0)
     for entry in entries:
-        done = [record for record in entry.records if not record.failed]
+        done = [record for record in entry.records if record.ok]
         done.sort(
             key=lambda record: (final(record, metric_of(record.problem.primary)), record.seed)
         )
@@ -173,7 +173,7 @@ def _at(entry: SolverResult, seed: int) -> Run | None:
 def _why_absent(record: Run | None) -> str:
     if record is None:
         return "there is no finished run"
-    if not record.failed:
+    if record.ok:
         return "its run has no exhibits in the store"
     reason = textwrap.shorten(clean(record.stop.reason), LONGEST_REASON, placeholder=" ...")
     return f"{record.stop.status.value}: {reason}"

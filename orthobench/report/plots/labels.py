@@ -42,7 +42,7 @@ def legend_label(entry: SolverResult) -> str:
 
     A run whose primary metric is not finite at its end has failed, as in the tables.
     """
-    chosen = assignments(entry.chosen)
+    chosen = assignments(entry.best_parameters)
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
     failed = len(finals) - sum(map(math.isfinite, finals))
     parts = said(
@@ -92,4 +92,4 @@ def about(
 def _crosses(records: Sequence[Run]) -> str:
     if not all(finite(record.trace) for record in records):
         return "× where a run failed or its metric was no longer finite"
-    return "× where a run failed" if any(record.failed for record in records) else ""
+    return "× where a run failed" if any(not record.ok for record in records) else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.harness.reducing.costs import WORKERS, efficiency
+from orthobench.harness.reducing.parts import WORKERS, efficiency
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.formatting import clean, number
 from orthobench.report.plots.labels import about, axis_label, band_of
@@ -48,7 +48,7 @@ class Scaling:
         value : str
             One of `VALUES`.
         """
-        alone = {r.seed: r.trace[-1] for r in self.entries[1].finished if not r.failed}
+        alone = {r.seed: r.trace[-1] for r in self.entries[1].finished if r.ok}
         return [(n, *_spread(entry, alone, value)) for n, entry in self.entries.items()]
 
 
@@ -159,7 +159,7 @@ def _spread(
     entry: SolverResult, alone: Mapping[int, Checkpoint], value: str
 ) -> tuple[float, float, float]:
     """Return median, low and high over the seeds that also ran alone; NaN where a run failed."""
-    lasts = [(alone.get(r.seed), None if r.failed else r.trace[-1]) for r in entry.finished]
+    lasts = [(alone.get(r.seed), r.trace[-1] if r.ok else None) for r in entry.finished]
     both = [(one, last) for one, last in lasts if one and last]
     if not both or len(both) < len(lasts):
         return math.nan, math.nan, math.nan

@@ -95,7 +95,7 @@ def sweeps(entries: Sequence[SolverResult], fewest: int = FEWEST) -> list[Sweep]
     groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
     for entry in entries:
         settings = entry.problem_info.parameters
-        for name, value in settings.items() if entry.finished and not entry.refused else ():
+        for name, value in settings.items() if entry.takes_part else ():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             rest = canonical({k: v for k, v in settings.items() if k != name})
@@ -153,7 +153,7 @@ def sweep_panel(swept: Sweep, y: str) -> Panel:
     series = []
     for solver in dict.fromkeys(entry.solver for entry in swept.all):
         runs = [r for e in swept.all if e.solver == solver for r in e.finished]
-        failed = sum(record.failed for record in runs)
+        failed = sum(not record.ok for record in runs)
         label = clean(f"{solver} (failed {failed} of {len(runs)})" if failed else solver)
         x, median, low, high = np.array(swept.points(solver, y), dtype=np.float64).T
         series.append(Series(label, x, median, low, high, solver=solver))

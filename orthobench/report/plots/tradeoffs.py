@@ -172,6 +172,6 @@ def _point(trial: Trial, metric: str, primary: str) -> dict[str, float]:
     if all(bound in mark.metrics for r in trial.records for mark in r.trace[-1:]):
         values[bound] = metric_of(bound)
     return {
-        name: float(quantiles([final(r, value) for r in trial.records], 0.5))
+        name: float(quantiles([final(r, value) if r.ok else math.inf for r in trial.records], 0.5))
         for name, value in values.items()
     }

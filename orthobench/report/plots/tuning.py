@@ -96,7 +96,9 @@ def varied(entry: SolverResult) -> list[str]:
     ----------
     entry : SolverResult
     """
-    values = {name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.chosen}
+    values = {
+        name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.best_parameters
+    }
     return [name for name, different in values.items() if len(different) > 1]
 
 
@@ -104,7 +106,7 @@ def _slice(entry: SolverResult, parameter: str) -> list[Trial]:
     """Return the trials that differ from the chosen one in no other parameter."""
     if parameter not in varied(entry):
         return []
-    rest = canonical(_without(entry.chosen, parameter))
+    rest = canonical(_without(entry.best_parameters, parameter))
     return [t for t in entry.trials if canonical(_without(t.tuned, parameter)) == rest]
 
 
@@ -132,7 +134,7 @@ def _series(
     ordered = sorted(trials, key=place)
     x = np.array([place(trial) for trial in ordered])
     notes = tuple(_note(entry, trial) for trial in ordered)
-    chosen = [canonical(trial.tuned) for trial in ordered].index(canonical(entry.chosen))
+    chosen = [canonical(trial.tuned) for trial in ordered].index(canonical(entry.best_parameters))
     label = legend_label(entry)
     if metric is None:
         y = np.array([trial.score for trial in ordered])
@@ -145,7 +147,7 @@ def _series(
 def _note(entry: SolverResult, trial: Trial) -> str:
     """Return the tuned values of a trial, and whether it failed or misses the level."""
     parts = [assignments(trial.tuned)]
-    failed = sum(record.failed for record in trial.finished)
+    failed = sum(not record.ok for record in trial.finished)
     missing = len(entry.tuned_on) - len(trial.finished)
     if failed:
         parts.append(f"failed {failed} of {len(trial.finished)}")

@@ -64,6 +64,21 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
     raise unknown("solver, problem or suite", name, known)
 
 
+def of_family(facts: Facts, family: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the solvers and problems of a family.
+
+    Raises
+    ------
+    UsageError
+        On an unknown family; suggests the nearest one.
+    """
+    known = {name for rows in facts.values() for row in rows for name in _families(row)}
+    if family not in known:
+        raise unknown("family", family, known)
+    found = {kind: [r for r in rows if family in _families(r)] for kind, rows in facts.items()}
+    return {kind: rows for kind, rows in found.items() if rows}
+
+
 def tables(facts: Facts) -> Iterator[str]:
     """Yield the lines of a table for each kind and family, with a title."""
     for kind, rows in facts.items():
@@ -137,7 +152,11 @@ def _solver(registry: Registry, name: str) -> dict[str, Any]:
 
 def _family(row: Facts) -> str:
     """Return the family of a problem, those of the problems that a solver takes, or nothing."""
-    return row.get("family") or ", ".join(row.get("families", ()))
+    return ", ".join(_families(row))
+
+
+def _families(row: Facts) -> list[str]:
+    return [row["family"]] if row.get("family") else list(row.get("families", ()))
 
 
 def _problem(name: str, provided: Provided[Any]) -> dict[str, Any]:

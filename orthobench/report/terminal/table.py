@@ -1,135 +1,169 @@
-"""Tables of a comparison: printed in the terminal, and as plain rows for JSON."""
+"""Tables of decisions: printed in the terminal within 80 columns, and as plain rows for JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from orthobench.decide.comparisons import compare
+from orthobench.decide.rule import Comparison, Decision, Verdict
+from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
 from orthobench.report import caveats
 from orthobench.report.formatting import assignments, budget_text, clean, plural
-from orthobench.report.ranking import Ranked, rank
+from orthobench.report.ranking import rounded, rounding_level
 from orthobench.report.terminal import footnotes
-from orthobench.report.terminal.columns import (
-    BETWEEN,
-    CURVE,
-    Column,
-    columns,
-    curve_column,
-)
-from orthobench.report.terminal.sparkline import NARROW, WIDE, Sparklines, sparklines
+from orthobench.report.terminal.sparkline import NARROW, WIDE, sparklines
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
-from orthobench.stats.paired import Comparison
-from orthobench.stats.values import COSTS, others_cost
+from orthobench.stats.costs import ALL_COSTS, COSTS
+from orthobench.stats.summaries import Summary, summaries
+from orthobench.stats.values import median_final, metric_of, others_cost
 from orthobench.tools.collections import finite_or_none, grouped
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
-    from rich.text import Text
 
 CURVED = 20_000
 """The most runs of tables with curves: for these, all traces are read."""
 
-NAME = "solver"
-"""Title of the column of solvers."""
+WIDEST = 80
+"""The most columns of a table without its curves."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A solver on a problem: its result, the summary of its final values, what is decided."""
+
+    result: SolverResult
+    summary: Summary
+    decision: Decision
+    mark: str
+
+    @property
+    def runs(self) -> dict[str, int]:
+        """How many runs there are: planned, ok, failed and missing."""
+        s = self.summary
+        counts = {"ok": s.n_ok, "failed": s.n_failed, "missing": s.n_missing}
+        return {"planned": len(self.result.seeds), **counts}
+
+
+def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
+    """Return the rows of one problem, as the comparison orders them."""
+    seeds = {seed for r in results for seed in r.seeds}
+    found = summaries([r.records for r in results], comparison.metric, seeds)
+    known = {r.solver: (r, s) for r, s in zip(results, found, strict=True)}
+    return [Row(*known[d.solver], d, mark(comparison, d.solver)) for d in comparison.decisions]
 
 
 def rows(
-    entries: Sequence[SolverResult], ranked: Sequence[Ranked] | None = None
+    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the comparison as plain rows for `json.dumps`, best first on each problem.
+    """Return the comparison as plain rows for `json.dumps`, in the order of the tables.
 
     Parameters
     ----------
-    entries : sequence of SolverResult
-    ranked : sequence of Ranked, optional
-        The result of `rank` for them, if it is there already.
+    results : sequence of SolverResult
+    comparisons : sequence of Comparison, optional
+        What `orthobench.decide.comparisons.compare` returns for them, if it is there already.
 
     Returns
     -------
     list of dict
-        One for each problem and solver. ``median``, ``low`` and ``high`` are those of the primary
+        One for each problem and solver. ``verdict``, ``mark``, ``difference``, ``cost`` and the
+        like are those of its `Decision`. ``median``, ``low`` and ``high`` are those of the primary
         metric's final value, and ``interval`` is the 95 % bootstrap interval of the median; None
         stands for infinity, the value of a failed run, and for what was not run yet. ``samples``,
         ``steps``, ``flops``, ``seconds`` (clock and reading) and ``metrics`` are medians over the
-        runs that did not fail. ``best`` marks the smallest median of the solvers without a failed
-        run, and ``close`` the solvers that may be the best as well. ``mark`` is the mark of the
-        tables, and ``against_best`` the comparison that it comes from, with its ``decision``
-        (`orthobench.stats.paired`). Differences at rounding level count as zero. ``others`` is what
-        the trials cost that tuning did not choose, each run once.
+        runs that did not fail. ``others`` is what the trials cost that tuning did not choose, each
+        run once.
     """
-    return [_row(one) for one in (rank(entries) if ranked is None else ranked)]
+    groups = grouped(results, lambda r: r.problem)
+    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
+    return [
+        _plain(row, known[problem])
+        for problem, own in groups.items()
+        for row in problem_rows(own, known[problem])
+    ]
 
 
 def show(
-    entries: Sequence[SolverResult],
+    results: Sequence[SolverResult],
     console: Console | None = None,
-    ranked: Sequence[Ranked] | None = None,
+    comparisons: Sequence[Comparison] | None = None,
 ) -> None:
     """Print a table for each problem, with footnotes about tuning and failures.
 
-    A sparkline shows the median of the metric along the run, unless there are more than `CURVED`
-    runs. Columns that do not fit the width of the console are left out, and named below the table.
+    A sparkline shows the median of the metric along the run where the console is wide enough,
+    unless there are more than `CURVED` runs. `legend` says what the marks mean.
 
     Parameters
     ----------
-    entries : sequence of SolverResult
+    results : sequence of SolverResult
     console : rich Console, optional
         Standard output by default.
-    ranked : sequence of Ranked, optional
-        The result of `rank` for them, if it is there already.
+    comparisons : sequence of Comparison, optional
+        What `orthobench.decide.comparisons.compare` returns for them, if it is there already.
     """
     from rich.console import Console
 
     console = console or Console()
-    known = rank(entries) if ranked is None else ranked
-    curved = sum(len(r.entry.records) for r in known) <= CURVED
-    for group in grouped(known, lambda r: r.entry.problem).values():
+    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
+    curved = sum(len(r.records) for r in results) <= CURVED
+    for problem, own in grouped(results, lambda r: r.problem).items():
         console.print()
-        for part in _parts(group, console, curved):
+        for part in _parts(own, known[problem], console, curved):
             console.print(part)
 
 
-def _row(ranked: Ranked) -> dict[str, Any]:
-    entry, summary = ranked.entry, ranked.summary
-    first = entry.records[0]
+def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
+    """Return what the marks in some tables mean; empty where there are none."""
+    used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
+    symbols = [(symbols[ascii_only], text) for name, (*symbols, text) in MARKS.items()
+               if name in used]  # fmt: skip
+    return "\n".join(f"{symbol} {text}" for symbol, text in symbols)
+
+
+def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
+    r, s, d = row.result, row.summary, row.decision
+    info = r.problem_info
+    ok = [run.trace[-1] for run in r.records if run.trace and run.ok]
+    names = dict.fromkeys(name for at in ok for name in at.metrics)
     return {
-        "problem": entry.problem,
-        "family": first.problem.family,
-        "solver": entry.solver,
-        "chosen": dict(entry.chosen),
-        "metric": first.problem.primary,
-        "median": finite_or_none(summary.median),
-        "low": finite_or_none(summary.low),
-        "high": finite_or_none(summary.high),
-        "spread": spread_name(len(entry.seeds)),
-        "interval": [finite_or_none(end) for end in summary.interval],
-        **{name: finite_or_none(ranked.median_of(value)) for name, value in COSTS.items()},
-        "metrics": {name: finite_or_none(value) for name, value in ranked.metrics.items()},
-        "runs": {
-            "planned": len(entry.seeds),
-            "ok": summary.n_ok,
-            "failed": summary.n_failed,
-            "missing": summary.n_missing,
-        },
-        "failures": [vars(failure) for failure in summary.failures],
-        "best": ranked.best,
-        "close": ranked.close,
-        "mark": ranked.mark,
-        "against_best": ranked.comparison and _comparison(ranked.comparison),
-        "tuned_by": first.problem.tuned_by if len(entry.trials) > 1 else None,
-        "tuned_on": list(entry.tuned_on),
-        "trials": [_trial(trial) for trial in entry.trials],
-        "others": {name: others_cost(entry, value) for name, value in COSTS.items()},
+        "problem": r.problem,
+        "family": info.family,
+        "solver": r.solver,
+        "name": d.name,
+        "chosen": dict(r.best_parameters),
+        "metric": info.primary,
+        "verdict": d.verdict.value,
+        "mark": row.mark,
+        "difference": finite_or_none(d.difference),
+        "difference_interval": [finite_or_none(d.low), finite_or_none(d.high)],
+        "tolerance": comparison.tolerance,
+        "cost": comparison.cost,
+        "cost_to_tolerance": finite_or_none(d.cost),
+        "factor": finite_or_none(d.factor),
+        "factor_interval": [finite_or_none(end) for end in d.factor_interval],
+        "distinct_seeds": d.seeds,
+        "more_seeds": d.more_seeds,
+        "median": finite_or_none(s.median),
+        "low": finite_or_none(s.low),
+        "high": finite_or_none(s.high),
+        "spread": spread_name(len(r.seeds)),
+        "interval": [finite_or_none(end) for end in s.interval],
+        **{n: finite_or_none(median_final(r.records, cost)) for n, cost in COSTS.items()},
+        "metrics": {n: finite_or_none(median_final(r.records, metric_of(n))) for n in names},
+        "runs": row.runs,
+        "failures": [vars(failure) for failure in s.failures],
+        "refusal": r.refusal or None,
+        "tuned_by": info.tuned_by if len(r.trials) > 1 else None,
+        "tuned_on": list(r.tuned_on),
+        "trials": [_trial(trial) for trial in r.trials],
+        "others": {name: others_cost(r, cost) for name, cost in COSTS.items()},
     }
-
-
-def _comparison(comparison: Comparison) -> dict[str, Any]:
-    values = {name: value for name, value in vars(comparison).items() if name != "interval"}
-    numbers = {k: finite_or_none(v) if isinstance(v, float) else v for k, v in values.items()}
-    interval = [finite_or_none(end) for end in comparison.interval]
-    return {**numbers, "interval": interval, "decision": comparison.decision.value}
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
@@ -137,113 +171,93 @@ def _trial(trial: Trial) -> dict[str, Any]:
     return {"tuned": dict(trial.tuned), "score": finite_or_none(trial.score), "failed": failed}
 
 
-def _parts(group: Sequence[Ranked], console: Console, curved: bool) -> list[RenderableType]:
-    """Return title, table and footnotes of one problem."""
+def _parts(
+    results: Sequence[SolverResult], comparison: Comparison, console: Console, curved: bool
+) -> Iterator[RenderableType]:
+    """Yield title, table and footnotes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
-    entries = [r.entry for r in group]
-    ranked = [r for r in group if r.entry.finished and not r.entry.refused]
-    entry, first = entries[0], entries[0].records[0]
-    seeds = plural(len(entry.seeds), "seed")
-    parts = (
-        first.problem.family,
-        f"final {first.problem.primary.replace('_', ' ')}",
-        seeds,
-        budget_text(first.budget),
+    first = results[0].records[0]
+    metric = f"final {comparison.metric.replace('_', ' ')}"
+    seeds = plural(len(results[0].seeds), "seed")
+    about = (comparison.family, metric, seeds, budget_text(first.budget))
+    yield Text.assemble(
+        (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    about = "  " + ", ".join(part for part in parts if part)
-    ascii_only = console.options.ascii_only
-    curves = sparklines([r.entry for r in ranked]) if ranked and curved else None
-    shown, left_out = _fitting(ranked, curves, console)
-    notes = footnotes.legend(ranked, ascii_only)
-    if curves and any(column.title == CURVE for column in shown):
-        notes.append(curves.note(ascii_only))
-    if not curved:
-        notes.append(f"no curves of more than {CURVED:,} runs: the page has them")
-    notes += caveats.tuning(ranked)
-    notes += caveats.reruns(ranked)
-    notes += caveats.stationarity(ranked)
-    notes += caveats.missing(entries)
-    notes += caveats.busy(entries)
-    notes += caveats.measured(entries)
-    notes += footnotes.refusals(entries)
-    if left_out:
-        titles = [column.title.replace("\n", " ") for column in left_out]
-        notes.append(footnotes.hidden(titles, console.width))
-    failed = [*footnotes.failures(ranked), *footnotes.failures_before_refusal(entries)]
-    indent = (0, 0, 0, footnotes.INDENT)
-    below = [(note, "dim") for note in notes] + [(line, "red") for line in failed]
-    return [
-        Text.assemble((clean(entry.problem), "bold"), (about, "dim")),
-        *([_table(shown, ranked, console)] if ranked else []),
-        *(Padding(Text(text, style=style), indent, expand=False) for text, style in below),
+    part = [row for row in problem_rows(results, comparison) if _takes_part(row)]
+    entries = [row.result for row in part]
+    if part:
+        yield _table(part, comparison, console, curved)
+    copies = max((row.decision.copies for row in part), default=0)
+    notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
+    notes += [
+        *caveats.tuning(entries), *caveats.reruns(entries), *caveats.stationarity(entries),
+        *caveats.missing(results), *caveats.busy(results), *caveats.measured(results),
+        *footnotes.refusals(results),
+    ]  # fmt: skip
+    failed = [
+        *footnotes.failures([(row.result, row.summary) for row in part]),
+        *footnotes.failures_before_refusal(results),
     ]
+    for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
+        yield Padding(Text(text, style=style), (0, 0, 0, footnotes.INDENT), expand=False)
 
 
-def _fitting(
-    ranked: Sequence[Ranked], curves: Sparklines | None, console: Console
-) -> tuple[list[Column], list[Column]]:
-    """Return the columns that fit the width of the console, and those that do not.
-
-    The curves are as wide as the remaining room allows. Where not even the most important columns
-    fit, parameters go below the name of their solver.
-    """
-    if not ranked:
-        return [], []
-    ascii_only = console.options.ascii_only
-    shown, left_out = columns(ranked, ascii_only), list[Column]()
-    if curves:
-        shown.insert(0, curve_column(ranked, curves, NARROW, ascii_only))
-    width = _width(shown, ranked, ascii_only)
-    while width > console.width:
-        last = max(shown, key=lambda column: column.rank)
-        if not last.rank:
-            break
-        left_out.insert(0, last)
-        shown.remove(last)
-        width -= last.width + BETWEEN
-    if curves and shown[0].title == CURVE:
-        room = min(WIDE, NARROW + max(0, console.width - width))
-        shown[0] = curve_column(ranked, curves, room, ascii_only)
-    return shown, left_out
+def _takes_part(row: Row) -> bool:
+    return row.decision.verdict is not Verdict.ABSENT
 
 
-def _width(shown: Sequence[Column], ranked: Sequence[Ranked], ascii_only: bool) -> int:
-    """Return the width of a table; to have rich measure it takes as long as to print it."""
-    from rich.cells import cell_len
-
-    symbols = footnotes.symbols(ascii_only)
-    names = max(max(cell_len(_name(r.entry).plain) for r in ranked), len(NAME))
-    parts = [max(len(symbols[r.mark]) for r in ranked), names, *(column.width for column in shown)]
-    return sum(parts) + BETWEEN * (len(parts) - 1)
-
-
-def _table(shown: Sequence[Column], ranked: Sequence[Ranked], console: Console) -> Table:
+def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved: bool) -> Table:
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
+    ascii_only = console.options.ascii_only
+    cost, rounding = ALL_COSTS[comparison.cost], rounding_level([row.result for row in part])
+    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
+    texts = [
+        (
+            verdict_text(row.decision),
+            rounded(row.summary.median, rounding),
+            cost.text(row.decision.cost, ascii_only) if math.isfinite(row.decision.cost) else "",
+            "" if math.isnan(row.decision.factor) else factor_text(row.decision.factor),
+        )
+        for row in part
+    ]
+    titles = ("", "median" if len(part[0].result.seeds) > 1 else "value", to, "factor")
     table = Table(
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )
     table.add_column("", no_wrap=True)
-    table.add_column(NAME, overflow="fold", vertical="bottom")
-    for column in shown:
-        title = Text(column.title, justify=column.justify)
-        table.add_column(
-            title, justify=column.justify, no_wrap=True, vertical="bottom", width=column.width
+    table.add_column("solver", overflow="fold")
+    widths = [
+        max(map(cell_len, (title, *column)))
+        for title, column in zip(titles, zip(*texts, strict=True), strict=True)
+    ]
+    for i, (title, width) in enumerate(zip(titles, widths, strict=True)):
+        table.add_column(title, justify="right" if i else "left", no_wrap=True, min_width=width)
+    names = [
+        Text.assemble(clean(row.result.solver), (_parameters(row.result), "cyan")) for row in part
+    ]
+    used = 3 + max(cell_len(name.plain) for name in names) + sum(width + 2 for width in widths)
+    curves = sparklines([row.result for row in part]) if curved else None
+    room = min(WIDE, console.width - used - 2)
+    curves = curves if room >= NARROW else None
+    if curves:
+        table.add_column("curve", no_wrap=True)
+    for row, name, cells in zip(part, names, texts, strict=True):
+        style = "bold" if row.mark == "star" else "dim" if not row.summary.n_ok else ""
+        symbol = MARKS[row.mark][ascii_only] if row.mark else ""
+        line = (
+            [curves.line(row.result.solver, room, ascii_only)] if curves and room >= NARROW else []
         )
-    symbols = footnotes.symbols(console.options.ascii_only)
-    for i, r in enumerate(ranked):
-        style = "bold" if r.best else "dim" if not r.summary.n_ok else ""
-        cells = [Text(column.texts[i]) for column in shown]
-        table.add_row(symbols[r.mark], _name(r.entry), *cells, style=style)
+        table.add_row(symbol, name, *map(Text, [*cells, *line]), style=style)
+    table.width = min(console.width, WIDEST) if used > min(console.width, WIDEST) else None
     return table
 
 
-def _name(entry: SolverResult) -> Text:
-    from rich.text import Text
-
-    chosen = assignments(entry.chosen, " ")
-    return Text.assemble(clean(entry.solver), (f" {chosen}" if chosen else "", "cyan"))
+def _parameters(result: SolverResult) -> str:
+    chosen = assignments(result.best_parameters, " ")
+    return f" {chosen}" if chosen else ""

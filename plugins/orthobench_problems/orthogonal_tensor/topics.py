@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array
-from orthobench.families.orthogonal_tensor.whitening import (
+from orthobench.families.orthogonal_tensor.mixtures import (
     Whitening,
     cyclic_sum,
     exactly_symmetric,

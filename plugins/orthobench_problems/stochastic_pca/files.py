@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from orthobench.contract import Array, ArraySource, DataError, Instance, SampleOracle, parameter
+from orthobench.contract import Array, DataError, Instance, SampleOracle, parameter
+from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 from orthobench_problems import row_files
 from orthobench_problems.normalization import (

@@ -7,7 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import ArraySource, DataError, Instance, SampleOracle, UsageError
+from orthobench.contract import DataError, Instance, SampleOracle, UsageError
+from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca import stochastic_pca
 from orthobench_problems.normalization import normalization_of
 

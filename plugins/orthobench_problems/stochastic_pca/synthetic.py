@@ -6,17 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    ArraySource,
-    Instance,
-    SampleOracle,
-    Sampler,
-    parameter,
-    random_point,
-)
+from orthobench.contract import Array, Instance, SampleOracle, parameter, random_point
 from orthobench.families.second_moments import SecondMoment
+from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
+from orthobench.families.streams import Sampler
 from orthobench_problems.generated import (
     BLOCK_HELP,
     LARGEST_BLOCK,

@@ -11,12 +11,12 @@ import numpy as np
 
 from orthobench.contract import (
     Array,
-    ArraySource,
     ParameterError,
     UsageError,
     orthonormalize,
     parameter,
 )
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import (
     MomentStream,
     SymmetricTucker,

@@ -10,16 +10,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.contract import (
-    Array,
-    ArraySource,
-    DataError,
-    OrthobenchError,
-    UsageError,
-    parameter,
-)
+from orthobench.contract import Array, DataError, OrthobenchError, UsageError, parameter
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import SymmetricTucker, TuckerInstance, symmetric_tucker
-from orthobench.tools.memory import refusal_of
+from orthobench.tools.machine import refusal_of
 from orthobench_problems import row_files
 from orthobench_problems.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
 from orthobench_problems.row_files import IO, IO_HELP, PATH_HELP, AnyRows, rows_at

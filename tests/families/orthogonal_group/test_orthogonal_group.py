@@ -5,9 +5,9 @@ import pytest
 from scipy.linalg import expm
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.orthogonal_group import Judge
-from orthobench.families.orthogonal_group.judge import gradient_norm, riemannian_gradient
+from orthobench.families.orthogonal_group.maker import gradient_norm, riemannian_gradient
 from orthobench.families.orthogonal_group.planes import minimize
 from orthobench.tools.geometry import drift, random_point, rotate
 

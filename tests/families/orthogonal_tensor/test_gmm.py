@@ -10,13 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor import Judge, gmm
-from orthobench.families.orthogonal_tensor.gmm import mixture_instance, strided
-from orthobench.families.orthogonal_tensor.mixture_judge import centre_error, nmi
+from orthobench.families.orthogonal_tensor.gmm import centre_error, mixture_instance, nmi, strided
 from orthobench.families.orthogonal_tensor.mixture_moments import (
     PopulationMoments,
     SampleMoments,
@@ -24,6 +21,8 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
     whitened_moments,
 )
 from orthobench.families.orthogonal_tensor.mixtures import Mixture
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import random_point
 
 
@@ -257,3 +256,13 @@ class TestSphericity:
     def test_samples_without_noise_have_none(self):
         X = np.eye(3, 6)[rng(0).integers(3, size=500)] * [1.0, 2.0, 3.0, 1.0, 1.0, 1.0]
         assert noise_spread(SampleMoments(ArraySource(X)), 3) == 0.0
+
+
+def test_a_table_and_a_sparse_matrix_give_the_tensor_of_their_values():
+    pd = pytest.importorskip("pandas")
+    from scipy.sparse import csr_matrix
+
+    X = 4 * np.eye(2, 4)[np.arange(400) % 2] + np.random.default_rng(0).standard_normal((400, 4))
+    expected = ob.gmm_tensor(X, 2).oracle.T
+    for data in (pd.DataFrame(X, columns=list("abcd")), csr_matrix(X)):
+        np.testing.assert_array_equal(ob.gmm_tensor(data, 2).oracle.T, expected)

@@ -12,9 +12,6 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from orthobench.contract import blocks
-from orthobench.contract.sources import ArraySource
-from orthobench.contract.streams import IteratorSource
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor.mixture_moments import (
     ESTIMATES,
@@ -23,13 +20,15 @@ from orthobench.families.orthogonal_tensor.mixture_moments import (
     noise_variance,
     whitened_moments,
 )
-from orthobench.families.orthogonal_tensor.mixtures import Mixture
-from orthobench.families.orthogonal_tensor.whitening import (
+from orthobench.families.orthogonal_tensor.mixtures import (
+    Mixture,
     cyclic_sum,
     mixing_weights,
     third_power_sum,
     whitening,
 )
+from orthobench.families.sources import ArraySource
+from orthobench.families.streams import IteratorSource
 from orthobench.tools.geometry import drift, polar, random_point
 
 seeds = st.integers(0, 2**32 - 1)
@@ -147,7 +146,7 @@ def test_the_moments_do_not_depend_on_the_size_of_blocks(monkeypatch, rows):
     W = rng(2).standard_normal((5, 3))
     usual = SampleMoments(ArraySource(X))
     third = usual.third(W)
-    monkeypatch.setattr(blocks, "BLOCK", rows)
+    monkeypatch.setattr("orthobench.contract.samples.BLOCK", rows)
     other = SampleMoments(ArraySource(X))
     assert other.count == usual.count == 900
     np.testing.assert_allclose(other.mean, usual.mean, rtol=1e-12)

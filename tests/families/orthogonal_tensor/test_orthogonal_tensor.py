@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError
 from orthobench.families import symmetric_tensors
 from orthobench.families.orthogonal_tensor import (
@@ -24,7 +24,7 @@ from orthobench.families.orthogonal_tensor import (
     first_point,
     maker,
 )
-from orthobench.families.orthogonal_tensor.judge import recovery_error
+from orthobench.families.orthogonal_tensor.maker import recovery_error
 from orthobench.families.symmetric_tensors import (
     composed,
     contracted,

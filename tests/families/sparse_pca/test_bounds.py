@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.sparse_pca import bounds
 from orthobench.families.sparse_pca.bounds import VarianceBounds, leading_bound
 from orthobench.tools.geometry import unit_columns

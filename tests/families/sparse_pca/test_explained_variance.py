@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.families.sparse_pca.explained_variance import adjusted_variance, explained_variance
+from orthobench.families.sparse_pca.maker import adjusted_variance, explained_variance
 from orthobench.tools.geometry import unit_columns
 
 

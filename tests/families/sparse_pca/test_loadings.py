@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.families.sparse_pca.explained_variance import explained_variance
 from orthobench.families.sparse_pca.loadings import solve_for_z
+from orthobench.families.sparse_pca.maker import explained_variance
 from orthobench.tools.geometry import polar, random_point, subspace_error, unit_columns
 
 

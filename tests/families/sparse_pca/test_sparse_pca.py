@@ -11,13 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.bounds import VarianceBounds
-from orthobench.families.sparse_pca.explained_variance import adjusted_variance, explained_variance
-from orthobench.families.sparse_pca.judge import objectives, violation
+from orthobench.families.sparse_pca.maker import (
+    adjusted_variance,
+    explained_variance,
+    objectives,
+    violation,
+)
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus

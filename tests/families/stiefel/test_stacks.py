@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.stiefel import (
     ProductOracle,
     defect,

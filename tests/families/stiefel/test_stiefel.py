@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.stiefel import FiniteSumOracle, FunctionOracle, feasible, projected
 from orthobench.harness.judging import FEASIBLE
 from orthobench.tools.geometry import drift, polar, random_point

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.sources import ArraySource
 from orthobench.families.second_moments import DenseMoment, RowMoment, second_moment
-from orthobench.families.stochastic_pca.judge import Optimum
+from orthobench.families.sources import ArraySource
+from orthobench.families.stochastic_pca.maker import Optimum
 from orthobench.tools.geometry import orthonormalize, random_point, subspace_error
 
 

@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     Judge,
     SampleMoment,
     sample_moments,
 )
-from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.judge import violation
+from orthobench.families.symmetric_tucker.judge import FullTensor, violation
 from orthobench.tools.geometry import orthonormalize, random_point
 
 ORDERS = (2, 3, 4, 5)

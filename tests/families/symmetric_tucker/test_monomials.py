@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthobench.families.symmetric_tucker import monomials as module
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker import sample_moments as module
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 
 sizes = {"r": st.integers(1, 5), "m": st.integers(1, 5)}
 

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 import orthobench as ob
-from orthobench.contract.blocks import block_rows
-from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
+from orthobench.contract.samples import SampleOracle, block_rows
 from orthobench.contract.solver import Solver, State
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError, UsageError
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     GivenTensorOracle,
@@ -28,12 +27,12 @@ from orthobench.families.symmetric_tucker import (
     tensor_refusal,
 )
 from orthobench.families.symmetric_tucker import maker as family
-from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
+from orthobench.families.symmetric_tucker.judge import FullTensor
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
-from orthobench.tools import memory
+from orthobench.tools import machine
 from orthobench.tools.geometry import random_point
 
 STREAMS = Streams.of("problem", "watcher", 0)
@@ -410,13 +409,13 @@ def test_too_large_a_core_is_refused():
 
 def test_a_tensor_that_does_not_fit_is_refused_before_it_is_formed(monkeypatch):
     oracle = ob.symmetric_tucker(samples=skewed(20, 30), order=4, rank=2).oracle
-    monkeypatch.setattr(memory, "total", lambda: 2 * 8 * 20**4 - 1)
+    monkeypatch.setattr(machine, "total", lambda: 2 * 8 * 20**4 - 1)
     with pytest.raises(UsageError, match=r"20\^4 entries, .* needs 2\.4 MiB .* implicit"):
         _ = oracle.T
-    monkeypatch.setattr(memory, "total", lambda: 2 * 8 * 20**4)
+    monkeypatch.setattr(machine, "total", lambda: 2 * 8 * 20**4)
     assert oracle.T.shape == (20,) * 4
     assert tensor_refusal(20, 4) is None
-    monkeypatch.setattr(memory, "total", lambda: None)
+    monkeypatch.setattr(machine, "total", lambda: None)
     assert tensor_refusal(10**6, 9) is None
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from orthobench.contract import hookimpl
 from orthobench.contract.parameters import parameter
+from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.families.stochastic_pca import StochasticPCA, stochastic_pca
 

@@ -12,8 +12,7 @@ from orthobench_problems.orthogonal_group.procrustes import ProcrustesOracle
 
 import orthobench as ob
 from orthobench.contract.parameters import ParameterError
-from orthobench.contract.problem import Instance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle
 from orthobench.families.orthogonal_group.planes import Trigonometric

@@ -15,8 +15,7 @@ from orthobench_problems.orthogonal_group.ica import ICA
 from orthobench_problems.orthogonal_group.procrustes import Procrustes
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.families.orthogonal_group import OrthogonalGroupOracle
 from orthobench.families.orthogonal_tensor import TensorOracle

@@ -19,7 +19,7 @@ from orthobench_givens.tensor_sweeps import cyclic_sweep, offsets, packed_size, 
 from orthobench.contract.parameters import ParameterError
 from orthobench.contract.solver import Status
 from orthobench.families.orthogonal_tensor import TensorOracle
-from orthobench.families.orthogonal_tensor.judge import recovery_error
+from orthobench.families.orthogonal_tensor.maker import recovery_error
 from orthobench.families.symmetric_tensors import contracted, symmetrized
 from orthobench.tools.geometry import drift, random_point, rotate
 from orthobench.tools.simd import COUNT

@@ -9,7 +9,7 @@ from orthobench_gpower.gpower import GPower
 from orthobench_gpower.tpower import TPower
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.families.sparse_pca import SparsePCAOracle
 

@@ -18,7 +18,7 @@ from orthobench_papers.givens_2014.section_2 import Counted, counted
 from orthobench_papers.givens_2014.section_3 import nudged
 from orthobench_papers.runs import begin_trial, instance
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.registry.claims import Verdict
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.runs import Runs

@@ -164,14 +164,14 @@ class TestBreaks:
         assert self.red("implicit-hoevd", tmp_path)
 
     def test_a_sum_in_place_of_a_mean(self, tmp_path, monkeypatch):
-        from orthobench.families.symmetric_tucker import oracle as tucker_oracles
+        from orthobench.families.symmetric_tucker import problem as tucker_oracles
 
         formed = tucker_oracles.moment_tensor
         monkeypatch.setattr(tucker_oracles, "moment_tensor", lambda X, d: len(X) * formed(X, d))
         assert self.red("implicit-objective", tmp_path)
 
     def test_a_core_of_the_wrong_samples(self, tmp_path, monkeypatch):
-        from orthobench.families.symmetric_tucker.data_tensors import DataTensor
+        from orthobench.families.symmetric_tucker.judge import DataTensor
 
         core = DataTensor.core
         monkeypatch.setattr(DataTensor, "core", lambda own, Q: 1.01 * core(own, Q))

@@ -222,6 +222,6 @@ def test_the_suite_is_valid_and_every_peer_is_in_it():
     families = {p.problem.family for p in suite.problems}
     assert len(families) == 6
     for family in families:
-        met = {p.cell.solver.name for p in suite.plan() if p.cell.problem.family == family}
+        met = {p.solver.name for p in suite.cells() if p.problem.family == family}
         assert met & set(PEERS)
         assert met - set(PEERS)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from orthobench_problems.stochastic_pca import NpyPCA
 
+from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run

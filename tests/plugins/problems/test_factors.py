@@ -16,7 +16,7 @@ from orthobench_problems.symmetric_tucker.planted import symmetric_gaussian
 from orthobench_tucker.partial_cores import refusal
 from scipy.stats import norminvgauss
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,
@@ -25,8 +25,8 @@ from orthobench.families.symmetric_tucker import (
     SampleMoment,
 )
 from orthobench.families.symmetric_tucker.full_tensors import partial_core
-from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.tools import memory
+from orthobench.families.symmetric_tucker.sample_moments import monomials
+from orthobench.tools import machine
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 SMALL = {
@@ -346,7 +346,7 @@ class TestRandomSymmetric:
         np.testing.assert_allclose(instance.core(Q), C, atol=1e-13)
 
     def test_a_tensor_that_does_not_fit_is_refused(self, monkeypatch):
-        monkeypatch.setattr(memory, "total", lambda: 10_000)
+        monkeypatch.setattr(machine, "total", lambda: 10_000)
         with pytest.raises(UsageError, match=r"30\^3 entries, .* needs"):
             built(RandomSymmetric())
         assert refusal(RandomSymmetric(), "auto") is not None
@@ -360,6 +360,6 @@ def test_solvers_know_before_a_run_what_they_cannot_take(monkeypatch):
     assert "only stream" in refusal(NIGFactor(samples=0), "auto")
     assert "not samples" in refusal(RandomSymmetric(), "implicit")
     assert refusal(RandomSymmetric(), "explicit") is None
-    monkeypatch.setattr(memory, "total", lambda: 2**30)
+    monkeypatch.setattr(machine, "total", lambda: 2**30)
     assert "1000^3 entries" in refusal(NIGFactor(n=1000), "explicit")
     assert refusal(NIGFactor(n=1000), "auto") is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from orthobench_problems.stochastic_pca import NpyPCA
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.geometry import random_point
 

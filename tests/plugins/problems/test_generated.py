@@ -9,7 +9,7 @@ from orthobench_problems.stochastic_pca import GeneratedPCA
 from orthobench_problems.symmetric_tucker import GeneratedFactor
 
 import orthobench as ob
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import subspace_error
 
 PCA = GeneratedPCA(n=8, k=2, samples=3000, block=256, noise=0.05)

@@ -11,7 +11,7 @@ import pytest
 from orthobench_problems import digits
 from orthobench_problems.stochastic_pca import MNIST, Digits, images
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point

@@ -8,7 +8,7 @@ from orthobench_problems.stochastic_pca.missing_entries import MissingEntries
 from orthobench_stochastic_pca import GrassmannianSGD
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.tools.geometry import drift, subspace_error
 
@@ -54,7 +54,7 @@ def test_as_many_entries_are_observed_as_asked_for_and_noise_is_as_long():
 
 def test_a_run_is_judged_by_the_subspace_of_the_last_sample():
     instance = built(drift=1.0, observed=0.6)
-    solver = GrassmannianSGD(schedule="constant")
+    solver = GrassmannianSGD(relative=False, schedule="constant")
     outcome = ob.solve(solver, instance, budget=ob.Budget(samples=300), seed=0)
     subspaces, last = instance.measure.subspaces, outcome.trace[-1]
     assert last.work.samples == 300

@@ -10,10 +10,10 @@ from orthobench_problems.symmetric_tucker import NpyMoment
 from orthobench_tucker.partial_cores import refusal
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import MomentOracle, MomentStream
-from orthobench.tools import memory
+from orthobench.tools import machine
 from orthobench.tools.geometry import random_point
 
 
@@ -212,10 +212,10 @@ def test_bad_parameters_are_refused(path):
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused_before_they_are_read(path, monkeypatch):
-    monkeypatch.setattr(memory, "total", lambda: 8 * 6 * 1000 - 1)
+    monkeypatch.setattr(machine, "total", lambda: 8 * 6 * 1000 - 1)
     with pytest.raises(UsageError, match=r"1,000 rows of 6 numbers needs .*; set stream = true"):
         built(path)
-    monkeypatch.setattr(memory, "total", lambda: 8 * 6 * 400)
+    monkeypatch.setattr(machine, "total", lambda: 8 * 6 * 400)
     assert built(path, stream=True).oracle.n == 6
     with pytest.raises(UsageError, match=r"410 rows .*; hold out less"):
         built(path, stream=True, test=0.21)

@@ -12,9 +12,9 @@ from orthobench_problems.orthogonal_group.ica import SIGNS, amari_distance
 from orthobench_problems.orthogonal_group.procrustes import Optima
 from scipy.linalg import expm
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.families.orthogonal_group.judge import riemannian_gradient
+from orthobench.families.orthogonal_group.maker import riemannian_gradient
 from orthobench.families.orthogonal_group.planes import minimize
 from orthobench.tools.geometry import drift, random_point, rotate
 

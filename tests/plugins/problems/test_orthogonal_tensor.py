@@ -18,7 +18,7 @@ from orthobench_problems.orthogonal_tensor.lda import LDAMoments
 from orthobench_problems.orthogonal_tensor.odeco import Odeco, Odeco4, symmetric_gaussian
 from scipy.stats import cauchy, kstest
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State
 from orthobench.errors import DataError, UsageError
 from orthobench.families.orthogonal_tensor import TensorOracle

@@ -11,7 +11,7 @@ import pytest
 from orthobench_problems.sparse_pca import Prostate, prostate
 from orthobench_problems.sparse_pca.expression import read_csv, read_rdata
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.sparse_pca import SparseSolution
 from orthobench.families.sparse_pca.loadings import solve_for_z

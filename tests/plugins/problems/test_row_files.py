@@ -16,8 +16,8 @@ from orthobench_problems.stochastic_pca import NpyPCA
 from orthobench_problems.symmetric_tucker import NpyMoment
 
 import orthobench as ob
-from orthobench.contract.sources import ArraySource
 from orthobench.errors import DataError, UsageError
+from orthobench.families.sources import ArraySource
 from orthobench.harness.identity import label
 from orthobench.tools import rows as rows_module
 

@@ -9,7 +9,7 @@ import pytest
 from orthobench_problems import digits
 from orthobench_problems.sparse_pca import DigitsSparse, NpySparse
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.geometry import unit_columns
 

@@ -18,7 +18,7 @@ from orthobench_stiefel import Landing, RandomSubmanifold, RiemannianGradient, W
 from scipy.linalg import hadamard
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.families.stiefel import FiniteSumOracle, projected
 from orthobench.testing import check_flops
 from orthobench.tools.geometry import random_point

@@ -20,7 +20,7 @@ from orthobench_problems.stiefel.multipliers import multiplier
 from orthobench_stiefel import RiemannianGradient
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.testing import check_problem
 from orthobench.tools.geometry import random_point
 

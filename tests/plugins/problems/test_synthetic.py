@@ -12,10 +12,10 @@ from orthobench_problems.stochastic_pca import (
 )
 from orthobench_problems.stochastic_pca.populations import DiagonalMoment, SpikedMoment
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.families.second_moments import DenseMoment
-from orthobench.families.stochastic_pca.judge import Optimum
+from orthobench.families.stochastic_pca.maker import Optimum
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 PROBLEMS = [

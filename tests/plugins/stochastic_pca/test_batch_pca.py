@@ -10,7 +10,7 @@ from orthobench_stochastic_pca import batch_pca
 from orthobench_stochastic_pca.batch_pca import BatchPCA, erm_flops
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 

@@ -13,7 +13,7 @@ from orthobench_problems.stochastic_pca import OrthogonalDistribution
 from orthobench_stochastic_pca import IncrementalPCA
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.tools.geometry import random_point
 
 RUNS, SAMPLES = 150, 300

@@ -9,7 +9,7 @@ from orthobench_tensor_power.polar_power import PolarPower
 from orthobench_tensor_power.tensor_power import TensorPower
 
 import orthobench as ob
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.families.orthogonal_tensor import TensorOracle
 from orthobench.families.symmetric_tensors import composed

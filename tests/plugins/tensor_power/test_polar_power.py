@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from orthobench_tensor_power import PolarPower, polar_power
 
-from orthobench.contract.problem import Instance
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status
 from orthobench.families.orthogonal_tensor import Judge, TensorOracle
 from orthobench.tools.geometry import drift, random_point

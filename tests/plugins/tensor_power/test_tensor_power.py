@@ -14,7 +14,7 @@ from orthobench_tensor_power.contractions import norm
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
 from orthobench.families.orthogonal_tensor import STARTS, orthogonal_tensor
-from orthobench.families.orthogonal_tensor.judge import recovery_error
+from orthobench.families.orthogonal_tensor.maker import recovery_error
 from orthobench.tools.geometry import drift, random_point
 
 seeds = st.integers(0, 2**32 - 1)

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
-from orthobench.contract.sources import ArraySource
+from orthobench.families.sources import ArraySource
 from orthobench.families.symmetric_tucker import (
     GivenTensorOracle,
     MomentOracle,

@@ -15,7 +15,7 @@ from orthobench_tucker.shoevd import SHOEVD
 from orthobench_tucker.spgd import SPGD
 
 from orthobench.contract.problem import Instance
-from orthobench.contract.streams import SamplerSource
+from orthobench.families.streams import SamplerSource
 from orthobench.families.symmetric_tucker import MomentStream
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run

@@ -23,7 +23,7 @@ from orthobench_tucker.cp_kernels import Settings, adam, descend, gradient
 from orthobench import Budget
 from orthobench.contract.problem import Instance
 from orthobench.contract.solver import Status
-from orthobench.contract.streams import SamplerSource
+from orthobench.families.streams import SamplerSource
 from orthobench.families.symmetric_tucker import (
     ComponentSolution,
     MomentOracle,

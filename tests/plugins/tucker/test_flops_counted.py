@@ -17,8 +17,7 @@ from orthobench_tucker.spgd import SPGD
 from orthobench_tucker.trust_region import TrustRegion
 
 import orthobench as ob
-from orthobench.contract.problem import Oracle
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.families.symmetric_tucker import MomentStream, SymmetricTensorOracle
 from orthobench.testing import check_flops

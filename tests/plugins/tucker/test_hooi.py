@@ -9,7 +9,7 @@ from orthobench_tucker.jacobi_tucker import JacobiTucker
 
 from orthobench.contract.solver import Status
 from orthobench.families.symmetric_tucker.full_tensors import symmetrized
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus
@@ -227,7 +227,7 @@ def test_runs_end_as_the_harness_expects(tucker, solver):
 @pytest.mark.parametrize("solver", [HOOI, JacobiTucker])
 def test_too_large_a_tensor_is_refused_with_its_size(solver, monkeypatch):
     from orthobench.families.symmetric_tucker import GivenTensorOracle, SymmetricTucker
-    from orthobench.tools import memory
+    from orthobench.tools import machine
 
     class Huge(SymmetricTucker):
         name = "huge"
@@ -237,7 +237,7 @@ def test_too_large_a_tensor_is_refused_with_its_size(solver, monkeypatch):
         def build(self, rng):
             raise AssertionError
 
-    monkeypatch.setattr(memory, "total", lambda: 2**35)
+    monkeypatch.setattr(machine, "total", lambda: 2**35)
     why = solver().refuses(Huge())
     assert "2000^3 entries" in why
     assert "119.2 GiB" in why

@@ -22,8 +22,8 @@ from orthobench_tucker.second_order import core_metric
 from orthobench_tucker.stopping import perturbed
 from orthobench_tucker.tensor_cores import TensorCores
 
-from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor, partial_core
+from orthobench.families.symmetric_tucker.judge import FullTensor
 from orthobench.tools.geometry import orthonormalize, random_point
 
 ORDERS = (2, 3, 4, 5)

@@ -23,10 +23,13 @@ from orthobench.families.symmetric_tucker import (
     SymmetricTucker,
     TuckerOracle,
 )
-from orthobench.families.symmetric_tucker.data_tensors import FullTensor
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.monomials import monomials
-from orthobench.families.symmetric_tucker.sample_moments import core_norm_squared, gradient
+from orthobench.families.symmetric_tucker.judge import FullTensor
+from orthobench.families.symmetric_tucker.sample_moments import (
+    core_norm_squared,
+    gradient,
+    monomials,
+)
 from orthobench.tools.geometry import drift, orthonormalize, subspace_error
 
 ORDERS = [2, 3, 4, 5]

@@ -11,7 +11,7 @@ import pytest
 from orthobench_tucker import QuasiNewton
 from orthobench_tucker.starts import hoevd_basis
 
-import orthobench.tools.memory
+import orthobench.tools.machine
 from orthobench.contract.parameters import parameter
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
@@ -179,7 +179,7 @@ class Sized(SymmetricTucker):
 
 
 def test_what_does_not_fit_is_refused_with_its_size(second_order, monkeypatch):
-    monkeypatch.setattr(orthobench.tools.memory, "total", lambda: 2**20)
+    monkeypatch.setattr(orthobench.tools.machine, "total", lambda: 2**20)
     why = QuasiNewton(method="bfgs", form="implicit").refuses(Sized())
     assert "475 x 475" in why
     assert "3.4 MiB" in why

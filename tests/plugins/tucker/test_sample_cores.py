@@ -9,10 +9,10 @@ from orthobench_tucker.sample_cores import SampleCores, block_rows
 from orthobench_tucker.tensor_cores import TensorCores
 
 from orthobench.families.symmetric_tucker.full_tensors import moment_tensor
-from orthobench.families.symmetric_tucker.monomials import monomials
 from orthobench.families.symmetric_tucker.sample_moments import (
     core_norm_squared,
     gradient,
+    monomials,
     partial_core,
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.contract.blocks import WINDOW_BYTES
+from orthobench.contract.samples import WINDOW_BYTES
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="needs the peak memory from /proc"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker.tensor_cores import TensorCores, ascending, unpacking
 
-from orthobench.families.symmetric_tucker.monomials import monomials
+from orthobench.families.symmetric_tucker.sample_moments import monomials
 from orthobench.tools.geometry import random_point
 
 LETTERS = "abcdef"

@@ -37,7 +37,7 @@ def suite(toys):
 @pytest.fixture
 def run(tmp_path, suite):
     """A run under way: its store, open; ``finish(n)`` finishes n more cells."""
-    planned = suite.plan()
+    planned = suite.cells()
     path = tmp_path / "kept" / "results.sqlite"
     with Store(path, write=True) as store:
         session = store.begin(suite, planned, "orthobench run", {})
@@ -45,7 +45,7 @@ def run(tmp_path, suite):
 
         def finish(count):
             for p in [next(waiting) for _ in range(count)]:
-                store.add(session, [(p.cell, execute(p.cell))])
+                store.add(session, [(p, execute(p))])
 
         yield SimpleNamespace(
             path=path, store=store, finish=finish, end=lambda: store.end(session), planned=planned
@@ -131,7 +131,7 @@ def test_trials_that_are_still_to_be_chosen_are_runs_to_come(toys, tmp_path):
     ]}  # fmt: skip
     suite = from_table(tuned, "toys", toys.registry)
     text = "seeds = 4\ntuning = { seeds = 1 }"
-    planned = suite.plan()
+    planned = suite.cells()
     with Store(tmp_path / "s.sqlite", write=True) as store:
         store.begin(suite, planned, "", {})
         assert chosen_to_come(text, store.records("toys")) == 3

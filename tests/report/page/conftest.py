@@ -12,10 +12,10 @@ import pytest
 from browser import PATIENCE
 
 import orthobench as ob
+from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solution import Solution
 from orthobench.contract.solver import Solver, State
-from orthobench.harness.suite import PlannedSolver
+from orthobench.harness.suite import SuiteSolver
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.report.page import write_page
@@ -32,7 +32,7 @@ SUITE: dict[str, Any] = {
     "problem": [
         {"name": "spiked-covariance", "n": 10, "k": [1, 2]},
         {"name": "planted-sparse", "m": 2, "d": 20, "samples": 30, "nonzeros": 4, "test": 50,
-         "at": {}},
+         "levels": {}},
         {"name": "odeco", "d": 5},
         {"name": "gaussian-factor", "n": 8, "rank": 2, "true_rank": 2, "samples": 100,
          "test": 100, "validation": 50, "label": f"factors {HOSTILE}"},
@@ -98,7 +98,7 @@ class Made(Results):
 def every(tmp_path_factory) -> Results:
     """Real runs of all families, one solver of which fails and one is refused."""
     suite = from_table(SUITE, "every family", catalogue())
-    failing = PlannedSolver(Failing(), "failing", {}, ("orthobench", "0"))
+    failing = SuiteSolver(Failing(), "failing", {}, ("orthobench", "0"))
     suite = replace(suite, solvers=(*suite.solvers, failing))
     return ob.run(
         suite, tmp_path_factory.mktemp("every") / "results.sqlite", executor="inline", quiet=True

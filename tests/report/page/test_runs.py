@@ -10,7 +10,7 @@ import orthobench as ob
 from orthobench.report.page.runs import entry_runs
 from orthobench.results.results import Results
 from orthobench.results.tuning import choose
-from orthobench.tools.load import Load
+from orthobench.tools.machine import Load
 
 SUITE = """
 seeds = 3

@@ -8,7 +8,7 @@ import pytest
 from records import altered, record
 
 from orthobench.contract.solver import Work
-from orthobench.harness.reducing.costs import WORKER_SECONDS, WORKERS
+from orthobench.harness.reducing.parts import WORKER_SECONDS, WORKERS
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.report.plots.collection import comparison_plots

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from records import altered
 
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.report.plots.collection import comparison_plots
 from orthobench.report.plots.tradeoffs import fronts, tradeoffs
 from orthobench.results.tuning import choose

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from records import altered
 
+from orthobench.harness.cell import Level
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.suite import Level
 from orthobench.report.plots.tuning import SCORE, tuning, tunings
 from orthobench.results.tuning import choose
 

@@ -11,7 +11,7 @@ from orthobench_problems.symmetric_tucker import HyperspectralAnomaly, hyperspec
 from orthobench_problems.symmetric_tucker.hyperspectral import pixel_order
 
 from orthobench.contract.exhibits import Curve, Image
-from orthobench.contract.solution import Solution
+from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.families.symmetric_tucker import ComponentSolution
 from orthobench.families.symmetric_tucker.sample_moments import gradient, partial_core

@@ -1,1 +1,0 @@
-"""What BASE and HEAD mean, and an interpreter for each."""

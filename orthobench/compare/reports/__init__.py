@@ -1,1 +1,0 @@
-"""Reports of a comparison: for a terminal, for a pull request, and for machines."""

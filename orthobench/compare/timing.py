@@ -1,0 +1,326 @@
+"""Timing of both sides by turns, A B B A ..., until each cell is decided.
+
+In a round, each cell that is not decided yet is timed in turns A B B A A B .... A shared machine is
+now slow and now fast, by a fifth and for milliseconds or minutes, so that only two turns next to
+each other can be compared: the median of the logarithms of their ratios is the round's one
+observation of the cell. Every round runs in fresh copies of the two sides' processes, with their
+memory in another order, and every few rounds in fresh processes: the place of code and data in
+memory makes the same code some percent faster or slower, and a test that does not draw it anew
+takes that for a change. (Curtsinger and Berger 2013, "Stabilizer: statistically sound
+performance evaluation"; Kalibera and Jones 2013, "Rigorous benchmarking in reasonable time".)
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import count
+from statistics import median
+
+from orthobench.compare.comparison import Side
+from orthobench.compare.process import SideError, SideProcess
+from orthobench.stats import sequential
+from orthobench.stats.run_pairs import Change, Finding
+
+ROUNDS_OF_A_PAIR = 2
+"""The fewest rounds for which a pair of processes is kept."""
+
+PART = 4
+"""Every fourth round is for all cells, the others for the fourth of them that looks slowest."""
+
+SECONDS = 0.002
+"""The shortest turn of a side, in seconds; a faster cell runs several times in a turn."""
+
+TURNS = 12
+"""Turns of each side in a round of a short cell."""
+
+LONG = 1.0
+"""Seconds of a cell in a round, beyond which it has fewer turns; two of each side at least."""
+
+Start = Callable[[Side], SideProcess]
+"""Starts a worker of a side, whose first reply says that it has planned the cells."""
+
+ROUNDS = 4
+"""The fewest rounds that decide anything about a cell."""
+
+PAIRS = 3
+"""Pairs of processes in which a cell has to be timed before it is called slower."""
+
+REACH = 0.1
+"""How far from the tested value an observation counts at most; beyond, it is a disturbance."""
+
+RATE = 0.01
+"""The expected part of false discoveries among the cells that are called slower."""
+
+ENOUGH = math.log(1 / 0.05)
+"""Evidence that a cell is not slower beyond the tolerance, at which its timing ends."""
+
+
+@dataclass
+class TimedCell:
+    """A cell that is timed.
+
+    Attributes
+    ----------
+    key : str
+        The worker's name for it.
+    steps : tuple of int
+        The steps of BASE's run and of HEAD's.
+    units : tuple of float
+        The units of work of these runs.
+    runs : int
+        Runs in a turn of a side; 0 until it is known.
+    turns : int
+        Turns of each side in a round; 0 until it is known.
+    logs : list of float
+        One for each round: the logarithm of HEAD's seconds for a unit of work over BASE's.
+    seconds : tuple of float
+        Seconds of a run of each side, in the latest round.
+    pairs : set of int
+        The pairs of processes that have timed it.
+    failed : str
+        Why it cannot be timed.
+    """
+
+    key: str
+    steps: tuple[int, int]
+    units: tuple[float, float]
+    runs: int = 0
+    turns: int = 0
+    logs: list[float] = field(default_factory=list)
+    seconds: tuple[float, float] = (math.nan, math.nan)
+    pairs: set[int] = field(default_factory=set)
+    failed: str = ""
+
+
+def measure(
+    sides: tuple[Side, Side],
+    cells: Sequence[TimedCell],
+    tolerance: float,
+    budget: float,
+    start: Start,
+    progress: Callable[[str], None],
+    now: Callable[[], float] = time.monotonic,
+) -> int:
+    """Time cells in rounds until all are decided or the budget is spent; return the rounds.
+
+    Parameters
+    ----------
+    sides : tuple of Side
+        BASE and HEAD.
+    cells : sequence of TimedCell
+        The observations are added to their ``logs``.
+    tolerance : float
+        The part of BASE's seconds by which HEAD's may be larger.
+    budget : float
+        Wall seconds.
+    start : callable
+        Starts a worker of a side.
+    progress : callable
+        Called with what is being done.
+    now : callable
+        Reads the clock of the budget, in seconds.
+    """
+    deadline = now() + budget
+    rounds = 0
+    for number in count():
+        if not (left := undecided(cells, tolerance)) or now() > deadline:
+            return rounds
+        with ExitStack() as stack:
+            begin = now()
+            pair = _started(sides, start, stack, swapped=number % 2 == 1)
+            alive = _warm_up(left, pair)
+            ready = now()
+            # a pair is used for at least as long as it took to start
+            for done in count():
+                if not alive or (done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin):
+                    break
+                if not (left := undecided(cells, tolerance)) or now() > deadline:
+                    return rounds
+                progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
+                alive = _round(
+                    _next_cells(left, rounds),
+                    pair,
+                    rounds % 2 == 1,
+                    number,
+                    lambda: now() > deadline,
+                )
+                rounds += 1
+    raise AssertionError("there is always another number")
+
+
+def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
+    """Return the cells of the next round: all, or those that look slow and have to be confirmed.
+
+    The choice may depend on earlier observations: the evidence stays valid.
+    """
+    if rounds % PART == 0 or min(len(cell.logs) for cell in cells) < ROUNDS:
+        return cells
+    by_evidence = sorted(cells, key=lambda cell: -evidence(cell.logs))
+    return by_evidence[: math.ceil(len(cells) / PART)]
+
+
+def _started(
+    sides: tuple[Side, Side], start: Start, stack: ExitStack, swapped: bool
+) -> tuple[SideProcess, SideProcess]:
+    """Start a process of each side; HEAD's first where `swapped`."""
+    first, second = (stack.enter_context(start(side)) for side in sides[:: -1 if swapped else 1])
+    pair = (second, first) if swapped else (first, second)
+    for process in pair:
+        process.reply()
+    return pair
+
+
+def _warm_up(cells: Sequence[TimedCell], pair: tuple[SideProcess, SideProcess]) -> bool:
+    """Compile and load in both processes what their copies will use.
+
+    Return False as soon as one of them has died.
+    """
+    for cell in cells:
+        for process, steps in zip(pair, cell.steps, strict=True):
+            process.request("time", key=cell.key, steps=steps, runs=1)
+        seconds = [_first(process, cell) for process in pair]
+        if not cell.runs and not cell.failed:
+            cell.runs = math.ceil(SECONDS / max(min(seconds), 1e-6))
+            cell.turns = min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
+        if not all(process.alive for process in pair):
+            return False
+    return True
+
+
+def _first(process: SideProcess, cell: TimedCell) -> float:
+    try:
+        return float(process.reply()["seconds"][0])
+    except SideError as error:
+        cell.failed = f"cannot be timed: {error}"
+        return math.nan
+
+
+def _round(
+    cells: Sequence[TimedCell],
+    pair: tuple[SideProcess, SideProcess],
+    swapped: bool,
+    number: int,
+    late: Callable[[], bool],
+) -> bool:
+    """Add an observation to each cell, in fresh copies of both processes.
+
+    Return whether the processes can serve another round.
+    """
+    for process in pair:
+        process.begin()
+    for cell in cells:
+        if late():
+            break
+        try:
+            _observe(cell, pair, swapped)
+        except SideError as error:
+            cell.failed = f"cannot be timed: {error}"
+            return False
+        cell.pairs.add(number)
+    for process in pair:
+        process.ask("end")
+    return True
+
+
+def _observe(cell: TimedCell, pair: tuple[SideProcess, SideProcess], swapped: bool) -> None:
+    """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
+    turns: tuple[list[float], list[float]] = ([], [])
+    for turn in range(cell.turns):
+        for side in (1, 0) if swapped ^ turn % 2 else (0, 1):
+            reply = pair[side].ask("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
+            turns[side].append(sum(reply["seconds"]) / cell.runs)
+    ratios = [math.log(head / base) for base, head in zip(*turns, strict=True)]
+    cell.seconds = (median(turns[0]), median(turns[1]))
+    cell.logs.append(median(ratios) - _log_units(cell))
+
+
+def _log_units(cell: TimedCell) -> float:
+    base, head = cell.units
+    return math.log(head / base)
+
+
+def findings(cells: Sequence[TimedCell], tolerance: float) -> dict[str, Finding]:
+    """Return the answer for each cell, by key.
+
+    Parameters
+    ----------
+    cells : sequence of TimedCell
+    tolerance : float
+        The part of BASE's seconds by which HEAD's may be larger.
+    """
+    slower = _slower(cells, tolerance)
+    faster = _faster(cells, tolerance)
+    return {
+        cell.key: _finding(cell, tolerance, worse, better)
+        for cell, worse, better in zip(cells, slower, faster, strict=True)
+    }
+
+
+def undecided(cells: Sequence[TimedCell], tolerance: float) -> list[TimedCell]:
+    """Return the cells that more rounds could decide."""
+    return [
+        cell
+        for cell, found in zip(cells, _slower(cells, tolerance), strict=True)
+        if not (found or cell.failed or _not_slower(cell, tolerance))
+    ]
+
+
+def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
+    """Return the logarithm of the evidence that the mean of observations is above a limit."""
+    return sequential.log_evidence(logs, limit, REACH)
+
+
+def _slower(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
+    """Return which cells are certainly slower, and measured to be so beyond the tolerance.
+
+    It must be certain that a cell is slower at all. That it is so by more than the tolerance need
+    only be measured: to be certain of that too would leave a change of twice the tolerance
+    undecided on most machines. An e-value that is ignored while the ratio is tolerated is still an
+    e-value.
+    """
+    limit = math.log1p(tolerance)
+    return sequential.discoveries(
+        [_evidence_beyond(cell.logs, limit) if len(cell.pairs) >= PAIRS else -math.inf
+         for cell in cells],
+        RATE,
+    )  # fmt: skip
+
+
+def _faster(cells: Sequence[TimedCell], tolerance: float) -> list[bool]:
+    limit = math.log1p(tolerance)
+    beyond = [_evidence_beyond([-x for x in cell.logs], limit) for cell in cells]
+    return sequential.discoveries(beyond, RATE)
+
+
+def _evidence_beyond(logs: Sequence[float], limit: float) -> float:
+    """Return the evidence that the mean is above zero, where the median is above the limit."""
+    return evidence(logs) if logs and median(logs) > limit else -math.inf
+
+
+def _not_slower(cell: TimedCell, tolerance: float) -> bool:
+    """Return whether the cell is certainly not slower beyond the tolerance."""
+    limit = math.log1p(tolerance)
+    enough = evidence([-x for x in cell.logs], -limit) >= ENOUGH
+    return enough and len(cell.logs) >= ROUNDS
+
+
+def _finding(cell: TimedCell, tolerance: float, worse: bool, better: bool) -> Finding:
+    if cell.failed:
+        return Finding(Change.NONE, explanation=cell.failed)
+    if not cell.logs:
+        return Finding(Change.UNDECIDED, explanation="the budget was spent before it was timed")
+    low, high = (math.exp(bound) for bound in sequential.bounds(cell.logs, reach=REACH))
+    ratio = math.exp(median(cell.logs))
+    if worse:
+        change = Change.WORSE
+    elif better:
+        change = Change.BETTER
+    else:
+        change = Change.SAME if _not_slower(cell, tolerance) else Change.UNDECIDED
+    old, new = (1e3 * seconds for seconds in cell.seconds)
+    explanation = f"{old:.3g} -> {new:.3g} ms a run, {len(cell.logs)} rounds"
+    return Finding(change, ratio, low, high, explanation)

@@ -1,1 +1,0 @@
-"""Which side is slower: both are timed side by side, and a sequential test decides."""

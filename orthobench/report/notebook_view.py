@@ -1,0 +1,178 @@
+"""Results as Python callers and notebooks see them: what to use, tables, plots, and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orthobench.decide.answer import Answer
+from orthobench.decide.comparisons import answer_of, compare
+from orthobench.decide.rule import TOLERANCE, Comparison, Verdict
+from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
+from orthobench.report import notebook
+from orthobench.report.formatting import assignments, clean, plural
+from orthobench.report.ranking import rounded, rounding_level
+from orthobench.report.terminal import table
+from orthobench.results import results as stored
+from orthobench.results.private import private
+from orthobench.results.tuning import SolverResult
+from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.values import final_spread, metric_of
+from orthobench.tools.collections import grouped
+from orthobench.tools.files import below
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from orthobench.contract.panel import Panel
+
+MOST_ROWS = 60
+"""The most rows of all tables together; a notebook is to stay small, and the page has all."""
+
+
+class Results(stored.Results):
+    """What a run of a suite gave, and what it says: `answer`, `table` and `plot`."""
+
+    def answer(self, cost: str = "seconds", tolerance: float = TOLERANCE) -> Answer:
+        """Return which solver to use: as good as the best, at the least cost.
+
+        Parameters
+        ----------
+        cost : str
+            What is to be least: one of `orthobench.stats.costs.ALL_COSTS`.
+        tolerance : float
+            The part of the gap from the start to the best value by which a solver that is as good
+            may end above the best.
+
+        Returns
+        -------
+        Answer
+            With ``use``, a name that can be typed, or None; ``parameters``, ``sentence``,
+            ``as_good_on``, ``problems``, ``factor``, ``alternatives``.
+
+        Raises
+        ------
+        UsageError
+            On an unknown cost.
+        """
+        return answer_of(self, cost, tolerance)
+
+    def table(self, cost: str = "seconds", tolerance: float = TOLERANCE) -> list[dict[str, Any]]:
+        """Return a row for each problem and solver, as plain values; see `answer`."""
+        return table.rows(self.entries, compare(self.entries, cost, tolerance))
+
+    def plot(self, ax: Axes, kind: str = "pareto", of: str | None = None, **options: str) -> Panel:
+        """Draw one of the plots of `orthobench.plots` into an axis, and return its numbers."""
+        draw: notebook.Draw = getattr(notebook, kind)
+        return draw(ax, self, of, **options)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what to use, and a table for each problem."""
+        found = self.answer()
+        counts = f"<p>{', '.join([f'<b>{_text(self.suite)}</b>', *_counts(self)])}</p>"
+        told = f"<p><b>{_text(found.sentence)}</b><br>{_text(found.evidence)}</p>"
+        parts, rows = [counts, told], 0
+        for own in grouped(self.entries, lambda r: r.problem).values():
+            rows += len(own)
+            if rows <= MOST_ROWS:
+                known = next(c for c in found.comparisons if c.problem == own[0].problem)
+                parts.append(_table(own, known))
+        legend = table.legend(found.comparisons).replace("\n", "; ")
+        more = len(found.comparisons) + 2 - len(parts)
+        parts += [f"<p>{_text(legend)}</p>"] * bool(legend)
+        if more:
+            parts.append(f"<p>{plural(more, 'more problem')}: ob.report(results) has all</p>")
+        return "".join(parts)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The page about some results, which a notebook shows in a frame of its own.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    """
+
+    path: Path
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page: its scripts run, and reach nothing of the notebook."""
+        page = escape(self.path.read_text(encoding="utf-8"))
+        allowed = "allow-scripts allow-downloads"
+        style = "width:100%;height:50em;border:1px solid #d8dee4;background:#fff"
+        return f'<iframe sandbox="{allowed}" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def report(
+    results: stored.Results, folder: Path | str | None = None, *, anonymous: bool = False
+) -> Report:
+    """Write the interactive page about results, which a notebook shows where this is returned.
+
+    Parameters
+    ----------
+    results : Results
+    folder : path, optional
+        ``report`` beside the store, where none is named.
+    anonymous : bool
+        Whether to leave out folders of files, and the machine that ran it.
+
+    Returns
+    -------
+    Report
+        Its ``path`` is the file, which needs no other and no network.
+
+    Raises
+    ------
+    UsageError
+        Where packages are missing (``pip install orthobench[report]``), or the file cannot be
+        written.
+    """
+    from orthobench.report.page import write_page
+
+    place = Path(folder) if folder is not None else below(results.path.parent, "report")
+    return Report(write_page(private(results, anonymous), place))
+
+
+def _counts(results: Results) -> Iterator[str]:
+    """Yield how many runs there are, failed, and are to come."""
+    yield plural(len(results.records) - len(results.refused), "run")
+    for name, records in (("failed", results.failures), ("not run yet", results.missing)):
+        if records:
+            yield f"{len(records):,} {name}"
+
+
+def _table(results: Sequence[SolverResult], comparison: Comparison) -> str:
+    cost = ALL_COSTS[comparison.cost]
+    metric = comparison.metric.replace("_", " ")
+    to = f"{cost.title} to {100 * comparison.tolerance:g} %"
+    head = "".join(
+        f"<th>{_text(t)}</th>" for t in ("", "solver", "", f"final {metric}", to, "factor")
+    )
+    known, rounding = {r.solver: r for r in results}, rounding_level(results)
+    lines = []
+    for d in comparison.decisions:
+        if d.verdict is Verdict.ABSENT:
+            continue
+        r, name = known[d.solver], mark(comparison, d.solver)
+        median = final_spread(r.finished, metric_of(comparison.metric), len(r.finished))[0]
+        cells = (
+            MARKS[name][0] if name else "",
+            f"{r.solver} {assignments(r.best_parameters)}",
+            verdict_text(d),
+            rounded(median, rounding),
+            cost.text(d.cost, False) if d.cost < float("inf") else "",
+            factor_text(d.factor) if d.as_good else "",
+        )
+        lines.append("".join(f"<td>{_text(cell)}</td>" for cell in cells))
+    rows = "".join(f"<tr>{line}</tr>" for line in lines)
+    caption = f"<caption>{_text(comparison.problem)}</caption>"
+    return f"<table>{caption}<tr>{head}</tr>{rows}</table>"
+
+
+def _text(text: str) -> str:
+    return escape(clean(text))

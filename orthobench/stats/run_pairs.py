@@ -1,0 +1,308 @@
+"""These runs against those: one engine behind ``compare``, ``verify`` and their reports.
+
+Runs are paired by problem, solver, tuned parameters and seed. Equal code, cell and seed give equal
+bits on a processor, so that any difference comes from the code; a `ToleranceRule` says what does
+not count as one. All tolerances of values are here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from orthobench.errors import UsageError
+from orthobench.harness.stopping import RunStatus
+from orthobench.results.runs import Run
+from orthobench.tools.arrays import Array
+from orthobench.tools.places import place_of
+
+Key: TypeAlias = "tuple[str, str, int]"
+"""Problem, solver with its tuned values, and seed."""
+
+COUNTS = ("steps", "samples", "flops")
+
+LEFT = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
+"""Targets, as the part that is left of the way from the first run's start to its best value."""
+
+
+@dataclass(frozen=True)
+class ToleranceRule:
+    """By how much two values may differ and count as the same.
+
+    Attributes
+    ----------
+    rtol : float
+        A part of the larger value.
+    atol_of_start : float
+        And a part of the value at the start.
+    atol : float
+        And this, in any case.
+    """
+
+    rtol: float = 0.0
+    atol_of_start: float = 0.0
+    atol: float = 0.0
+
+    def same(self, a: float | None, b: float | None, start: float = 0.0) -> bool:
+        """Return whether two values count as the same; None is no value."""
+        if a is None or b is None:
+            return a is b
+        if a == b or (math.isnan(a) and math.isnan(b)):
+            return True
+        if not (math.isfinite(a) and math.isfinite(b)):
+            return False
+        scale = abs(start) if math.isfinite(start) else 0.0
+        room = self.rtol * max(abs(a), abs(b)) + self.atol_of_start * scale + self.atol
+        return abs(a - b) <= room
+
+
+EXACT = ToleranceRule()
+"""Two runs of the same code on a processor: equal seeds give equal bits."""
+
+REORDERED = ToleranceRule(1e-9, 1e-12)
+"""Two versions of the code: the same arithmetic in another order is no change."""
+
+PLATFORMS: Mapping[str, ToleranceRule] = {
+    "float64": ToleranceRule(1e-6, 1e-9, 1e-12),
+    "float32": ToleranceRule(1e-2, 1e-4, 1e-5),
+}
+"""Two platforms, by precision; what is zero up to rounding differs most."""
+
+OF_START = 1e-3
+"""The tolerance of a device times this is that of a value as a part of the one at the start."""
+
+
+class Change(Enum):
+    """The outcome of a comparison."""
+
+    WORSE = "worse"
+    """A regression beyond the tolerance."""
+    BETTER = "better"
+    """An improvement beyond the tolerance."""
+    SAME = "same"
+    """No change beyond the tolerance."""
+    UNDECIDED = "undecided"
+    """The budget was spent before the test could tell."""
+    NONE = "not compared"
+    """There is nothing to compare, for the reason in the explanation."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a comparison of two runs found.
+
+    Attributes
+    ----------
+    change : Change
+    ratio : float
+        Second / first, above 1 where the second is worse; NaN where there is none.
+    low, high : float
+        For time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
+        ratio itself.
+    explanation : str
+        The two values that were compared, or why none were: ``"suboptimality 0.012 -> 0.014"``.
+    """
+
+    change: Change
+    ratio: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    explanation: str = ""
+
+
+def key_of(run: Run) -> Key:
+    """Return what pairs a run with another."""
+    tuned = "".join(f" {name}={value}" for name, value in run.solver.tuned.items())
+    return (run.problem.label, run.solver.label + tuned, run.seed)
+
+
+def pairs(
+    first: Mapping[Key, Run], second: Mapping[Key, Run]
+) -> dict[Key, tuple[Run | None, Run | None]]:
+    """Return both runs of each key, None where a side has none; those of the first come first."""
+    return {key: (first.get(key), second.get(key)) for key in {**first, **second}}
+
+
+def device_rule(run: Run) -> ToleranceRule:
+    """Return by how much two runs of the same code may differ where a run was computed."""
+    try:
+        tolerance = place_of(str(run.solver.parameters.get("on", "numpy"))).tolerance
+    except UsageError:  # of a newer version
+        return EXACT
+    return ToleranceRule(tolerance, OF_START * tolerance)
+
+
+def repeats(one: Run, other: Run) -> bool:
+    """Return whether two runs of the same code are the same: their bits, or within their rule."""
+    rule = device_rule(one)
+    a, b = values(one), values(other)
+    start = float(a[0]) if len(a) else 0.0
+    return (
+        np.array_equal(work_table(one), work_table(other))
+        and failure(one) == failure(other)
+        and all(rule.same(x, y, start) for x, y in zip(a, b, strict=True))
+    )
+
+
+def failure(run: Run) -> str:
+    """Return how and why a run failed; empty where it did not."""
+    return f"{run.stop.status.value}: {run.stop.reason}" if run.failed else ""
+
+
+def values(run: Run) -> Array:
+    """Return the primary metric at the checkpoints."""
+    return np.array([mark.metrics[run.problem.primary] for mark in run.trace], dtype=np.float64)
+
+
+def work_table(run: Run) -> Array:
+    """Return a row of steps, samples and flops for each checkpoint."""
+    rows = [[getattr(mark.work, name) for name in COUNTS] for mark in run.trace]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(COUNTS))
+
+
+def compare_results(base: Run, head: Run, tolerance: float) -> Finding:
+    """Compare the last values of the primary metric.
+
+    Parameters
+    ----------
+    base, head : Run
+    tolerance : float
+        The part of BASE's value by which HEAD's may be larger.
+    """
+    if unlike := _unlike(base, head):
+        return unlike
+    rule = _rule(base, head)
+    old, new = float(values(base)[-1]), float(values(head)[-1])
+    floor = rule.atol_of_start * abs(base.start)
+    room = rule.rtol * abs(old) + floor
+    ratio = (new + floor) / (old + floor) if old + floor > 0 else np.nan
+    change = _change(new - old, tolerance * abs(old), room)
+    compared = f"{base.problem.primary.replace('_', ' ')} {old:.6g} -> {new:.6g}"
+    return Finding(change, ratio, ratio, ratio, compared)
+
+
+def compare_work(base: Run, head: Run, tolerance: float) -> Finding:
+    """Compare the steps, samples and flops to each target, and report the largest increase.
+
+    Targets are the values that leave a part `LEFT` of BASE's way, and the end of the run where
+    both runs ended by themselves. A target that HEAD never reaches takes infinite work.
+
+    Parameters
+    ----------
+    base, head : Run
+    tolerance : float
+        The part of BASE's work by which HEAD's may be larger.
+    """
+    if base.failed or head.failed:
+        return Finding(Change.NONE, explanation="a run failed")
+    if unlike := _unlike(base, head):
+        return unlike
+    if is_reproducible(base, head):
+        rule = ToleranceRule(REORDERED.rtol)
+        return _work(base, head, (rule, rule), tolerance)
+    # where equal runs differ, HEAD is worse if it is so with all luck, better if so without any
+    rule = _rule(base, head)
+    lucky = _work(base, head, (EXACT, rule), tolerance)
+    if lucky.change is not Change.BETTER:
+        return lucky
+    unlucky = _work(base, head, (rule, EXACT), tolerance)
+    return unlucky if unlucky.change is Change.BETTER else replace(unlucky, change=Change.SAME)
+
+
+def is_reproducible(base: Run, head: Run) -> bool:
+    """Return whether equal runs give equal bits: not on a GPU."""
+    return device_rule(base) == device_rule(head) == EXACT
+
+
+def differences(
+    old: Mapping[str, float], new: Mapping[str, float], start: Mapping[str, float],
+    rule: ToleranceRule, ignored: Iterable[str] = (),
+) -> Iterator[tuple[str, Any, Any]]:  # fmt: skip
+    """Yield the metrics of two checkpoints that are not the same, with both values."""
+    for name in dict.fromkeys([*old, *new]):
+        a, b = old.get(name), new.get(name)
+        if name not in ignored and not rule.same(a, b, start.get(name, 0.0)):
+            yield name, a, b
+
+
+def _rule(base: Run, head: Run) -> ToleranceRule:
+    """Return what counts as the same value: more on a GPU."""
+    return max(REORDERED, device_rule(base), device_rule(head), key=lambda rule: rule.rtol)
+
+
+def _unlike(base: Run, head: Run) -> Finding | None:
+    """Return the finding about runs that cannot be compared, None for those that can."""
+    if head.failed and base.failed:
+        return Finding(Change.NONE, explanation=f"both fail; HEAD {failure(head)}")
+    if head.failed:
+        return Finding(Change.WORSE, explanation=f"HEAD fails: {failure(head)}")
+    if base.failed:
+        return Finding(Change.BETTER, explanation=f"BASE fails: {failure(base)}")
+    if base.problem.primary != head.problem.primary:
+        metrics = f"BASE is judged by {base.problem.primary}, HEAD by {head.problem.primary}"
+        return Finding(Change.NONE, explanation=metrics)
+    if dict(base.budget) != dict(head.budget):
+        budgets = f"the budgets are unequal: {_limits(base)} and {_limits(head)}"
+        return Finding(Change.NONE, explanation=budgets)
+    return None
+
+
+def _limits(run: Run) -> str:
+    return ", ".join(f"{limit:g} {name}" for name, limit in run.budget.items()) or "none"
+
+
+def _change(excess: float, tolerated: float, room: float) -> Change:
+    if excess > tolerated + room:
+        return Change.WORSE
+    return Change.BETTER if excess < -(tolerated + room) else Change.SAME
+
+
+def _work(
+    base: Run, head: Run, rules: tuple[ToleranceRule, ToleranceRule], tolerance: float
+) -> Finding:
+    """Compare the work to each target, which either side may miss by its rule."""
+    old_values, old_work, new_work = values(base), work_table(base), work_table(head)
+    start, best = float(old_values[0]), float(old_values.min())
+    spent: list[tuple[str, Array, Array]] = []
+    sides = ((base, rules[0]), (head, rules[1]))
+    if start - best > REORDERED.atol_of_start * abs(start):
+        for left in LEFT:
+            target = best + left * (start - best)
+            old, new = (_reached(run, target, rule) for run, rule in sides)
+            spent.append((f"{left:g} of the way left", old, new))
+    if is_reproducible(base, head) and all(map(_ended_by_itself, (base, head))):
+        spent.append(("to the end of the run", old_work[-1], new_work[-1]))
+    if not spent:
+        return Finding(Change.NONE, explanation="BASE reaches nothing better than its start")
+    ratios = [max(_ratios(old, new)) for _, old, new in spent]
+    worst = int(np.argmax(ratios))
+    worst = worst if ratios[worst] > 1.0 else int(np.argmin(ratios))
+    ratio, (name, old, new) = ratios[worst], spent[worst]
+    if np.isinf(new).all():
+        compared = f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"
+    else:
+        at = int(np.argmax(np.abs(_ratios(old, new) - 1)))
+        compared = f"{name}: {old[at]:,.0f} -> {new[at]:,.0f} {COUNTS[at]}"
+    change = _change(ratio - 1.0, tolerance, REORDERED.rtol)
+    return Finding(change, ratio, ratio, ratio, compared)
+
+
+def _ended_by_itself(run: Run) -> bool:
+    return run.stop.status in (RunStatus.DONE, RunStatus.TARGET)
+
+
+def _reached(run: Run, target: float, rule: ToleranceRule) -> Array:
+    """Return the work at the first checkpoint that meets the target; infinite where none does."""
+    room = rule.rtol * abs(target) + rule.atol_of_start * abs(run.start)
+    there = np.flatnonzero(values(run) <= target + room)
+    return work_table(run)[there[0]] if len(there) else np.full(len(COUNTS), np.inf)
+
+
+def _ratios(old: Array, new: Array) -> Array:
+    """Return HEAD / BASE of each count; 1 where neither counts any."""
+    return np.where(old > 0, new / np.where(old > 0, old, 1), np.where(new > 0, np.inf, 1.0))

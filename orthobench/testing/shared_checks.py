@@ -1,0 +1,211 @@
+"""Checks that solvers and problems share: parameters, side effects, and that calls return."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import math
+import os
+import pickle
+import random
+import signal
+import sys
+import tempfile
+import threading
+import typing
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from orthobench.contract.parameters import Parameter, parameters_of
+from orthobench.errors import UsageError
+from orthobench.testing.check import NotConforming
+
+LARGEST_PICKLE = 100_000
+"""The most bytes that the pickle of a solver or a problem may take: parameters, no data."""
+
+
+class Unfit:
+    """A value that no parameter allows."""
+
+    def __repr__(self) -> str:
+        return "<no value at all>"
+
+
+def check_parameters(item: Any) -> None:
+    """Raise where a parameter has no help, or a wrong value is allowed or not refused by name."""
+    for p in parameters_of(type(item)):
+        if not p.help:
+            remedy = f"Declare it: {p.field}: {p.type_name} = parameter(..., help='...')"
+            raise NotConforming(f"the parameter {p.name!r} has no help", remedy)
+        for value in unfit(p):
+            _check_refused(item, p, value)
+
+
+def check_recipe(item: Any) -> None:
+    """Raise where an item does not compare and hash by its parameters, or pickles badly."""
+    same = dataclasses.replace(item)
+    if item != same or hash(item) != hash(same):
+        remedy = "Make it @dataclass(frozen=True), with parameters that compare and hash by value"
+        raise NotConforming("two of it with equal parameters are not equal", remedy)
+    try:
+        pickled = pickle.dumps(item)
+        again = pickle.loads(pickled)  # noqa: S301 - pickled in the line above
+    except Exception as error:
+        remedy = "Define its class at the top of a module, and keep no functions or files in it"
+        raise NotConforming(f"it cannot be pickled: {error!r}", remedy) from error
+    if again != item:
+        raise NotConforming("its pickle is not equal to it", "Keep its parameters in fields only")
+    if len(pickled) > LARGEST_PICKLE:
+        remedy = "Keep no data in it: read them in `build`"
+        raise NotConforming(f"its pickle takes {len(pickled)} bytes", remedy)
+
+
+def unfit(p: Parameter) -> Iterator[Any]:
+    """Yield values that a parameter must refuse by its declaration."""
+    yield Unfit()
+    if p.choices:
+        yield "".join(p.choices) + "?"
+        return
+    types = typing.get_args(p.type) or (p.type,)
+    whole = int in types and float not in types
+    if float in types:
+        yield math.nan
+    if p.low > -math.inf:
+        yield int(p.low) - 1 if whole else math.nextafter(p.low, -math.inf)
+    if p.high < math.inf:
+        yield int(p.high) + 1 if whole else math.nextafter(p.high, math.inf)
+    for bound in (p.above, p.below):
+        if math.isfinite(bound):
+            yield int(bound) if whole else bound
+
+
+def _check_refused(item: Any, p: Parameter, value: Any) -> None:
+    remedy = (
+        "Declare parameters with orthobench.contract.parameter, and call super().__post_init__() "
+        "where the class has a __post_init__ of its own"
+    )
+    try:
+        dataclasses.replace(item, **{p.field: value})
+    except UsageError as error:
+        if p.name not in str(error):
+            observed = f"{p.name}={value!r} is refused by an error that does not name it: {error}"
+            raise NotConforming(
+                observed, f"Raise a ParameterError that names {p.name!r}"
+            ) from error
+    except Exception as error:
+        observed = f"{p.name}={value!r} raises {error!r}, not a UsageError"
+        raise NotConforming(observed, remedy) from error
+    else:
+        raise NotConforming(f"{p.name}={value!r} is allowed", remedy)
+
+
+DESCRIPTORS = (1, 2)
+"""Standard output and standard error."""
+
+UNUSUAL_SEED = 1_618_033_988
+"""A seed that no code sets by itself, so that seeding a global generator changes its state."""
+
+
+def check_silent(call: Callable[[], object]) -> None:
+    """Raise where a call prints, from Python or from compiled code, or warns."""
+    with warnings.catch_warnings(record=True) as caught, captured() as written:
+        warnings.simplefilter("always")
+        call()
+    text = "".join(written).strip()
+    if text:
+        remedy = "Print nothing: keep in the state what matters, and let the harness show it"
+        raise NotConforming(f"it prints {_short(text)}", remedy)
+    if caught:
+        warning = f"{caught[0].category.__name__}: {caught[0].message}"
+        remedy = "Avoid the cause, or wrap it in np.errstate where it is intended"
+        raise NotConforming(f"it warns: {_short(warning)}", remedy)
+
+
+def check_global_random(call: Callable[[], object]) -> None:
+    """Raise where a call draws from a global random generator, or seeds one."""
+    kept = np.random.get_state(), random.getstate()  # noqa: NPY002 - it is what is checked
+    np.random.seed(UNUSUAL_SEED)  # noqa: NPY002
+    random.seed(UNUSUAL_SEED)
+    before = _global_states()
+    try:
+        call()
+        after = _global_states()
+    finally:
+        np.random.set_state(kept[0])  # noqa: NPY002
+        random.setstate(kept[1])
+    for name, state in after.items():
+        if state != before[name]:
+            remedy = "Draw from the generator that it is given, and seed nothing"
+            raise NotConforming(f"it changes the global random state of {name}", remedy)
+
+
+def _global_states() -> dict[str, object]:
+    kind, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what is checked
+    words = np.asarray(keys).tobytes()
+    return {"numpy.random": (kind, words, *rest), "random": random.getstate()}
+
+
+@contextmanager
+def captured() -> Iterator[list[str]]:
+    """Let nothing be printed, by Python or compiled code; give a list that gets it at the end."""
+    written: list[str] = []
+    buffer = io.StringIO()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file:
+        originals = [os.dup(descriptor) for descriptor in DESCRIPTORS]
+        try:
+            for descriptor in DESCRIPTORS:
+                os.dup2(file.fileno(), descriptor)
+            with redirect_stdout(buffer), redirect_stderr(buffer):
+                yield written
+        finally:
+            for descriptor, original in zip(DESCRIPTORS, originals, strict=True):
+                os.dup2(original, descriptor)
+                os.close(original)
+            file.seek(0)
+            written += [buffer.getvalue(), file.read().decode(errors="replace")]
+
+
+def _short(text: str) -> str:
+    first = text.splitlines()[0]
+    return repr(first if len(first) <= 80 else f"{first[:77]}...")
+
+
+@contextmanager
+def time_limit(seconds: float, remedy: str) -> Iterator[None]:
+    """Raise `NotConforming` once the body has taken more processor time than allowed.
+
+    It works in the main thread, on systems that have interval timers; elsewhere there is no limit.
+    Compiled code is interrupted only when it returns.
+
+    Parameters
+    ----------
+    seconds : float
+        Of processor time, so that the limit does not depend on how busy the machine is.
+    remedy : str
+        What the error says to do.
+    """
+    timers = hasattr(signal, "setitimer")
+    if not timers or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        raise NotConforming(
+            f"it has not come to an end after {seconds:g} seconds of processor time", remedy
+        )
+
+    before = signal.signal(signal.SIGPROF, interrupt)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)

@@ -1,0 +1,308 @@
+"""Reports of a comparison: nothing is lost and nothing is garbled, whatever names contain."""
+
+import html
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+from math import inf, nan
+from xml.etree import ElementTree as ET
+
+import click
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orthobench.compare import wording
+from orthobench.compare.comparison import (
+    Compared,
+    Comparison,
+    Question,
+    Side,
+    Tolerance,
+)
+from orthobench.compare.facts import facts
+from orthobench.compare.junit import junit
+from orthobench.compare.markdown import LIMIT, markdown
+from orthobench.compare.terminal import LISTED, lines
+from orthobench.stats.run_pairs import Change, Finding
+
+RESULT, WORK, TIME = Question
+WORSE, BETTER, SAME, UNDECIDED, NONE = Change
+EXACT = Finding(SAME, 1.0, 1.0, 1.0, "gap 1 -> 1")
+FAILED = Finding(NONE, explanation="a run failed")
+
+
+def timed(change, ratio, spread=0.01):
+    return Finding(change, ratio, ratio - spread, ratio + spread, "12 ms -> 13 ms")
+
+
+def cell(solver, time, result=EXACT, work=EXACT, problem="digits k=4"):
+    return Compared(problem, solver, 0, {RESULT: result, WORK: work, TIME: time})
+
+
+def comparison(*cells, **changes):
+    base = Side("main", "revision", "642aba48443c1446da5d893580ba678f9015a3bf")
+    head = Side(".", "folder", "/home/me/toy")
+    whole = Comparison(base, head, "regression", Tolerance(), cells, 30, 118.2, {"cpu": "Xeon"})
+    return replace(whole, **changes)
+
+
+MIXED = comparison(
+    cell("slower", timed(WORSE, 1.052)),
+    cell("slowest", timed(WORSE, 1.5)),
+    cell("faster", timed(BETTER, 0.8)),
+    cell("unsure", timed(UNDECIDED, 1.01)),
+    cell("steady", timed(SAME, 1.0)),
+    cell("fails", FAILED, Finding(WORSE, explanation="HEAD fails: ZeroDivisionError"), FAILED),
+    cell("worse", timed(SAME, 1.0), Finding(WORSE, 1.17, 1.17, 1.17, "gap 0.12 -> 0.14"),
+         Finding(WORSE, inf, inf, inf, "HEAD never gets there")),
+    notes=("fails took no part",),
+)  # fmt: skip
+CALM = comparison(cell("steady", timed(SAME, 1.0)))
+
+
+def text_of(whole, **options):
+    return "\n".join(click.unstyle(line) for line in lines(whole, **options))
+
+
+def test_the_verdict_counts_regressions_and_what_is_open():
+    assert wording.verdict(MIXED) == (
+        "5 regressions: 2 of result, 1 of work, 2 of time (1 undecided, 2 not compared)"
+    )
+    assert wording.verdict(CALM) == "no regression"
+    one = comparison(cell("s", timed(WORSE, 2.0)))
+    assert wording.verdict(one) == "1 regression: 1 of time"
+    nothing = Finding(NONE, explanation="no")
+    assert wording.verdict(comparison(cell("s", nothing, nothing, nothing))) == wording.NOTHING
+    assert wording.verdict(comparison()) == wording.NOTHING
+    # as where BASE is too old for the suite, or its environment lacks something
+    base_fails = Finding(BETTER, explanation="BASE fails: error: TypeError")
+    assert wording.verdict(comparison(cell("s", nothing, base_fails, nothing))) == wording.NOTHING
+    head_fails = Finding(WORSE, explanation="HEAD fails: error: TypeError")
+    assert wording.verdict(comparison(cell("s", nothing, head_fails, nothing))).startswith("1 reg")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (1.052, "+5.2 %"), (0.9, "-10.0 %"), (1.0, "+0.0 %"), (1.00003, "+0.003 %"),
+        (12.3, "x 12.3"), (0.0, "-100.0 %"), (inf, "inf"), (nan, ""),
+    ],
+)  # fmt: skip
+def test_ratios_are_told_as_changes(value, said):
+    assert wording.percent(value) == said
+    assert wording.ratio(Finding(SAME, value, value, value)) == said
+
+
+def test_bounds_are_told_where_there_are_any():
+    assert wording.ratio(Finding(WORSE, 1.052, 1.039, 1.066)) == "+5.2 % [+3.9, +6.6]"
+    assert wording.ratio(Finding(WORSE, 1.052)) == "+5.2 %"
+
+
+def test_worst_come_first_and_a_failure_before_all():
+    def names(asked, change):
+        return [cell.solver for cell, _ in wording.cells_with(MIXED, asked, change)]
+
+    assert names(TIME, WORSE) == ["slowest", "slower"]
+    assert names(RESULT, WORSE) == ["fails", "worse"]
+    both = comparison(cell("a", timed(BETTER, 0.9)), cell("b", timed(BETTER, 0.5)))
+    assert [c.solver for c, _ in wording.cells_with(both, TIME, BETTER)] == ["b", "a"]
+
+
+def test_the_terminal_shows_what_changed_and_counts_the_rest():
+    text = text_of(MIXED)
+    assert text.splitlines()[0] == wording.verdict(MIXED)
+    assert "main (642aba48443c) -> . (/home/me/toy), suite regression" in text
+    assert "steady" not in text
+    assert "7 cells: 2 worse, 1 better, 2 same, 1 undecided, 1 not compared" in text
+    assert re.search(r"worse +\+50\.0 % \[\+49\.0, \+51\.0\] +slowest on digits k=4, seed 0", text)
+    assert "not compared, a run failed: fails on digits k=4, seed 0" in text
+    assert "note: fails took no part" in text
+    ending = "30 rounds in 1 min 58 s on Xeon; tolerated: result 0 %, work 0 %, time 3 %"
+    assert " ".join(text.split()).endswith(ending)
+    assert "steady" in text_of(MIXED, every=True)
+    for asked in ("result", "work", "time"):
+        assert re.search(f"^{asked}  .*\\?\n  1 cell, same$", text_of(CALM), re.MULTILINE)
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_lines_fit_the_terminal(width):
+    long = cell("s " + "parameter=1 " * 20, timed(WORSE, 1.2), problem="p " * 60)
+    for line in text_of(comparison(long, *MIXED.compared), width=width).splitlines()[1:]:
+        assert len(line) <= max(width, 70)
+
+
+def test_long_lists_are_cut_and_said_to_be():
+    many = comparison(*(cell(f"s{i}", timed(WORSE, 2 + i)) for i in range(LISTED[WORSE] + 5)))
+    text = text_of(many)
+    assert "and 5 more worse: --all lists them" in text
+    assert f"s{LISTED[WORSE] + 4} on" in text
+    assert "s0 on" not in text
+    assert all(f"s{i} on" in text_of(many, every=True) for i in range(LISTED[WORSE] + 5))
+
+
+def test_a_comparison_of_a_thing_with_itself_says_so():
+    same = replace(CALM, head=CALM.base)
+    for text in (text_of(same), markdown(same), junit(same), json.dumps(facts(same))):
+        assert "BASE and HEAD are the same" in text
+    assert "are the same" not in text_of(CALM)
+
+
+def test_facts_are_strict_json_with_null_for_what_is_not_finite():
+    found = json.loads(json.dumps(facts(MIXED), allow_nan=False))
+    assert found["schema"] == 1
+    assert list(found) == [
+        "schema", "verdict", "regressions", "base", "head", "suite", "tolerance", "counts",
+        "cells", "rounds", "seconds", "machine", "notes",
+    ]  # fmt: skip
+    assert found["counts"]["time"] == {
+        "worse": 2, "better": 1, "same": 2, "undecided": 1, "not compared": 1,
+    }  # fmt: skip
+    assert found["base"]["detail"] == MIXED.base.detail
+    answers = {c["solver"]: c["answers"] for c in found["cells"]}
+    assert answers["slower"]["time"] == {
+        "change": "worse", "ratio": 1.052, "low": pytest.approx(1.042),
+        "high": pytest.approx(1.062), "said": "12 ms -> 13 ms",
+    }  # fmt: skip
+    assert answers["worse"]["work"]["ratio"] is None
+    assert math.isfinite(found["seconds"])
+
+
+ALLOWED = {
+    "testsuites": {"name", "time", "tests", "failures", "errors", "skipped", "disabled"},
+    "testsuite": {
+        "name", "tests", "failures", "errors", "time", "skipped", "disabled", "timestamp",
+        "hostname", "id", "package",
+    },
+    "properties": set(),
+    "property": {"name", "value"},
+    "testcase": {"name", "classname", "time", "assertions", "status"},
+    "failure": {"type", "message"},
+    "skipped": {"type", "message"},
+}  # fmt: skip
+"""Elements and attributes of jenkins-junit.xsd, which GitLab's reader is content with too."""
+
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"properties", "testcase"},
+    "properties": {"property"},
+    "testcase": {"failure", "skipped"},
+}
+
+
+def check_junit(text):
+    root = ET.fromstring(text)  # noqa: S314 - written here
+    assert root.tag == "testsuites"
+    for element in root.iter():
+        assert set(element.attrib) <= ALLOWED[element.tag]
+        assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
+    for suite in root:
+        cases = suite.findall("testcase")
+        assert int(suite.get("tests")) == len(cases)
+        assert int(suite.get("failures")) == len(suite.findall("testcase/failure"))
+        assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
+        assert all(len(case) <= 1 and float(case.get("time")) >= 0 for case in cases)
+    for count in ("tests", "failures", "skipped"):
+        assert int(root.get(count)) == sum(int(suite.get(count)) for suite in root)
+    return root
+
+
+def test_junit_has_a_case_for_each_cell_and_question():
+    root = check_junit(junit(MIXED))
+    assert [suite.get("name") for suite in root] == [
+        "orthobench compare: result", "orthobench compare: work", "orthobench compare: time",
+    ]  # fmt: skip
+    failures = [
+        (case.get("classname"), case.get("name").split()[0], case[0].get("message"))
+        for case in root.iter("testcase") if case.find("failure") is not None
+    ]  # fmt: skip
+    assert failures == [
+        ("orthobench.result", "fails", "HEAD fails: ZeroDivisionError"),
+        ("orthobench.result", "worse", "+17.0 %; gap 0.12 -> 0.14"),
+        ("orthobench.work", "worse", "inf; HEAD never gets there"),
+        ("orthobench.time", "slower", "+5.2 % [+4.2, +6.2]; 12 ms -> 13 ms"),
+        ("orthobench.time", "slowest", "+50.0 % [+49.0, +51.0]; 12 ms -> 13 ms"),
+    ]
+    skipped = [element.get("message") for element in root.iter("skipped")]
+    assert skipped == [
+        "not compared: a run failed", "undecided: +1.0 % [+0.0, +2.0]; 12 ms -> 13 ms",
+        "not compared: a run failed",
+    ]  # fmt: skip
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(set(names)) == len(names) == 21
+    assert root.get("time") == "118.200"
+
+
+def test_a_cell_may_have_an_answer_to_one_question_only():
+    gone = Compared("p", "s", 0, {RESULT: Finding(WORSE, explanation="HEAD does not have it")})
+    whole = comparison(gone)
+    assert [int(suite.get("tests")) for suite in check_junit(junit(whole))] == [1, 0, 0]
+    assert "HEAD does not have it" in text_of(whole)
+    assert "HEAD does not have it" in markdown(whole)
+    assert facts(whole)["counts"]["time"]["worse"] == 0
+
+
+HOSTILE = st.text(st.characters(codec=None), max_size=30)
+
+
+@settings(max_examples=40)
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_no_text_breaks_the_xml_or_a_terminal(solver, said, note):
+    whole = comparison(
+        cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said), suite=solver,
+        notes=(note,), base=Side(said, "folder", note),
+    )  # fmt: skip
+    check_junit(junit(whole))
+    assert all(line.isprintable() for line in text_of(whole).splitlines())
+
+
+def rows_of(text):
+    """Return the cells of every row of every table, as GitHub splits them."""
+    return [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+
+
+@settings(max_examples=40)
+@given(HOSTILE, HOSTILE)
+def test_no_text_breaks_the_markdown(solver, said):
+    text = markdown(
+        comparison(cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said))
+    )
+    assert Counter(map(len, rows_of(text))) == {6: 8}
+    assert text.count("<details>") == text.count("</details>") == 1
+    assert set(re.findall(r"<[^>]*>", text)) <= {
+        "<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>"
+    }  # fmt: skip
+
+
+def test_markdown_shows_names_as_they_are():
+    name = "a|b <b>@all</b> #1 `q` *e* __d__ [x](y) \\ :+1:"
+    text = markdown(comparison(cell(name, replace(timed(WORSE, 1.2), explanation="@all see #12"))))
+    row = next(row for row in rows_of(text) if row[0].strip() == "time" and len(row) == 6)
+    assert html.unescape(row[1].strip()).removeprefix("<code>").removesuffix("</code>") == name
+    assert not re.search(r"[|`*_\[\]@\\]", row[1])
+    # what GitHub would make a mention or a link of, outside of code
+    assert not re.search(r"[@#]\w", html.unescape(row[5]))
+
+
+def test_markdown_says_all_and_folds_what_is_not_a_regression():
+    text = markdown(MIXED)
+    assert text.startswith(f"### orthobench · {wording.verdict(MIXED)}\n")
+    shown, _, folded = text.partition("<details>")
+    assert "slowest" in shown
+    assert "faster" not in shown
+    assert "<summary>Undecided (1)</summary>" in text
+    assert "<summary>Improvements (1)</summary>" in text
+    assert "a run failed" in folded
+    assert "fails took no part" in folded
+    assert "steady" not in text
+    assert "Improvements" not in markdown(CALM)
+
+
+@pytest.mark.parametrize("name", ["solver", "&" * 200])
+def test_markdown_keeps_below_what_github_takes(name):
+    many = [cell(f"{name} {i}", timed(WORSE, 2 + i), problem=name) for i in range(400)]
+    text = markdown(comparison(*many, notes=(name,) * 100))
+    assert LIMIT / 20 < len(text) <= LIMIT
+    assert (re.search(r"… and \d+ more", text) is None) == (name == "solver")

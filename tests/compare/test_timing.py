@@ -1,0 +1,192 @@
+import math
+
+import numpy as np
+import pytest
+
+from orthobench.compare import timing
+from orthobench.compare.comparison import Side
+from orthobench.compare.process import SideError
+from orthobench.compare.timing import PAIRS, TimedCell, evidence, findings, measure
+from orthobench.stats.run_pairs import Change
+
+BASE, HEAD = Side("BASE", "environment", "a"), Side("HEAD", "environment", "b")
+
+
+class Fake:
+    """A process whose seconds are what a test says: a layout for each copy, and disturbances."""
+
+    def __init__(self, machine, side):
+        self.machine, self.side, self.layout, self.replies = machine, side, 1.0, []
+        self.alive = True
+        machine.started.append(side.name)
+        self.request("plan")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.alive = False
+
+    def request(self, do, **request):
+        self.replies.append(self.machine.reply(self, do, request))
+
+    def reply(self):
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    def begin(self):
+        return self.ask("begin")
+
+    def ask(self, do, **request):
+        self.request(do, **request)
+        return self.reply()
+
+
+class Machine:
+    """Two sides on a noisy machine; `slower` is what HEAD takes more, by cell."""
+
+    def __init__(self, slower, layout=0.02, disturbance=0.05, seed=0, failing=(), deadly=()):
+        self.slower, self.failing, self.deadly = slower, failing, deadly
+        self.layout, self.disturbance = layout, disturbance
+        self.rng = np.random.default_rng(seed)
+        self.started, self.turns, self.seconds = [], [], 0.0
+
+    def start(self, side):
+        return Fake(self, side)
+
+    def reply(self, process, do, request):
+        self.seconds += 0.2 if do == "plan" else 0.05
+        if do == "begin":
+            process.layout = math.exp(self.rng.normal(0, self.layout))
+        if do != "time":
+            return {}
+        key = request["key"]
+        if key in self.failing:
+            return SideError("it raised")
+        if key in self.deadly or not process.alive:
+            process.alive = False
+            return SideError("it died")
+        self.turns.append((process.side.name, key))
+        slower = 1 + self.slower.get(key, 0) if process.side.name == "HEAD" else 1
+        added = self.rng.exponential(self.disturbance, request["runs"])
+        return {"seconds": list(0.01 * slower * process.layout * (1 + added))}
+
+
+def cells(*keys, units=(1.0, 1.0)):
+    return [TimedCell(key, (10, 10), units) for key in keys]
+
+
+def timed_on(machine, timed, budget=300.0, tolerance=0.02):
+    rounds = measure(
+        (BASE, HEAD), timed, tolerance, budget, machine.start, lambda _: None,
+        lambda: machine.seconds,
+    )  # fmt: skip
+    return rounds, {key: answer.change for key, answer in findings(timed, tolerance).items()}
+
+
+def test_a_slower_cell_is_told_from_those_that_did_not_change():
+    timed = cells(*"abcdefgh")
+    _, changes = timed_on(Machine({"c": 0.10}), timed, budget=900)
+    assert changes == {key: Change.WORSE if key == "c" else Change.SAME for key in "abcdefgh"}
+
+
+def test_a_faster_cell_is_an_improvement():
+    timed = cells(*"ab")
+    _, changes = timed_on(Machine({"b": -0.2}, layout=0.005), timed)
+    assert changes["b"] in (Change.BETTER, Change.SAME)
+    answer = findings(timed, 0.02)["b"]
+    assert answer.ratio == pytest.approx(0.8, abs=0.03)
+    assert answer.low <= 0.8 <= answer.high
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_called_slower_where_nothing_changed(seed):
+    timed = cells(*map(str, range(20)))
+    _, changes = timed_on(Machine({}, layout=0.04, disturbance=0.3, seed=seed), timed, budget=100)
+    assert Change.WORSE not in changes.values()
+
+
+def test_what_is_within_the_tolerance_is_no_regression():
+    _, changes = timed_on(Machine({"a": 0.05}), cells("a"), tolerance=0.15)
+    assert changes == {"a": Change.SAME}
+
+
+def test_what_is_slower_for_sure_and_within_the_tolerance_is_no_regression():
+    """Seen to be slower within a few rounds, and never called so."""
+    timed = cells("a")
+    machine = Machine({"a": 0.04}, layout=0.002, disturbance=0.01)
+    _, changes = timed_on(machine, timed, tolerance=0.05)
+    assert evidence(timed[0].logs) > 5
+    assert changes == {"a": Change.SAME}
+
+
+def test_five_percent_are_found_where_twice_the_rounds_would_not_prove_three():
+    timed = cells("a")
+    _, changes = timed_on(Machine({"a": 0.06}, layout=0.01), timed, tolerance=0.04)
+    assert changes == {"a": Change.WORSE}
+    assert evidence(timed[0].logs, math.log(1.04)) < 4
+
+
+def test_sides_take_turns_a_b_b_a_and_the_other_way_round():
+    machine = Machine({})
+    timed_on(machine, cells("a"))
+    warm, turns = machine.turns[:2], machine.turns[2:]
+    assert [side for side, _ in warm] == ["BASE", "HEAD"]
+    sides = [side for side, _ in turns]
+    n = 2 * timing.TURNS
+    assert sides[:n] == ["BASE", "HEAD", "HEAD", "BASE"] * (n // 4)
+    assert sides[n : 2 * n] == ["HEAD", "BASE", "BASE", "HEAD"] * (n // 4)
+
+
+def test_a_slower_cell_has_been_seen_in_several_pairs_of_processes():
+    machine, timed = Machine({"a": 0.5}, layout=0.001, disturbance=0.001), cells("a")
+    _, changes = timed_on(machine, timed)
+    assert changes == {"a": Change.WORSE}
+    assert len(timed[0].pairs) == PAIRS
+    assert machine.started == ["BASE", "HEAD", "HEAD", "BASE", "BASE", "HEAD"]
+
+
+def test_seconds_are_of_a_unit_of_work():
+    """HEAD does twice the work in twice the time: a unit takes as long as before."""
+    timed = cells("a", units=(1000.0, 2000.0))
+    _, changes = timed_on(Machine({"a": 1.0}), timed)
+    assert changes == {"a": Change.SAME}
+
+
+def test_a_cell_that_raises_is_not_compared_and_costs_no_other():
+    machine = Machine({"b": 0.3}, failing={"a"})
+    _, changes = timed_on(machine, cells("a", "b"))
+    assert changes == {"a": Change.NONE, "b": Change.WORSE}
+
+
+def test_a_cell_that_kills_its_process_is_not_compared_and_costs_no_other():
+    timed = cells("a", "b")
+    _, changes = timed_on(Machine({"b": 0.3}, deadly={"a"}), timed)
+    assert changes == {"a": Change.NONE, "b": Change.WORSE}
+    assert timed[0].failed == "cannot be timed: it died"
+
+
+def test_without_a_budget_nothing_is_decided():
+    rounds, changes = timed_on(Machine({"a": 0.5}), cells("a"), budget=-1.0)
+    assert (rounds, changes) == (0, {"a": Change.UNDECIDED})
+
+
+@pytest.mark.parametrize(("seconds", "turns"), [(0.01, 12), (0.1, 5), (30.0, 2)])
+def test_long_runs_have_fewer_turns(seconds, turns):
+    timed = [TimedCell("a", (10, 10), (1.0, 1.0))]
+    machine = Machine({})
+    machine.reply = lambda process, do, request: {"seconds": [seconds]} if do == "time" else {}
+    measure((BASE, HEAD), timed, 0.02, 3, machine.start, print, iter(range(99)).__next__)
+    assert timed[0].turns == turns
+
+
+def test_short_runs_are_repeated_in_a_turn():
+    timed = [TimedCell("a", (10, 10), (1.0, 1.0))]
+    machine = Machine({})
+    machine.reply = lambda process, do, request: (
+        {"seconds": [1e-3] * request["runs"]} if do == "time" else {}
+    )
+    measure((BASE, HEAD), timed, 0.02, 3, machine.start, print, iter(range(99)).__next__)
+    assert timed[0].runs == math.ceil(timing.SECONDS / 1e-3)

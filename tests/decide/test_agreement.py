@@ -1,0 +1,142 @@
+"""Ten small stores: terminal, JSON, notebook and answer say the same of each."""
+
+import json
+import math
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from records import altered, record
+
+from orthobench.cli import printing
+from orthobench.contract.solver import Work
+from orthobench.decide.answer import plain_answer
+from orthobench.decide.wording import MARKS
+from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
+from orthobench.report.notebook_view import Results
+
+SEEDS = 10
+
+
+def run(solver, seed, final, *, problem="p", name="data", family="f", seconds=1.0, **more):
+    marks = [
+        Checkpoint(0.0, 0.0, Work(), {"gap": 1.0 + 1e-3 * seed}),
+        Checkpoint(seconds, 0.1 * seconds, Work(5, 5, 5), {"gap": final}),
+    ]
+    status = RunStatus.DIVERGED if math.isinf(final) else RunStatus.DONE
+    return record(
+        f"{problem} {solver} {seed}", problem=problem, recipe=name, family=family, solver=solver,
+        seed=seed, status=status, trace=tuple(marks), solver_name=solver.split()[0], **more,
+    )  # fmt: skip
+
+
+def runs(solver, level, seeds=SEEDS, noise=1e-6, **more):
+    return [run(solver, s, level + noise * ((7 * s + len(solver)) % 5), **more)
+            for s in range(seeds)]  # fmt: skip
+
+
+def missing(records):
+    return [altered(r, status=RunStatus.MISSING, trace=()) for r in records]
+
+
+STORES = {
+    "clear": runs("fast", 0.1) + runs("slow", 0.1, seconds=3.0) + runs("bad", 0.5, seconds=0.1),
+    "partial": runs("fast", 0.1) + runs("slow", 0.1, seconds=3.0)[:6]
+    + missing(runs("slow", 0.1)[6:]) + missing(runs("late", 0.1)),
+    "one seed": runs("a", 0.1, seeds=1) + runs("b", 0.5, seeds=1),
+    "three seeds": runs("a", 0.1, seeds=3) + runs("b", 0.5, seeds=3),
+    "all failed": runs("a", math.inf) + runs("b", math.inf),
+    "all equal": runs("a", 0.1, noise=0.0) + runs("b", 0.1, noise=0.0, seconds=2.0),
+    "copies": [altered(r, seed=s, key=f"{r.key} {s}") for s in range(8)
+               for r in (run("a", 0, 0.1), run("b", 0, 0.4, seconds=0.1))],
+    "some failed": runs("a", 0.1) + runs("b", 0.1)[2:] + [run("b", s, math.inf) for s in (0, 1)],
+    "two families": runs("a", 0.1) + runs("b", 0.5)
+    + runs("c", 0.1, problem="q", family="g") + runs("d", 0.5, problem="q", family="g"),
+    "split": [r for k in (1, 2, 8, 9) for r in
+              runs("a", 0.1 if k > 5 else 0.5, problem=f"p{k}", settings={"k": k})
+              + runs("b", 0.5 if k > 5 else 0.1, problem=f"p{k}", settings={"k": k})],
+    "nothing": missing(runs("a", 0.1)),
+}  # fmt: skip
+
+SENTENCES = {
+    "clear": "Use fast: as good as the best, 3 times faster than the other that is.",
+    "partial": "Use fast: as good as the best, 3 times faster than the other that is.",
+    "one seed": "1 seed cannot decide among 2 solvers; 5 can: orthobench run s --seeds 5.",
+    "three seeds": "3 seeds cannot decide among 2 solvers; 5 can: orthobench run s --seeds 5.",
+    "all failed": "No solver: all have failed runs.",
+    "all equal": "Use a: as good as the best, 2 times faster than the other that is.",
+    "copies": "Use a: as good as the best, and the only one that is.",
+    "some failed": "Use a: as good as the best, and the only one without a failed run.",
+    "two families": "f: Use a: as good as the best, and the only one that is. "
+    "g: Use c: as good as the best, and the only one that is.",
+    "split": "Use a where k >= 8, b else.",
+    "nothing": "No run is finished yet.",
+}
+
+
+@pytest.fixture(params=STORES)
+def store(request, monkeypatch):
+    session = {"environment": {}}
+    monkeypatch.setattr(Results, "session", lambda self: session)
+    return request.param, Results("s", Path("results.sqlite"), STORES[request.param])
+
+
+def test_the_sentence_is_what_a_person_can_act_on(store):
+    name, results = store
+    assert results.answer().sentence == SENTENCES[name]
+
+
+def test_terminal_json_notebook_and_answer_agree(store, capsys, monkeypatch):
+    _, results = store
+    found = results.answer()
+    printing.print_results(results, None, as_json=True)
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["answer"] == json.loads(json.dumps(plain_answer(found)))
+    for name in ("use", "parameters", "sentence", "as_good_on", "problems", "alternatives"):
+        assert name in facts["answer"]
+    monkeypatch.setenv("COLUMNS", "80")
+    printing.print_results(results, None, as_json=False)
+    printed = capsys.readouterr().out
+    html = unescape(results._repr_html_())
+    families = found.by_family.values() or [found]
+    for one in families:
+        assert one.sentence in " ".join(printed.split())
+        assert one.sentence in html
+    assert max(map(len, printed.splitlines())) <= 80
+    verdicts = {(row["problem"], row["solver"]): row for row in facts["table"]}
+    for comparison in found.comparisons:
+        for d in comparison.decisions:
+            row = verdicts[comparison.problem, d.solver]
+            assert row["verdict"] == d.verdict.value
+            assert (row["mark"] == "star") == (comparison.cheapest == d.solver)
+            symbol = MARKS[row["mark"]][0] if row["mark"] else ""
+            if d.verdict.value != "absent":
+                assert re.search(rf"<td>{re.escape(symbol)}</td><td>{d.solver} ?</td>", html)
+                assert re.search(rf"(?m)^{re.escape(symbol):1} *{d.solver} ", printed)
+
+
+def test_use_can_be_typed_and_counts_are_those_of_comparisons(store):
+    _, results = store
+    found = results.answer()
+    if found.use is None:
+        assert found.as_good_on in (0, 2)
+        return
+    assert found.use in {r.solver.name for r in results.records}
+    assert found.as_good_on == sum(c.of(found.solver).as_good for c in found.comparisons)
+    assert found.problems == len({r.problem.label for r in results.records})
+    assert not math.isnan(found.mean_factor)
+
+
+def test_of_another_cost_another_may_be_the_star():
+    dear = [altered(r, trace=tuple(_work(at, 50) for at in r.trace)) for r in runs("fast", 0.1)]
+    results = Results("s", Path("x"), dear + runs("slow", 0.1, seconds=3.0))
+    assert results.answer().use == "fast"
+    assert results.answer(cost="samples").use == "slow"
+    assert results.answer(tolerance=1e-9).tolerance == 1e-9
+
+
+def _work(at, times):
+    work = Work(*(times * n for n in (at.work.steps, at.work.samples, at.work.flops)))
+    return Checkpoint(at.seconds, at.readout_seconds, work, at.metrics)

@@ -1,0 +1,212 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthobench.contract.solver import Work
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
+from orthobench.stats.run_pairs import (
+    EXACT,
+    Change,
+    ToleranceRule,
+    compare_results,
+    compare_work,
+    device_rule,
+    pairs,
+    repeats,
+    values,
+    work_table,
+)
+
+
+def run(work, losses, metric="loss", status=RunStatus.BUDGET, reason="", on="numpy"):
+    return Run(
+        "", ProblemInfo("p", "p", {}, "f", metric, metric), SolverInfo("s", {"on": on}), 0,
+        Termination(status, reason),
+        [Checkpoint(0, 0, Work(*row), {metric: x}) for row, x in zip(work, losses, strict=True)],
+    )  # fmt: skip
+
+
+def curve(losses, stretch=1.0, **settings):
+    """A run that takes `stretch` times the steps to each value."""
+    steps = stretch * np.arange(len(losses))
+    return run(np.column_stack([steps, 2 * steps, 300 * steps]), losses, **settings)
+
+
+def broken(reason):
+    return run([], [], status=RunStatus.ERROR, reason=reason)
+
+
+def halving(count=200, stretch=1.0, start=1.0, **settings):
+    return curve(start * 0.93 ** np.arange(count), stretch, **settings)
+
+
+@given(st.floats(1e-6, 1e6), st.integers(2, 200))
+def test_a_run_compared_with_itself_is_the_same(start, count):
+    itself = halving(count, start=start)
+    assert compare_results(itself, itself, 0.0).change is Change.SAME
+    assert compare_work(itself, itself, 0.0).change is Change.SAME
+    assert compare_work(itself, itself, 0.0).ratio == 1
+
+
+def test_any_worse_result_is_found():
+    base = halving(60)
+    head = curve([*values(base)[:-1], values(base)[-1] * (1 + 1e-6)])
+    answer = compare_results(base, head, 0.0)
+    assert answer.change is Change.WORSE
+    assert answer.ratio == pytest.approx(1 + 1e-6, rel=1e-6)
+    assert compare_results(head, base, 0.0).change is Change.BETTER
+
+
+def test_the_tolerance_is_a_part_of_bases_value():
+    base, head = curve([1.0, 0.10]), curve([1.0, 0.104])
+    assert compare_results(base, head, 0.05).change is Change.SAME
+    assert compare_results(base, head, 0.03).change is Change.WORSE
+
+
+def test_arithmetic_in_another_order_is_no_change():
+    base = halving()
+    head = curve(values(base) * (1 + 1e-13))
+    assert compare_results(base, head, 0.0).change is Change.SAME
+    assert compare_work(base, head, 0.0).change is Change.SAME
+
+
+def test_below_rounding_of_the_start_nothing_is_left_to_compare():
+    base, head = curve([1.0, 3e-17]), curve([1.0, 8e-14])
+    assert compare_results(base, head, 0.0).change is Change.SAME
+    assert compare_results(base, curve([1.0, 3e-12]), 0.0).change is Change.WORSE
+
+
+@pytest.mark.parametrize("stretch", [1.02, 1.05, 2.0])
+def test_more_work_to_the_same_values_is_found(stretch):
+    answer = compare_work(halving(), halving(stretch=stretch), 0.0)
+    assert answer.change is Change.WORSE
+    assert answer.ratio == pytest.approx(stretch)
+
+
+def test_less_work_is_an_improvement():
+    answer = compare_work(halving(), halving(stretch=0.8), 0.0)
+    assert answer.change is Change.BETTER
+    assert answer.ratio == pytest.approx(0.8)
+
+
+def test_the_worst_target_is_the_one_that_counts():
+    base = halving()
+    late = np.concatenate([work_table(base)[:100], work_table(base)[100:] * 1.2])
+    head = run(late, values(base))
+    answer = compare_work(base, head, 0.0)
+    assert answer.change is Change.WORSE
+    assert answer.ratio == pytest.approx(1.2)
+    assert "steps" in answer.explanation
+
+
+def test_dearer_steps_count_as_work_where_steps_are_equal():
+    base = halving()
+    head = run(work_table(base) * [1, 1, 1.05], values(base))
+    answer = compare_work(base, head, 0.0)
+    assert answer.change is Change.WORSE
+    assert answer.explanation.endswith("flops")
+
+
+def test_a_target_that_is_never_reached_takes_infinite_work():
+    base = halving()
+    head = curve(np.maximum(values(base), 0.05))
+    answer = compare_work(base, head, 0.5)
+    assert answer.change is Change.WORSE
+    assert np.isinf(answer.ratio)
+    assert "never" in answer.explanation
+
+
+def test_runs_that_converge_are_compared_to_their_ends():
+    base = curve([1.0, 1.0], status=RunStatus.DONE)
+    head = curve([1.0, 1.0, 1.0], status=RunStatus.DONE)
+    answer = compare_work(base, head, 0.0)
+    assert (answer.change, answer.ratio) == (Change.WORSE, 2.0)
+
+
+def test_without_any_progress_there_is_no_target():
+    flat = curve([1.0, 1.0])
+    assert compare_work(flat, flat, 0.0).change is Change.NONE
+
+
+def test_values_may_be_negative():
+    base, head = curve([0.0, -1.0]), curve([0.0, -0.99])
+    assert compare_results(base, head, 0.0).change is Change.WORSE
+    assert compare_results(base, head, 0.02).change is Change.SAME
+    assert compare_work(base, base, 0.0).change is Change.SAME
+
+
+def test_a_run_that_fails_now_is_a_regression():
+    base, head = halving(), broken("it broke")
+    assert compare_results(base, head, 0.0).change is Change.WORSE
+    assert "it broke" in compare_results(base, head, 0.0).explanation
+    assert compare_results(head, base, 0.0).change is Change.BETTER
+    assert compare_work(base, head, 0.0).change is Change.NONE
+    assert compare_results(head, head, 0.0).change is Change.NONE
+
+
+def test_values_of_different_metrics_are_not_compared():
+    other = run(work_table(halving()), values(halving()), "gap")
+    assert compare_results(halving(), other, 0.0).change is Change.NONE
+
+
+CUDA = {"float64": "torch:cuda", "float32": "torch:cuda/float32"}
+
+
+@pytest.mark.parametrize(("dtype", "noise"), [("float64", 4e-10), ("float32", 1e-3)])
+def test_on_a_gpu_runs_of_the_same_code_are_the_same_though_their_bits_differ(dtype, noise):
+    rng = np.random.default_rng(0)
+    losses = (1 - noise) ** np.arange(6000)  # so close that noise changes when a target is met
+    for _ in range(50):
+        base, head = (
+            curve(losses * (1 + noise * rng.uniform(-1, 1, 6000)), on=CUDA[dtype]) for _ in range(2)
+        )
+        assert compare_results(base, head, 0.0).change is Change.SAME
+        assert compare_work(base, head, 0.0).change is Change.SAME
+        assert repeats(base, head)
+    bits = [curve(losses * factor) for factor in (1, 1 + noise)]
+    assert compare_results(*bits, 0.0).change is (
+        Change.SAME if dtype == "float64" else Change.WORSE
+    )
+    assert not repeats(bits[0], bits[1])
+
+
+def test_a_change_beyond_that_is_found_on_a_gpu_too():
+    on = CUDA["float32"]
+    base = halving(100, on=on)
+    worse = curve(values(base) * 1.01, on=on)
+    assert compare_results(base, worse, 0.0).change is Change.WORSE
+    assert compare_results(worse, base, 0.0).change is Change.BETTER
+    assert not repeats(base, worse)
+    assert compare_work(base, halving(100, 1.05, on=on), 0.0).change is Change.WORSE
+    assert compare_work(base, halving(100, 0.9, on=on), 0.0).change is Change.BETTER
+
+
+def test_when_equal_runs_converge_may_differ_on_a_gpu():
+    on, done = CUDA["float64"], RunStatus.DONE
+    base, head = (curve([1.0] * count, status=done, on=on) for count in (2, 3))
+    assert compare_work(base, head, 0.0).change is Change.NONE
+
+
+def test_a_place_of_a_newer_version_is_compared_exactly():
+    for on in ("tpu:v9", "numpy", "jax:cpu"):
+        assert device_rule(curve([1.0], on=on)) == EXACT
+
+
+def test_runs_are_paired_by_their_keys_and_what_one_side_lacks_is_none():
+    a, b, c = (curve([x]) for x in (1.0, 2.0, 3.0))
+    keys = [("p", "s", seed) for seed in range(3)]
+    first, second = {keys[0]: a, keys[1]: b}, {keys[1]: b, keys[2]: c}
+    assert pairs(first, second) == {keys[0]: (a, None), keys[1]: (b, b), keys[2]: (None, c)}
+
+
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.floats(0, 1e3))
+def test_a_rule_is_symmetric_and_wider_with_each_part(a, b, start):
+    rule = ToleranceRule(1e-3, 1e-6, 1e-9)
+    assert rule.same(a, a, start)
+    assert rule.same(a, b, start) == rule.same(b, a, start)
+    assert not EXACT.same(a, b, start) or a == b
+    assert not rule.same(a, None)
+    assert not rule.same(a, float("nan"))
