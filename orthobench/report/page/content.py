@@ -33,9 +33,6 @@ from orthobench.stats.targets import run_matrix
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
 
-MOST_PAIRS = 3000
-"""The most comparisons in the tables of one page."""
-
 DRAWN = 2_700_000
 """The most characters of plot data and images in one page."""
 
@@ -83,6 +80,8 @@ class Page:
         The indices of those over all problems; sections of problems and families have the others.
     break_evens : sequence of (Sweep, list of Pair)
         Solvers at several places.
+    marks : mapping
+        The mark of each solver on each problem, by the labels of problem and solver.
     table : Table
     provenance : Provenance
     styles : mapping
@@ -103,6 +102,7 @@ class Page:
     plots: Sequence[Plot]
     comparison_plots: Sequence[int]
     break_evens: Sequence[tuple[Sweep, list[Pair]]]
+    marks: Mapping[tuple[str, str], str]
     table: Table
     provenance: Provenance
     styles: Mapping[str, Style]
@@ -150,8 +150,15 @@ def page_content(
         name: family_answers(group, suite) if any(e.finished for e in group) else {}
         for name, group in by_family.items()
     }
+    first = [next(iter(own.values())) for own in answers.values() if own]
+    marks = {
+        (c.problem, d.solver): mark(c, d.solver)
+        for one in first
+        for c in one.comparisons
+        for d in c.decisions
+    }
     exhibits = exhibitions(entries, results.exhibits)
-    problems, plots = _problems(entries, begun, families, exhibits)
+    problems, plots = _problems(entries, begun, exhibits)
     own = len(plots)
     plots += comparison_plots(entries, families, runs, answers)
     pareto = {plot.name: at for at, plot in enumerate(plots) if plot.kind == "pareto"}
@@ -175,7 +182,8 @@ def page_content(
         plots=plots,
         comparison_plots=[at for at in range(own, len(plots)) if plots[at].kind != "pareto"],
         break_evens=break_evens(entries),
-        table=table(begun),
+        marks=marks,
+        table=table(begun, marks),
         provenance=_provenance(results, session),
         styles=styles,
         plot_data=data,
@@ -225,22 +233,18 @@ def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str]:
 def _problems(
     entries: Sequence[SolverResult],
     ranked: Sequence[Ranked],
-    families: Sequence[Family],
     exhibits: Sequence[Exhibition],
 ) -> tuple[list[Problem], list[Plot]]:
     """Return the problems, and their plots in one list."""
     rankings = grouped(ranked, lambda r: r.entry.problem)
-    comparisons = {p: own for family in families for p, own in family.comparisons.items()}
-    few = sum(map(len, comparisons.values())) <= MOST_PAIRS
     curves = {one.problem: exhibit_plots([one]) for one in exhibits}
     plots: list[Plot] = []
     problems: list[Problem] = []
     for name, group in grouped(entries, lambda entry: entry.problem).items():
         own = [*problem_plots(group), *curves.get(name, [])] if name in rankings else []
-        compared = comparisons.get(name, ()) if few else ()
         places = range(len(plots), len(plots) + len(own))
         ranking = rankings.get(name, [])
-        problems.append(Problem(f"problem-{len(problems)}", group, ranking, compared, places))
+        problems.append(Problem(f"problem-{len(problems)}", group, ranking, places))
         plots += own
     return problems, plots
 

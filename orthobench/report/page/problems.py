@@ -15,16 +15,8 @@ from orthobench.report.plots.tuning import varied
 from orthobench.report.ranking import Ranked
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.paired import Comparison, Decision
 from orthobench.stats.values import COSTS
 from orthobench.tools.collections import grouped
-
-WORDS = {
-    Decision.BEHIND: "not the best", Decision.AHEAD: "lower, but failing",
-    Decision.OPEN: "no difference shown", Decision.EQUAL: "equal",
-    Decision.UNDECIDABLE: "undecidable",
-}  # fmt: skip
-"""The decisions as the page names them."""
 
 
 class HeatMap(NamedTuple):
@@ -52,8 +44,6 @@ class Problem:
     entries : sequence of SolverResult
     ranked : sequence of Ranked
         Those that take part, best first.
-    comparisons : sequence of Comparison
-        Those of the best with each other one; none if the page would have too many.
     plots : range
         Indices into the plots of the page.
     """
@@ -61,7 +51,6 @@ class Problem:
     id: str
     entries: Sequence[SolverResult]
     ranked: Sequence[Ranked]
-    comparisons: Sequence[Comparison]
     plots: range
 
     @property

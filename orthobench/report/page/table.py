@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from orthobench.decide.wording import MARKS
 from orthobench.report.formatting import assignments, clean, count, metric_text, number, si
 from orthobench.report.ranking import Ranked
 from orthobench.stats.values import COSTS, others_cost
@@ -31,11 +32,6 @@ COST_FORMATS: Mapping[str, Callable[[float], str]] = {
 }  # fmt: skip
 """The columns of costs, and the functions that format them."""
 
-MARKS = {
-    "best": "★ best", "equal": "= equal", "close": "≈ close", "undecided": "? undecided",
-    "failed": "✗ failed", "": "",
-}  # fmt: skip
-
 
 class Table(NamedTuple):
     """The table of all entries: titles by the names of columns, and rows of text and exact value.
@@ -55,24 +51,30 @@ class Table(NamedTuple):
         ]
 
 
-def table(ranked: Sequence[Ranked]) -> Table:
+def table(ranked: Sequence[Ranked], marks: Mapping[tuple[str, str], str]) -> Table:
     """Return the table of all entries that take part.
 
     Parameters
     ----------
     ranked : sequence of Ranked
+    marks : mapping
+        The mark of each solver on each problem, a key of `MARKS`.
     """
     values = [r.metrics for r in ranked]
     metrics = dict.fromkeys(name for own in values for name in own)
     titles = {clean(name): clean(name.replace("_", " ")) for name in metrics}
     rows = [
-        _row(r, {name: own.get(name, math.nan) for name in metrics})
+        _row(
+            r,
+            {name: own.get(name, math.nan) for name in metrics},
+            marks.get((r.entry.problem, r.entry.solver), ""),
+        )
         for r, own in zip(ranked, values, strict=True)
     ]
     return Table({**HEAD, **titles, "parameters": "all parameters"}, rows)
 
 
-def _row(ranked: Ranked, metrics: Mapping[str, float]) -> list[tuple[str, str]]:
+def _row(ranked: Ranked, metrics: Mapping[str, float], mark: str) -> list[tuple[str, str]]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
     names = (first.problem.family, entry.problem, entry.solver, assignments(entry.best_parameters))
@@ -82,7 +84,7 @@ def _row(ranked: Ranked, metrics: Mapping[str, float]) -> list[tuple[str, str]]:
     )  # fmt: skip
     return [
         *((clean(name), "") for name in names),
-        (MARKS[ranked.mark], ""),
+        (f"{MARKS[mark][0]} {mark}" if mark else "", ""),
         *map(_number, values),
         *(_number(ranked.median_of(COSTS[name]), text) for name, text in COST_FORMATS.items()),
         _number(ranked.median_of(COSTS["flops"]) + others_cost(entry, COSTS["flops"]), si),

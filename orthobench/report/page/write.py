@@ -14,10 +14,9 @@ from orthobench.errors import UsageError
 from orthobench.report.families import Family
 from orthobench.report.formatting import assignments, clean, count, duration, number, plural, si
 from orthobench.report.page.content import Page, cell, page_content
-from orthobench.report.page.problems import WORDS, ranges
+from orthobench.report.page.problems import ranges
 from orthobench.report.page.table import FEW, TEXTS
 from orthobench.report.ranking import Ranked
-from orthobench.report.sentences import factor_text, interval_text
 from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.costs import ALL_COSTS
@@ -78,7 +77,7 @@ def rendered(content: Page) -> str:
     """Return the page as HTML."""
     template = environment().get_template("page.html")
     return template.render(
-        page=content, cell=cell, words=WORDS, marks=MARKS,
+        page=content, cell=cell, marks=MARKS,
         costs=COSTS, all_costs=ALL_COSTS, few=FEW, texts=TEXTS, references=REFERENCES,
         style=resource("page.css"), **scripted(map(resource, (*SCRIPTS, *OWN))),
     )  # fmt: skip
@@ -111,7 +110,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     for filter_of in (
-        assignments, clean, count, duration, factor_text, interval_text, number, plural, ranges, si,
+        assignments, clean, count, duration, number, plural, ranges, si,
     ):  # fmt: skip
         environment.filters[filter_of.__name__] = filter_of
     return environment

@@ -10,7 +10,7 @@ from orthobench.results.tuning import choose
 
 
 def heat_maps(entries):
-    return Problem("p", entries, [], [], range(0)).heat_maps
+    return Problem("p", entries, [], range(0)).heat_maps
 
 
 def entries(runs, pairs):
@@ -30,7 +30,7 @@ def test_each_pair_of_values_shows_its_score(runs):
             score = scores[step, batch]
             assert float(text) == float(f"{score:.3g}")
             assert shade == round(100 * (math.log(score) - low) / (high - low))
-            assert chosen == (entry.chosen == {"step": step, "batch": batch})
+            assert chosen == (entry.best_parameters == {"step": step, "batch": batch})
 
 
 def test_a_failed_trial_says_so_and_one_that_is_not_there_is_empty(runs):
