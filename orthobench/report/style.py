@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-COLOURS = ("#2684E8", "#B3360B", "#0B7A55", "#B04FA8", "#9C8A22", "#2A1F73", "#111417")
-"""Blue, vermillion, green, purple, olive, indigo and black, on white.
+COLOURS = (
+    "#BB3197", "#7B008F", "#A149F9", "#325462", "#FF39C4", "#931913",
+    "#6F12DC", "#828F7C", "#2E7D4F", "#D8172A", "#D07D25", "#0899D2",
+)  # fmt: skip
+"""Twelve hues on white.
 
 Any two differ for readers with any colour vision: by at least 0.08 in OKLab, as they are and as
 Machado, Oliveira and Fernandes 2009 simulate protanopia, deuteranopia and tritanopia. Each has a
 contrast of more than 3 with the background.
 """
 
-DARK = ("#2E86E0", "#E05A2E", "#3ED6A6", "#B8669F", "#E8B23A", "#B8A5FF", "#FFFFFF")
-"""The same hues on a dark background."""
+DARK = (
+    "#A848A4", "#2E775A", "#5C95FF", "#2CD1AF", "#EAB400", "#DA001F",
+    "#873FFF", "#929299", "#C5B0FF", "#D0E8EB", "#F0753A", "#60FF86",
+)  # fmt: skip
+"""Those on a dark background."""
 
 LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
     (0, ()),
@@ -24,8 +31,26 @@ LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
 )
 """Solid, dashed, dotted, dash-dotted: matplotlib's dash offset and pattern, in line widths."""
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "*", "<", ">")
-"""Markers of matplotlib, without crosses, which mark where a run failed."""
+SHAPES = {
+    "o": "M4 0A4 4 0 1 1-4 0A4 4 0 1 1 4 0Z",
+    "s": "M-3.6-3.6H3.6V3.6H-3.6Z",
+    "^": "M0-4.6L4.4 3.4H-4.4Z",
+    "D": "M0-5L5 0L0 5L-5 0Z",
+    "v": "M0 4.6L4.4-3.4H-4.4Z",
+    "P": "M-1.6-4.6H1.6V-1.6H4.6V1.6H1.6V4.6H-1.6V1.6H-4.6V-1.6H-1.6Z",
+    "*": "M0-5.6L1.3-1.8L5.3-1.7L2.1.7L3.3 4.5L0 2.2L-3.3 4.5L-2.1.7L-5.3-1.7L-1.3-1.8Z",
+    "<": "M-4.6 0L3.4-4.4V4.4Z",
+    ">": "M4.6 0L-3.4-4.4V4.4Z",
+}
+"""Markers of matplotlib as SVG paths; no crosses, which mark where a run failed."""
+
+MARKERS = tuple(SHAPES)
+
+REFERENCES = ("4,3", "1.5,2.5", "9,3,2,3")
+"""The dashes of the first, second and third reference on a page, then again from the first."""
+
+WIDTH = 1.8
+"""The width of lines on a page, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +59,8 @@ class Style:
 
     Attributes
     ----------
+    number : int
+        Its place among the solvers of a report.
     colour, dark : str
         Hexadecimal, on white and on a dark background.
     line : (int, tuple of float)
@@ -42,29 +69,45 @@ class Style:
         A marker of matplotlib.
     """
 
+    number: int
     colour: str
     dark: str
     line: tuple[int, tuple[float, ...]]
     marker: str
 
+    @property
+    def dash(self) -> str:
+        """The dashes in pixels; empty where the line is solid."""
+        return ",".join(f"{WIDTH * part:g}" for part in self.line[1])
+
+    @property
+    def shape(self) -> str:
+        """The marker as an SVG path around the origin."""
+        return SHAPES[self.marker]
+
 
 def solver_styles(names: Iterable[str]) -> dict[str, Style]:
-    """Return a style for each solver: the n-th by name gets the n-th style.
+    """Return a style for each solver.
 
-    Colours, lines and markers are cycled through together. There are 7, 4 and 9 of them, which
-    have no common divisor, so that 252 solvers differ.
+    The name of a solver decides its hue, so that it looks alike on all pages, unless another one
+    of the same report has it already: the next free hue is taken then. Up to twelve solvers have
+    hues of their own, and 432 differ in hue, line or marker.
 
     Parameters
     ----------
     names : iterable of str
         The solvers of all results of a report, so that each looks the same in all its figures.
     """
-    return {
-        name: Style(
-            COLOURS[i % len(COLOURS)],
-            DARK[i % len(DARK)],
-            LINES[i % len(LINES)],
-            MARKERS[i % len(MARKERS)],
-        )
-        for i, name in enumerate(sorted(set(names)))
-    }
+    styles: dict[str, Style] = {}
+    rounds, used = 0, set[int]()
+    for number, name in enumerate(sorted(set(names))):
+        if len(used) == len(COLOURS):
+            rounds, used = rounds + 1, set()
+        hue = hashlib.sha256(name.encode()).digest()[0] % len(COLOURS)
+        while hue in used:
+            hue = (hue + 1) % len(COLOURS)
+        used.add(hue)
+        at = hue + rounds
+        line, marker = LINES[at % len(LINES)], MARKERS[at % len(MARKERS)]
+        styles[name] = Style(number, COLOURS[hue], DARK[hue], line, marker)
+    return styles

@@ -79,7 +79,7 @@ def test_a_page_tells_nothing_of_home_and_an_anonymous_one_nothing_of_the_machin
             assert private not in told, private
         for name in (getpass.getuser(), platform.node(), "processor", "git"):
             assert not re.search(rf"\b{re.escape(name)}\b", told), name
-        assert f"numpy', '{ran_on['packages']['numpy']}" in told
+        assert f"numpy': '{ran_on['packages']['numpy']}" in told
 
 
 def test_numbers_and_keys_are_those_of_the_store(run):

@@ -16,10 +16,10 @@ from orthobench.report.changes import Changes, Pair, ProblemChange, paired
 from orthobench.report.formatting import number
 from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.runs import EntryRuns, entry_runs
-from orthobench.report.page.styles import REFERENCES, browser_styles
 from orthobench.report.page.write import SCRIPTS, environment, resource, scripted
 from orthobench.report.plots.changed_curves import changed_curves, sided, sided_styles
 from orthobench.report.sentences import factor_text
+from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
 from orthobench.stats.changes import Change
 from orthobench.tools.arrays import Array
@@ -98,7 +98,7 @@ def write_changes(changes: Changes, a: Results, b: Results, folder: Path) -> Pat
         If jinja2 is missing, or the file cannot be written.
     """
     pairs, _ = paired(a.entries, b.entries)
-    styles = browser_styles(sided_styles({pair[0].solver for pair in pairs}))
+    styles = sided_styles({pair[0].solver for pair in pairs})
     plots = _plots(changes, pairs)
     suites = [str(side.session()["text"]) for side in (a, b)]
     runs = {at: _runs(own, suites) for at, (own, _) in enumerate(plots.values())}

@@ -1,4 +1,4 @@
-"""The content of a page as plain data, which the template only lays out."""
+"""The content of a page: results and what is decided of them, which the template lays out."""
 
 from __future__ import annotations
 
@@ -8,59 +8,53 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from orthobench.contract.panel import Plot
-from orthobench.report.answers import REACHED, Answer, answers
+from orthobench.decide.answer import Answer
+from orthobench.decide.rule import Comparison, Verdict
+from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
 from orthobench.report.families import Family, conclusions
 from orthobench.report.formatting import clean, plural
-from orthobench.report.page.failures import (
-    FailureGroup,
-    RefusalGroup,
-    failure_groups,
-    refusal_groups,
-)
-from orthobench.report.page.families import FamilySection, family_section
 from orthobench.report.page.galleries import Gallery, galleries
 from orthobench.report.page.plot_data import PlotData, plot_data
-from orthobench.report.page.problems import ProblemSection, problem_section
+from orthobench.report.page.problems import Failure, Problem, failures, refusals
 from orthobench.report.page.runs import EntryRuns, entry_runs
-from orthobench.report.page.styles import BrowserStyle, browser_styles
 from orthobench.report.page.table import Table, table
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, exhibitions
-from orthobench.report.plots.pareto import pareto_name
+from orthobench.report.plots.pareto import Answers, family_answers, pareto_name
 from orthobench.report.plots.sweeps import Pair, Sweep, break_evens
 from orthobench.report.ranking import Ranked, rank
-from orthobench.report.style import solver_styles
+from orthobench.report.style import Style, solver_styles
 from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.targets import RunMatrix, run_matrix
+from orthobench.stats.targets import run_matrix
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
-
-MOST_PAIRS = 3000
-"""The most comparisons in the tables of one page; with more, there are only sentences."""
 
 DRAWN = 2_700_000
 """The most characters of plot data and images in one page."""
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """The origin of the results.
+class FamilySection(NamedTuple):
+    """What the first screen shows of a family: answers, and the index of its plot, if any."""
 
-    Attributes
-    ----------
-    facts : tuple of (str, str)
-        Names and values: command, times, machine, versions.
-    suite : str
-        The suite as TOML.
-    version : str
-        The version of orthobench.
-    """
+    family: Family
+    solvers: Sequence[str]
+    answers: Answers
+    plot: int | None
 
-    facts: tuple[tuple[str, str], ...]
+    @property
+    def answer(self) -> Answer | None:
+        """The answer that is shown first; None where no run is finished."""
+        return next(iter(self.answers.values()), None)
+
+
+class Provenance(NamedTuple):
+    """The origin of the results: facts by name, the suite as TOML, the version of orthobench."""
+
+    facts: Mapping[str, str]
     suite: str
     version: str
 
@@ -74,17 +68,20 @@ class Page:
     suite, description, date : str
     counts : tuple of str
         The numbers of problems, solvers, seeds and runs, and how many runs are to come.
-    failed_runs : int
-    families : tuple of FamilySection
-    failures : tuple of FailureGroup
-    refusals : tuple of RefusalGroup
-    problems : tuple of ProblemSection
-    plots : tuple of Plot
+    families : sequence of FamilySection
+    failures : mapping
+        The seeds of failed runs, by what they have in common.
+    refusals : mapping
+        Solvers that take no part, by reason and problems.
+    problems : sequence of Problem
+    plots : sequence of Plot
         All plots of the page.
-    comparison_plots : tuple of int
+    comparison_plots : sequence of int
         The indices of those over all problems; sections of problems and families have the others.
-    break_evens : tuple of (Sweep, list of Pair)
+    break_evens : sequence of (Sweep, list of Pair)
         Solvers at several places.
+    marks : mapping
+        The mark of each solver on each problem, by the labels of problem and solver.
     table : Table
     provenance : Provenance
     styles : mapping
@@ -98,29 +95,33 @@ class Page:
     description: str
     date: str
     counts: tuple[str, ...]
-    failed_runs: int
-    families: tuple[FamilySection, ...]
-    failures: tuple[FailureGroup, ...]
-    refusals: tuple[RefusalGroup, ...]
-    problems: tuple[ProblemSection, ...]
-    plots: tuple[Plot, ...]
-    comparison_plots: tuple[int, ...]
-    break_evens: tuple[tuple[Sweep, list[Pair]], ...]
+    families: Sequence[FamilySection]
+    failures: Mapping[Failure, Sequence[int]]
+    refusals: Mapping[tuple[str, tuple[str, ...]], Sequence[str]]
+    problems: Sequence[Problem]
+    plots: Sequence[Plot]
+    comparison_plots: Sequence[int]
+    break_evens: Sequence[tuple[Sweep, list[Pair]]]
+    marks: Mapping[tuple[str, str], str]
     table: Table
     provenance: Provenance
-    styles: Mapping[str, BrowserStyle]
+    styles: Mapping[str, Style]
     plot_data: PlotData
     galleries: Mapping[str, Gallery]
+
+    @property
+    def failed_runs(self) -> int:
+        """The number of failed runs."""
+        return sum(map(len, self.failures.values()))
+
+    def problem(self, label: str) -> Problem:
+        """Return a problem by its label."""
+        return next(one for one in self.problems if one.label == label)
 
     @property
     def file(self) -> str:
         """The file name of the suite."""
         return re.sub(r"[^A-Za-z0-9._-]+", "-", self.suite).strip("-.") + ".toml"
-
-    @property
-    def reached(self) -> str:
-        """The part of the gap that may be left at the target of costs."""
-        return f"{100 * REACHED:g} %"
 
 
 def page_content(
@@ -141,108 +142,124 @@ def page_content(
     entries, session = results.entries, results.session()
     ranking = rank(entries) if ranked is None else ranked
     families = conclusions(ranking) if families is None else families
-    ranked = [one for one in ranking if one.entry.takes_part]
-    shown = exhibitions(entries, results.exhibits)
-    problems, own_plots = _problems(entries, ranked, families, shown)
-    runs = {name: run_matrix(group) for name, group in _by_family(entries).items()}
-    plots = (*own_plots, *comparison_plots(entries, families, runs))
-    named = {plot.name: number for number, plot in enumerate(plots)}
-    styles = browser_styles(solver_styles(entry.solver for entry in entries))
-    data = plot_data(plots, styles, _runs(entries, problems, plots, session["text"]))
-    failures = failure_groups(results, ranked)
-    ids = {problem.label: problem.id for problem in problems}
+    begun = [one for one in ranking if one.entry.finished and not one.entry.refused]
+    by_family = grouped(entries, lambda entry: entry.problem_info.family)
+    runs = {name: run_matrix(group) for name, group in by_family.items()}
+    suite = clean(results.suite)
+    answers = {
+        name: family_answers(group, suite) if any(e.finished for e in group) else {}
+        for name, group in by_family.items()
+    }
+    first = [next(iter(own.values())) for own in answers.values() if own]
+    marks = {
+        (c.problem, d.solver): mark(c, d.solver)
+        for one in first
+        for c in one.comparisons
+        for d in c.decisions
+    }
+    exhibits = exhibitions(entries, results.exhibits)
+    problems, plots = _problems(entries, begun, exhibits)
+    own = len(plots)
+    plots += comparison_plots(entries, families, runs, answers)
+    pareto = {plot.name: at for at, plot in enumerate(plots) if plot.kind == "pareto"}
+    sections = [
+        _section(family, answers[family.name], pareto.get(pareto_name(family.name)))
+        for family in families
+    ]
+    styles = solver_styles(entry.solver for entry in entries)
+    data = plot_data(
+        plots, styles, _runs(problems, plots, session["text"]), list(map(_packed, sections))
+    )
     return Page(
-        suite=clean(results.suite),
+        suite=suite,
         description=clean(_description(session["text"])),
-        date=_date(session),
+        date=str(session["started"])[:16].replace("T", " ") + " UTC",
         counts=_counts(results, len(problems)),
-        failed_runs=sum(group.runs for group in failures),
-        families=tuple(
-            family_section(
-                family,
-                entries,
-                ranked,
-                ids,
-                _answers(family.name, entries, ranked, runs),
-                named.get(pareto_name(family.name)),
-            )
-            for family in families
-        ),
-        failures=failures,
-        refusals=refusal_groups(entries),
+        families=sections,
+        failures=failures(results, begun),
+        refusals=refusals(entries),
         problems=problems,
         plots=plots,
-        comparison_plots=tuple(
-            number
-            for number, plot in enumerate(plots)
-            if number >= len(own_plots) and plot.kind != "pareto"
-        ),
-        break_evens=tuple(break_evens(entries)),
-        table=table(ranked),
+        comparison_plots=[at for at in range(own, len(plots)) if plots[at].kind != "pareto"],
+        break_evens=break_evens(entries),
+        marks=marks,
+        table=table(begun, marks),
         provenance=_provenance(results, session),
         styles=styles,
         plot_data=data,
-        galleries=galleries(shown, DRAWN - len(data.data)),
+        galleries=galleries(exhibits, DRAWN - len(data.data)),
     )
 
 
-def _by_family(entries: Sequence[SolverResult]) -> dict[str, list[SolverResult]]:
-    return grouped(entries, lambda entry: entry.problem_info.family)
+def _section(family: Family, answers: Answers, plot: int | None) -> FamilySection:
+    """Return the section of a family, its solvers in the order of their first marks."""
+    first = next(iter(answers.values()), None)
+    solvers = [standing.solver for standing in family.standings]
+    if first is not None:
+        order = [*MARKS, ""]
+        marks = {s: [order.index(mark(c, s)) for c in first.comparisons] for s in solvers}
+        solvers.sort(key=lambda s: (s != first.solver, sum(marks[s])))
+    return FamilySection(family, solvers, answers, plot)
 
 
-def _answers(
-    family: str,
-    entries: Sequence[SolverResult],
-    ranked: Sequence[Ranked],
-    runs: Mapping[str, RunMatrix],
-) -> list[Answer]:
-    """Return the answers of one family."""
-    own = [r for r in ranked if r.entry.problem_info.family == family]
-    return answers(_by_family(entries)[family], own, runs[family])
+def _packed(section: FamilySection) -> dict[str, Any]:
+    """Return the answers of a family as JSON values, by the choices of its plot."""
+    return {
+        ",".join(key): {
+            "sentence": answer.sentence,
+            "evidence": answer.evidence,
+            "cells": [
+                cell(comparison, solver)
+                for solver in section.solvers
+                for comparison in answer.comparisons
+            ],
+        }
+        for key, answer in section.answers.items()
+    }
+
+
+def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str]:
+    """Return a solver on a problem: mark, symbol, factor of cost to the least, and meaning."""
+    kind, own = mark(comparison, solver), comparison.of(solver)
+    if kind:
+        symbol, _, meaning = MARKS[kind]
+        text = f"{factor_text(own.factor)}×" if kind == "good" else ""
+        return kind, symbol, text, meaning if kind in ("star", "good") else verdict_text(own)
+    if own.verdict is Verdict.ABSENT:
+        return "absent", "–", "", "takes no part, or was not run yet"
+    return "worse", "", "", "worse than the best"
 
 
 def _problems(
     entries: Sequence[SolverResult],
     ranked: Sequence[Ranked],
-    families: Sequence[Family],
-    exhibitions: Sequence[Exhibition],
-) -> tuple[tuple[ProblemSection, ...], list[Plot]]:
-    """Return the sections about problems, and their plots in one list."""
-    groups = grouped(entries, lambda entry: entry.problem)
+    exhibits: Sequence[Exhibition],
+) -> tuple[list[Problem], list[Plot]]:
+    """Return the problems, and their plots in one list."""
     rankings = grouped(ranked, lambda r: r.entry.problem)
-    pairs = sum(len(c) for family in families for c in family.comparisons.values())
-    paired = pairs <= MOST_PAIRS
-    by_name = {family.name: family for family in families}
-    curves = {one.problem: exhibit_plots([one]) for one in exhibitions}
+    curves = {one.problem: exhibit_plots([one]) for one in exhibits}
     plots: list[Plot] = []
-    sections: list[ProblemSection] = []
-    for index, (name, group) in enumerate(groups.items()):
+    problems: list[Problem] = []
+    for name, group in grouped(entries, lambda entry: entry.problem).items():
+        own = [*problem_plots(group), *curves.get(name, [])] if name in rankings else []
+        places = range(len(plots), len(plots) + len(own))
         ranking = rankings.get(name, [])
-        own = [*problem_plots(group), *curves.get(name, [])] if ranking else []
-        indices = range(len(plots), len(plots) + len(own))
-        family = by_name.get(group[0].problem_info.family)
-        sections.append(problem_section(index, group, ranking, family, indices, paired))
+        problems.append(Problem(f"problem-{len(problems)}", group, ranking, places))
         plots += own
-    return tuple(sections), plots
+    return problems, plots
 
 
 def _runs(
-    entries: Sequence[SolverResult],
-    problems: Sequence[ProblemSection],
-    plots: Sequence[Plot],
-    suite: str,
+    problems: Sequence[Problem], plots: Sequence[Plot], suite: str
 ) -> dict[int, dict[str, EntryRuns]]:
     """Return the runs of each solver on each problem, by the index of the plot of its curves."""
-    groups = grouped(entries, lambda entry: entry.problem)
     return {
-        number: {
-            entry.solver: entry_runs(entry, suite)
-            for entry in groups[problem.label]
-            if entry.takes_part
+        at: {
+            e.solver: entry_runs(e, suite) for e in problem.entries if e.finished and not e.refused
         }
         for problem in problems
-        for number in problem.plots
-        if plots[number].kind == "convergence"
+        for at in problem.plots
+        if plots[at].kind == "convergence"
     }
 
 
@@ -261,11 +278,6 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
         f"{ran:,} of {plural(planned, 'run')}" if ran < planned else plural(planned, "run"),
         *([f"{len(results.missing):,} not run yet"] if results.missing else []),
     )
-
-
-def _date(session: Mapping[str, Any]) -> str:
-    """Return the start of the session, to the minute, in UTC."""
-    return str(session["started"])[:16].replace("T", " ") + " UTC"
 
 
 def _description(suite: str) -> str:
@@ -294,7 +306,7 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> Provenance:
         **(ran_on.get("packages") or {}),
         "git": _git(ran_on.get("git")),
     }
-    known = tuple((name, clean(str(value))) for name, value in facts.items() if value)
+    known = {name: clean(str(value)) for name, value in facts.items() if value}
     return Provenance(known, session["text"].strip(), version)
 
 

@@ -24,16 +24,11 @@ function followLinks() {
   go();
 }
 
-function contents() {
-  const narrow = window.matchMedia("(max-width: 70rem)");
-  const details = document.querySelector("nav.contents details");
-  const fold = () => (details.open = !narrow.matches);
-  narrow.addEventListener("change", fold);
-  fold();
+function findProblems() {
   document.getElementById("find-problem")?.addEventListener("input", (event) => {
     const wanted = event.target.value.trim().toLowerCase();
-    for (const item of document.querySelectorAll("#problem-list > li")) {
-      item.hidden = !item.textContent.toLowerCase().includes(wanted);
+    for (const one of document.querySelectorAll("#problems > details")) {
+      one.hidden = !one.querySelector("summary").textContent.toLowerCase().includes(wanted);
     }
   });
 }
@@ -43,7 +38,7 @@ function printable() {
   let opened = [];
   window.addEventListener("beforeprint", () => {
     document.body.classList.add("printing");
-    opened = [...document.querySelectorAll("details.problem:not([open])")];
+    opened = [...document.querySelectorAll("details.problem:not([open]), details.part:not([open])")];
     for (const one of opened) one.open = true;
   });
   window.addEventListener("afterprint", () => {
@@ -54,11 +49,12 @@ function printable() {
 
 async function start() {
   document.documentElement.classList.add("scripting");
-  contents();
+  findProblems();
   followLinks();
   sortableTable();
   printable();
   await startPlots();
+  watchSwitches();
 }
 
 start().catch((error) => showError(`The plots cannot be drawn: ${error.message}. All text and tables are here.`));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import itertools
 import json
 import math
@@ -13,10 +15,9 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.formatting import clean
-from orthobench.report.page.packing import Pool, packed, thinned
-from orthobench.report.page.runs import Endings, EntryRuns
-from orthobench.report.page.styles import REFERENCES, BrowserStyle
+from orthobench.report.page.runs import EntryRuns
 from orthobench.report.plots.geometry import floor_of
+from orthobench.report.style import REFERENCES, Style
 from orthobench.tools.arrays import Array
 
 MOST_POINTS = 80
@@ -33,6 +34,10 @@ NUMBERS = 330_000
 
 RUNS = 150_000
 """The most numbers in one page for single runs, in addition to those for curves."""
+
+
+DIGITS = 5
+"""Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,9 @@ class PlotData:
 
 def plot_data(
     plots: Sequence[Plot],
-    styles: Mapping[str, BrowserStyle],
+    styles: Mapping[str, Style],
     runs: Mapping[int, Mapping[str, EntryRuns]] | None = None,
+    families: Sequence[Mapping[str, Any]] = (),
 ) -> PlotData:
     """Return the data of all plots of a page, the most important panels until it is full.
 
@@ -78,6 +84,8 @@ def plot_data(
     runs : mapping, optional
         The runs of each solver, by the index of the plot that draws them. They are left out where
         its single runs are.
+    families : sequence of mapping
+        The answers of each family, as JSON values.
     """
     solvers = {name: number for number, name in enumerate(styles)}
     first = [plot.panel() for plot in plots]
@@ -93,7 +101,8 @@ def plot_data(
         values = by_plot[number][",".join(map(str, options))] = packer.panel(panel)
         packed_panels.append((panel, values))
     without_runs = _add_runs(packer, packed_panels)
-    endings, of_plots = Endings(), [_plot(*pair) for pair in zip(plots, by_plot, strict=True)]
+    endings: dict[str, int] = {}
+    of_plots = [_plot(*pair) for pair in zip(plots, by_plot, strict=True)]
     for number, of_plot in (runs or {}).items():
         drawn = any("runs" in s for p in by_plot[number].values() for s in p["series"])
         of_plots[number]["runs"] = _runs(of_plot, solvers, endings) if drawn else {}
@@ -101,7 +110,8 @@ def plot_data(
         "references": REFERENCES,
         "solvers": [_solver(name, style) for name, style in styles.items()],
         "plots": of_plots,
-        "endings": list(endings.texts),
+        "endings": list(endings),
+        "families": list(families),
     }
     text = json.dumps(head, separators=(",", ":"), allow_nan=False)
     data = packed(f'{{"pool":{packer.pool.as_json()},{text[1:]}')
@@ -216,7 +226,11 @@ def _add_runs(packer: _Packer, panels: Sequence[tuple[Panel, dict[str, Any]]]) -
 
 def _plot(plot: Plot, panels: Mapping[str, Any]) -> dict[str, Any]:
     choices = [
-        {"name": clean(name), "options": [clean(option.replace("_", " ")) for option in options]}
+        {
+            "name": clean(name),
+            "keys": [clean(option) for option in options],
+            "options": [clean(option.replace("_", " ")) for option in options],
+        }
         for name, options in plot.choices.items()
     ]
     return {"name": clean(plot.name), "kind": plot.kind, "choices": choices, "panels": panels}
@@ -231,12 +245,12 @@ def _axis(axis: Axis) -> dict[str, Any]:
     return found
 
 
-def _solver(name: str, style: BrowserStyle) -> dict[str, str]:
+def _solver(name: str, style: Style) -> dict[str, str]:
     return {"name": clean(name), "dash": style.dash, "shape": style.shape}
 
 
 def _runs(
-    of_plot: Mapping[str, EntryRuns], solvers: Mapping[str, int], endings: Endings
+    of_plot: Mapping[str, EntryRuns], solvers: Mapping[str, int], endings: dict[str, int]
 ) -> dict[int, Any]:
     """Return the facts about the runs of each solver of a plot, by its number."""
     return {
@@ -245,9 +259,67 @@ def _runs(
             "command": own.command,
             "load": any(load for *_, load in own.runs),
             "runs": [
-                [seed, endings.number(ending), *([load] if load else [])]
+                [seed, endings.setdefault(ending, len(endings)), *([load] if load else [])]
                 for seed, ending, load in own.runs
             ],
         }
         for solver, own in of_plot.items()
     }
+
+
+class Pool:
+    """Arrays by index; arrays that are equal to `DIGITS` digits have the same index.
+
+    Attributes
+    ----------
+    size : int
+        The number of values in all arrays.
+    """
+
+    def __init__(self) -> None:
+        self._by_text: dict[str, int] = {}
+        self._by_bits: dict[bytes, int] = {}
+        self.size = 0
+
+    def index(self, values: Array) -> int:
+        """Return the index of an array, which is added if it is new."""
+        bits = values.tobytes()
+        if bits not in self._by_bits:  # formatting numbers is slow
+            text = ",".join(map(json_number, values.tolist()))
+            if text not in self._by_text:
+                self.size += len(values)
+            self._by_bits[bits] = self._by_text.setdefault(text, len(self._by_text))
+        return self._by_bits[bits]
+
+    def as_json(self) -> str:
+        """Return all arrays as JSON, in the order of their indices."""
+        return "[" + ",".join(f"[{text}]" for text in self._by_text) + "]"
+
+
+def json_number(value: float) -> str:
+    """Return a number as JSON: null for NaN, and 1e999 for infinity, which browsers parse as it."""
+    if math.isfinite(value):
+        return f"{value:.{DIGITS}g}"
+    return "null" if math.isnan(value) else "1e999" if value > 0 else "-1e999"
+
+
+def thinned(count: int, most: int, keep: int | None = None) -> slice | Array:
+    """Return the indices of the drawn points: evenly spaced, with both ends and `keep`.
+
+    Parameters
+    ----------
+    count, most : int
+        The number of points, and the most that may be drawn.
+    keep : int, optional
+        A point that must be drawn.
+    """
+    if count <= most:
+        return slice(None)
+    chosen = np.linspace(0, count - 1, most).round().astype(np.intp)
+    return np.unique(chosen if keep is None else np.append(chosen, keep))
+
+
+def packed(text: str) -> str:
+    """Return a text compressed by gzip, in base64; equal texts give equal results."""
+    # the highest level would take four times as long, for 1 % less
+    return base64.b64encode(gzip.compress(text.encode(), 7, mtime=0)).decode()

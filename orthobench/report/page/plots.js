@@ -57,7 +57,7 @@ class PlotView {
     this.selects = this.plot.choices.map((choice, number) => {
       const options = choice.options.map((name, place) => element("option", { value: place }, name));
       const select = element("select", { "data-choice": choice.name, onchange: () => this.choose(number, Number(select.value)) }, ...options);
-      if (options.length > 1) bar.append(element("label", {}, `${choice.name} `, select));
+      if (options.length > 1 && !this.figure.closest("[data-family]")) bar.append(element("label", {}, `${choice.name} `, select));
       return select;
     });
     this.toggles = {};
@@ -80,7 +80,8 @@ class PlotView {
     const button = (name, title, onclick) => element("button", { type: "button", class: name.toLowerCase().replaceAll(" ", "-"), title, onclick }, name);
     const tools = element("span", { class: "tools" });
     this.unzoom = button("whole range", "Show the whole range again (Escape)", () => this.set({ zoom: null }));
-    tools.append(this.unzoom);
+    this.unpin = button("clear", "No solver in front of the others any more", () => plots.focus !== null && pin(this, plots.focus));
+    tools.append(this.unpin, this.unzoom);
     const alike = plots.all.filter((other) => other.plot.kind === this.plot.kind);
     if (alike.length > 1) tools.append(button("apply to all", `Show all plots of ${this.plot.kind} in this way`, () => this.share(alike)));
     tools.append(
@@ -148,6 +149,7 @@ class PlotView {
   update() {
     this.build();
     this.dirty = false;
+    this.onupdate?.();
     const there = Boolean(this.panel);
     this.canvas.hidden = !there;
     this.missing.hidden = there;
@@ -176,6 +178,7 @@ class PlotView {
   syncControls() {
     this.selects.forEach((select, number) => (select.value = this.places[number]));
     this.unzoom.hidden = !this.zoom;
+    this.unpin.hidden = plots.focus === null;
     if (!this.panel) return;
     const view = this.view(...this.size());
     for (const radio of this.radios) radio.checked = radio.value === view.mode;

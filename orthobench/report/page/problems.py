@@ -1,247 +1,209 @@
-"""The section of a page about one problem: ranking, comparisons, and how parameters were chosen."""
+"""What the page says of problems: their ranking, their tuning, and which runs failed or did not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from orthobench.harness.identity import canonical
 from orthobench.report import caveats
-from orthobench.report.families import Family
-from orthobench.report.formatting import (
-    assignments,
-    budget_text,
-    clean,
-    count,
-    duration,
-    number,
-    plural,
-    probability,
-    si,
-)
-from orthobench.report.page.heat_maps import HeatMap, heat_maps
+from orthobench.report.formatting import assignments, budget_text, clean, number, plural, short
 from orthobench.report.plots.labels import axis_label
+from orthobench.report.plots.tuning import varied
 from orthobench.report.ranking import Ranked
-from orthobench.report.sentences import factor_text, interval_text, sentence
-from orthobench.results.runs import Run
-from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import spread_name
-from orthobench.stats.paired import Comparison, Decision
+from orthobench.results.results import Results
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.values import COSTS
-
-WORDS = {
-    Decision.BEHIND: "not the best", Decision.AHEAD: "lower, but failing",
-    Decision.OPEN: "no difference shown", Decision.EQUAL: "equal",
-    Decision.UNDECIDABLE: "undecidable",
-}  # fmt: skip
-"""The decisions as the page names them."""
+from orthobench.tools.collections import grouped
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of the ranking: one solver.
+class HeatMap(NamedTuple):
+    """The scores of a solver over two parameters; others are held at their chosen values.
 
-    Attributes
-    ----------
-    mark : str
-        One of `orthobench.report.ranking.MARKS` or nothing.
-    solver, chosen : str
-    median, spread, interval, seconds, flops, effort, ok : str
-    fails : bool
-        Whether any run failed.
+    Each row has its value, and for each column the score as text, its shade from 0 for the lowest
+    score to 100, and whether it was chosen.
     """
 
-    mark: str
     solver: str
-    chosen: str
-    median: str
-    spread: str
-    interval: str
-    seconds: str
-    flops: str
-    effort: str
-    ok: str
-    fails: bool
+    down: str
+    across: str
+    columns: list[str]
+    rows: list[tuple[str, list[tuple[str, int, bool]]]]
 
 
 @dataclass(frozen=True)
-class AgainstBest:
-    """A comparison with the best solver, as a row.
-
-    Attributes
-    ----------
-    other : str
-    seeds : str
-        The numbers of seeds on which the best ends lower, equal and higher.
-    effect, interval : str
-        The median over the seeds of the ratio to the best, or of the difference from it.
-    p : str
-        The adjusted p-value.
-    decision : str
-    """
-
-    other: str
-    seeds: str
-    effect: str
-    interval: str
-    p: str
-    decision: str
-
-
-@dataclass(frozen=True)
-class ProblemSection:
-    """The section of a page about one problem.
+class Problem:
+    """A problem on the page.
 
     Attributes
     ----------
     id : str
-        The anchor of the section.
-    label, name : str
-        The label of the problem, and the same as the page shows it.
-    facts : tuple of str
-        Family, metric, seeds and budget.
-    spread : str
-        The heading of the column with the spread: ``"25 to 75 %"``.
-    effort : str
-        The unit of effort: ``"samples"`` or ``"steps"``.
-    rows : tuple of Row
-    verdict : str
-        Which solver is best, by how much and how sure that is.
-    sentences : tuple of str
-        The comparisons of the best with each of the others.
-    against_best : tuple of AgainstBest
-        The same as rows; none if the page would have too many.
-    best : str
-        The solver that the others are compared with.
-    effect : str
-        What is compared: ``"times the best"`` or ``"minus the best"``.
-    compared : str
-        The number of comparisons.
-    notes : tuple of str
-        The caveats of the ranking.
-    absent : tuple of str
-        The solvers that take no part.
-    plots : tuple of int
+        The anchor of its section.
+    entries : sequence of SolverResult
+    ranked : sequence of Ranked
+        Those that take part, best first.
+    plots : range
         Indices into the plots of the page.
-    heat_maps : tuple of HeatMap
-        The scores of solvers with two tuned parameters.
     """
 
     id: str
-    label: str
-    name: str
-    facts: tuple[str, ...]
-    spread: str
-    effort: str
-    rows: tuple[Row, ...]
-    verdict: str
-    sentences: tuple[str, ...]
-    against_best: tuple[AgainstBest, ...]
-    best: str
-    effect: str
-    compared: str
-    notes: tuple[str, ...]
-    absent: tuple[str, ...]
-    plots: tuple[int, ...]
-    heat_maps: tuple[HeatMap, ...]
+    entries: Sequence[SolverResult]
+    ranked: Sequence[Ranked]
+    plots: range
+
+    @property
+    def label(self) -> str:
+        """The label of the problem."""
+        return self.entries[0].problem
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Family, metric, seeds and budget."""
+        first = self.entries[0].records[0]
+        goal = f"final {axis_label(first.problem.primary)}, smaller is better"
+        seeds = plural(len(self.entries[0].seeds), "seed")
+        facts = (clean(first.problem.family), goal, seeds, budget_text(first.budget))
+        return tuple(fact for fact in facts if fact)
+
+    @property
+    def effort(self) -> str:
+        """The unit of effort: ``"samples"`` where all draw some, or ``"steps"``."""
+        without = any(r.median_of(COSTS["samples"]) == 0 for r in self.ranked)
+        return "steps" if without else "samples"
+
+    @property
+    def notes(self) -> list[str]:
+        """The caveats of the ranking."""
+        of_ranked = (caveats.tuning, caveats.reruns, caveats.stationarity)
+        of_entries = (caveats.missing, caveats.busy, caveats.measured)
+        return [
+            *(note for caveat in of_ranked for note in caveat([r.entry for r in self.ranked])),
+            *(note for caveat in of_entries for note in caveat(self.entries)),
+        ]
+
+    @property
+    def waiting(self) -> bool:
+        """Whether no run is finished, though some solver takes part."""
+        return not self.ranked and any(not entry.refused for entry in self.entries)
+
+    @property
+    def partial(self) -> bool:
+        """Whether runs are still to come."""
+        return any(r.summary.n_missing for r in self.ranked)
+
+    @property
+    def absent(self) -> list[str]:
+        """The solvers that take no part."""
+        return [entry.solver for entry in self.entries if entry.refused]
+
+    @property
+    def heat_maps(self) -> list[HeatMap]:
+        """The heat map of each solver that has two parameters tuned, or more."""
+        tuned = [(entry, varied(entry)) for entry in self.entries if not entry.refused]
+        return [heat_map(entry, *names[:2]) for entry, names in tuned if len(names) > 1]
 
 
-def problem_section(
-    index: int,
-    entries: Sequence[SolverResult],
-    ranked: Sequence[Ranked],
-    family: Family | None,
-    plots: Iterable[int],
-    paired: bool = True,
-) -> ProblemSection:
-    """Return the section about one problem.
+def heat_map(entry: SolverResult, down: str, across: str) -> HeatMap:
+    """Return the scores of each pair of values of two tuned parameters."""
+    held = {name: v for name, v in entry.best_parameters.items() if name not in (down, across)}
+    trials = {
+        (canonical({"": t.tuned[down]}), canonical({"": t.tuned[across]})): t
+        for t in entry.trials
+        if all(canonical({"": t.tuned[name]}) == canonical({"": v}) for name, v in held.items())
+    }
+    rows, columns = (_values(entry, name) for name in (down, across))
+    finite = [t.score for t in trials.values() if math.isfinite(t.score)]
+    scale = math.log if min(finite, default=0.0) > 0 else float
+    low, high = scale(min(finite, default=0.0)), scale(max(finite, default=0.0))
 
-    Parameters
-    ----------
-    index : int
-        The place of the problem among all of the page.
-    entries : sequence of SolverResult
-        All of its entries.
-    ranked : sequence of Ranked
-        Those that take part, best first.
-    family : Family, optional
-        The conclusions about its family, if there are any.
-    plots : iterable of int
-    paired : bool
-        Whether all comparisons have a row.
-    """
-    first = entries[0].records[0]
-    metric = axis_label(first.problem.primary)
-    seeds = len(entries[0].seeds)
-    effort = "steps" if any(_median_cost(r, "samples") == 0 for r in ranked) else "samples"
-    label = entries[0].problem
-    found = family.comparisons.get(label, ()) if family else ()
-    return ProblemSection(
-        id=f"problem-{index}",
-        label=label,
-        name=clean(label),
-        facts=_facts(first, metric, seeds),
-        spread=spread_name(seeds),
-        effort=effort,
-        rows=tuple(_row(r, effort) for r in ranked),
-        verdict=clean(family.verdicts.get(label, "")) if family else "",
-        sentences=tuple(clean(sentence(c, metric)) for c in found),
-        against_best=tuple(map(_against_best, found)) if paired else (),
-        best=clean(found[0].best) if found else "",
-        effect="times the best" if found and found[0].ratio else "minus the best",
-        compared=plural(len(found), "comparison"),
-        notes=(
-            *caveats.tuning([r.entry for r in ranked]),
-            *caveats.reruns([r.entry for r in ranked]),
-            *caveats.stationarity([r.entry for r in ranked]),
-            *caveats.missing(entries),
-            *caveats.busy(entries),
-            *caveats.measured(entries),
-        ),
-        absent=tuple(clean(entry.solver) for entry in entries if entry.refused),
-        plots=tuple(plots),
-        heat_maps=tuple(heat_maps(entries)),
+    def cell(trial: Trial | None) -> tuple[str, int, bool]:
+        if trial is None:
+            return "", 100, False
+        chosen = canonical(trial.tuned) == canonical(entry.best_parameters)
+        if not math.isfinite(trial.score):
+            return "failed", 100, chosen
+        place = (scale(trial.score) - low) / (high - low) if high > low else 0.0
+        return number(trial.score), round(100 * place), chosen
+
+    return HeatMap(
+        entry.solver, clean(down), clean(across), [clean(short(v)) for v in columns.values()],
+        [(clean(short(value)), [cell(trials.get((row, column))) for column in columns])
+         for row, value in rows.items()],
     )  # fmt: skip
 
 
-def _facts(record: Run, metric: str, seeds: int) -> tuple[str, ...]:
-    goal = f"final {metric}, smaller is better"
-    facts = (clean(record.problem.family), goal, plural(seeds, "seed"), budget_text(record.budget))
-    return tuple(fact for fact in facts if fact)
+def _values(entry: SolverResult, name: str) -> dict[str, Any]:
+    """Return the values of a parameter, numbers in order, by what tells them apart."""
+    values = [t.tuned[name] for t in entry.trials]
+    if all(isinstance(v, (int, float)) for v in values):
+        values.sort()
+    return {canonical({"": value}): value for value in values}
 
 
-def _row(ranked: Ranked, effort: str) -> Row:
-    summary = ranked.summary
-    low, high = map(ranked.text, summary.interval)
-    return Row(
-        mark=ranked.mark,
-        solver=ranked.entry.solver,
-        chosen=_chosen(ranked.entry),
-        median=ranked.median,
-        spread=f"{ranked.text(summary.low)} to {ranked.text(summary.high)}",
-        interval=f"{low} to {high}",
-        seconds=duration(_median_cost(ranked, "seconds")),
-        flops=si(_median_cost(ranked, "flops")),
-        effort=count(_median_cost(ranked, effort)),
-        ok=ranked.ok,
-        fails=ranked.summary.n_failed > 0,
+class Failure(NamedTuple):
+    """Runs of one solver on one problem that failed for one reason.
+
+    Parameters that tuning did not choose are among them; `chosen` says whether it did.
+    """
+
+    problem: str
+    solver: str
+    tuned: str
+    chosen: bool
+    status: str
+    reason: str
+
+
+def failures(results: Results, ranked: Iterable[Ranked]) -> dict[Failure, list[int]]:
+    """Return the seeds of all runs that count as failed, by what they have in common.
+
+    Parameters
+    ----------
+    results : Results
+    ranked : iterable of Ranked
+        Those that take part.
+    """
+    return grouped_values(_failures(results, ranked))
+
+
+def _failures(results: Results, ranked: Iterable[Ranked]) -> Iterator[tuple[Failure, int]]:
+    listed = {r.key for r in results.failures}
+    for r in results.failures:
+        tuned, why = assignments(r.solver.tuned), clean(r.stop.reason)
+        names = (r.problem.label, r.solver.label, tuned, r.key in results.reported_keys)
+        yield Failure(*names, r.stop.status.value, why), r.seed
+    for one in ranked:
+        entry = one.entry
+        seeds = {record.seed for record in entry.records if record.key in listed}
+        for failure in one.summary.failures:
+            if failure.seed not in seeds:
+                names = (entry.problem, entry.solver, assignments(entry.best_parameters), True)
+                yield Failure(*names, failure.status, clean(failure.reason)), failure.seed
+
+
+def grouped_values(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
+    """Return the second of each pair by the first."""
+    return {key: [v for _, v in own] for key, own in grouped(pairs, lambda pair: pair[0]).items()}
+
+
+def refusals(entries: Sequence[SolverResult]) -> Mapping[tuple[str, tuple[str, ...]], list[str]]:
+    """Return the solvers that take no part, by the reason and the problems that they share."""
+    refused = [entry for entry in entries if entry.refused]
+    by_solver = grouped_values(((clean(e.refusal), e.solver), e.problem) for e in refused)
+    return grouped_values(
+        ((reason, tuple(dict.fromkeys(problems))), solver)
+        for (reason, solver), problems in by_solver.items()
     )
 
 
-def _chosen(entry: SolverResult) -> str:
-    """Return the chosen parameters, and from how many trials."""
-    trials = len(entry.trials)
-    return assignments(entry.best_parameters) + f" of {plural(trials, 'trial')}" * (trials > 1)
-
-
-def _median_cost(ranked: Ranked, cost: str) -> float:
-    return ranked.median_of(COSTS[cost])
-
-
-def _against_best(c: Comparison) -> AgainstBest:
-    seeds = f"{c.lower} / {c.equal} / {c.higher}"
-    effect = factor_text(c.effect) if c.ratio else number(c.effect)
-    return AgainstBest(c.other, seeds, effect, interval_text(c), _p(c.adjusted), WORDS[c.decision])
-
-
-def _p(adjusted: float) -> str:
-    return "1" if adjusted >= 1 else probability(adjusted).removeprefix("p ").removeprefix("= ")
+def ranges(seeds: Iterable[int]) -> str:
+    """Return seeds as ``0-3, 7``."""
+    spans: list[list[int]] = []
+    for seed in sorted(set(seeds)):
+        if spans and seed == spans[-1][-1] + 1:
+            spans[-1].append(seed)
+        else:
+            spans.append([seed])
+    return ", ".join(f"{s[0]}" if len(s) == 1 else f"{s[0]}-{s[-1]}" for s in spans)

@@ -6,7 +6,7 @@ import json
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from orthobench.report.formatting import assignments, clean
@@ -38,23 +38,6 @@ class EntryRuns:
     about: str
     command: tuple[str, ...]
     runs: tuple[tuple[int, str, str], ...]
-
-
-@dataclass
-class Endings:
-    """The reasons for which runs ended, each once.
-
-    Attributes
-    ----------
-    texts : dict
-        The number of each.
-    """
-
-    texts: dict[str, int] = field(default_factory=dict)
-
-    def number(self, text: str) -> int:
-        """Return the number of a text, which is added if it is new."""
-        return self.texts.setdefault(text, len(self.texts))
 
 
 def entry_runs(entry: SolverResult, suite: str) -> EntryRuns:

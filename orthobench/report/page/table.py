@@ -4,125 +4,77 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
+from orthobench.decide.wording import MARKS
 from orthobench.report.formatting import assignments, clean, count, metric_text, number, si
 from orthobench.report.ranking import Ranked
 from orthobench.stats.values import COSTS, others_cost
 
+HEAD = {
+    "family": "family", "problem": "problem", "solver": "solver", "chosen": "chosen",
+    "mark": "mark", "median": "median", "low": "low", "high": "high",
+    "interval_low": "95 % from", "interval_high": "95 % to", "runs": "runs", "failed": "failed",
+    "trials": "trials", "steps": "steps", "samples": "samples", "flops": "flops",
+    "seconds": "seconds", "total_flops": "flops, all trials",
+}  # fmt: skip
+"""The first columns: names in a CSV file, and titles."""
 
-@dataclass(frozen=True)
-class Column:
-    """A column of the table.
+FEW = ("problem", "solver", "mark", "median", "interval_low", "interval_high", "seconds", "failed")
+"""The columns that are shown at first, and the family where there are several."""
 
-    Attributes
-    ----------
-    title : str
-    key : str
-        Its name in a CSV file.
-    numeric : bool
-    """
-
-    title: str
-    key: str
-    numeric: bool = True
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of the table.
-
-    Attributes
-    ----------
-    text : str
-        As shown.
-    value : str
-        As sorted and as written to CSV; empty where that is the text.
-    """
-
-    text: str
-    value: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """The table of all entries.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-    rows : tuple of tuple of Cell
-        The first cells are family, problem and solver.
-    """
-
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-    @property
-    def filters(self) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
-        """For each column that rows can be filtered by: its title, its index, and its texts."""
-        found = []
-        for i, column in enumerate(self.columns[:3]):
-            names = tuple(dict.fromkeys(row[i].text for row in self.rows))
-            found.append((column.title, i, names))
-        return tuple(found)
-
-
-HEAD = (
-    Column("family", "family", numeric=False),
-    Column("problem", "problem", numeric=False),
-    Column("solver", "solver", numeric=False),
-    Column("chosen", "chosen", numeric=False),
-    Column("", "mark", numeric=False),
-    Column("median", "median"),
-    Column("low", "low"),
-    Column("high", "high"),
-    Column("95 % from", "interval_low"),
-    Column("95 % to", "interval_high"),
-    Column("runs", "runs"),
-    Column("failed", "failed"),
-    Column("trials", "trials"),
-    Column("steps", "steps"),
-    Column("samples", "samples"),
-    Column("flops", "flops"),
-    Column("seconds", "seconds"),
-    Column("flops, all trials", "total_flops"),
-)
+TEXTS = 5
+"""So many of the first columns are no numbers."""
 
 COST_FORMATS: Mapping[str, Callable[[float], str]] = {
     "steps": count, "samples": count, "flops": si, "seconds": number,
 }  # fmt: skip
 """The columns of costs, and the functions that format them."""
 
-MARKS = {
-    "best": "★ best", "equal": "= equal", "close": "≈ close", "undecided": "? undecided",
-    "failed": "✗ failed", "": "",
-}  # fmt: skip
+
+class Table(NamedTuple):
+    """The table of all entries: titles by the names of columns, and rows of text and exact value.
+
+    The value, as sorted and as written to CSV, is empty where it is the text.
+    """
+
+    columns: Mapping[str, str]
+    rows: Sequence[Sequence[tuple[str, str]]]
+
+    def filters(self) -> list[tuple[str, int, list[str]]]:
+        """Return the columns that rows can be filtered by: title, index, and texts."""
+        names = list(self.columns.values())[:3]
+        return [
+            (name, i, list(dict.fromkeys(row[i][0] for row in self.rows)))
+            for i, name in enumerate(names)
+        ]
 
 
-def table(ranked: Sequence[Ranked]) -> Table:
+def table(ranked: Sequence[Ranked], marks: Mapping[tuple[str, str], str]) -> Table:
     """Return the table of all entries that take part.
 
     Parameters
     ----------
     ranked : sequence of Ranked
+    marks : mapping
+        The mark of each solver on each problem, a key of `MARKS`.
     """
     values = [r.metrics for r in ranked]
-    metrics = list(dict.fromkeys(name for own in values for name in own))
-    columns = (
-        *HEAD,
-        *(Column(clean(name.replace("_", " ")), clean(name)) for name in metrics),
-        Column("all parameters", "parameters", numeric=False),
-    )
-    rows = (
-        _row(r, {name: own.get(name, math.nan) for name in metrics})
+    metrics = dict.fromkeys(name for own in values for name in own)
+    titles = {clean(name): clean(name.replace("_", " ")) for name in metrics}
+    rows = [
+        _row(
+            r,
+            {name: own.get(name, math.nan) for name in metrics},
+            marks.get((r.entry.problem, r.entry.solver), ""),
+        )
         for r, own in zip(ranked, values, strict=True)
-    )
-    return Table(columns, tuple(rows))
+    ]
+    return Table({**HEAD, **titles, "parameters": "all parameters"}, rows)
 
 
-def _row(ranked: Ranked, metrics: Mapping[str, float]) -> tuple[Cell, ...]:
+def _row(ranked: Ranked, metrics: Mapping[str, float], mark: str) -> list[tuple[str, str]]:
     entry, summary = ranked.entry, ranked.summary
     first = entry.records[0]
     names = (first.problem.family, entry.problem, entry.solver, assignments(entry.best_parameters))
@@ -130,19 +82,19 @@ def _row(ranked: Ranked, metrics: Mapping[str, float]) -> tuple[Cell, ...]:
         summary.median, summary.low, summary.high, *summary.interval,
         len(entry.seeds), summary.n_failed, len(entry.trials),
     )  # fmt: skip
-    return (
-        *(Cell(clean(name)) for name in names),
-        Cell(MARKS[ranked.mark]),
+    return [
+        *((clean(name), "") for name in names),
+        (f"{MARKS[mark][0]} {mark}" if mark else "", ""),
         *map(_number, values),
         *(_number(ranked.median_of(COSTS[name]), text) for name, text in COST_FORMATS.items()),
         _number(ranked.median_of(COSTS["flops"]) + others_cost(entry, COSTS["flops"]), si),
         *(_number(value, partial(metric_text, name)) for name, value in metrics.items()),
-        Cell(assignments(first.solver.parameters)),
-    )
+        (assignments(first.solver.parameters), ""),
+    ]
 
 
-def _number(value: float, text: Callable[[float], str] = number) -> Cell:
+def _number(value: float, text: Callable[[float], str] = number) -> tuple[str, str]:
     if math.isnan(value):
-        return Cell("")
+        return "", ""
     shown, exact = text(value), f"{value:.6g}"
-    return Cell(shown, "" if shown == exact else exact)
+    return shown, "" if shown == exact else exact

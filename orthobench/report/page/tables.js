@@ -26,6 +26,14 @@ function sortableTable() {
   filters(table, heads, table.tBodies[0]);
 }
 
+/** The boxes that choose which columns are shown: few at first. */
+function columnBoxes(table, heads, changed) {
+  const boxes = heads.map((head) => element("input", { type: "checkbox", checked: "few" in head.dataset, onchange: changed }));
+  const labels = boxes.map((box, place) => element("label", {}, box, ` ${heads[place].textContent}`));
+  document.querySelector(".columns > div").replaceChildren(...labels);
+  return boxes;
+}
+
 /** Sort the table by a column. */
 function sortEntries(head, up) {
   const body = document.getElementById("entries").tBodies[0];
@@ -46,6 +54,7 @@ function filters(table, heads, body) {
   const text = document.getElementById("filter-text");
   const selects = [...document.querySelectorAll("select.filter")];
   const count = document.getElementById("filter-count");
+  const boxes = columnBoxes(table, heads, () => hideEmpty());
 
   function filter() {
     const wanted = text.value.trim().toLowerCase();
@@ -59,11 +68,13 @@ function filters(table, heads, body) {
     hideEmpty();
   }
 
-  /** Hide the columns that are empty in all shown rows: metrics of other families. */
+  /** Hide the columns that were not chosen, and those that are empty in all shown rows. */
   function hideEmpty() {
     const rows = [...body.rows].filter((row) => !row.hidden);
     heads.forEach((head, place) => {
-      const empty = rows.length > 0 && rows.every((row) => row.cells[place].textContent === "");
+      const bare = rows.length > 0 && rows.every((row) => row.cells[place].textContent === "");
+      boxes[place].closest("label").hidden = bare;
+      const empty = bare || !boxes[place].checked;
       if (head.hidden === empty) return;
       head.hidden = empty;
       for (const row of body.rows) row.cells[place].hidden = empty;

@@ -9,13 +9,18 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orthobench.decide.wording import MARKS
 from orthobench.errors import UsageError
 from orthobench.report.families import Family
-from orthobench.report.formatting import clean, number
-from orthobench.report.page.content import Page, page_content
-from orthobench.report.page.styles import REFERENCES
+from orthobench.report.formatting import assignments, clean, count, duration, number, plural, si
+from orthobench.report.page.content import Page, cell, page_content
+from orthobench.report.page.problems import ranges
+from orthobench.report.page.table import FEW, TEXTS
 from orthobench.report.ranking import Ranked
+from orthobench.report.style import REFERENCES
 from orthobench.results.results import Results
+from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.values import COSTS
 from orthobench.tools.files import make_folder, replacing
 
 if TYPE_CHECKING:
@@ -27,7 +32,7 @@ SCRIPTS = (
 )  # fmt: skip
 """The parts of the script of every page with plots, each after those that it uses."""
 
-OWN = ("tables.js", "page.js")
+OWN = ("decisions.js", "tables.js", "page.js")
 """Those of this page alone."""
 
 
@@ -72,11 +77,10 @@ def rendered(content: Page) -> str:
     """Return the page as HTML."""
     template = environment().get_template("page.html")
     return template.render(
-        page=content,
-        references=REFERENCES,
-        style=resource("page.css"),
-        **scripted(map(resource, (*SCRIPTS, *OWN))),
-    )
+        page=content, cell=cell, marks=MARKS,
+        costs=COSTS, all_costs=ALL_COSTS, few=FEW, texts=TEXTS, references=REFERENCES,
+        style=resource("page.css"), **scripted(map(resource, (*SCRIPTS, *OWN))),
+    )  # fmt: skip
 
 
 def scripted(parts: Iterable[str]) -> dict[str, str]:
@@ -105,7 +109,10 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"clean": clean, "number": number}
+    for filter_of in (
+        assignments, clean, count, duration, number, plural, ranges, si,
+    ):  # fmt: skip
+        environment.filters[filter_of.__name__] = filter_of
     return environment
 
 

@@ -54,7 +54,7 @@ def sided(pair: tuple[SolverResult, SolverResult]) -> tuple[SolverResult, Solver
 def sided_styles(solvers: Iterable[str]) -> dict[str, Style]:
     """Return the styles of solvers in A and in B: in one colour, solid and dashed."""
     return {
-        f"{name} in {side}": replace(style, line=line)
+        f"{name} in {side}": replace(style, line=LINES[at], number=len(SIDES) * style.number + at)
         for name, style in solver_styles(solvers).items()
-        for side, line in zip(SIDES, LINES, strict=False)
+        for at, side in enumerate(SIDES)
     }

@@ -9,7 +9,7 @@ from orthobench.report.families import Family, conclusions
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, curves
 from orthobench.report.plots.families import ranks_plot, target_plots
-from orthobench.report.plots.pareto import pareto
+from orthobench.report.plots.pareto import Answers, pareto
 from orthobench.report.plots.scaling import scalings
 from orthobench.report.plots.sweeps import break_even, break_evens, sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
@@ -36,6 +36,7 @@ def comparison_plots(
     entries: Sequence[SolverResult],
     families: Sequence[Family] | None = None,
     runs: Mapping[str, RunMatrix] | None = None,
+    answers: Mapping[str, Answers] | None = None,
 ) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
@@ -51,6 +52,8 @@ def comparison_plots(
         The conclusions about each family, if they are known already: they take a while.
     runs : mapping, optional
         The runs of each family, if they are collected already.
+    answers : mapping, optional
+        What to use in each family, by cost and tolerance.
     """
     known = conclusions(rank(entries)) if families is None else families
     ranks = {family.name: ranks_plot(family, family.ranks) for family in known if family.ranks}
@@ -59,7 +62,7 @@ def comparison_plots(
         if len({entry.solver for entry in group if not entry.refused}) < 2:
             continue
         own = runs[name] if runs else run_matrix(group)
-        plots += [plot for plot in [pareto(group, own)] if plot.panel().series]
+        plots += [p for p in [pareto(group, own, (answers or {}).get(name))] if p.panel().series]
         plots += [ranks[name]] if name in ranks else []
         plots += target_plots(group, own).values()
     plots += [*tradeoffs(entries), *map(sweep, sweeps(entries))]

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.decide.answer import MISS, Answer, answer
+from orthobench.decide.comparisons import compare
+from orthobench.decide.rule import STRICT, TOLERANCE, Comparison
 from orthobench.report.formatting import clean, plural
 from orthobench.report.plots.families import caption, costs
 from orthobench.report.plots.labels import COST_NAMES, axis_label, said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
-from orthobench.stats.profiles import LADDER
+from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.ranks import block_means
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.tools.arrays import Array
 
-LEAST = LADDER[-1]
-"""The smallest gap that counts: that of the last target of an ECDF."""
+LEAST = 1e-7
+"""The smallest gap that counts: below the smallest tolerance."""
+
+TOLERANCES: Mapping[str, float] = {f"{100 * part:.6g} %": part for part in (TOLERANCE, STRICT)}
+"""The parts of the gap from the start to the best value that may be left; the first is shown."""
+
+MOST_PAIRS = 20_000
+"""Of more pairs of solvers on a problem, only what is shown first is decided."""
+
+Answers: TypeAlias = Mapping[tuple[str, str], Answer]
+"""The answers of a family, by cost and tolerance."""
 
 FRONT = "no solver is better in both"
 """The label of the line through the solvers that no other one beats in quality and in cost."""
@@ -46,7 +60,37 @@ class Ends:
     problems: tuple[str, ...]
 
 
-def pareto(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Plot:
+def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
+    """Return what to use on the problems of one family, under each cost and tolerance.
+
+    Parameters
+    ----------
+    entries : sequence of SolverResult
+        The entries of the family; where they are very many, there are only the first choices.
+    suite : str
+        What to run more seeds of.
+    """
+    offered, tolerances = costs(entries), list(TOLERANCES)
+    solvers = Counter(entry.problem for entry in entries)
+    if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
+        offered, tolerances = offered[:1], tolerances[:1]
+    return {
+        (cost, tolerance): _answer(entries, cost, tolerance, suite)
+        for cost in offered
+        for tolerance in tolerances
+    }
+
+
+def _answer(entries: Sequence[SolverResult], cost: str, tolerance: str, suite: str = "") -> Answer:
+    begun = [entry for entry in entries if entry.finished and not entry.refused]
+    return answer(compare(begun, cost, TOLERANCES[tolerance]), suite)
+
+
+def pareto(
+    entries: Sequence[SolverResult],
+    runs: RunMatrix | None = None,
+    answers: Answers | None = None,
+) -> Plot:
     """Return the plot of quality against cost of one family, a point for each solver.
 
     Parameters
@@ -55,31 +99,90 @@ def pareto(entries: Sequence[SolverResult], runs: RunMatrix | None = None) -> Pl
         The entries of all problems of the family, at least one of which takes part.
     runs : RunMatrix, optional
         Their runs, if they are collected already.
+    answers : mapping, optional
+        Their `family_answers`, if they are there already.
     """
-    runs, offered = runs or run_matrix(entries), costs(entries)
+    runs = runs or run_matrix(entries)
     blocks = {entry.problem: entry.problem_info.name for entry in entries}
-    reached = ends(runs)
-    of_problems = [blocks[problem] for problem in reached.problems]
-    normalized = (
-        "geometric means over the problems, of the gap left and of the cost as a multiple of that "
-        "of the cheapest solver"
-    )
+    reached, known = ends(runs), dict(answers or {})
+    keys = list(known) or [(cost, tolerance) for cost in costs(entries) for tolerance in TOLERANCES]
+    offered, tolerances = (tuple(dict.fromkeys(options)) for options in zip(*keys, strict=True))
+
+    def draw(key: Key) -> Panel:
+        cost, tolerance = key
+        if (cost, tolerance) not in known:
+            known[cost, tolerance] = _answer(entries, cost, tolerance)
+        return tolerance_panel(runs.solvers, reached, known[cost, tolerance], tolerance, blocks)
+
     explanation = (
-        f"gap left: what is left at the end of the gap between the start and the best value that "
-        f"any solver reached, median over the seeds; at least {LEAST:g}, and 1 where runs failed"
+        "across: the cost up to the tolerance, as a multiple of that of the cheapest that is "
+        f"as good as the best, a miss counting {MISS:g}; up: what is left at the end of the gap "
+        f"between the start and the best value that any solver reached, at least {LEAST:g}, and 1 "
+        "where runs failed; medians over the seeds, geometric means over the problems"
     )
     return Plot(
         name=pareto_name(entries[0].problem_info.family),
         kind="pareto",
-        choices={"cost": offered},
-        draw=lambda key: pareto_panel(runs.solvers, reached, key[0], of_problems),
-        sheet=[(cost,) for cost in offered[:2]],
+        choices={"cost": offered, "tolerance": tolerances},
+        draw=draw,
+        sheet=[(cost, tolerances[0]) for cost in offered[:2]],
         about=said(
-            f"better to the left and below; dashed: {FRONT}",
-            normalized if len(reached.problems) > 1 else "",
+            "better to the left and below; the ring is the method to use, and what is below the "
+            "dashed line good enough",
             *caption(entries, runs, explanation),
         ),
     )
+
+
+def tolerance_panel(
+    solvers: Sequence[str],
+    reached: Ends,
+    decided: Answer,
+    tolerance: str,
+    blocks: Mapping[str, str],
+) -> Panel:
+    """Return a point for each solver: its cost up to a tolerance, and what is left at its end.
+
+    Parameters
+    ----------
+    solvers : sequence of str
+    reached : Ends
+    decided : Answer
+        Under a cost and this tolerance; the solver to use has a ring.
+    tolerance : str
+        One of `TOLERANCES`.
+    blocks : mapping
+        The block of each problem.
+    """
+    by_problem = {comparison.problem: comparison for comparison in decided.comparisons}
+    compared = [by_problem.get(problem) for problem in reached.problems]
+    multiples = np.array([[_multiple(one, solver) for one in compared] for solver in solvers])
+    multiples = np.where(np.isnan(reached.gap), math.nan, multiples.reshape(reached.gap.shape))
+    problems = int((~np.isnan(reached.gap)).any(axis=0).sum())
+    of_problems = [blocks[problem] for problem in reached.problems]
+    points = [
+        (solver, *_mean_point(own, gap, of_problems))
+        for solver, own, gap in zip(solvers, multiples, reached.gap, strict=True)
+    ]
+    series = [
+        replace(_series(point, problems), chosen=0 if point[0] == decided.solver else None)
+        for point in points
+        if math.isfinite(point[1])
+    ]
+    label = f"{ALL_COSTS[decided.cost].title} to {tolerance} of the gap, times the least"
+    if series:
+        part = TOLERANCES[tolerance]
+        series.append(Series("good enough", np.array([1.0, MISS]), np.array([part, part])))
+    return Panel(Axis(decided.cost, label), Axis("gap", "gap left at the end"), tuple(series))
+
+
+def _multiple(comparison: Comparison | None, solver: str) -> float:
+    """Return the cost of a solver over the least of those that are as good, at most `MISS`."""
+    if comparison is None:
+        return math.nan
+    reached = [d.cost for d in comparison.as_good] or [d.cost for d in comparison.decisions]
+    least, own = min(reached, default=math.inf), comparison.of(solver).cost
+    return min(own / least, MISS) if math.isfinite(own) and 0 < least < math.inf else MISS
 
 
 def pareto_name(family: str) -> str:
@@ -121,11 +224,16 @@ def pareto_panel(solvers: Sequence[str], reached: Ends, cost: str, blocks: Seque
 def ends(runs: RunMatrix) -> Ends:
     """Return what each solver has reached and spent at the end, on each problem."""
     problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
-    where = [[i for i, (p, _) in enumerate(runs.instances) if p == problem] for problem in problems]
+    where = _instances(runs, problems)
     absent = np.array([[(s, p) in set(runs.absent) for p in problems] for s in runs.solvers])
     gaps = np.where(absent, math.nan, _medians(_gaps(runs), where))
     spent = {cost: _medians(_last(values), where) for cost, values in runs.spent.items()}
     return Ends(gaps, spent, problems)
+
+
+def _instances(runs: RunMatrix, problems: Sequence[str]) -> list[list[int]]:
+    """Return the indices of the instances of each problem."""
+    return [[i for i, (p, _) in enumerate(runs.instances) if p == problem] for problem in problems]
 
 
 def _gaps(runs: RunMatrix) -> Array:

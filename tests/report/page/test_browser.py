@@ -142,6 +142,8 @@ def test_single_runs_stand_in_for_the_bands(shown):
 @pytest.mark.wide
 def test_a_solver_is_hidden_in_all_plots(shown):
     named = "f => [...f.querySelectorAll('.label')].map(one => one.textContent)"
+    for problem in shown.page.locator("#problems > details").all()[:2]:
+        problem.evaluate("details => { details.open = true }")
     second = shown.page.locator("figure[data-kind=convergence]").nth(1)
     for figure in (shown.figure, second):
         figure.scroll_into_view_if_needed()
@@ -162,6 +164,8 @@ def test_a_solver_is_hidden_in_all_plots(shown):
 
 
 def test_what_one_plot_shows_all_can_show(shown):
+    for problem in shown.page.locator("#problems > details").all()[:2]:
+        problem.evaluate("details => { details.open = true }")
     first, second = (shown.page.locator("figure[data-kind=convergence]").nth(i) for i in (0, 1))
     first.locator("select").first.select_option(label="seconds")
     first.get_by_role("button", name="apply to all").click()
@@ -311,6 +315,7 @@ def test_a_link_shows_the_same_again(shown, opened, every_page):
     shown.figure.locator("select").first.select_option(label="flops")
     shown.figure.locator("[data-log=y]").uncheck()
     shown.figure.locator(".label", has_text="batch-pca").click()
+    shown.page.locator("#table").evaluate("details => { details.open = true }")
     head = shown.page.locator("#entries th[data-key=median]").get_by_role("button")
     head.press("Enter")  # a table that moves under the pointer loses a click
     head.press("Enter")
@@ -400,6 +405,7 @@ def test_behind_a_plot_is_a_table_of_its_numbers(shown, every):
 
 
 def test_the_table_sorts_numbers_with_what_is_missing_last(shown):
+    shown.page.locator("#table").evaluate("details => { details.open = true }")
     head = shown.page.locator("#entries th[data-key=median]")
     column = """key => { const heads = [...document.querySelectorAll('#entries th')];
         const i = heads.findIndex(h => h.dataset.key === key);
@@ -413,6 +419,9 @@ def test_the_table_sorts_numbers_with_what_is_missing_last(shown):
         assert finite == sorted(finite)
         assert "inf" in values
         assert all(v == "inf" for v in values[len(finite) :])
+    shown.page.locator(".columns summary").click()
+    shown.page.get_by_label("residual", exact=True).check()
+    shown.page.locator(".columns summary").click()
     shown.page.locator("#entries th[data-key=residual] button").press("Enter")
     values = shown.page.evaluate(column, "residual")
     assert "" in values
@@ -422,6 +431,7 @@ def test_the_table_sorts_numbers_with_what_is_missing_last(shown):
 
 @pytest.mark.wide
 def test_the_table_filters(shown):
+    shown.page.locator("#table").evaluate("details => { details.open = true }")
     rows = shown.page.locator("#entries tbody tr:visible")
     total = rows.count()
     solver = shown.page.locator("select.filter[data-column='2']")
@@ -439,7 +449,12 @@ def test_the_table_filters(shown):
 
 
 def test_columns_of_other_families_are_hidden(shown):
+    shown.page.locator("#table").evaluate("details => { details.open = true }")
     head = shown.page.locator("#entries th[data-key=gradient_norm]")
+    assert not head.is_visible()
+    shown.page.locator(".columns summary").click()
+    shown.page.get_by_label("gradient norm", exact=True).check()
+    shown.page.locator(".columns summary").click()
     assert head.is_visible()
     shown.page.locator("select.filter[data-column='0']").select_option("stochastic PCA")
     assert not head.is_visible()
@@ -482,12 +497,13 @@ def test_everything_can_be_done_from_the_keyboard(shown):
     assert page.evaluate("document.activeElement.getAttribute('role')") == "button"
     summary.focus()
     keys.press("Enter")
-    button = page.locator("#entries th[data-key=flops] button")
+    page.locator("#table").evaluate("details => { details.open = true }")
+    button = page.locator("#entries th[data-key=seconds] button")
     button.focus()
     keys.press("Enter")
-    assert page.locator("#entries th[data-key=flops]").get_attribute("aria-sort") == "ascending"
+    assert page.locator("#entries th[data-key=seconds]").get_attribute("aria-sort") == "ascending"
     keys.press("Space")
-    assert page.locator("#entries th[data-key=flops]").get_attribute("aria-sort") == "descending"
+    assert page.locator("#entries th[data-key=seconds]").get_attribute("aria-sort") == "descending"
 
 
 def test_every_control_has_a_name_and_headings_are_in_order(shown):
@@ -501,11 +517,43 @@ def test_every_control_has_a_name_and_headings_are_in_order(shown):
     assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
 
 
+def test_one_switch_changes_sentence_marks_and_plot(shown):
+    page = shown.page
+    article = page.locator("article.family").first
+    figure = article.locator("figure[data-kind=pareto]")
+    figure.scroll_into_view_if_needed()
+    figure.locator("svg.chart").wait_for(state="attached")
+    title = figure.locator(".x-title")
+    before = (title.text_content(), article.locator(".matrix").inner_text())
+    assert before[0].startswith("time to 1 %")
+    article.get_by_label("flops", exact=True).check()
+    article.get_by_label("0.0001 % of the gap").check()
+    assert title.text_content().startswith("flops to 0.0001 %")
+    assert "cost=flops" in page.evaluate("location.hash")
+    article.get_by_label("time", exact=True).check()
+    article.get_by_label("1 % of the gap", exact=True).check()
+    assert (title.text_content(), article.locator(".matrix").inner_text()) == before
+
+
+def test_few_columns_are_shown_at_first(shown):
+    few = shown.page.locator("#entries th[data-few]")
+    assert few.count() <= 9  # the family is one of them where there are several
+
+
+def test_what_is_pinned_can_be_cleared(shown):
+    shown.page.locator("article.family .label").first.click()
+    clear = shown.figure.get_by_role("button", name="clear")
+    clear.click()
+    assert not clear.is_visible()
+    assert shown.page.locator(".chart.focused").count() == 0
+
+
 def test_links_open_what_they_lead_to(shown):
-    last = shown.page.locator("details.problem").last
-    last.evaluate("details => { details.open = false }")
-    shown.page.locator("#problem-list a").last.click()
-    assert last.evaluate("details => details.open")
+    link = shown.page.locator(".matrix thead a").last
+    problem = shown.page.locator(link.get_attribute("href"))
+    problem.evaluate("details => { details.open = false }")
+    link.click()
+    assert problem.evaluate("details => details.open")
 
 
 @pytest.fixture(scope="module")
@@ -542,6 +590,7 @@ def test_images_can_be_shown(exhibiting):
 
 
 def test_references_differ_in_their_dashes(exhibiting):
+    exhibiting.page.locator("#problems details.part").first.evaluate("one => { one.open = true }")
     figure = exhibiting.page.locator("figure[data-plot]", has_text="Curves").first
     figure.scroll_into_view_if_needed()
     figure.locator("svg.chart").wait_for(state="attached")
@@ -575,11 +624,11 @@ def test_printing_opens_everything(exhibiting):
 
 def test_names_with_markup_are_text_everywhere(shown):
     page = shown.page
-    assert HOSTILE.split()[0] in page.locator("#entries").inner_text()
+    assert HOSTILE.split()[0] in page.locator("#entries").text_content()
     assert HOSTILE in shown.figure.locator(".legend").text_content()
     assert page.locator("img").count() == 0
     assert page.locator("script").count() == 2
-    factors = page.locator("details.problem", has_text="factors").last
+    factors = page.locator("#problems > details", has_text="factors").last
     factors.evaluate("details => { details.open = true }")
     figure = factors.locator("figure").first
     figure.scroll_into_view_if_needed()
@@ -587,8 +636,9 @@ def test_names_with_markup_are_text_everywhere(shown):
 
 
 def test_markup_in_metrics_and_parameters_is_text_too(exhibiting):
-    problem = exhibiting.page.locator("details.problem").last
-    problem.evaluate("details => { details.open = true }")
+    problem = exhibiting.page.locator("#problems > details").last
+    for part in (problem, problem.locator("details.part")):
+        part.evaluate("details => { details.open = true }")
     first, tuning = (problem.locator("figure[data-plot]").nth(i) for i in (0, 1))
     for figure, axis in ((first, "y"), (tuning, "x")):
         figure.scroll_into_view_if_needed()
@@ -630,6 +680,7 @@ def test_without_decompression_it_says_so(opened, every_page):
     notice = watched.page.locator("#trouble")
     notice.wait_for(state="visible")
     assert "cannot unpack the plots" in notice.text_content()
+    watched.page.locator("#table > summary").click()
     watched.page.get_by_label("Text").fill("k=2")
     assert watched.troubles == []
 

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.page import plot_data as module
-from orthobench.report.page.packing import Pool, json_number, packed, thinned
-from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.styles import SHAPES, browser_styles
+from orthobench.report.page.plot_data import Pool, json_number, packed, plot_data, thinned
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.style import LINES, MARKERS, solver_styles
+from orthobench.report.style import LINES, MARKERS, SHAPES, solver_styles
 from orthobench.results.tuning import choose
 
 
@@ -59,7 +57,7 @@ def test_packing_is_deterministic():
 def test_a_panel_comes_back_as_it_was(runs):
     entries = choose([*runs("a", 1.0, failed=1), *runs("b", 2.0)])
     plot = convergence(entries)
-    styles = browser_styles(solver_styles(["a", "b"]))
+    styles = solver_styles(["a", "b"])
     data = read(plot_data([plot], styles))
     options = list(plot.choices.values())
     for place, panel in data["plots"][0]["panels"].items():
@@ -78,7 +76,7 @@ def test_a_panel_comes_back_as_it_was(runs):
 
 def test_an_axis_of_values_below_zero_is_linear(runs):
     entries = choose([*runs("a", -1.0), *runs("b", -2.0)])
-    data = read(plot_data([convergence(entries)], browser_styles(solver_styles(["a", "b"]))))
+    data = read(plot_data([convergence(entries)], (solver_styles(["a", "b"]))))
     panels = data["plots"][0]["panels"]
     assert panels["0,0"]["x"]["log"]
     assert not panels["0,0"]["y"]["log"]
@@ -121,7 +119,7 @@ def test_single_runs_that_do_not_fit_are_counted(monkeypatch):
 def test_every_style_has_its_look():
     assert set(SHAPES) == set(MARKERS)
     assert len(set(SHAPES.values())) == len(MARKERS)
-    styles = browser_styles(solver_styles(map(str, range(40))))
+    styles = solver_styles(map(str, range(40)))
     assert len({(look.colour, look.dash, look.shape) for look in styles.values()}) == 40
     assert len({look.dash for look in styles.values()}) == len(LINES)
 

@@ -1,0 +1,78 @@
+"""What the page says of a family and of its problems: marks, failures, who takes no part."""
+
+from dataclasses import replace
+
+from records import altered
+
+from orthobench.harness.stopping import RunStatus
+from orthobench.report.page.content import cell, page_content
+from orthobench.report.page.problems import failures, ranges, refusals
+from orthobench.report.ranking import rank
+from orthobench.results.tuning import choose
+
+
+def refusing(runs, solver, problem):
+    return [
+        altered(r, status=RunStatus.REFUSED, reason="needs more", trace=())
+        for r in runs(solver, 1.0, problem=problem)
+    ]
+
+
+def kinds(page):
+    """The marks of the first screen."""
+    (section,) = page.families
+    return {
+        (comparison.problem, solver): cell(comparison, solver)[0]
+        for comparison in section.answer.comparisons
+        for solver in section.solvers
+    }
+
+
+def test_marks_stand_in_their_cells(runs, made):
+    levels = {"a": 1.0, "bb": 20.0}
+    page = page_content(made([r for s, level in levels.items() for r in runs(s, level, seeds=7)]))
+    assert kinds(page) == {("digits k=4", "a"): "star", ("digits k=4", "bb"): "worse"}
+    assert page.families[0].answer.solver == "a"
+
+
+def test_failures_stay_visible(runs, made):
+    page = page_content(made([*runs("a", 1.0), *runs("b", 0.5, failed=2)]))
+    assert kinds(page)["digits k=4", "b"] == "failed"
+
+
+def test_who_takes_no_part_has_a_cell_that_says_so(runs, made):
+    records = [
+        *runs("a", 1.0, problem="p"), *runs("b", 2.0, problem="p"),
+        *runs("a", 1.0, problem="q"), *refusing(runs, "b", "q"),
+    ]  # fmt: skip
+    assert kinds(page_content(made(records)))["q", "b"] == "absent"
+
+
+def test_every_choice_of_the_switch_has_its_answer(runs, made):
+    (section,) = page_content(made([*runs("a", 1.0), *runs("b", 2.0)])).families
+    costs = ("seconds", "flops", "samples", "steps")
+    assert list(section.answers) == [(c, t) for c in costs for t in ("1 %", "0.0001 %")]
+    assert section.plot is not None
+
+
+def test_reasons_are_given_once_for_all_that_share_them(runs):
+    records = [
+        *runs("a", 1.0, problem="p"), *refusing(runs, "b", "p"), *refusing(runs, "c", "p"),
+        *runs("a", 1.0, problem="q"), *refusing(runs, "b", "q"), *refusing(runs, "c", "q"),
+    ]  # fmt: skip
+    assert refusals(choose(records)) == {("needs more", ("p", "q")): ["b", "c"]}
+
+
+def test_failures_of_trials_not_chosen_are_apart(runs, made):
+    bad = runs("a", 1.0, seeds=3, failed=3, tuned={"step": 8.0})
+    results = made([*bad, *runs("a", 1.0, seeds=3, tuned={"step": 1.0})])
+    ((one, seeds),) = failures(results, rank(results.entries)).items()
+    assert (one.tuned, one.chosen, len(seeds), ranges(seeds)) == ("step=8", False, 3, "0-2")
+
+
+def test_a_run_without_its_metric_is_a_failure(runs, made):
+    good, *rest = runs("a", 1.0, seeds=3)
+    trace = tuple(replace(mark, metrics={"val": 1.0}) for mark in good.trace)
+    results = made([replace(good, trace=trace), *rest])
+    ((one, seeds),) = failures(results, rank(results.entries)).items()
+    assert (seeds, one.reason) == ([0], "the judge did not report gap")
