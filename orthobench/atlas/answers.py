@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 
 from orthobench.atlas.choice import favourites
 from orthobench.atlas.regimes import LOWEST, Compared, Regime, compared, cost
-from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
+from orthobench.atlas.table import COSTS, SHARES, WITHDRAWN, Atlas, AtlasRow
 from orthobench.report.answers import FAILED, MISSED, Answer, summarize
 from orthobench.report.formatting import clean
 from orthobench.report.sentences import INTERVAL, effect_text, factor_phrase, interval_text, lost
-from orthobench.results.tiers import WITHDRAWN
 from orthobench.stats.paired import Comparison, Decision
 
 HALF = 0.5

@@ -17,16 +17,12 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
-from orthobench.results.tiers import RECOMPUTED, REPORTED, TIMED, WITHDRAWN, Tier, graded
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.places import DEFAULT
-
-TRUST = (WITHDRAWN, REPORTED, RECOMPUTED, TIMED)
-"""The tiers, those that are trusted more behind."""
 
 LONGEST = 300
 """The most characters of a reason."""
@@ -85,19 +81,18 @@ def _machine(session: Mapping[str, Any]) -> str:
 
 
 def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
-    """Yield the rows of one suite: those that count, and those withdrawn beside them."""
-    known = _trusted(parts)
-    results, withdrawn = merged(parts, known), _results(parts, known, counting=False)
+    """Yield the rows of one suite."""
+    known = _known(parts)
+    results = merged(parts, known)
     positions = {
         (family, seed): _Positions(run_matrix(own))
         for family, entries in _by_family(results).items()
         for seed, own in _by_seed(entries).items()
     }
-    for one in (results, withdrawn):
-        for entry in (entry for entry in one.entries if not entry.refused):
-            for record in entry.finished:
-                at = positions.get((entry.problem_info.family, record.seed))
-                yield _row(one.suite, entry, known[record.key], at)
+    for entry in (entry for entry in results.entries if not entry.refused):
+        for record in entry.finished:
+            at = positions.get((entry.problem_info.family, record.seed))
+            yield _row(results.suite, entry, known[record.key], at)
 
 
 def _by_family(results: Results) -> dict[str, list[SolverResult]]:
@@ -115,42 +110,28 @@ def _by_seed(entries: Sequence[SolverResult]) -> dict[int, list[SolverResult]]:
 
 
 class _Known(NamedTuple):
-    """A run, its processor, and how far its result can be trusted."""
+    """A run and its processor."""
 
     record: Run
     machine: str
-    tier: Tier
-
-    @property
-    def trust(self) -> tuple[bool, int]:
-        """What sorts the results of one cell."""
-        return self.record.stop.status is not RunStatus.MISSING, TRUST.index(self.tier.name)
 
 
-def _trusted(parts: Sequence[Results]) -> dict[str, _Known]:
-    """Return each cell once: of several results of it the one that is trusted most.
-
-    So what somebody hands in takes the place of no result that came out again here.
-    """
+def _known(parts: Sequence[Results]) -> dict[str, _Known]:
+    """Return each cell once: of several results of it the one of the first store."""
     found: dict[str, _Known] = {}
     for part in parts:
-        machine, tiers = _machine(part.session()), graded(part.path)
+        machine = _machine(part.session())
         for record in part.records:
-            one = _Known(record, machine, tiers.get(record.key, Tier(REPORTED)))
-            if record.key not in found or one.trust > found[record.key].trust:
-                found[record.key] = one
+            before = found.get(record.key)
+            if before is None or before.record.stop.status is RunStatus.MISSING:
+                found[record.key] = _Known(record, machine)
     return found
 
 
 def merged(parts: Sequence[Results], known: Mapping[str, _Known] | None = None) -> Results:
-    """Return the results of a suite from all stores that have some, without those withdrawn."""
-    results = _results(parts, known or _trusted(parts), counting=True)
-    _refuse_other_budgets(results.records)
-    return results
-
-
-def _results(parts: Sequence[Results], known: Mapping[str, _Known], counting: bool) -> Results:
-    records = [one.record for one in known.values() if (one.tier.name != WITHDRAWN) is counting]
+    """Return the results of a suite from all stores that have some."""
+    records = [one.record for one in (known or _known(parts)).values()]
+    _refuse_other_budgets(records)
     return Results(parts[0].suite, parts[0].path, records, score=parts[0].score)
 
 
@@ -192,13 +173,13 @@ class _Positions:
 
 
 def _row(suite: str, entry: SolverResult, known: _Known, at: _Positions | None) -> AtlasRow:
-    record, machine, tier = known
+    record, machine = known
     problem, solver = record.problem, record.solver
     start, lowest = at.gap(entry.problem, record.seed) if at else (math.nan, math.nan)
     spent = [READ[cost](record.trace[-1]) if record.trace else math.nan for cost in COSTS]
     value = final(record, metric_of(problem.primary))
     where = solver.label, entry.problem, record.seed
-    to = [at.to(cost, *where) if at and tier.name != WITHDRAWN else UNREACHED for cost in COSTS]
+    to = [at.to(cost, *where) if at else UNREACHED for cost in COSTS]
     return AtlasRow(
         suite=suite, family=problem.family, problem=entry.problem, name=problem.name,
         parameters=canonical(problem.parameters), solver=solver.label,
@@ -206,8 +187,8 @@ def _row(suite: str, entry: SolverResult, known: _Known, at: _Positions | None) 
         on=str(solver.parameters.get("on", DEFAULT)), seed=record.seed, metric=problem.primary,
         start=start, value=value, lowest=lowest, seconds=spent[0], samples=spent[1],
         flops=spent[2], seconds_to=to[0], samples_to=to[1], flops_to=to[2],
-        ending=record.stop.status.value, reason=(tier.reason or record.stop.reason)[:LONGEST],
-        failed=not math.isfinite(value), tier=tier.name, load=_load(record), machine=machine,
+        ending=record.stop.status.value, reason=record.stop.reason[:LONGEST],
+        failed=not math.isfinite(value), load=_load(record), machine=machine,
     )  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from orthobench.errors import DataError, UsageError
-from orthobench.results.tiers import REPORTED
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import opened, replacing
@@ -32,6 +31,8 @@ COSTS = ("seconds", "samples", "flops")
 
 FORMAT = "orthobench atlas 1"
 """What the file says that it is."""
+
+REPORTED, RECOMPUTED, TIMED, WITHDRAWN = TIERS = ("reported", "recomputed", "timed", "withdrawn")
 
 BITS_OF_COSTS = 10
 """The bits of seconds and of flops: at most one part in 2000 is lost."""
@@ -84,7 +85,7 @@ class AtlasRow:
     failed : bool
         Whether it counts as a failure.
     tier : str
-        One of `orthobench.results.tiers.TIERS`.
+        One of `TIERS`.
     load : float
         Threads that ran on its machine for each processor, before and after; NaN where unknown.
     machine : str

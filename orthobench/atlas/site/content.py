@@ -11,12 +11,11 @@ from orthobench.atlas.answers import AtlasAnswer, costs
 from orthobench.atlas.choice import favourites
 from orthobench.atlas.regimes import LOWEST, Compared, compared
 from orthobench.atlas.site.names import page, slug
-from orthobench.atlas.table import Atlas, AtlasRow, settings
+from orthobench.atlas.table import TIERS, WITHDRAWN, Atlas, AtlasRow, settings
 from orthobench.atlas.wording import COLUMNS
 from orthobench.report.formatting import assignments, clean, number, plural
 from orthobench.report.page.styles import BrowserStyle, browser_styles
 from orthobench.report.style import solver_styles
-from orthobench.results.tiers import TIERS, WITHDRAWN
 from orthobench.tools.collections import grouped
 
 Contest = tuple[str, str]

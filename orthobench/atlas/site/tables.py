@@ -11,11 +11,10 @@ import numpy as np
 
 from orthobench.atlas.regimes import REACHED, Compared
 from orthobench.atlas.site.content import Contest, Site
-from orthobench.atlas.table import AtlasRow
+from orthobench.atlas.table import WITHDRAWN, AtlasRow
 from orthobench.report.formatting import clean, duration, number, plural, si
 from orthobench.report.page.families import TINTS
 from orthobench.report.sentences import FAR, effect_text, interval_text
-from orthobench.results.tiers import WITHDRAWN
 from orthobench.stats.bootstrap import intervals, quantiles
 from orthobench.stats.paired import Decision
 from orthobench.tools.collections import grouped

@@ -29,7 +29,7 @@ from orthobench.atlas.site.content import (
 )
 from orthobench.atlas.site.names import slug
 from orthobench.atlas.site.plots import plots
-from orthobench.atlas.table import Atlas, AtlasRow
+from orthobench.atlas.table import WITHDRAWN, Atlas, AtlasRow
 from orthobench.atlas.wording import COLUMNS, NOBODY, NUMBERS, titled
 from orthobench.errors import UsageError
 from orthobench.report.formatting import clean
@@ -37,7 +37,6 @@ from orthobench.report.page.plot_data import plot_data
 from orthobench.report.page.styles import REFERENCES
 from orthobench.report.page.write import SCRIPTS, environment, scripted
 from orthobench.report.page.write import resource as of_report
-from orthobench.results.tiers import WITHDRAWN
 from orthobench.tools.files import make_folder, refuse_link
 
 if TYPE_CHECKING:
