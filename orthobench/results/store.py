@@ -167,11 +167,6 @@ class Store:
         query = "SELECT key, checksum FROM cell JOIN result ON result.cell = cell.id"
         return {key.hex(): check.hex() for key, check in self._read(query)}
 
-    def copy_to(self, other: sqlite3.Connection) -> None:
-        """Copy all that there is now into an empty database."""
-        with self._reported():
-            self._connection.backup(other)
-
     def merge(self, other: Path) -> int:
         """Add the cells of another store that are not here, with its plans and sessions.
 
