@@ -30,7 +30,7 @@ function sortableTable() {
 function columnBoxes(table, heads, changed) {
   const boxes = heads.map((head) => element("input", { type: "checkbox", checked: "few" in head.dataset, onchange: changed }));
   const labels = boxes.map((box, place) => element("label", {}, box, ` ${heads[place].textContent}`));
-  document.querySelector(".columns > div").replaceChildren(...labels);
+  document.querySelector(".more-columns > div").replaceChildren(...labels);
   return boxes;
 }
 

@@ -419,9 +419,9 @@ def test_the_table_sorts_numbers_with_what_is_missing_last(shown):
         assert finite == sorted(finite)
         assert "inf" in values
         assert all(v == "inf" for v in values[len(finite) :])
-    shown.page.locator(".columns summary").click()
+    shown.page.locator(".more-columns summary").click()
     shown.page.get_by_label("residual", exact=True).check()
-    shown.page.locator(".columns summary").click()
+    shown.page.locator(".more-columns summary").click()
     shown.page.locator("#entries th[data-key=residual] button").press("Enter")
     values = shown.page.evaluate(column, "residual")
     assert "" in values
@@ -452,9 +452,9 @@ def test_columns_of_other_families_are_hidden(shown):
     shown.page.locator("#table").evaluate("details => { details.open = true }")
     head = shown.page.locator("#entries th[data-key=gradient_norm]")
     assert not head.is_visible()
-    shown.page.locator(".columns summary").click()
+    shown.page.locator(".more-columns summary").click()
     shown.page.get_by_label("gradient norm", exact=True).check()
-    shown.page.locator(".columns summary").click()
+    shown.page.locator(".more-columns summary").click()
     assert head.is_visible()
     shown.page.locator("select.filter[data-column='0']").select_option("stochastic PCA")
     assert not head.is_visible()
