@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +11,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.suite import Suite
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.suite_file import among, from_table, load
+from orthobench.registry.suite_values import specification
 
 DEFAULT = "quickstart"
 """The suite that runs if none is named."""
@@ -82,34 +81,6 @@ def _suite_of(problems: list[dict[str, Any]], changes: Mapping[str, Any]) -> dic
     places = changes.get("on", ["numpy"])
     solvers = changes.get("solver") or _suitable(catalogue(), problems, places)
     return {"budget": {"samples": SAMPLES}, **changes, "problem": problems, "solver": solvers}
-
-
-def specification(text: str) -> dict[str, Any]:
-    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
-
-    Raises
-    ------
-    UsageError
-        If a word has no ``=``.
-    """
-    try:
-        name, *words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"cannot read {text!r}: {error}; write NAME key=value ...") from None
-    entry: dict[str, Any] = {"name": name}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise UsageError(f"cannot read {word!r} in {text!r}; write NAME key=value ...")
-        entry[key] = _value(value)
-    return entry
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _suitable(

@@ -77,7 +77,7 @@ def advise(about: str | None, problem: str | None, budget: str | None, file: Pat
 
 def _on_data(atlas: Atlas, problem: str, budget: str | None) -> Consultation:
     from orthobench.atlas.consult import on_data
-    from orthobench.cli.adhoc import specification
+    from orthobench.registry.suite_values import specification
     from orthobench.registry.plugins import catalogue
 
     entry: dict[str, Any] = specification(problem)

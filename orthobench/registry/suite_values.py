@@ -1,8 +1,10 @@
-"""Values in a suite file, checked: budgets, levels, targets, seeds, counts and texts."""
+"""Values in suites, checked: budgets, levels, targets, seeds, counts and specifications."""
 
 from __future__ import annotations
 
 import math
+import shlex
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
@@ -186,3 +188,27 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, Mapping)):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(part)
+
+
+def specification(text: str) -> dict[str, Any]:
+    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
+
+    Raises
+    ------
+    UsageError
+        If a word has no ``=``.
+    """
+    try:
+        name, *words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read {text!r}: {error}; write NAME key=value ...") from None
+    entry: dict[str, Any] = {"name": name}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"cannot read {word!r} in {text!r}; write NAME key=value ...")
+        try:
+            entry[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            entry[key] = value
+    return entry
