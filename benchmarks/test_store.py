@@ -36,7 +36,7 @@ def test_bytes_and_seconds_of_a_cell(report, tmp_path):
     planned = suite.cells()
     done = [(p, execute(p)) for p in planned]
     every = [
-        (replace(p, cell=replace(p, seed=seed), position=seed * len(done) + i), outcome)
+        (replace(p, seed=seed, position=seed * len(done) + i), outcome)
         for seed in range(CELLS // len(done))
         for i, (p, outcome) in enumerate(done)
     ]

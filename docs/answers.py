@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from orthobench.atlas.consult import opened
+from orthobench.atlas.answers import markdown, opened
 from orthobench.atlas.table import Atlas
-from orthobench.atlas.wording import markdown
 
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- answers: python docs/answers.py -->\n", "<!-- end of answers -->\n"

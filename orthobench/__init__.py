@@ -72,6 +72,7 @@ _HOMES = {
     "StoreError": "errors",
     "Target": "harness.stopping",
     "UsageError": "errors",
+    "advise": "atlas.advice",
     "catalogue": "registry.plugins",
     "orthogonal_group": "families.orthogonal_group",
     "gmm_tensor": "families.orthogonal_tensor",

@@ -1,233 +1,240 @@
-"""Answers of an atlas: for each kind of problems, which solver to use when, and how sure.
-
-A situation is a share of the problems, or of the solvers, and what counts on them. Each is decided
-by the rule of inference of reports: `orthobench.report.answers`.
-"""
+"""Answers of an atlas: for each kind of problems what to use, by the one rule of decision."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from orthobench.atlas.choice import favourites
-from orthobench.atlas.regimes import LOWEST, Compared, Regime, compared, cost
-from orthobench.atlas.table import COSTS, SHARES, Atlas, AtlasRow
-from orthobench.report.answers import FAILED, MISSED, Answer, summarize
-from orthobench.report.formatting import clean
-from orthobench.report.sentences import INTERVAL, effect_text, factor_phrase, interval_text, lost
-from orthobench.results.tiers import WITHDRAWN
-from orthobench.stats.paired import Comparison, Decision
+from orthobench.atlas.table import SHARES, Atlas, AtlasRow, read, settings
+from orthobench.decide.answer import Answer, answer
+from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, decide
+from orthobench.decide.wording import factor_text
+from orthobench.errors import UsageError, unknown
+from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import clean, listed
 
-HALF = 0.5
-"""From this share of noise, or of zeros and missing entries, on, data are noisy or sparse."""
+SHIPPED = Path(__file__).with_name("atlas.parquet")
+"""The atlas that comes with the package."""
 
-LARGE = 3
-"""A dimension is large where it is in the upper one of so many parts of those of its kind."""
+VIEWS: Mapping[str, tuple[str, float]] = {
+    "Least time": ("seconds", TOLERANCE),
+    "Fewest samples": ("samples", TOLERANCE),
+    "High accuracy": ("seconds", STRICT),
+}
+"""What people ask for: a cost, and the tolerance that it is counted to."""
 
-SLIM = 4
-"""A state is small up to so many times the numbers of the solution,"""
+NOBODY = "-"
+"""Stands where no solver can be named."""
 
-BESIDES = 4096
-"""and so many bytes for all else."""
+NUMBERS = (
+    f"Within {100 * TOLERANCE:g} % of the gap between start and best value, or a millionth of it "
+    "for high accuracy. In brackets: problems on which it is as good as the best, and its cost "
+    "over that of the cheapest there, a geometric mean in which a miss counts ten."
+)
+"""What the numbers of the table are."""
 
-PRECISE = SHARES.index(1e-6)
-"""The target of high accuracy."""
 
+def opened(path: Path | None) -> Atlas:
+    """Return an atlas: the one that comes with the package, unless a file is named.
 
-@dataclass(frozen=True)
-class Situation:
-    """Rows that are compared, and what counts.
-
-    Attributes
-    ----------
-    name : str
-        ``"few samples"``: unique in its kind, and part of addresses.
-    question : str
-        What counts, for people: ``"Few samples: the fewest until 1 % of the gap is left"``.
-    regime : Regime
-    rows : tuple of AtlasRow
+    Raises
+    ------
+    UsageError
+        Where there is none, or pyarrow is not installed.
+    DataError
+        Where it cannot be read.
     """
-
-    name: str
-    question: str
-    regime: Regime
-    rows: tuple[AtlasRow, ...]
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A problem on which the solver of an answer is not the best.
-
-    Attributes
-    ----------
-    problem : (str, str)
-        Suite and label.
-    text : str
-        Who is ahead there, by how much and how sure that is.
-    shown : bool
-        Whether the difference is shown.
-    """
-
-    problem: tuple[str, str]
-    text: str
-    shown: bool
+    if path is None and not SHIPPED.exists():
+        raise UsageError(
+            "no atlas came with this installation; name one with --atlas FILE, which "
+            "`orthobench atlas STORE --out DIR` makes"
+        )
+    return read(path or SHIPPED)
 
 
-@dataclass(frozen=True)
-class AtlasAnswer:
-    """The answer in one situation.
-
-    Attributes
-    ----------
-    family : str
-        The kind of problems, as `orthobench.atlas.table.kinds` calls it.
-    situation : Situation
-    answer : Answer
-    losses : tuple of Loss
-        Where the solver of the answer loses, those that are shown first.
-    compared : tuple of Compared
-        The problems.
-    """
-
-    family: str
-    situation: Situation
-    answer: Answer
-    losses: tuple[Loss, ...]
-    compared: tuple[Compared, ...]
-
-    @property
-    def problems(self) -> tuple[tuple[str, str], ...]:
-        """The problems that it is about."""
-        return tuple(one.rows[0].contest for one in self.compared)
-
-
-def answers(atlas: Atlas, about: str = "") -> list[AtlasAnswer]:
-    """Return the answers for each kind of problems, in every situation that results speak about.
+def compare(
+    rows: Iterable[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE
+) -> list[Comparison]:
+    """Compare the solvers of each problem, as `orthobench.decide.comparisons.compare` does.
 
     Parameters
     ----------
-    atlas : Atlas
-    about : str
-        A family, or one of the kinds; all are meant where it is empty.
+    rows : iterable of AtlasRow
+        Of seconds only those of the machine that has the most: times of two do not compare.
+    cost : str
+        One of `orthobench.atlas.table.COSTS`.
+    tolerance : float
+        One of `SHARES`.
+
+    Raises
+    ------
+    UsageError
+        On a tolerance for which the atlas has no costs.
     """
+    if tolerance not in SHARES:
+        known = ", ".join(f"{share:g}" for share in SHARES)
+        raise UsageError(f"the atlas has costs to {known} of the gap, not to {tolerance:g}")
+    own = list(rows)
+    if cost == "seconds" and own:
+        (machine, _), *_ = Counter(row.machine for row in own).most_common(1)
+        own = [row for row in own if row.machine == machine]
+    groups = grouped(own, lambda row: row.problem_id).values()
+    return [_compare(group, cost, tolerance) for group in groups]
+
+
+def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Comparison:
+    first, at = rows[0], SHARES.index(tolerance)
+    seeds = sorted({row.seed for row in rows})
+    runs = {
+        solver: {row.seed: row for row in own}
+        for solver, own in grouped(rows, lambda row: row.solver).items()
+    }
+    gap = {row.seed: row for row in rows}
+    best, found = decide(
+        {s: [own[i].value if i in own else math.nan for i in seeds] for s, own in runs.items()},
+        [gap[seed].start for seed in seeds],
+        {
+            s: [getattr(own[i], f"{cost}_to")[at] if i in own else math.inf for i in seeds]
+            for s, own in runs.items()
+        },
+        lowest=[gap[seed].lowest for seed in seeds],
+        tolerance=tolerance,
+    )
+    one = {solver: next(iter(own.values())) for solver, own in runs.items()}
+    decisions = (
+        replace(d, name=name_of(d.solver), parameters=settings(one[d.solver].solver_parameters))
+        for d in found
+    )
+    return Comparison(
+        first.problem, first.name, first.family, first.metric, best, tuple(decisions), tolerance,
+        cost, len(seeds), max(d.seeds for d in found), settings(first.parameters),
+    )  # fmt: skip
+
+
+def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:
+    """Return the answers of one kind of problems in each of `VIEWS` that it can be asked in."""
+    known = [row for row in rows if not row.failed]
+    return {
+        view: answer(compare(rows, cost, tolerance))
+        for view, (cost, tolerance) in VIEWS.items()
+        if known and all(getattr(row, cost) > 0 for row in known)
+    }
+
+
+def overview(atlas: Atlas) -> Iterator[str]:
+    """Yield a line for each kind of problems, and where the answers come from."""
+    for kind, rows in atlas.kinds.items():
+        said = (f"{view.lower()}: {short(one)}" for view, one in views(rows).items())
+        yield f"{clean(kind)}: {'; '.join(said)}"
+    yield ""
+    yield origin(atlas)
+
+
+def of_family(atlas: Atlas, kinds: Sequence[str]) -> Iterator[str]:
+    """Yield the answers of some kinds of problems, with what they rest on."""
+    for kind in kinds:
+        yield clean(kind)
+        for view, one in views(atlas.kinds[kind]).items():
+            yield f"  {view}: {one.sentence}"
+            yield f"    {one.evidence}"
+
+
+def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the same as plain values."""
     return [
-        _answer(kind, situation)
-        for kind, rows in atlas.kinds.items()
-        if about in ("", kind, rows[0].family)
-        for situation in situations([row for row in rows if row.tier != WITHDRAWN])
+        {
+            "family": kind,
+            "view": view,
+            "use": one.use,
+            "parameters": dict(one.parameters),
+            "sentence": one.sentence,
+            "as_good_on": one.as_good_on,
+            "problems": one.problems,
+            "mean_factor": one.mean_factor,
+            "worst_factor": one.worst_factor,
+            "factor": one.factor,
+        }
+        for kind in kinds
+        for view, one in views(atlas.kinds[kind]).items()
     ]
 
 
-def situations(rows: Sequence[AtlasRow]) -> Iterator[Situation]:
-    """Yield the situations that the results of one kind of problems speak about."""
-    everything = tuple(rows)
-    if not everything:
-        return
-    lowest = f"the lowest {clean(everything[0].metric.replace('_', ' '))} within the budget"
-    yield Situation("best in the end", f"In the end: {lowest}", LOWEST, everything)
-    texts = {
-        "samples": ("few samples", "Few samples: the fewest"),
-        "seconds": ("little time", "Little time: the least"),
-        "flops": ("few flops", "Few operations: the fewest flops"),
-    }
-    offered = costs(rows)
-    for name in offered:
-        short, text = texts[name]
-        own = of_one_machine(everything) if name == "seconds" else everything
-        yield Situation(short, f"{text} until 1 % of the gap is left", cost(name), own)
-    if "seconds" in offered:
-        yield Situation(
-            "high accuracy", "High accuracy: the least time until a millionth of the gap is left",
-            Regime("High accuracy", "takes {} times as long", lambda row: row.seconds_to[PRECISE]),
-            of_one_machine(everything),
-        )  # fmt: skip
-    yield from _of_some(everything, lowest)
+def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
+    """Return which kinds of problems a text names, and which problem of the first.
+
+    The problem is empty where it names a family, or one of its kinds.
+
+    Raises
+    ------
+    UsageError
+        Where it names neither; suggests the nearest.
+    """
+    wanted = folded(text)
+    kinds = [
+        kind for kind, rows in atlas.kinds.items()
+        if wanted in (folded(kind), folded(rows[0].family))
+    ]  # fmt: skip
+    if kinds:
+        return kinds, ""
+    for kind, rows in atlas.kinds.items():
+        if any(wanted in (folded(row.name), folded(row.problem)) for row in rows):
+            return [kind], text
+    names = {name for kind, rows in atlas.kinds.items() for name in (kind, rows[0].family)}
+    raise unknown("family or problem of the atlas", text, names | {r.name for r in atlas.rows})
 
 
-def of_one_machine(rows: Sequence[AtlasRow]) -> tuple[AtlasRow, ...]:
-    """Return the rows of the machine that has the most: times of two do not compare."""
-    (most, _), *_ = Counter(row.machine for row in rows).most_common(1)
-    return tuple(row for row in rows if row.machine == most)
+def folded(text: str) -> str:
+    """Return a name without the differences that people do not type."""
+    return text.lower().replace("-", " ")
 
 
-def _of_some(rows: tuple[AtlasRow, ...], lowest: str) -> Iterator[Situation]:
-    """Yield the situations of some problems, or of some solvers, only."""
-    sizes = sorted({row.d for row in rows if row.d})
-    large = sizes[len(sizes) - len(sizes) // LARGE] if len(sizes) >= LARGE else math.inf
-    slim = tuple(row for row in rows if row.memory <= SLIM * 8 * row.d * row.k + BESIDES)
-    keep = f"keep at most {SLIM} times the solution"
-    some = {
-        "little memory": (
-            f"Little memory: as in the end, since all methods {keep}"
-            if slim == rows
-            else f"Little memory: {lowest}, of the methods that {keep}",
-            slim,
-        ),
-        "large d": (
-            f"Large d: {lowest}, where d is {large:g} or more",
-            tuple(row for row in rows if row.d >= large),
-        ),
-        "noisy": (
-            f"Noisy: {lowest}, where half of the variance or more is beyond the leading k",
-            tuple(row for row in rows if row.noise >= HALF),
-        ),
-        "sparse": (
-            f"Sparse: {lowest}, where half of the entries or more are zero or missing",
-            tuple(row for row in rows if row.sparsity >= HALF),
-        ),
-    }
-    for name, (question, own) in some.items():
-        if own:
-            yield Situation(name, question, LOWEST, own)
+def name_of(solver: str) -> str:
+    """Return the name in the catalogue that the label of a solver begins with."""
+    return next(iter(solver.split()), "")
 
 
-def costs(rows: Sequence[AtlasRow]) -> list[str]:
-    """Return the costs that all runs have that reached anything."""
-    known = [row for row in rows if not row.failed]
-    return [name for name in COSTS if known and all(getattr(row, name) > 0 for row in known)]
+def short(one: Answer, page: str = "{}") -> str:
+    """Return who is named, on how many problems, and its mean factor; a dash where nobody is."""
+    if one.use is None:
+        return NOBODY
+    named = page.format(clean(one.solver))
+    return f"{named} ({one.as_good_on} of {one.problems}, {factor_text(one.mean_factor)})"
 
 
-def _answer(family: str, situation: Situation) -> AtlasAnswer:
-    found = tuple(compared(situation.rows, situation.regime))
-    nobody = FAILED if situation.regime is LOWEST else MISSED
-    text = summarize(
-        situation.question, situation.regime.factor, [one.contest for one in found], nobody
+def origin(atlas: Atlas) -> str:
+    """Return where the answers of an atlas come from."""
+    machines = atlas.about.get("machines") or [atlas.about.get("machine", "an unnamed machine")]
+    date = atlas.about.get("date", "an unknown date")
+    return (
+        f"From the atlas of {clean(str(date))}: {len(atlas.rows):,} runs, timed on "
+        f"{clean(listed([str(name) for name in machines]))}."
     )
-    named = [*favourites(found), ("", 0)][0]
-    if named[0] != text.solver:  # another one is first most often
-        answer = _as_good(*named, len(found)) if named[0] else text.answer
-        text = replace(text, answer=answer, solver=named[0])
-    losses = _losses(text.solver, situation.regime, found)
-    return AtlasAnswer(family, situation, text, losses, found)
 
 
-def _as_good(solver: str, count: int, problems: int) -> str:
-    """Return on how many problems a solver is as good as the best."""
-    where = f"all {problems} problems" if count == problems else f"{count} of {problems} problems"
-    return f"{clean(solver)}, as good as the best on {where}"
+def markdown(atlas: Atlas) -> str:
+    """Return the table of README: for each kind of problems, which method to use when.
+
+    Kinds on which nobody can be named have no row.
+    """
+    lines = [f"| | {' | '.join(VIEWS)} |", f"|---|{'---|' * len(VIEWS)}"]
+    for kind, rows in atlas.kinds.items():
+        found = views(rows)
+        cells = [
+            short(found[view], f"[{{}}](docs/methods/{found[view].use}.md)")
+            if view in found
+            else NOBODY
+            for view in VIEWS
+        ]
+        if set(cells) != {NOBODY}:
+            lines.append(f"| {titled(kind, rows)} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"{origin(atlas)} {NUMBERS}"])
 
 
-def _losses(solver: str, regime: Regime, found: Sequence[Compared]) -> tuple[Loss, ...]:
-    """Return the problems on which a solver takes part and another one is best."""
-    losses = []
-    for one in found:
-        own = next((c for c in one.contest.comparisons if c.other == solver), None)
-        if own is not None and one.contest.best is not None:
-            shown = own.decision is Decision.BEHIND
-            text = _loss(own, regime, shown, solver in one.failing)
-            losses.append(Loss(one.rows[0].contest, text, shown))
-    return tuple(sorted(losses, key=lambda loss: not loss.shown))
-
-
-def _loss(c: Comparison, regime: Regime, shown: bool, failing: bool) -> str:
-    """Return who is ahead of a solver, by how much, and whether that is shown."""
-    first = f"{clean(c.best)} is {'ahead' if shown else 'first'}, {clean(c.other)}"
-    sure = "" if shown else ": no difference is shown"
-    if math.isinf(c.effect):
-        return f"{first} {factor_phrase(regime.factor, c.effect)}{sure}"
-    text = f"{lost(regime.factor)} on some seeds, and " if failing else ""
-    text += f"ends {effect_text(c)}" if regime is LOWEST else factor_phrase(regime.factor, c.effect)
-    paired = " seed by seed" if c.ratio and c.effect < 1 else ""
-    return f"{first} {text}{paired} ({INTERVAL} {interval_text(c)}){sure}"
+def titled(kind: str, rows: Sequence[AtlasRow]) -> str:
+    """Return the name of a kind of problems; with their names where its family has others, too."""
+    names = dict.fromkeys(clean(row.name) for row in rows)
+    return clean(kind) + ("" if kind == rows[0].family else f" ({listed([*names])})")

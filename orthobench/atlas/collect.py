@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,18 +15,14 @@ from orthobench.errors import StoreError, UsageError
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.results import Results, store_at
-from orthobench.results.runs import Run
+from orthobench.results.runs import Run, run_label
 from orthobench.results.store import Store
-from orthobench.results.tiers import RECOMPUTED, REPORTED, TIMED, WITHDRAWN, Tier, graded
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.targets import RunMatrix, run_matrix
 from orthobench.stats.values import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.places import DEFAULT
-
-TRUST = (WITHDRAWN, REPORTED, RECOMPUTED, TIMED)
-"""The tiers, those that are trusted more behind."""
 
 LONGEST = 300
 """The most characters of a reason."""
@@ -85,19 +81,18 @@ def _machine(session: Mapping[str, Any]) -> str:
 
 
 def _rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
-    """Yield the rows of one suite: those that count, and those withdrawn beside them."""
-    known = _trusted(parts)
-    results, withdrawn = merged(parts, known), _results(parts, known, counting=False)
+    """Yield the rows of one suite."""
+    machines = {run.key: _machine(part.session()) for part in parts for run in part.records}
+    results = merged(parts)
     positions = {
         (family, seed): _Positions(run_matrix(own))
         for family, entries in _by_family(results).items()
         for seed, own in _by_seed(entries).items()
     }
-    for one in (results, withdrawn):
-        for entry in (entry for entry in one.entries if not entry.refused):
-            for record in entry.finished:
-                at = positions.get((entry.problem_info.family, record.seed))
-                yield _row(one.suite, entry, known[record.key], at)
+    for entry in (entry for entry in results.entries if not entry.refused):
+        for record in entry.finished:
+            at = positions.get((entry.problem_info.family, record.seed))
+            yield _row(results.suite, entry, record, machines[record.key], at)
 
 
 def _by_family(results: Results) -> dict[str, list[SolverResult]]:
@@ -114,55 +109,33 @@ def _by_seed(entries: Sequence[SolverResult]) -> dict[int, list[SolverResult]]:
     return found
 
 
-class _Known(NamedTuple):
-    """A run, its processor, and how far its result can be trusted."""
+def merged(parts: Sequence[Results]) -> Results:
+    """Return the results of a suite from all stores that have some, each cell once.
 
-    record: Run
-    machine: str
-    tier: Tier
-
-    @property
-    def trust(self) -> tuple[bool, int]:
-        """What sorts the results of one cell."""
-        return self.record.stop.status is not RunStatus.MISSING, TRUST.index(self.tier.name)
-
-
-def _trusted(parts: Sequence[Results]) -> dict[str, _Known]:
-    """Return each cell once: of several results of it the one that is trusted most.
-
-    So what somebody hands in takes the place of no result that came out again here.
+    Raises
+    ------
+    UsageError
+        Where two stores have different results of a cell, or different budgets for a problem.
     """
-    found: dict[str, _Known] = {}
-    for part in parts:
-        machine, tiers = _machine(part.session()), graded(part.path)
-        for record in part.records:
-            one = _Known(record, machine, tiers.get(record.key, Tier(REPORTED)))
-            if record.key not in found or one.trust > found[record.key].trust:
-                found[record.key] = one
-    return found
-
-
-def merged(parts: Sequence[Results], known: Mapping[str, _Known] | None = None) -> Results:
-    """Return the results of a suite from all stores that have some, without those withdrawn."""
-    results = _results(parts, known or _trusted(parts), counting=True)
-    _refuse_other_budgets(results.records)
-    return results
-
-
-def _results(parts: Sequence[Results], known: Mapping[str, _Known], counting: bool) -> Results:
-    records = [one.record for one in known.values() if (one.tier.name != WITHDRAWN) is counting]
-    return Results(parts[0].suite, parts[0].path, records, score=parts[0].score)
-
-
-def _refuse_other_budgets(records: Iterable[Run]) -> None:
+    found: dict[str, Run] = {}
+    for run in (run for part in parts for run in part.records):
+        if run.stop.status is RunStatus.MISSING:
+            found.setdefault(run.key, run)
+            continue
+        other = found.get(run.key, run)
+        if other.trace and run.trace and other.trace[-1].metrics != run.trace[-1].metrics:
+            label = run_label(run.solver.label, run.problem.label, run.seed)
+            raise UsageError(f"the stores have different results of {label}: run it again")
+        found[run.key] = other if other.trace else run
     budgets: dict[str, Mapping[str, float]] = {}
-    for record in records:
-        problem = record.problem.label
-        if dict(budgets.setdefault(problem, record.budget)) != dict(record.budget):
+    for run in found.values():
+        problem = run.problem.label
+        if dict(budgets.setdefault(problem, run.budget)) != dict(run.budget):
             raise UsageError(
                 f"the stores have two budgets for {problem!r}: solvers are compared at one, so "
                 "run them with the same suite"
             )
+    return Results(parts[0].suite, parts[0].path, list(found.values()), score=parts[0].score)
 
 
 class _Positions:
@@ -191,14 +164,15 @@ class _Positions:
         return tuple(self.costs[cost][s, i].tolist())
 
 
-def _row(suite: str, entry: SolverResult, known: _Known, at: _Positions | None) -> AtlasRow:
-    record, machine, tier = known
+def _row(
+    suite: str, entry: SolverResult, record: Run, machine: str, at: _Positions | None
+) -> AtlasRow:
     problem, solver = record.problem, record.solver
     start, lowest = at.gap(entry.problem, record.seed) if at else (math.nan, math.nan)
     spent = [READ[cost](record.trace[-1]) if record.trace else math.nan for cost in COSTS]
     value = final(record, metric_of(problem.primary))
     where = solver.label, entry.problem, record.seed
-    to = [at.to(cost, *where) if at and tier.name != WITHDRAWN else UNREACHED for cost in COSTS]
+    to = [at.to(cost, *where) if at else UNREACHED for cost in COSTS]
     return AtlasRow(
         suite=suite, family=problem.family, problem=entry.problem, name=problem.name,
         parameters=canonical(problem.parameters), solver=solver.label,
@@ -206,8 +180,8 @@ def _row(suite: str, entry: SolverResult, known: _Known, at: _Positions | None) 
         on=str(solver.parameters.get("on", DEFAULT)), seed=record.seed, metric=problem.primary,
         start=start, value=value, lowest=lowest, seconds=spent[0], samples=spent[1],
         flops=spent[2], seconds_to=to[0], samples_to=to[1], flops_to=to[2],
-        ending=record.stop.status.value, reason=(tier.reason or record.stop.reason)[:LONGEST],
-        failed=not math.isfinite(value), tier=tier.name, load=_load(record), machine=machine,
+        ending=record.stop.status.value, reason=record.stop.reason[:LONGEST],
+        failed=not math.isfinite(value), load=_load(record), machine=machine,
     )  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -19,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from orthobench.errors import DataError, UsageError
-from orthobench.results.tiers import REPORTED
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import opened, replacing
@@ -83,8 +81,6 @@ class AtlasRow:
         How and why it ended; `orthobench.harness.stopping.RunStatus` has the endings.
     failed : bool
         Whether it counts as a failure.
-    tier : str
-        One of `orthobench.results.tiers.TIERS`.
     load : float
         Threads that ran on its machine for each processor, before and after; NaN where unknown.
     machine : str
@@ -120,20 +116,13 @@ class AtlasRow:
     ending: str
     reason: str = ""
     failed: bool = False
-    tier: str = REPORTED
     load: float = math.nan
     machine: str = ""
 
     @property
-    def contest(self) -> tuple[str, str]:
+    def problem_id(self) -> tuple[str, str]:
         """The suite and the problem: rows that share it are compared."""
         return self.suite, self.problem
-
-    @property
-    def level(self) -> str:
-        """The level of another metric that it is compared at: ``", density <= 0.1"``."""
-        found = re.search(r", [\w ]+ <= \S+$", self.problem)
-        return found.group() if found else ""
 
 
 @dataclass(frozen=True)
@@ -165,7 +154,7 @@ def kinds(rows: Sequence[AtlasRow]) -> dict[str, list[AtlasRow]]:
     found: dict[str, list[AtlasRow]] = {}
     for family, own in grouped(rows, lambda row: row.family).items():
         metrics = grouped(own, lambda row: row.metric)
-        problems = {name: len({row.contest for row in some}) for name, some in metrics.items()}
+        problems = {name: len({row.problem_id for row in some}) for name, some in metrics.items()}
         first = min(metrics, key=lambda name: (-problems[name], name))
         for metric, some in metrics.items():
             name = family if metric == first else f"{family} by {metric.replace('_', ' ')}"

@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +16,6 @@ from orthobench.cli.printing import print_json, say
 from orthobench.tools.collections import plain
 
 if TYPE_CHECKING:
-    from orthobench.atlas.consult import Consultation
     from orthobench.atlas.table import Atlas
 
 NEXT = """
@@ -34,9 +33,18 @@ orthobench advise -p "npy-pca path=X.npy k=8" is about your data"""
     help='Your data, as a problem: "NAME key=value ...".',
 )
 @click.option(
-    "--budget",
-    metavar="COST=MOST",
-    help="What a run may cost: samples=1000, seconds=0.5 or flops=1e9.  [default: the atlas's]",
+    "--cost",
+    type=click.Choice(["seconds", "samples", "flops"]),
+    default="seconds",
+    show_default=True,
+    help="What is to be least.",
+)
+@click.option(
+    "--tolerance",
+    type=float,
+    default=0.01,
+    show_default=True,
+    help="Part of the gap by which a method may end above the best: 0.01 or 1e-6.",
 )
 @click.option(
     "--atlas",
@@ -45,66 +53,41 @@ orthobench advise -p "npy-pca path=X.npy k=8" is about your data"""
     help="Parquet file of `orthobench atlas`.  [default: the one that comes with the package]",
 )
 @AS_JSON
-def advise(about: str | None, problem: str | None, budget: str | None, file: Path | None,
+def advise(about: str | None, problem: str | None, cost: str, tolerance: float, file: Path | None,
            as_json: bool) -> None:  # fmt: skip
     """Say which method to use, from measurements that are there already; nothing is run.
 
     ABOUT is a family or a problem of the atlas. With -p the data of a problem are measured (rows,
-    dimension, decay of the spectrum, noise), and the problems of the atlas that are like them
-    answer. Without either, there is a line for each family. Where the atlas cannot tell, it says
-    so, and why.
+    dimension, decay of the spectrum, noise), and the problems of the atlas answer, those that are
+    like them with more weight. Without either, there is a line for each family.
     """
     if about and problem:
         raise click.UsageError("name a family or problem of the atlas, or -p with your data")
-    from orthobench.atlas.consult import find, limit_of, opened
+    from orthobench.atlas import advice, answers
 
-    if budget:
-        limit_of(budget)
-    atlas = opened(file)
+    atlas = answers.opened(file)
     if problem:
-        _tell(_on_data(atlas, problem, budget), as_json)
+        found = advice.advise(problem, cost, tolerance, atlas)
+        lines = [found.sentence, f"Like: {', '.join(found.near)}", f"Check it: {found.check}"]
+        print_json(plain(found)) if as_json else _print(lines)
         return
-    family, named = find(atlas, about) if about else ("", "")
+    kinds, named = answers.find(atlas, about) if about else (list(atlas.kinds), "")
     if named:
-        from orthobench.atlas.consult import on_problem
-
-        _tell(on_problem(atlas, named, budget), as_json)
-    elif budget:
-        raise click.UsageError("--budget goes with a problem")
+        one = advice.on_problem(atlas, named, cost, tolerance)
+        print_json(plain(one)) if as_json else _print(str(one).splitlines())
+    elif as_json:
+        print_json(plain(answers.facts(atlas, kinds)))
+    elif about:
+        _print(answers.of_family(atlas, kinds))
     else:
-        _answers(atlas, family, as_json)
+        _overview(atlas)
 
 
-def _on_data(atlas: Atlas, problem: str, budget: str | None) -> Consultation:
-    from orthobench.atlas.consult import on_data
-    from orthobench.registry.suite_values import specification
-    from orthobench.registry.plugins import catalogue
+def _overview(atlas: Atlas) -> None:
+    from orthobench.atlas.answers import overview
 
-    entry: dict[str, Any] = specification(problem)
-    return on_data(atlas, catalogue().problem(entry.pop("name"), entry), problem, budget)
-
-
-def _tell(found: Consultation, as_json: bool) -> None:
-    from orthobench.atlas.wording import of_problem
-
-    if as_json:
-        print_json(plain(found))
-    else:
-        _print(of_problem(found))
-
-
-def _answers(atlas: Atlas, family: str, as_json: bool) -> None:
-    """Print the answers of one family, or a line for each kind of problems."""
-    from orthobench.atlas.answers import answers
-    from orthobench.atlas.wording import facts, of_family, overview
-
-    if as_json:
-        print_json(facts(answers(atlas, family)))
-    elif family:
-        _print(of_family(answers(atlas, family)))
-    else:
-        _print(overview(atlas))
-        say(NEXT)
+    _print(overview(atlas))
+    say(NEXT)
 
 
 def _print(lines: Iterable[str]) -> None:

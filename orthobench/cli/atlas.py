@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -20,21 +19,17 @@ from orthobench.cli.printing import say, status_line
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the site: new, empty, or with a site that is replaced.",
 )
-@click.option("--reports/--no-reports", default=True, help="Whether to add a report on each suite.")
 @QUIET
-def atlas(stores: tuple[Path, ...], out: Path, reports: bool, quiet: bool) -> None:
+def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
     """Write the site "Which method should I use?" from STORES.
 
-    It answers for each family and situation, with the evidence and the problems on which the answer
-    loses, in static files that need no network. Results of one suite may be in several stores or
-    submissions: solvers are compared with each other there. OUT/atlas.parquet has a row for each
-    run, and is what `orthobench advise` reads.
+    It says for each family what to use, with the evidence, in static files that need no network.
+    Results of one suite may be in several stores: solvers are compared with each other there.
+    OUT/atlas.parquet has a row for each run, and is what `orthobench advise` reads.
     """
-    from orthobench.atlas.building import build
-    from orthobench.results.submissions import store_of
+    from orthobench.atlas.site import build
 
-    with status_line(quiet) as tell, ExitStack() as unpacked:
+    with status_line(quiet) as tell:
         tell("reading the stores, and building each problem once")
-        paths = [unpacked.enter_context(store_of(store))[0] for store in stores]
-        page = build(paths, out, reports)
+        page = build(stores, out)
     say(page)

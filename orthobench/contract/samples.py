@@ -205,11 +205,11 @@ class SampleOracle(Oracle):
         Parameters
         ----------
         count : int
-            At most `Solver.batch` for each step.
+            At most `Solver.batch` for each step. There are fewer where the data end.
 
         Returns
         -------
-        array, shape (count, n)
+        array, shape (<= count, n)
             Of `place`; of NumPy float64, C order.
 
         Raises
@@ -218,6 +218,8 @@ class SampleOracle(Oracle):
             Where fewer samples were prepared: the solver takes more than its `batch` says.
         """
         end = self._at + count
+        if self._exhausted:
+            end = min(end, len(self._ready))
         if end > len(self._ready):
             have = len(self._ready) - self._at
             raise RuntimeError(
@@ -225,7 +227,8 @@ class SampleOracle(Oracle):
                 "its `batch` must be the number of samples that one step draws"
             )
         taken = self._there[self._at : end, :]
-        self._at, self._taken = end, self._taken + count
+        self._taken += end - self._at
+        self._at = end
         return taken
 
     @property

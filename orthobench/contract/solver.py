@@ -162,7 +162,8 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         Parameters
         ----------
         oracle : Oracle
-            At least `batch` samples are ready. Its arrays are shared: do not write into them.
+            At least `batch` samples are ready, or all that are left. Its arrays are shared: do
+            not write into them.
         state : State
             It is ``RUNNING``.
         """
@@ -177,7 +178,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         Parameters
         ----------
         oracle : Oracle
-            At least ``count * batch`` samples are ready.
+            At least ``count * batch`` samples are ready, or all that are left.
         state : State
             Changed in place.
         count : int

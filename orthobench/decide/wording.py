@@ -202,16 +202,16 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
 
 
 def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:
-    """Return what to run where seeds do not suffice."""
+    """Return what to run where seeds do not suffice; nothing without a suite."""
     more = [
         max(FEWEST - c.distinct, c.of(c.best).more_seeds or 0)
         for c in comparisons
         if c.best and not c.as_good
     ]
-    if not more or not 0 < max(more) <= MOST_ASKED:
+    if not suite or not more or not 0 < max(more) <= MOST_ASKED:
         return ""
     seeds = max(c.seeds for c in comparisons) + max(more)
-    return f": orthobench run {shlex.quote(clean(suite or 'SUITE'))} --seeds {seeds}"
+    return f": orthobench run {shlex.quote(clean(suite))} --seeds {seeds}"
 
 
 def evidence(comparisons: Sequence[Comparison]) -> str:

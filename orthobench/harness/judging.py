@@ -23,6 +23,15 @@ VIOLATION = "constraint_violation"
 FEASIBLE = 1e-8
 """The largest constraint violation of a feasible solution in float64."""
 
+STATIONARITY = ("relative_gradient", "relative_gradient_norm")
+"""Metrics of judges that vanish at stationary points, relative to their value at a random point."""
+
+STATIONARY = 1e-3
+"""The largest of them where a run that says it converged is believed."""
+
+OPTIMAL = 1e-9
+"""A metric that is so near to its known optimum may be where a run began."""
+
 TOLERANCE = "constraint_tolerance"
 """The metric that the harness adds where precision allows a larger one: `feasible_up_to`."""
 
@@ -56,7 +65,7 @@ def judged(
             stop = met
             break
     last = recording.solutions[len(trace) - 1] if trace else None
-    ended = _feasible(trace, recording.solutions, stop)
+    ended = _feasible(trace, recording.solutions, _checked_end(instance, trace, recording, stop))
     outcome = Outcome(ended, tuple(trace), final=last, error=recording.error)
     return outcome if last is None else _completed(instance, outcome, last)
 
@@ -130,6 +139,33 @@ def stop_of(error: Exception, culprit: str) -> Termination:
     reason = str(error) if isinstance(error, OrthobenchError) else f"{culprit}: {error!r}"
     reason = hide_home(reason)
     return Termination(RunStatus.ERROR, reason, lines)
+
+
+def _checked_end(
+    instance: AnyInstance, trace: list[Checkpoint], recording: Recording, stop: Termination
+) -> Termination:
+    """Return how a run ended that says it is done: that nothing was done, or is not stationary.
+
+    Nothing was done where it took no step, or ended where it began, unless that is a known optimum
+    or the judge finds it stationary. What the judge does not measure cannot be held against it.
+    """
+    if stop.status is not RunStatus.DONE or not trace:
+        return stop
+    last = trace[-1]
+    residual = max((last.metrics.get(name, 0.0) for name in STATIONARITY), default=0.0)
+    first, end = recording.solutions[0].point, recording.solutions[len(trace) - 1].point
+    still = not last.work.steps or (len(trace) > 1 and np.array_equal(first, end))
+    optimal = any(
+        abs(last.metrics.get(name, np.inf) - best) <= OPTIMAL
+        for name, best in instance.best.items()
+    )
+    if still and not optimal and (residual > STATIONARY or not stop.converged):
+        why = "the solution is where it began" if last.work.steps else "no step was taken"
+        return Termination(RunStatus.NOTHING_DONE, f"{why}: {stop.reason}")
+    if stop.converged and residual > STATIONARY:
+        why = f"{stop.reason}, where the relative gradient is {residual:.1e}"
+        return Termination(RunStatus.NOT_STATIONARY, why)
+    return stop
 
 
 def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Termination) -> Termination:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TypeVar
 
 import numpy as np
@@ -48,13 +49,14 @@ def prepare_steps(oracle: Oracle, batch: int, steps: int) -> int:
     batch : int
         `Solver.batch`.
     steps : int
-        How many are wanted. There are fewer where the oracle's window or its data end before.
+        How many are wanted. There are fewer where the oracle's window or its data end before; the
+        last step takes the samples that are left, which may be fewer than a batch.
     """
     if not batch:
         return steps
     steps = min(steps, max(1, oracle.window // batch))
     oracle.prepare(steps * batch)
-    return int(min(steps * batch, oracle.remaining()) // batch)
+    return math.ceil(min(steps * batch, oracle.remaining()) / batch)
 
 
 _warm: set[tuple[object, ...]] = set()

@@ -40,6 +40,10 @@ class RunStatus(Enum):
     """A rule stopped it."""
     BUDGET = "budget"
     """The budget was spent."""
+    NOT_STATIONARY = "not stationary"
+    """The solver says that it converged, and the judge finds a gradient there; it counts."""
+    NOTHING_DONE = "nothing done"
+    """It took no step, or ended where it began, and that is no optimum."""
     DIVERGED = "diverged"
     """A solution was not finite, or the solver gave up."""
     ERROR = "error"
@@ -62,7 +66,8 @@ class RunStatus(Enum):
     @property
     def verdict(self) -> Verdict:
         """Whether a run that ended so counts, failed, or is absent."""
-        if self in (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET):
+        counting = (RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.NOT_STATIONARY)
+        if self in counting:
             return Verdict.OK
         absent = self in (RunStatus.REFUSED, RunStatus.MISSING)
         return Verdict.ABSENT if absent else Verdict.FAILED

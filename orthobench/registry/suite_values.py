@@ -207,8 +207,12 @@ def specification(text: str) -> dict[str, Any]:
         key, equals, value = word.partition("=")
         if not equals:
             raise UsageError(f"cannot read {word!r} in {text!r}; write NAME key=value ...")
-        try:
-            entry[key] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            entry[key] = value
+        entry[key] = _value(value)
     return entry
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

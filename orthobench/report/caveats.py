@@ -7,12 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from orthobench.report.formatting import assignments, clean, listed, number, plural
+from orthobench.harness.stopping import RunStatus
+from orthobench.report.formatting import assignments, clean, listed, plural
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.values import median_final, metric_of
-
-STATIONARY = 1e-3
-"""The largest relative gradient at which a run that says it converged needs no caveat."""
 
 
 def tuning(entries: Sequence[SolverResult]) -> list[str]:
@@ -66,13 +63,12 @@ def stationarity(entries: Sequence[SolverResult]) -> list[str]:
     entries : sequence of SolverResult
         Those of one problem that take part.
     """
-    gradients = {
-        clean(e.solver): median_final(e.records, metric_of("relative_gradient"))
+    parts = [
+        clean(e.solver)
         for e in entries
-        if any(record.stop.converged for record in e.records)
-    }
-    parts = [f"{name} {number(value)}" for name, value in gradients.items() if value > STATIONARY]
-    what = "converged where not stationary (relative gradient)"
+        if any(record.stop.status is RunStatus.NOT_STATIONARY for record in e.records)
+    ]
+    what = "says that it converged where the gradient is not small"
     return [f"{what}: {listed(parts, len(parts))}"] if parts else []
 
 

@@ -20,12 +20,17 @@ class AppGradState(State):
     ----------
     free_a, A : ndarray, shape (p, k)
     free_b, B : ndarray, shape (q, k)
+        For data in `units`.
+    units : tuple of float
+        The root of the mean |x|² of the first batch, and of |y|²; 1 where steps are absolute, or
+        where they are zero.
     """
 
     free_a: Array
     free_b: Array
     A: Array
     B: Array
+    units: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,7 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     F <- F - (step / L) (X'(XF - YB) / b + ridge F), and A = F (F'S F)^-½ is normalized with the
     covariance S = X'X / b + ridge I of the batch; likewise G and B with the A before. At the
     canonical variables F = A diag(correlations), a fixed point of the expected step, which the
-    gradient on A itself would not have. L is the mean |x|² of the batch, |y|² for the other half,
-    so that a step is independent of the unit.
+    gradient on A itself would not have. L is the mean |x|² of the batch, |y|² for the other half.
 
     Solutions are the augmented weights, whose spans are judged.
 
@@ -47,6 +51,9 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
         The parameter ``step``.
     batch : int
         Pairs in a batch, at least k.
+    relative : bool
+        Both halves are divided by the root of their mean square in the first batch; without it the
+        start is as long as in data of unit one.
 
     Notes
     -----
@@ -66,6 +73,9 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
         grid=(0.1, 0.3, 1.0, 3.0, 10.0),
     )
     batch: int = parameter(100, help="pairs a step, at least k", low=1)
+    relative: bool = parameter(
+        True, help="take data in units of the first batch; without it, as they are"
+    )
 
     name: ClassVar[str] = "cca-appgrad"
     source: ClassVar[str] = "Ma, Lu and Foster 2015"
@@ -88,12 +98,20 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
         """Take a batch."""
         pairs = oracle.take(self.batch)
         X, Y = pairs[:, : oracle.p], pairs[:, oracle.p :]
+        if state.units is None:
+            state.units = (_size(X), _size(Y)) if self.relative else (1.0, 1.0)
+        a, b = state.units
+        X, Y = X / a, Y / b
         old_A, old_B = X @ state.A, Y @ state.B
-        state.free_a, state.A = self._half(X, old_B, state.free_a, oracle.ridge)
-        state.free_b, state.B = self._half(Y, old_A, state.free_b, oracle.ridge)
+        if len(X) < oracle.k:  # what is left at the end spans too little to normalize on
+            state.work.steps += 1
+            state.work.samples += len(X)
+            return
+        state.free_a, state.A = self._half(X, old_B, state.free_a, oracle.ridge / a / a)
+        state.free_b, state.B = self._half(Y, old_A, state.free_b, oracle.ridge / b / b)
         state.work.steps += 1
-        state.work.samples += self.batch
-        state.work.flops += step_flops(self.batch, *oracle.sizes)
+        state.work.samples += len(X)
+        state.work.flops += step_flops(len(X), *oracle.sizes)
         if not (np.isfinite(state.A).all() and np.isfinite(state.B).all()):
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"
 
@@ -110,7 +128,14 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
 
     def solution(self, state: AppGradState) -> Solution:
         """Return the augmented weights, those of x above those of y."""
-        return Solution(np.vstack([state.free_a, state.free_b]))
+        a, b = state.units or (1.0, 1.0)
+        return Solution(np.vstack([state.free_a / a, state.free_b / b]))
+
+
+def _size(X: Array) -> float:
+    """Return the root of the mean square of the lengths of rows; 1 where all are zero."""
+    largest = float(np.abs(X).max(initial=0.0)) or 1.0
+    return largest * float(np.linalg.norm(X / largest)) / len(X) ** 0.5 or 1.0
 
 
 def step_flops(b: int, p: int, q: int, k: int) -> int:

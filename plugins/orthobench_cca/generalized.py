@@ -11,6 +11,9 @@ from orthobench.contract import Array, Solution, Solver, State, Status, flops, p
 from orthobench_cca.covariances import normalized, normalized_flops
 from orthobench_cca.pencil import PencilOracle, leading
 
+SHIFT = 1.1
+"""The shift relative to a negative Ritz value: above one, so that its vector does not vanish."""
+
 
 @dataclass(slots=True, kw_only=True)
 class PencilState(State):
@@ -19,9 +22,12 @@ class PencilState(State):
     Attributes
     ----------
     X : ndarray, shape (n, k)
+    shift : float
+        The multiple of B that is added to A, of `genelink`.
     """
 
     X: Array
+    shift: float = 0.0
 
 
 class PencilSolver(Solver[PencilOracle, PencilState]):
@@ -72,8 +78,12 @@ class GenELinK(PencilSolver):
 
     The linear systems BZ = AX are solved by a few conjugate gradients, which begin at
     X (X'BX)^-1 X'AX: so the closer X is, the fewer are needed. Normalization is X <- Z (Z'BZ)^-½,
-    which has the same span as Gram-Schmidt. It converges to the eigenvalues of largest absolute
-    value, by a factor |value_(k+1)| / value_k a step.
+    which has the same span as Gram-Schmidt. It converges by a factor
+    value_(k+1) / value_k a step.
+
+    The plain method converges to the eigenvalues of largest absolute value. So wherever a Ritz
+    value of X is negative, A becomes A + shift B, which has the same eigenvectors, with a shift of
+    1.1 times its size: the convergence is slower then, and to the largest eigenvalues.
 
     It ends where X moves by at most `tolerance` in the metric B, beyond its span.
 
@@ -112,6 +122,13 @@ class GenELinK(PencilSolver):
         """Solve the linear systems approximately, and normalize."""
         n, k = oracle.n, oracle.k
         X, right = state.X, oracle.A @ state.X
+        least = float(np.linalg.eigvalsh(X.T @ right)[0])
+        shifted = least < 0 and -SHIFT * least > state.shift
+        if shifted:
+            state.shift = -SHIFT * least
+        if state.shift:
+            right = right + state.shift * (oracle.B @ X)
+            state.work.flops += flops.gemm(n, k, n) + 2 * n * k
         Z = conjugate_gradients(oracle.B, right, X @ (X.T @ right), self.inner)
         state.X = normalized(Z, oracle.B)
         moved = state.X - X @ (X.T @ (oracle.B @ state.X))
@@ -119,10 +136,10 @@ class GenELinK(PencilSolver):
         state.work.steps += 1
         state.work.flops += (self.inner + 4) * flops.gemm(n, k, n) + 2 * flops.gemm(k, k, n)
         state.work.flops += 2 * flops.gemm(n, k, k) + (10 * self.inner + 6) * n * k
-        state.work.flops += normalized_flops(n, k)
+        state.work.flops += normalized_flops(n, k) + flops.gemm(k, k, n) + flops.eigh(k)
         if not np.isfinite(square):
             state.status, state.reason = Status.FAILED, "the eigenvectors are not finite"
-        elif square <= self.tolerance**2:
+        elif square <= self.tolerance**2 and not shifted:
             state.status = Status.CONVERGED
 
 

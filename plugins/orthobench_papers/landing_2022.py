@@ -123,7 +123,9 @@ def lands(evidence: Evidence) -> Measurement:
     """Measure the defect at the end of runs."""
     found = []
     for seed in evidence.seeds[: 1 if evidence.quick else 5]:
-        run = begin_trial("landing", procrustes(seed), seed, own_component(seed), step=0.1)
+        run = begin_trial(
+            "landing", procrustes(seed), seed, own_component(seed), step=0.1, relative=False
+        )
         found.append(run.advance(5000).metrics["orthogonality_defect"])
     return always_within(found, high=1e-8, text="largest defect after 5000 steps")
 
@@ -134,7 +136,7 @@ def as_few_steps(evidence: Evidence) -> Measurement:
     for seed in evidence.seeds[:9]:
         made, start = procrustes(seed), own_component(seed)
         ends = [
-            begin_trial(name, made, seed, start, step=0.1, **more).advance(300)
+            begin_trial(name, made, seed, start, step=0.1, relative=False, **more).advance(300)
             for name, more in (("landing", {}), ("riemannian-gradient", {"steps": "constant"}))
         ]
         gaps = [run.metrics["objective_gap"] for run in ends]

@@ -40,7 +40,7 @@ def unit_gradient(seed: int) -> Array:
 
 def defect(seed: int, step: float, steps: int = 1) -> float:
     """Return the defect after steps with a gradient of size sqrt(P)."""
-    run = begin_trial("pogo", linear(unit_gradient(seed)), seed, step=step)
+    run = begin_trial("pogo", linear(unit_gradient(seed)), seed, step=step, relative=False)
     return run.advance(steps).metrics["orthogonality_defect"]
 
 
@@ -67,14 +67,24 @@ def heals(evidence: Evidence) -> Measurement:
     found = []
     for seed in evidence.seeds[:20]:
         start = random_point(N, P, np.random.default_rng(seed)) * (1 + 0.3 / np.sqrt(8 * P))
-        run = begin_trial("pogo", linear(1e-30 * unit_gradient(seed)), seed, start, tolerance=0.0)
+        run = begin_trial(
+            "pogo",
+            linear(1e-30 * unit_gradient(seed)),
+            seed,
+            start,
+            tolerance=0.0,
+            step=0.01,
+            relative=False,
+        )
         found.append(run.advance(6).metrics["orthogonality_defect"])
     return always_within(found, high=1e-12, text="largest defect 6 steps after one of 0.15")
 
 
 def products(evidence: Evidence) -> Measurement:
     """Count the flops of a step beyond a gradient, in products of (n, p) and (p, p) matrices."""
-    run = begin_trial("pogo", linear(unit_gradient(0)), evidence.seeds[0])
+    run = begin_trial(
+        "pogo", linear(unit_gradient(0)), evidence.seeds[0], step=0.01, relative=False
+    )
     before = run.advance(1).state.work.flops
     step = run.advance(1).state.work.flops - before
     value = round(step / flops.gemm(N, P, P))
@@ -124,8 +134,8 @@ def steps_against(evidence: Evidence, rival: dict[str, object]) -> list[float]:
     for seed in evidence.seeds[: 3 if evidence.quick else 5]:
         made = pca(n, p, seed, printed=False)
         runs = [
-            begin_trial("pogo", made, seed, step=0.25),
-            begin_trial("riemannian-gradient", made, seed, **rival),
+            begin_trial("pogo", made, seed, step=0.25, relative=False),
+            begin_trial("riemannian-gradient", made, seed, relative=False, **rival),
         ]
         for run in runs:
             until(run, GAP, MOST)
@@ -141,7 +151,7 @@ def fewer_than_constant(evidence: Evidence) -> Measurement:
 
 def fewer_than_searched(evidence: Evidence) -> Measurement:
     """Compare with Barzilai-Borwein steps."""
-    ratios = steps_against(evidence, {})
+    ratios = steps_against(evidence, {"step": 1e-3})
     return median_within(ratios, high=1, text=f"steps to {GAP:g}, over those of RGD with BB")
 
 

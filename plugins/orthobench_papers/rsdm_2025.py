@@ -56,7 +56,14 @@ def whole_size(evidence: Evidence) -> Measurement:
         for sampling in ("permutation", "rotation"):
             X = random_point(20, 8, np.random.default_rng(seed))
             run = begin_trial(
-                "random-submanifold", made, seed, X, sampling=sampling, size=20, step=0.1
+                "random-submanifold",
+                made,
+                seed,
+                X,
+                sampling=sampling,
+                size=20,
+                step=0.1,
+                relative=False,
             )
             for _ in range(10):
                 X = orthonormalize(np.eye(20) - 0.1 * skew(made.oracle.gradient(X) @ X.T)) @ X
@@ -93,12 +100,22 @@ def costs(evidence: Evidence, *, printed: bool) -> dict[str, list[float]]:
     spent: dict[str, list[float]] = {"bb": [], **{name: [] for name in STEPS}}
     for seed in evidence.seeds[: 3 if evidence.quick else 5]:
         made = pca(n, p, seed, printed=printed)
-        runs = {"bb": begin_trial("riemannian-gradient", made, seed)}
+        runs = {"bb": begin_trial("riemannian-gradient", made, seed, relative=False, step=1e-3)}
         for name, step in STEPS.items():
             runs[name] = (
-                begin_trial("random-submanifold", made, seed, sampling=name, size=r, step=step)
+                begin_trial(
+                    "random-submanifold",
+                    made,
+                    seed,
+                    sampling=name,
+                    size=r,
+                    step=step,
+                    relative=False,
+                )
                 if name in ("permutation", "rotation")
-                else begin_trial("riemannian-gradient", made, seed, steps="constant", step=step)
+                else begin_trial(
+                    "riemannian-gradient", made, seed, steps="constant", step=step, relative=False
+                )
             )
         for name, run in runs.items():
             spent[name].append(until(run, GAP, MOST))
@@ -131,7 +148,9 @@ def drift(evidence: Evidence) -> Measurement:
     """Measure the defect after 3,000 steps without orthonormalization."""
     found = []
     for seed in evidence.seeds[:3]:
-        run = begin_trial("random-submanifold", pca(40, 30, seed, printed=True), seed, step=1.5)
+        run = begin_trial(
+            "random-submanifold", pca(40, 30, seed, printed=True), seed, step=1.5, relative=False
+        )
         found.append(run.advance(MOST).metrics["orthogonality_defect"])
     return always_within(found, high=1e-12, text="largest defect after 3,000 steps")
 

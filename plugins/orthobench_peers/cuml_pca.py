@@ -151,10 +151,12 @@ class CumlIncrementalPCA(ArrayPeer[SampleOracle, CumlState]):
 
     def step(self, oracle: SampleOracle, state: CumlState) -> None:
         """Take one batch."""
-        state.estimator.partial_fit(mirrored(oracle.take(self.batch)))
+        X = oracle.take(self.batch)
+        if len(X) >= oracle.k:  # the estimator refuses fewer
+            state.estimator.partial_fit(mirrored(X))
         state.work.steps += 1
-        state.work.samples += self.batch
-        state.work.flops += flops.svd(oracle.k + 2 * self.batch + 1, oracle.n)
+        state.work.samples += len(X)
+        state.work.flops += flops.svd(oracle.k + 2 * len(X) + 1, oracle.n)
 
     def solution(self, state: CumlState) -> Solution:
         """Return the components, (d, k); the start before the first batch."""

@@ -88,6 +88,7 @@ class StiefelObjective(Objective):
     def __init__(self, oracle: StiefelOracle) -> None:
         super().__init__()
         self.oracle = oracle
+        self.unit = 1.0
         self._last: tuple[Array, float] | None = None
 
     def manifold(self) -> Any:
@@ -99,18 +100,22 @@ class StiefelObjective(Objective):
         if self._last is None or self._last[0] is not U:
             self.counted += self.oracle.cost_flops
             self.calls += self.oracle.terms
-            self._last = U, self.oracle.value(U)
+            self._last = U, self.oracle.value(U) / self.unit
         return self._last[1]
 
     def gradient(self, U: Array) -> Any:
         """Return the gradient of the cost."""
         self.counted += self.oracle.gradient_flops
         self.calls += self.oracle.terms
-        return self.oracle.gradient(U)
+        return self.oracle.gradient(U) / self.unit
 
     def scale(self, U: Array) -> float:
-        """Return the norm of the gradient, without projection."""
-        return float(np.linalg.norm(self.gradient(U)))
+        """Return one, having made the norm of the gradient, without projection, the unit of all.
+
+        Pymanopt compares some of what has the unit of the cost with fixed numbers.
+        """
+        self.unit = float(np.linalg.norm(self.gradient(U))) or 1.0
+        return 1.0
 
 
 class TuckerObjective(Objective):

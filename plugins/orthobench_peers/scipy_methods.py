@@ -23,9 +23,9 @@ NULL = 1e-13
 class ScipySVDS(Batch):
     """scipy's svds of all samples so far: ARPACK, to machine precision, from a fixed vector.
 
-    It finds fewer vectors than the samples have rows and columns; the basis is completed from the
-    common start. It cannot be stepped: there is a decomposition at every checkpoint, each with its
-    own time.
+    ARPACK finds fewer vectors than the samples have rows and columns; where as many are asked for,
+    it is LAPACK's decomposition, and the basis is completed from the common start. It cannot be
+    stepped: there is a decomposition at every checkpoint, each with its own time.
 
     Notes
     -----
@@ -45,14 +45,15 @@ class ScipySVDS(Batch):
         """Return the right singular vectors of singular values above rounding, leading first."""
         from scipy.sparse.linalg import svds
 
-        most = min(k, min(X.shape) - 1)
-        if most < 1:
-            return np.empty((X.shape[1], 0)), 0
+        if k >= min(X.shape):
+            _, values, right = np.linalg.svd(X, full_matrices=False)
+            rank = np.count_nonzero(values > NULL * values.max(initial=0.0))
+            return right[:rank].T, flops.svd(*X.shape)
         rng = np.random.default_rng(state.seed)
         v0 = rng.standard_normal(min(X.shape))
         counted = _CountedMatrix(X)
         with _restarting_with(rng):
-            _, values, right = svds(counted.operator(), most, v0=v0, solver="arpack")
+            _, values, right = svds(counted.operator(), k, v0=v0, solver="arpack")
         kept = np.argsort(-values)[: np.count_nonzero(values > NULL * values.max())]
         return orthonormalize(right[kept].T), flops.gemm(len(X), counted.products, X.shape[1])
 

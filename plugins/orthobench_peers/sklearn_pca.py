@@ -165,10 +165,10 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
         """Take one batch."""
         X = finite(oracle.take(self.batch), "samples")
-        if X.any():
+        if X.any() and len(X) >= oracle.k:  # the estimator refuses fewer
             self.fit(state.estimator, mirrored(X))
         state.work.steps += 1
-        state.work.samples += self.batch
+        state.work.samples += len(X)
         state.work.flops += self.flops(oracle.n, oracle.k)
 
     def solution(self, state: IncrementalState) -> Solution:

@@ -7,6 +7,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from orthobench.contract import Solution, flops, parameter, unit_columns
 from orthobench.families.sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench.families.sparse_pca.problem import gamma_parameter
@@ -25,10 +27,14 @@ class Sparse(Rerun[SparsePCAOracle]):
     gamma: float
 
     def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
-        """Scale the penalty; the loadings before any run are the common start."""
+        """Scale the data; the loadings before any run are the common start.
+
+        scikit-learn compares some of what has the unit of the data with fixed numbers.
+        """
         finite(oracle.A, "data")
-        alpha, decomposition = self.gamma * float(oracle.norms.max()), flops.svd(*oracle.A.shape)
-        return alpha, SparseSolution(oracle.start.copy()), decomposition
+        scaled, decomposition = oracle.A.T / oracle.unit, flops.svd(*oracle.A.shape)
+        longest = float(np.linalg.norm(scaled, axis=0).max())
+        return scaled / (longest or 1.0), SparseSolution(oracle.start.copy()), decomposition
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
         """Fit the samples from the start."""
@@ -36,7 +42,7 @@ class Sparse(Rerun[SparsePCAOracle]):
         # coordinate descent draws a seed from numpy's global generator even if it needs none
         with warnings.catch_warnings(), numpy_seeded(state.seed):
             warnings.simplefilter("ignore", UserWarning)  # advice about the lasso of one feature
-            estimator.fit(oracle.A.T)
+            estimator.fit(state.prepared)
         done = min(int(estimator.n_iter_), iterations)
         count = done * 2 * flops.gemm(oracle.n, oracle.k, oracle.samples)
         return Run(SparseSolution(unit_columns(estimator.components_.T)), done, count)
@@ -88,7 +94,7 @@ class SklearnSparsePCA(Sparse):
         from sklearn.decomposition import SparsePCA
 
         return SparsePCA(
-            oracle.k, alpha=state.prepared, max_iter=iterations, tol=self.tolerance, method="cd",
+            oracle.k, alpha=self.gamma, max_iter=iterations, tol=self.tolerance, method="cd",
             random_state=state.seed,
         )  # fmt: skip
 
@@ -132,6 +138,6 @@ class SklearnMiniBatchSparsePCA(Sparse):
         from sklearn.decomposition import MiniBatchSparsePCA
 
         return MiniBatchSparsePCA(
-            oracle.k, alpha=state.prepared, max_iter=iterations, batch_size=self.features,
+            oracle.k, alpha=self.gamma, max_iter=iterations, batch_size=self.features,
             method="cd", random_state=state.seed,
         )  # fmt: skip

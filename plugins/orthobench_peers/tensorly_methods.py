@@ -53,6 +53,8 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
 
     restarts: int = parameter(10, help="starts for each factor", low=1)
 
+    converges: ClassVar[bool] = False  # more iterations are always done
+
     name: ClassVar[str] = "tensorly-power-iteration"
     source: ClassVar[str] = "TensorLy: tensorly.decomposition.symmetric_parafac_power_iteration"
     packages: ClassVar[tuple[str, ...]] = PACKAGES

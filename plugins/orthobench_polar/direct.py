@@ -17,7 +17,7 @@ from orthobench.contract import (
     namespace,
     parameter,
 )
-from orthobench.families.stiefel.stacks import sizes, transposed
+from orthobench.families.stiefel.stacks import sizes, stacked, transposed
 from orthobench.tools.places import Place
 from orthobench_polar.base import PolarSolver, PolarState, counted, finish, gram, rounding_unit
 from orthobench_polar.coefficients import SCHEDULES
@@ -100,7 +100,7 @@ class PolarEigh(DirectSolver):
 
 
 @dataclass(frozen=True)
-class ScipyPolar(PolarSolver[PolarState]):
+class ScipyPolar(Solver[PolarOracle, PolarState]):
     """`scipy.linalg.polar`, matrix after matrix: the factor, and the positive part with it.
 
     Notes
@@ -112,11 +112,6 @@ class ScipyPolar(PolarSolver[PolarState]):
     source: ClassVar[str] = "scipy.linalg.polar"
     converges: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
-
-    @classmethod
-    def computes_on(cls, place: Place) -> bool:
-        """Return whether it is NumPy."""
-        return place.is_default
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
         """Begin with A itself."""
@@ -137,6 +132,10 @@ class ScipyPolar(PolarSolver[PolarState]):
         _, n, p = sizes(state.X)
         counted(state, tall=1, small=2, other=flops.svd(n, p))
         finish(state)
+
+    def solution(self, state: PolarState) -> PolarSolution:
+        """Return X, the matrices of a batch one below another."""
+        return PolarSolution(stacked(state.X.copy()), products=state.products)
 
 
 @dataclass(frozen=True)

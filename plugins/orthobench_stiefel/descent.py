@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from orthobench.contract import (
     finish_if,
     flops,
     identity,
+    namespace,
     parameter,
 )
 from orthobench.families.stiefel import FiniteSumOracle, ProductOracle
@@ -33,7 +34,7 @@ from orthobench.families.stiefel.stacks import (
     stacked,
     transposed,
 )
-from orthobench.tools.scalars import length, not_finite
+from orthobench.tools.scalars import length, not_finite, ratio
 
 DRIFT = 1e-13
 """The largest |X'X - I| of an iterate that is left as it is."""
@@ -47,11 +48,16 @@ class Iterate(EndingState):
     ----------
     X : array, shape (n, p) or (m, n, p)
     unit : number
-        The norm of the partial derivatives at the start.
+        The norm of the partial derivatives at the start, as the method sees them.
+    factor : number, or None
+        What cost and gradients are multiplied by: one over the norm of the first gradient, of a
+        stack the root of the mean square over its matrices; 1 where steps are absolute; None before
+        the first gradient.
     """
 
     X: Any
     unit: Any = 0.0
+    factor: Any = None
 
 
 class Descent(Solver[OracleT_contra, StateT]):
@@ -73,6 +79,15 @@ class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, St
         super().advance(oracle, state, count)
         if state.status is Status.FAILED and not state.reason:
             fail(state)
+
+
+def relative_parameter(what: str = "step") -> Any:
+    """Declare the parameter ``relative``; `what` says of what."""
+    return parameter(
+        True,
+        help=f"{what} for a cost whose first gradient has norm one, whatever its unit is; "
+        "without it, for the cost as it is",
+    )
 
 
 def tolerance_parameter() -> Any:
@@ -107,22 +122,48 @@ def check_batch(oracle: ProductOracle, batch: int) -> None:
         raise UsageError(f"batch = {batch} needs a cost that is a finite sum; take batch = 0")
 
 
-def evaluated(oracle: ProductOracle, state: State, X: Any) -> tuple[Any, Any]:
-    """Return value and gradient at X, and count them."""
+def scaled(state: Iterate, G: Any) -> Any:
+    """Return a gradient times `Iterate.factor`, which the first that is not zero sets."""
+    if isinstance(state.factor, int):  # absolute
+        return G
+    if state.factor is None:
+        norm = length_of(G) / sqrt(sizes(G)[0])
+        if isinstance(norm, float) and not 0 < norm < inf:
+            return G
+        state.factor = ratio(1.0, norm, 1.0)
+    state.work.flops += size_of(G)
+    return state.factor * G
+
+
+def length_of(A: Any) -> Any:
+    """Return the Frobenius norm, whose squares neither overflow nor underflow."""
+    xp = namespace(A)
+    largest = xp.max(xp.abs(A))
+    if isinstance(A, np.ndarray):
+        largest = float(largest)
+        return largest * length(A / largest) if 0 < largest < inf else largest
+    return largest * length(A * ratio(1.0, largest, 0.0))
+
+
+def evaluated(oracle: ProductOracle, state: Iterate, X: Any) -> tuple[Any, Any]:
+    """Return value and gradient at X in the state's unit, and count them."""
     state.work.samples += oracle.terms
     state.work.flops += oracle.both_flops
-    return oracle.value_and_gradient(X)
+    value, G = oracle.value_and_gradient(X)
+    G = scaled(state, G)
+    plain = state.factor is None or isinstance(state.factor, int)
+    return (value if plain else value * state.factor), G
 
 
-def estimated(oracle: ProductOracle, state: State, X: Any, batch: int) -> Any:
-    """Return the gradient at X, or its estimate by a batch, and count it."""
+def estimated(oracle: ProductOracle, state: Iterate, X: Any, batch: int) -> Any:
+    """Return the gradient at X in the state's unit, or its estimate by a batch, and count it."""
     if batch and isinstance(oracle, FiniteSumOracle):
         state.work.samples += batch
         state.work.flops += batch * oracle.term_flops
-        return oracle.stochastic_gradient(X, batch)
+        return scaled(state, oracle.stochastic_gradient(X, batch))
     state.work.samples += oracle.terms
     state.work.flops += oracle.gradient_flops
-    return oracle.gradient(X)
+    return scaled(state, oracle.gradient(X))
 
 
 def settle(state: Iterate, norm: Any, tolerance: float) -> bool:

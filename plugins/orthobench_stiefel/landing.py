@@ -13,6 +13,7 @@ from orthobench_stiefel.descent import (
     Iterate,
     batch_parameter,
     check_batch,
+    relative_parameter,
     tolerance_parameter,
 )
 from orthobench_stiefel.landing_field import FieldDescent
@@ -41,6 +42,7 @@ class Landing(FieldDescent[Iterate]):
         Without it there is no bound on the defect, and X may diverge.
     batch : int
     tolerance : float
+    relative : bool
 
     Notes
     -----
@@ -65,12 +67,13 @@ class Landing(FieldDescent[Iterate]):
     safe_step: bool = parameter(True, help="bound steps so that the defect stays below eps")
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
+    relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> Iterate:
         """Begin at the start."""
         del rng
         check_batch(oracle, self.batch)
-        return Iterate(X=copied(oracle.start))
+        return Iterate(X=copied(oracle.start), factor=None if self.relative else 1)
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: Iterate) -> None:

@@ -25,6 +25,7 @@ from orthobench_stiefel.descent import (
     batch_parameter,
     check_batch,
     momentum_parameter,
+    relative_parameter,
     size_of,
     tolerance_parameter,
 )
@@ -90,6 +91,7 @@ class POGO(FieldDescent[PogoState]):
     batch : int
     tolerance : float
         For the plain gradient.
+    relative : bool
 
     Notes
     -----
@@ -107,7 +109,7 @@ class POGO(FieldDescent[PogoState]):
     source: ClassVar[str] = "Javaloy and Vergari 2026"
 
     step_size: float = parameter(
-        0.01, name="step", above=0.0, grid=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0), help="learning rate"
+        0.1, name="step", above=0.0, grid=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0), help="learning rate"
     )
     base: str = parameter("sgd", choices=("sgd", "vector-adam"), help="base optimizer")
     momentum: float = momentum_parameter("; of sgd")
@@ -116,6 +118,7 @@ class POGO(FieldDescent[PogoState]):
     safe_step: bool = parameter(False, help="bound steps so that the defect stays below 1/2")
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
+    relative: bool = relative_parameter()
 
     def __post_init__(self) -> None:
         """Check the parameters.
@@ -135,7 +138,8 @@ class POGO(FieldDescent[PogoState]):
         del rng
         check_batch(oracle, self.batch)
         X = copied(oracle.start)
-        return PogoState(X=X, mean=namespace(X).zeros_like(X))
+        factor = None if self.relative else 1
+        return PogoState(X=X, mean=namespace(X).zeros_like(X), factor=factor)
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: PogoState) -> None:

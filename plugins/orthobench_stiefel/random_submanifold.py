@@ -33,6 +33,8 @@ from orthobench_stiefel.descent import (
     estimated,
     fail,
     norm_of,
+    relative_parameter,
+    scaled,
     size_of,
     tolerance_parameter,
 )
@@ -86,6 +88,8 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     batch : int
     tolerance : float
         Relative to the rows of the matrix of partial derivatives in the first step.
+    relative : bool
+        Those rows are what has norm one.
 
     Notes
     -----
@@ -112,6 +116,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     orthonormalize: int = parameter(0, low=0, help="steps between orthonormalizations; 0: never")
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
+    relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> SubmanifoldState:
         """Begin at the start.
@@ -127,7 +132,8 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         size = max(2, n // 2) if self.size is None else self.size
         if size > n and self.size is not None:
             raise UsageError(f"size = {size} coordinates are more than the {n} rows of X")
-        return SubmanifoldState(X=X, rng=rng, size=min(size, n))
+        factor = None if self.relative else 1
+        return SubmanifoldState(X=X, rng=rng, size=min(size, n), factor=factor)
 
     def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
         """Rotate the coordinates of one draw."""
@@ -147,7 +153,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         if self.batch:
             G = matrix_rows(estimated(oracle, state, state.X, self.batch), rows)
         else:
-            G = oracle.gradient_rows(state.X, rows)
+            G = scaled(state, oracle.gradient_rows(state.X, rows))
             state.work.samples += oracle.terms
             state.work.flops += oracle.gradient_rows_flops(r)
         some = matrix_rows(state.X, rows)

@@ -31,6 +31,7 @@ from orthobench_stiefel.descent import (
     evaluated,
     momentum_parameter,
     norm_of,
+    relative_parameter,
     settle,
     size_of,
     tolerance_parameter,
@@ -128,6 +129,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     momentum : float
     batch : int
     tolerance : float
+    relative : bool
 
     Notes
     -----
@@ -161,7 +163,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         "bb", choices=("bb", "adaptive", "lbfgs", "armijo", "constant"), help="rule of the steps"
     )
     step_size: float = parameter(
-        1e-3,
+        0.1,
         name="step",
         above=0.0,
         grid=(1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0),
@@ -170,6 +172,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     momentum: float = momentum_parameter("; of constant steps")
     batch: int = batch_parameter()
     tolerance: float = tolerance_parameter()
+    relative: bool = relative_parameter()
 
     @property
     def converges(self) -> bool:  # type: ignore[override]
@@ -192,7 +195,10 @@ class RiemannianGradient(ArrayDescent[GradientState]):
             raise UsageError(f"steps = {self.steps} has no momentum; take momentum = 0")
         X = copied(oracle.start)
         reference = Reference(0.0, eps=float(namespace(X).finfo(X.dtype).eps))
-        state = GradientState(X=X, R=X, D=X, slope=0.0, length=self.step_size, reference=reference)
+        state = GradientState(
+            X=X, R=X, D=X, slope=0.0, length=self.step_size, reference=reference,
+            factor=None if self.relative else 1,
+        )  # fmt: skip
         if self.steps == "constant":
             G = estimated(oracle, state, X, self.batch)
         else:

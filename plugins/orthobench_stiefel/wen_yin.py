@@ -10,7 +10,15 @@ import numpy as np
 from orthobench.contract import Array, Status, parameter
 from orthobench.families.stiefel import StiefelOracle
 from orthobench_stiefel.cayley import CayleyCurve
-from orthobench_stiefel.descent import Descent, Iterate, cleaned, evaluated, norm_of, settle
+from orthobench_stiefel.descent import (
+    Descent,
+    Iterate,
+    cleaned,
+    evaluated,
+    norm_of,
+    relative_parameter,
+    settle,
+)
 from orthobench_stiefel.line_search import CUT, RHO, Reference, barzilai_borwein
 
 WINDOW = 5
@@ -70,7 +78,9 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     step : float
         The first step.
     gtol, xtol, ftol : float
-        Absolute, as the authors have them.
+    relative : bool
+        Step and tolerances are for a cost whose first gradient has norm one; without it they are
+        absolute, as the authors have them, and a small cost seems to have converged at once.
     safe_search : bool
 
     Notes
@@ -98,14 +108,17 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
         False, help="search until the rule holds, in place of accepting the fifth trial"
     )
 
+    relative: bool = relative_parameter("step and tolerances")
+
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
         """Evaluate the start."""
         del rng
         X = oracle.start.copy()
         curve = CayleyCurve(X, np.zeros_like(X))
         state = WenYinState(
-            X=X, curve=curve, value=0.0, length=self.step_size, reference=Reference(0.0), unit=1.0
-        )
+            X=X, curve=curve, value=0.0, length=self.step_size, reference=Reference(0.0), unit=1.0,
+            factor=None if self.relative else 1,
+        )  # fmt: skip
         state.value, G = evaluated(oracle, state, X)
         state.reference.cost = state.value
         if not settle(state, norm_of(G, state), 0.0):

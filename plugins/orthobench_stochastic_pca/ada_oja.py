@@ -12,17 +12,16 @@ from orthobench.contract import (
     SampleOracle,
     Solution,
     Solver,
-    State,
     Status,
     flops,
     orthonormalize,
     parameter,
 )
-from orthobench_stochastic_pca.mini_batches import batch_parameter, taken
+from orthobench_stochastic_pca.mini_batches import ModeratedState, batch_parameter, taken
 
 
 @dataclass(slots=True, kw_only=True)
-class AdaOjaState(State):
+class AdaOjaState(ModeratedState):
     """The basis, and the squares of its step sizes' denominators.
 
     Attributes
@@ -50,6 +49,8 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         subspace does not depend on the basis of it that the run began with.
     start : float
         s at first. From 1e-8 to 1 times the largest eigenvalue of the moment it hardly matters.
+    relative : bool
+        `start` is in units of the mean |x|² of the first block that is not zero.
 
     Notes
     -----
@@ -65,6 +66,9 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         "column", help="a step size for each column, or one in common", choices=("column", "common")
     )
     start: float = parameter(1e-5, help="denominator of the step sizes at first", above=0.0)
+    relative: bool = parameter(
+        True, help="start for samples of mean |x|² one; without it, for the samples as they are"
+    )
 
     name: ClassVar[str] = "ada-oja"
     source: ClassVar[str] = "Henriksen and Ward 2019, Algorithm 2"
@@ -72,7 +76,8 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> AdaOjaState:
         """Start at ``oracle.start``."""
         del rng
-        return AdaOjaState(U=oracle.start.copy(), squares=np.full(oracle.k, self.start**2))
+        first = 0.0 if self.relative else self.start**2
+        return AdaOjaState(U=oracle.start.copy(), squares=np.full(oracle.k, first))
 
     def step(self, oracle: SampleOracle, state: AdaOjaState) -> None:
         """Take a block, and do one step of Oja's method."""
@@ -80,11 +85,15 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         if state.status is Status.FAILED:
             return
         d, k = state.U.shape
-        G = X.T @ (X @ state.U) / self.batch
+        if not state.squares.any() and X.any():
+            start = self.start * np.vdot(X, X) / len(X)
+            state.squares = np.full(k, start**2)
+        G = X.T @ (X @ state.U) / len(X)
         added = np.einsum("ij,ij->j", G, G)
         state.squares = state.squares + (added if self.rates == "column" else added.sum())
-        state.U = orthonormalize(state.U + G / np.sqrt(state.squares))
-        state.work.flops += 2 * flops.gemm(self.batch, k, d) + 5 * d * k + flops.qr(d, k)
+        if state.squares.all():
+            state.U = orthonormalize(state.U + G / np.sqrt(state.squares))
+        state.work.flops += 2 * flops.gemm(len(X), k, d) + 5 * d * k + flops.qr(d, k)
 
     def solution(self, state: AdaOjaState) -> Solution:
         """Return the basis, shape (d, k)."""

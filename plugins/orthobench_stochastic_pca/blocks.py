@@ -16,6 +16,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from orthobench.contract import Array, State, Status
+from orthobench_stochastic_pca.mini_batches import ModeratedState
 
 BLOCK = 16
 """Samples in a block: for the usual ranks m near the minimizer b of 2(m + b/2) + 2m(m + b)/b."""
@@ -24,7 +25,7 @@ I = TypeVar("I")  # noqa: E741 - the iterate, of whatever type a solver chooses
 
 
 @dataclass(slots=True, kw_only=True)
-class BlockState(State, Generic[I]):
+class BlockState(ModeratedState, Generic[I]):
     """The state of a solver that works in blocks.
 
     Attributes

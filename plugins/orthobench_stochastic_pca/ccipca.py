@@ -31,10 +31,13 @@ class CCIPCAState(State):
         Completes the solution while there are fewer directions.
     V : ndarray, shape (k, d)
         Rows, of zeros where there is no direction yet.
+    unit : float
+        The length of the first sample that is not zero; 0 before it.
     """
 
     start: Array
     V: Array
+    unit: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,10 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
     amnesic : float
         a: how much more than earlier ones a sample counts; 2 to 4 are usual where samples drift.
         It is zero up to sample a + 1.
+    relative : bool
+        Samples are divided by the length of the first that is not zero. Without it, as published,
+        the first direction is as long as a sample, and those after it as an eigenvalue, whatever
+        their unit is: in a small unit the first sample decides.
 
     Notes
     -----
@@ -67,6 +74,9 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         low=0.0,
         grid=(0.0, 1.0, 2.0, 4.0),
     )
+    relative: bool = parameter(
+        True, help="take samples in units of the first; without it, as they are"
+    )
 
     name: ClassVar[str] = "ccipca"
     source: ClassVar[str] = "Weng, Zhang and Hwang 2003, Algorithm 1"
@@ -81,7 +91,14 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         """Take `count` samples."""
         from orthobench_stochastic_pca.directions import turn
 
-        turn(state.V, oracle.take(count), state.work.samples, self.amnesic)
+        samples = oracle.take(count)
+        if self.relative:
+            if not state.unit and samples.any():
+                first = samples[samples.any(axis=1).argmax()]
+                largest = float(np.abs(first).max())
+                state.unit = largest * float(np.linalg.norm(first / largest))
+            samples = samples / (state.unit or 1.0)
+        turn(state.V, samples, state.work.samples, self.amnesic)
         fail_unless_finite(state, state.V)
         state.work.steps += count
         state.work.samples += count

@@ -26,7 +26,7 @@ class WarmuthKuzmin(Averaging):
 
     Parameters
     ----------
-    step, schedule, rounding, average
+    step, schedule, relative, rounding, average
         As for `orthobench_stochastic_pca.msg.MSG`.
     start : {"zero", "random"}
         Zero, or 0.9 times the projection onto the oracle's random start, so that N is finite.
@@ -68,7 +68,7 @@ class MEG(Relaxed):
 
     Parameters
     ----------
-    step, schedule, rounding
+    step, schedule, relative, rounding
         As for `orthobench_stochastic_pca.msg.MSG`.
 
     Notes

@@ -12,17 +12,16 @@ from orthobench.contract import (
     SampleOracle,
     Solution,
     Solver,
-    State,
     Status,
     flops,
     orthonormalize,
     parameter,
 )
-from orthobench_stochastic_pca.mini_batches import batch_parameter, taken
+from orthobench_stochastic_pca.mini_batches import ModeratedState, batch_parameter, taken
 
 
 @dataclass(slots=True, kw_only=True)
-class HistoryState(State):
+class HistoryState(ModeratedState):
     """The summary U diag(values) U' of the second moment so far.
 
     Attributes
@@ -41,8 +40,9 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
     """History PCA, which has no step size.
 
     Block t of b samples X joins the summary of those before it:
-    C = (1 - 1/t) U_0 diag(values) U_0' + X'X / (tb). A power iteration does U <- the Q factor of
-    CU; the lengths of the columns of the last CU are the new values.
+    C = (1 - 1/t) U_0 diag(values) U_0' + X'X / (tb); a last block of fewer counts by its samples. A
+    power iteration does U <- the Q factor of CU; the lengths of the columns of the last CU are the
+    new values.
 
     Until k samples are seen CU lacks rank, and the columns beyond are arbitrary.
 
@@ -78,14 +78,14 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
         X = taken(oracle, state, self.batch)
         if state.status is Status.FAILED:
             return
-        (d, k), t = state.U.shape, state.work.steps
-        before = state.U * ((1 - 1 / t) * state.values)
+        (d, k), share = state.U.shape, len(X) / state.work.samples
+        before = state.U * ((1 - share) * state.values)
         U = S = state.U
         for _ in range(self.iterations):
-            S = before @ (state.U.T @ U) + X.T @ (X @ U) / (t * self.batch)
+            S = before @ (state.U.T @ U) + X.T @ (X @ U) * (share / len(X))
             U = orthonormalize(S)
         state.U, state.values = U, np.linalg.norm(S, axis=0)
-        products = 2 * flops.gemm(self.batch, k, d) + 2 * flops.gemm(d, k, k)
+        products = 2 * flops.gemm(len(X), k, d) + 2 * flops.gemm(d, k, k)
         state.work.flops += self.iterations * (products + 2 * d * k + flops.qr(d, k)) + 3 * d * k
 
     def solution(self, state: HistoryState) -> Solution:

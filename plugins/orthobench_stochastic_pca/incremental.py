@@ -24,6 +24,7 @@ from orthobench_stochastic_pca.low_rank_sums import (
     merged,
 )
 from orthobench_stochastic_pca.rank_updates import RankUpdates, SpectrumState, scaled_identity
+from orthobench_stochastic_pca.schedule import Unit
 from orthobench_stochastic_pca.spectrum import TRUNCATED, Iterate, Projection
 
 
@@ -74,10 +75,10 @@ class IncrementalPCA(RankUpdates, SummarySolver[SampleOracle, SpectrumState, Low
         """Return zero."""
         return scaled_identity(oracle.n, 0.0)
 
-    def etas(self, first: int, count: int) -> Array:
+    def etas_along(self, first: int, samples: Array, unit: Unit) -> tuple[Array, Unit]:
         """Return ones."""
         del first
-        return np.ones(count)
+        return np.ones(len(samples)), unit
 
     def solution(self, state: SpectrumState) -> Solution:
         """Return the eigenvectors, shape (d, k), largest eigenvalue first."""

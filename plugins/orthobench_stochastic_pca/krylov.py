@@ -16,7 +16,6 @@ from orthobench.contract import (
     BlockOracle,
     SampleOracle,
     Solution,
-    State,
     Status,
     SummarySolver,
     complete,
@@ -28,7 +27,7 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench_stochastic_pca.mini_batches import fail_unless_finite
+from orthobench_stochastic_pca.mini_batches import ModeratedState, fail_unless_finite, moderated
 from orthobench_stochastic_pca.product_sums import (
     ProductSum,
     merged,
@@ -51,7 +50,7 @@ from orthobench_stochastic_pca.rayleigh_ritz import (
 
 
 @dataclass(slots=True, kw_only=True)
-class CollectedState(State):
+class CollectedState(ModeratedState):
     """All samples so far, and the basis found from them.
 
     Attributes
@@ -147,7 +146,7 @@ class Randomized(
     def advance(self, oracle: SampleOracle, state: CollectedState, count: int) -> None:
         """Take `count` samples, and decompose all so far."""
         xp = namespace(state.X)
-        state.X = xp.concat([state.X, oracle.take(count)])
+        state.X = xp.concat([state.X, moderated(state, oracle.take(count))])
         state.work.steps += count
         state.work.samples += count
         fail_unless_finite(state, state.X)

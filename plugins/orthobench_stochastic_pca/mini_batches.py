@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from orthobench.contract import Array, SampleOracle, State, Status, namespace, parameter
+import numpy as np
+
+from orthobench.contract import Array, SampleOracle, State, Status, is_plain, namespace, parameter
 
 FEW = 10
 """Samples of a block by default, as in the code of Henriksen and Ward."""
+
+
+EXTREME = 200
+"""The binary exponent of samples, up or down, beyond which their fourth powers are not safe."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ModeratedState(State):
+    """The state of a solver whose result does not depend on the unit of the samples.
+
+    Attributes
+    ----------
+    exponent : int, or None
+        That of the power of two which samples are divided by; None before one that is not zero.
+    """
+
+    exponent: int | None = None
+
+
+def moderated(state: ModeratedState, samples: Any) -> Any:
+    """Return samples divided by a power of two: by one, unless their size is extreme.
+
+    It is that of the first sample that is not zero. Nothing is rounded; other libraries' arrays are
+    left as they are.
+    """
+    if state.exponent is None and is_plain(samples) and samples.any():
+        largest = np.abs(samples[samples.any(axis=1).argmax()]).max()
+        exponent = int(np.frexp(largest)[1])
+        state.exponent = exponent if abs(exponent) > EXTREME else 0
+    return np.ldexp(samples, -state.exponent) if state.exponent else samples
 
 
 def batch_parameter() -> Any:
@@ -15,8 +48,10 @@ def batch_parameter() -> Any:
     return parameter(FEW, help="samples a step", unit="samples", low=1)
 
 
-def taken(oracle: SampleOracle, state: State, count: int) -> Array:
+def taken(oracle: SampleOracle, state: ModeratedState, count: int) -> Array:
     """Take the samples of a step and count both; the run fails on one that is not finite.
+
+    The last step takes what is left.
 
     Parameters
     ----------
@@ -26,11 +61,11 @@ def taken(oracle: SampleOracle, state: State, count: int) -> Array:
 
     Returns
     -------
-    ndarray, shape (count, d)
+    ndarray, shape (<= count, d)
     """
-    samples: Array = oracle.take(count)
+    samples: Array = moderated(state, oracle.take(count))
     state.work.steps += 1
-    state.work.samples += count
+    state.work.samples += len(samples)
     fail_unless_finite(state, samples)
     return samples
 

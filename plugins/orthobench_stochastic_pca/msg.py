@@ -23,7 +23,7 @@ class MSG(Averaging):
 
     Parameters
     ----------
-    step, schedule
+    step, schedule, relative
         The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
     rounding : {"leading", "sampled"}
         The subspace of a solution: that of the k leading eigenvectors of M, or a corner of the
@@ -74,7 +74,7 @@ class CappedMSG(MSG):
 
     Parameters
     ----------
-    step, schedule, rounding, start, average
+    step, schedule, relative, rounding, start, average
         As for `MSG`.
     K : int, optional
         The largest rank, at least k; k + 1 by default, as the paper recommends.

@@ -30,10 +30,13 @@ class PETRELSState(State):
         The factor, in no particular basis of its span.
     inverses : ndarray, shape (d, k, k)
         For each row the inverse of the discounted sum of aa' over the samples that showed it.
+    unit : float
+        The length of the first sample that is not zero; 0 before it.
     """
 
     D: Array
     inverses: Array
+    unit: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
     trust : float
         R_m^-1 = trust I at first: how little the common start counts, in units of samples of unit
         coefficients.
+    relative : bool
+        Samples are divided by the length of the first that is not zero.
 
     Notes
     -----
@@ -70,6 +75,9 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
         0.98, help="discount of a sample at each that follows; 1: none", above=0.0, high=1.0
     )
     trust: float = parameter(100.0, help="first inverse of each row's sum of aa'", above=0.0)
+    relative: bool = parameter(
+        True, help="take samples in units of the first; without it, as they are"
+    )
     batch = 1
 
     name: ClassVar[str] = "petrels"
@@ -91,6 +99,9 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
         if not np.isfinite(x).all():
             state.status, state.reason = Status.FAILED, "a sample is not finite"
             return
+        if self.relative:
+            state.unit = state.unit or float(np.linalg.norm(x))
+            x = x / (state.unit or 1.0)
         a = coefficients(state.D[seen], x[seen])
         state.inverses /= self.forgetting
         spread = state.inverses[seen] @ a

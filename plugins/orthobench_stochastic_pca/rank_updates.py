@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from orthobench.contract import Array, SampleOracle, Solver
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.factored_sum import FactoredSum
+from orthobench_stochastic_pca.mini_batches import moderated
+from orthobench_stochastic_pca.schedule import UNKNOWN, Unit
 from orthobench_stochastic_pca.spectrum import Iterate, Projection
 
 
@@ -22,10 +24,13 @@ class SummedIterate:
     ----------
     matrix : Iterate
     total : FactoredSum, optional
+    unit : Unit
+        That of the steps.
     """
 
     matrix: Iterate
     total: FactoredSum | None = None
+    unit: Unit = UNKNOWN
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +62,8 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
     ----------------
     block : int
         Samples in a block: more for methods of higher rank.
+    relative : bool
+        Whether results do not depend on the unit of the samples. May be a parameter.
 
     Notes
     -----
@@ -75,6 +82,7 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
     """
 
     block: ClassVar[int] = BLOCK
+    relative = True
     batch = 1
 
     @abstractmethod
@@ -86,8 +94,8 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
         """Return the iterate before the first sample."""
 
     @abstractmethod
-    def etas(self, first: int, count: int) -> Array:
-        """Return the step sizes eta_t for t = first, ..., first + count - 1."""
+    def etas_along(self, first: int, samples: Array, unit: Unit) -> tuple[Array, Unit]:
+        """Return the step sizes for samples from number `first` on, and the unit after them."""
 
     @property
     def averages(self) -> bool:
@@ -115,22 +123,25 @@ class RankUpdates(Solver[SampleOracle, SpectrumState]):
         """Take `count` samples, with one update each."""
 
         def process(iterate: SummedIterate, samples: Array, first: int) -> SummedIterate:
-            etas = self.etas(first + 1, len(samples))
-            if iterate.total is None:
-                return self._updated(iterate.matrix, samples, etas, state.projection)
-            return self._summed(iterate, samples, etas, state.projection)
+            etas, unit = self.etas_along(first + 1, samples, iterate.unit)
+            update = self._updated if iterate.total is None else self._summed
+            return replace(update(iterate, samples, etas, state.projection), unit=unit)
 
-        advance_blocks(state, oracle.take(count), self.block, process)
+        samples = oracle.take(count)
+        samples = moderated(state, samples) if self.relative else samples
+        advance_blocks(state, samples, self.block, process)
         fail_on_nan(state, state.iterate.matrix.drift)
         state.work.flops = state.iterate.matrix.flops
 
     def _updated(
-        self, matrix: Iterate, samples: Array, etas: Array, projection: Projection
+        self, iterate: SummedIterate, samples: Array, etas: Array, projection: Projection
     ) -> SummedIterate:
         """Return the iterate after the samples."""
         from orthobench_stochastic_pca.updates import update_blocks
 
-        updated, _ = update_blocks(matrix, samples, etas, self.block, projection, summing=False)
+        updated, _ = update_blocks(
+            iterate.matrix, samples, etas, self.block, projection, summing=False
+        )
         return SummedIterate(updated)
 
     def _summed(

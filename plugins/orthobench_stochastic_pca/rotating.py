@@ -27,8 +27,9 @@ from orthobench.families.stochastic_pca import EntryOracle
 from orthobench_stochastic_pca.blocks import BLOCK, BlockState, advance_blocks, fail_on_nan
 from orthobench_stochastic_pca.entries import entry_flops, rotated_by_entries
 from orthobench_stochastic_pca.low_rank_sums import LowRankSum, leading_basis, merged
+from orthobench_stochastic_pca.mini_batches import moderated
 from orthobench_stochastic_pca.rotation_rules import GEODESIC, KRASULINA, OJA
-from orthobench_stochastic_pca.schedule import Scheduled
+from orthobench_stochastic_pca.schedule import UNKNOWN, Scheduled, Unit
 
 CONVERTED = 1024
 """Samples of a block of float32 that are in float64 at once: whole blocks of `BLOCK`."""
@@ -43,10 +44,13 @@ class Basis(NamedTuple):
         U': orthonormal rows.
     drift : float
         Bound on the orthogonality defect of U; of NumPy's arrays only.
+    unit : Unit
+        That of the steps.
     """
 
     rows: Any
-    drift: float
+    drift: float = 0.0
+    unit: Unit = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,13 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
         """Start at ``oracle.start``."""
         del rng
-        return BlockState.initial(Basis(copied(in_rows(oracle.start.T)), 0.0), oracle.n)
+        return BlockState.initial(Basis(copied(in_rows(oracle.start.T))), oracle.n)
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
         """Take `count` samples, with one rotation each."""
         samples = oracle.take(count)
         if is_plain(samples):
+            samples = moderated(state, samples) if self.relative else samples
             advance_blocks(state, samples, BLOCK, self._rotated)
             fail_on_nan(state, state.iterate.drift)
         else:
@@ -100,16 +105,16 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
         """Return the basis after the samples."""
         from orthobench_stochastic_pca.rotations import rotate_blocks
 
-        etas = self.etas(first + 1, len(samples))
-        return Basis(*rotate_blocks(*basis, samples, etas, self.angle))
+        etas, unit = self.etas_along(first + 1, samples, basis.unit)
+        return Basis(*rotate_blocks(basis.rows, basis.drift, samples, etas, self.angle), unit)
 
     def _rotate_elsewhere(self, state: BlockState[Basis], samples: Any) -> None:
         from orthobench_stochastic_pca.rotating_arrays import rotate
 
         first, count = state.work.samples, samples.shape[0]
-        etas = self.etas(first + 1, count)
+        etas, unit = self.etas_along(first + 1, samples, state.iterate.unit)
         rows = rotate(state.iterate.rows, samples, etas, first, self.angle)
-        state.iterate = Basis(rows, 0.0)
+        state.iterate = Basis(rows, unit=unit)
         state.work.steps += count
         state.work.samples += count
 
@@ -135,7 +140,7 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
 
     Parameters
     ----------
-    step, schedule
+    step, schedule, relative
         The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
     form : {"oja", "krasulina"}
 
@@ -169,7 +174,7 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
         """Return the basis after a block, its rows as long as the root of the number of samples."""
-        basis = Basis(in_rows(oracle.start.T), 0.0)
+        basis = Basis(in_rows(oracle.start.T))
         for begin in range(0, len(block), CONVERTED):
             samples = np.array(block[begin : begin + CONVERTED], dtype=np.float64, order="C")
             basis = self._rotated(basis, samples, begin)
@@ -202,7 +207,7 @@ class GrassmannianSGD(Rotating):
 
     Parameters
     ----------
-    step, schedule
+    step, schedule, relative
         The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
 
     References
@@ -240,5 +245,6 @@ class GrassmannianSGD(Rotating):
         """Return the basis after samples with missing entries."""
         if not np.isfinite(samples).all():
             return Basis(basis.rows, np.nan)
-        etas = self.etas(first + 1, len(samples))
-        return Basis(rotated_by_entries(basis.rows, samples, oracle.observed(samples), etas), 0.0)
+        etas, unit = self.etas_along(first + 1, samples, basis.unit)
+        rows = rotated_by_entries(basis.rows, samples, oracle.observed(samples), etas)
+        return Basis(rows, unit=unit)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orthobench.contract import Array, namespace, orthonormalize
+from orthobench.contract import is_plain, namespace, orthonormalize
 from orthobench_stochastic_pca.rotation_rules import GEODESIC, KRASULINA
 
 CLEANED = 256
@@ -17,7 +17,7 @@ DEPENDENT = 64
 """A residual up to this times the rounding unit, relative to the sample, is rounding."""
 
 
-def rotate(U: Any, samples: Any, etas: Array, first: int, angle: int) -> Any:
+def rotate(U: Any, samples: Any, etas: Any, first: int, angle: int) -> Any:
     """Return a basis rotated towards samples, one after the other.
 
     Parameters
@@ -25,7 +25,7 @@ def rotate(U: Any, samples: Any, etas: Array, first: int, angle: int) -> Any:
     U : array, shape (k, d)
         Orthonormal rows.
     samples : array, shape (count, d)
-    etas : ndarray, shape (count,)
+    etas : array, shape (count,)
         Step sizes.
     first : int
         Number of samples before these.
@@ -36,14 +36,15 @@ def rotate(U: Any, samples: Any, etas: Array, first: int, angle: int) -> Any:
     -----
     10kd flops a sample, and once in 256 those of a QR. Nothing waits for the device.
     """
-    for j, eta in enumerate(etas.tolist()):
-        U = _rotated(U, samples[j, :], eta, angle)
+    steps = etas.tolist() if is_plain(etas) else etas
+    for j in range(samples.shape[0]):
+        U = _rotated(U, samples[j, :], steps[j], angle)
         if (first + j + 1) % CLEANED == 0:
             U = orthonormalize(U.T).T
     return U
 
 
-def _rotated(U: Any, x: Any, eta: float, angle: int) -> Any:
+def _rotated(U: Any, x: Any, eta: Any, angle: int) -> Any:
     xp = namespace(U)
     w = U @ x
     along = w @ U
@@ -59,7 +60,7 @@ def _rotated(U: Any, x: Any, eta: float, angle: int) -> Any:
     return xp.where(moves, U + (w / p)[:, None] * change[None, :], U)
 
 
-def _angle(p: Any, r: Any, eta: float, kind: int) -> Any:
+def _angle(p: Any, r: Any, eta: Any, kind: int) -> Any:
     """Return the angle of the step, from |w| and |r|."""
     xp = namespace(p)
     if kind == GEODESIC:

@@ -1,17 +1,78 @@
-"""Step sizes eta_t: a constant c, and a schedule in t."""
+"""Step sizes eta_t: a constant c, a schedule in t, and the unit of the samples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthobench.contract import Array, parameter
+from orthobench.contract import Array, is_plain, like, namespace, parameter
 
 GRID = tuple(2.0**i for i in range(-3, 6))
 """Constants c to try in tuning, for data with E|x|² = 1."""
 
+FIRST = 16
+"""The samples, of those that are not zero, whose mean |x|² is the unit."""
+
 _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
+
+
+class Unit(NamedTuple):
+    """The mean |x|² of the first `FIRST` samples that are not zero, in which steps are measured.
+
+    At a sample before the last of them it is the mean so far, so that a step depends on no later
+    sample.
+
+    Attributes
+    ----------
+    energy : number
+        The sum of |x|².
+    samples : number
+        The samples in it.
+    """
+
+    energy: Any = 0.0
+    samples: Any = 0
+
+    def along(self, rows: Any) -> tuple[Any, Unit]:
+        """Return the unit at each of some samples, 1 where all were zero, and after them.
+
+        Elsewhere than in NumPy nothing waits for the device.
+        """
+        plain, count = is_plain(rows), rows.shape[0]
+        xp = namespace(rows)
+        squares = xp.sum(rows * rows, axis=-1)
+        some = xp.where(squares > 0, xp.ones_like(squares), xp.zeros_like(squares))
+        samples = _running(some, self.samples)
+        squares = xp.where(samples <= FIRST, squares, xp.zeros_like(squares))
+        energy = _running(squares, self.energy)
+        samples = xp.where(samples <= FIRST, samples, xp.full_like(samples, FIRST))
+        means = xp.where(samples > 0, energy, xp.ones_like(energy))
+        means = means / xp.where(samples > 0, samples, xp.ones_like(samples))
+        if not plain:
+            return means, Unit(energy[count - 1], samples[count - 1])
+        return means, Unit(float(energy[-1]), int(samples[-1])) if count else self
+
+
+def _running(x: Any, before: Any) -> Any:
+    """Return a number and the sums of the first entries, of NumPy one after the other."""
+    if is_plain(x):
+        return np.cumsum(np.concatenate([[before], x]))[1:]
+    return before + namespace(x).cumulative_sum(x)
+
+
+UNKNOWN = Unit()
+"""The unit before the first sample."""
+
+
+def relative_parameter() -> Any:
+    """Declare the parameter ``relative``."""
+    return parameter(
+        True,
+        help="step for samples of mean |x|² one, whatever their unit is; without it, for the "
+        "samples as they are",
+    )
 
 
 @dataclass(frozen=True)
@@ -24,6 +85,8 @@ class Scheduled:
         The constant c > 0; called ``step`` in suites.
     schedule : {"1/sqrt(t)", "constant", "1/t"}
         eta_t = c / sqrt(t), c or c / t, with t counted from 1.
+    relative : bool
+        eta_t is divided by the mean |x|² of the first samples (`Unit`).
     """
 
     step_size: float = parameter(
@@ -37,6 +100,17 @@ class Scheduled:
     schedule: str = parameter(
         "1/sqrt(t)", help="how eta_t falls from c with the step t", choices=tuple(_POWER)
     )
+    relative: bool = relative_parameter()
+
+    def etas_along(self, first: int, samples: Any, unit: Unit) -> tuple[Any, Unit]:
+        """Return the step sizes for samples from number `first` on, and the unit after them."""
+        etas = self.etas(first, samples.shape[0])
+        if not self.relative:
+            return etas, unit
+        if isinstance(unit.samples, int) and unit.samples == FIRST:  # of NumPy
+            return etas / (unit.energy / FIRST), unit
+        means, unit = unit.along(samples)
+        return like(etas, means) / means, unit
 
     def etas(self, first: int, count: int) -> Array:
         """Return the step sizes eta_t for t = first, ..., first + count - 1.

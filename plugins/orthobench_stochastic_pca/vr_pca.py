@@ -13,21 +13,20 @@ from orthobench.contract import (
     SampleOracle,
     Solution,
     Solver,
-    State,
     Status,
     flops,
     orthonormalize,
     parameter,
     polar,
 )
-from orthobench_stochastic_pca.mini_batches import batch_parameter, taken
+from orthobench_stochastic_pca.mini_batches import ModeratedState, batch_parameter, taken
 
 ENDLESS = 1000
 """Samples of a pass where the samples never repeat."""
 
 
 @dataclass(slots=True, kw_only=True)
-class VRState(State):
+class VRState(ModeratedState):
     """The iterate, its anchor, and the place in the current pass.
 
     Attributes

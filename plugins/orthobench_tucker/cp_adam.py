@@ -17,6 +17,7 @@ from orthobench_tucker.cp_iterates import (
     objective_flops,
     solution,
 )
+from orthobench_tucker.streaming import split
 
 
 @dataclass(slots=True, kw_only=True)
@@ -174,7 +175,9 @@ class CPAdam(Solver[MomentStream, CPState]):
         """Take `count` batches, an epoch at a time."""
         while count > 0 and state.status is Status.RUNNING:
             piece = min(count, self.epoch - state.done)
-            self._descend(state, oracle.take(piece * self.batch))
+            for samples, batch, _ in split(oracle.take(piece * self.batch), self.batch):
+                if len(samples) and state.status is Status.RUNNING:
+                    self._descend(state, samples, batch)
             count -= piece
             if state.done == self.epoch and state.status is Status.RUNNING:
                 self._judge(state)
@@ -183,23 +186,23 @@ class CPAdam(Solver[MomentStream, CPState]):
         """Return unit columns (n, r') and their weights, in the units of the data."""
         return solution(state.iterate, state.n, state.order, state.scale)
 
-    def _descend(self, state: CPState, samples: Array) -> None:
-        """Follow the gradient, one step for each batch."""
+    def _descend(self, state: CPState, samples: Array, batch: int) -> None:
+        """Follow the gradient, one step for each batch of so many samples."""
         from orthobench_tucker.cp_kernels import Settings, descend
 
         self._hold(state, samples)
-        done, finite = 0 if state.scale else self._start(state, samples), True
+        done, finite = 0 if state.scale else self._start(state, samples, batch), True
         if state.scale:
-            settings = Settings(state.order, self.batch, self.beta1, self.beta2, self.epsilon)
+            settings = Settings(state.order, batch, self.beta1, self.beta2, self.epsilon)
             rate = self.step_size * self.decay**state.fails
-            rest, iterate = samples[done * self.batch :], state.iterate
+            rest, iterate = samples[done * batch :], state.iterate
             more, finite = descend(iterate, rest, 1 / state.scale, rate, settings)
             state.iterate = iterate._replace(iterations=iterate.iterations + more)
             done += more
         state.done += done
         state.work.steps += done
-        state.work.samples += done * self.batch
-        state.work.flops += done * step_flops(state.n, self._count(state), self.batch, state.order)
+        state.work.samples += done * batch
+        state.work.flops += done * step_flops(state.n, self._count(state), batch, state.order)
         if not finite:
             state.status = Status.FAILED
             state.reason = f"the gradient of step {state.work.steps} overflows: rescale the data"
@@ -210,18 +213,18 @@ class CPAdam(Solver[MomentStream, CPState]):
         state.judged[state.held : state.held + len(few)] = few
         state.held += len(few)
 
-    def _start(self, state: CPState, samples: Array) -> int:
+    def _start(self, state: CPState, samples: Array, batch: int) -> int:
         """Start from the first batch that is not zero; return the number of batches before it."""
-        batches = samples.reshape(-1, self.batch, state.n)
+        batches = samples.reshape(-1, batch, state.n)
         sizes = np.linalg.norm(batches.reshape(len(batches), -1), axis=1)
         if not sizes.any():
             return len(batches)
         first = int(np.argmax(sizes > 0))
-        state.scale = float(sizes[first]) / (self.batch * state.n) ** 0.5
+        state.scale = float(sizes[first]) / (batch * state.n) ** 0.5
         count = self._count(state)
         state.iterate = first_iterate(batches[first] / state.scale, count, state.rng)
         state.best = state.iterate.copy()
-        state.work.flops += flops.gemm(count, state.n, self.batch)
+        state.work.flops += flops.gemm(count, state.n, batch)
         return first
 
     def _judge(self, state: CPState) -> None:

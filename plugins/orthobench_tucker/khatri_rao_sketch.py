@@ -127,11 +127,12 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
 
     def step(self, oracle: MomentStream, state: SketchState) -> None:
         """Add a batch; after the last one of a pass do the power steps."""
-        state.sums += sketch_of(oracle.take(self.batch), state.factors)
+        X = oracle.take(self.batch)
+        state.sums += sketch_of(X, state.factors)
         state.work.steps += 1
-        state.work.samples += self.batch
+        state.work.samples += len(X)
         n, columns = state.sums.shape
-        state.work.flops += sketch_flops(self.batch, n, columns, oracle.order) + n * columns
+        state.work.flops += sketch_flops(len(X), n, columns, oracle.order) + n * columns
         if not np.isfinite(state.sums).all():
             state.status = Status.FAILED
             state.reason = "the sketch overflows: rescale the samples to lengths near one"
@@ -169,8 +170,8 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         return gaussian_factors(order, n, min(n, rank + self.oversampling), rng)
 
     def _iterate_at_the_end(self, oracle: MomentOracle, state: SketchState) -> None:
-        """Do all power steps where no whole batch is left, which ends the run."""
-        if state.work.samples + self.batch <= len(oracle.X):
+        """Do all power steps where no sample is left, which ends the run."""
+        if state.work.samples < len(oracle.X):
             return
         state.sums = unit_columns(state.sums)
         for _ in range(self.power):

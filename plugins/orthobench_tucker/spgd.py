@@ -24,6 +24,7 @@ from orthobench_tucker.streaming import (
     count_batches,
     hoevd_flops,
     hoevd_phase,
+    split,
     step_flops,
 )
 
@@ -141,28 +142,30 @@ class SPGD(GradientPasses, StreamingTucker):
 
     def _tucker_phase(self, oracle: MomentStream, state: StreamState, count: int) -> None:
         """Do `count` iterations of Phase II."""
-        X = oracle.take(count * self.batch)
-        if is_plain(X):
-            done = self._kernel(oracle, state, X)
-        else:
-            done, weights = count, arrays.tucker_weights(oracle.order, self.batch)
-            state.rows, state.gamma = arrays.ascend(
-                X, self.batch, state.rows, state.gamma, self.step_size, weights
-            )
-        count_batches(state, count, done, self.batch, tucker_flops(oracle.sizes, self.batch))
+        for X, batch, some in split(oracle.take(count * self.batch), self.batch):
+            if state.status is not Status.RUNNING:
+                return
+            if is_plain(X):
+                done = self._kernel(oracle, state, X, batch)
+            else:
+                done, weights = some, arrays.tucker_weights(oracle.order, batch)
+                state.rows, state.gamma = arrays.ascend(
+                    X, batch, state.rows, state.gamma, self.step_size, weights
+                )
+            count_batches(state, some, done, batch, tucker_flops(oracle.sizes, batch))
 
-    def _kernel(self, oracle: MomentStream, state: StreamState, X: Array) -> int:
+    def _kernel(self, oracle: MomentStream, state: StreamState, X: Array, batch: int) -> int:
         """Do the iterations in a compiled kernel; return how many."""
         from orthobench_tucker.streaming_kernels import tucker_ascent
 
         done: int = tucker_ascent(
             X,
-            self.batch,
+            batch,
             state.rows,
             state.gamma,
             oracle.order,
             self.step_size,
-            *monomial_table(oracle.k, oracle.order, self.batch),
+            *monomial_table(oracle.k, oracle.order, batch),
         )
         return done
 

@@ -75,6 +75,14 @@ class StreamingTucker(ArraySolver[MomentStream, StreamState]):
         return Solution(copied(in_rows(state.rows.T)))
 
 
+def split(X: Any, batch: int) -> list[tuple[Any, int, int]]:
+    """Return samples as whole batches and as what is left: each with its batch and their number."""
+    whole = X.shape[0] // batch
+    parts = [(X[: whole * batch, :], batch, whole)]
+    left = X.shape[0] - whole * batch
+    return [*parts, (X[whole * batch :, :], left, 1)] if left else parts
+
+
 def count_batches(state: StreamState, asked: int, done: int, batch: int, step_flops: int) -> None:
     """Count the work of `done` batches; fail where more were asked, since the next overflowed.
 
@@ -103,15 +111,17 @@ def hoevd_phase(
     oracle: MomentStream, state: StreamState, count: int, batch: int, step_size: float
 ) -> None:
     """Do `count` iterations of Algorithm 3, lines 5 to 8, each on `batch` fresh samples."""
-    X = oracle.take(count * batch)
-    if is_plain(X):
-        done = hoevd_ascent(X, batch, state.rows, state.gamma, oracle.order, step_size)
-    else:
-        done, weights = count, arrays.hoevd_weights(oracle.order, batch)
-        state.rows, state.gamma = arrays.ascend(
-            X, batch, state.rows, state.gamma, step_size, weights
-        )
-    count_batches(state, count, done, batch, hoevd_flops(oracle.n, oracle.k, oracle.order, batch))
+    for X, size, some in split(oracle.take(count * batch), batch):
+        if state.status is not Status.RUNNING:
+            return
+        if is_plain(X):
+            done = hoevd_ascent(X, size, state.rows, state.gamma, oracle.order, step_size)
+        else:
+            done, weights = some, arrays.hoevd_weights(oracle.order, size)
+            state.rows, state.gamma = arrays.ascend(
+                X, size, state.rows, state.gamma, step_size, weights
+            )
+        count_batches(state, some, done, size, hoevd_flops(oracle.n, oracle.k, oracle.order, size))
 
 
 def hoevd_ascent(

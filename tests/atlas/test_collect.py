@@ -11,12 +11,11 @@ import pytest
 
 import orthobench as ob
 from orthobench.atlas.collect import collect
-from orthobench.atlas.describing import described
+from orthobench.atlas.describe import described
 from orthobench.atlas.table import SHARES, Atlas
 from orthobench.errors import StoreError, UsageError
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.results import tiers
 from orthobench.results.results import Results
 from orthobench.results.store import Store
 from orthobench.stats.targets import run_matrix
@@ -102,17 +101,6 @@ def test_an_empty_store_is_refused(tmp_path):
         collect([tmp_path / "new.sqlite"])
 
 
-def test_tiers_are_those_beside_the_store(store):
-    key = next(r.key for r in Results.read(store).records if r.solver.label == "batch-pca")
-    path = tiers.beside(store)
-    tiers.write(tiers.Tiers(withdrawn={key: "a wrong budget"}), path)
-    try:
-        (row,) = (row for row in collect([store]).rows if row.tier == "withdrawn")
-    finally:
-        path.unlink()
-    assert (row.solver, row.reason) == ("batch-pca", "a wrong budget")
-
-
 def test_problems_are_described_by_their_data(store):
     atlas = described(collect([store]))
     assert {(row.d, row.k) for row in atlas.rows} == {(10, 2), (20, 2)}
@@ -121,42 +109,13 @@ def test_problems_are_described_by_their_data(store):
     assert described(unknown).rows[0].d == 0
 
 
-def falsified(path, store, factor):
-    """A copy of a store in which one result was made better, and the key of its cell."""
-    shutil.copy(store, path)
-    with Store(path) as opened:
-        cell = next(c for c in opened.reported() if c.content["solver"]["name"] == "batch-pca")
-    edit.rewritten(path, cell.key, edit.metric("suboptimality", factor))
-    return cell.key
-
-
-@pytest.mark.parametrize("first", ["own", "theirs"])
-def test_of_two_results_of_a_cell_the_one_that_was_recomputed_counts(store, tmp_path, first):
-    own, theirs = tmp_path / "own.sqlite", tmp_path / "theirs.sqlite"
-    shutil.copy(store, own)
-    falsified(theirs, store, 1e-9)
-    with Store(own) as opened:
-        tiers.write(tiers.Tiers(recomputed=opened.checksums()), tiers.beside(own))
-    stores = [own, theirs] if first == "own" else [theirs, own]
-    found, alone = collect(stores), collect([own])
-    assert sorted(map(repr, found.rows)) == sorted(map(repr, alone.rows))
-    assert {row.tier for row in found.rows} == {"recomputed"}
-
-
-def test_a_withdrawn_result_changes_no_other_and_stays_with_its_reason(tmp_path):
-    path, sound = tmp_path / "results.sqlite", tmp_path / "sound.sqlite"
-    run(sound, solver=[{"name": "batch-pca"}, {"name": "oja"}, {"name": "ccipca"}])
-    key = falsified(path, sound, 1e-9)
-    tiers.write(tiers.Tiers(withdrawn={key: "it does not come out again"}), tiers.beside(path))
-    (false,) = (row for row in collect([path]).rows if row.tier == "withdrawn")
-    assert false.reason == "it does not come out again"
-    assert set(false.flops_to) == {math.inf}
-    others = [row for row in collect([path]).rows if row.tier != "withdrawn"]
-    assert len(others) == 2 * 3 * 3 - 1
-    same = [row for row in others if (row.contest, row.seed) == (false.contest, false.seed)]
-    assert [row.lowest > 10 * false.value for row in same] == [True, True]
-    tiers.write(tiers.Tiers(withdrawn={tiers.ALL: "all of it"}), tiers.beside(path))
-    assert {row.tier for row in collect([path]).rows} == {"withdrawn"}
+def test_two_results_of_a_cell_that_differ_are_refused(store, tmp_path):
+    shutil.copy(store, tmp_path / "theirs.sqlite")
+    with Store(store) as opened:
+        key = next(r.key for r in opened.records("pca") if r.solver.label == "batch-pca")
+    edit.rewritten(tmp_path / "theirs.sqlite", key, edit.metric("suboptimality", 1e-9))
+    with pytest.raises(UsageError, match="different results of batch-pca on"):
+        collect([store, tmp_path / "theirs.sqlite"])
 
 
 def test_a_solver_that_lacks_a_seed_takes_it_from_no_other(store, tmp_path):

@@ -22,7 +22,7 @@ def written(rows, path):
 def test_what_is_written_is_read(rows, tmp_path):
     wild = replace(
         rows()[0], problem="=1+1", reason='<b>"', value=math.inf, seconds=math.nan, failed=True,
-        samples_to=(1.0, 2.0, math.inf, math.inf, math.inf), tier="withdrawn", d=10**12,
+        samples_to=(1.0, 2.0, math.inf, math.inf, math.inf), d=10**12,
     )  # fmt: skip
     given = [*rows(), wild]
     found = written(given, tmp_path / "a.parquet")

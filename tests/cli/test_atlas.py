@@ -8,7 +8,6 @@ from orthobench.atlas import table
 from orthobench.cli.main import main
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.results import submissions, tiers
 
 SUITE = {
     "seeds": 2,
@@ -29,26 +28,13 @@ def call(*words):
     return CliRunner().invoke(main, ["atlas", *map(str, words)])
 
 
-def test_a_store_becomes_a_site_with_a_report(store, tmp_path):
+def test_a_store_becomes_a_site(store, tmp_path):
     result = call(store, "--out", tmp_path / "site")
     assert result.output.strip().endswith("index.html")
     assert (tmp_path / "site" / "family-stochastic-pca.html").is_file()
-    assert (tmp_path / "site" / "report-small" / "index.html").is_file()
     first = table.read(tmp_path / "site" / "atlas.parquet")
     assert {row.d for row in first.rows} == {8}
-    again = call(store, "--out", tmp_path / "site", "--no-reports")
-    assert again.exit_code == 0
-    assert not (tmp_path / "site" / "report-small").exists()
-
-
-def test_a_submission_counts_as_a_store_with_the_tiers_beside_it(store, tmp_path):
-    mine = tmp_path / "mine.zip"
-    submissions.pack(store, mine)
-    tiers.write(tiers.Tiers(withdrawn={tiers.ALL: "a bug"}), tiers.beside(mine))
-    assert call(store, mine, "--out", tmp_path / "site", "--no-reports").exit_code == 0
-    assert {r.tier for r in table.read(tmp_path / "site" / "atlas.parquet").rows} == {"reported"}
-    assert call(mine, "--out", tmp_path / "site", "--no-reports").exit_code == 0
-    assert {r.tier for r in table.read(tmp_path / "site" / "atlas.parquet").rows} == {"withdrawn"}
+    assert call(store, "--out", tmp_path / "site").exit_code == 0
 
 
 def test_foreign_folders_and_files_are_refused(store, tmp_path):

@@ -22,8 +22,8 @@ class Rows:
 
 @pytest.mark.parametrize(
     ("batch", "wanted", "left", "prepared", "steps"),
-    [(3, 9, 100, [6], 2), (3, 1, 100, [3], 1), (9, 5, 100, [9], 1), (3, 9, 5, [6], 1),
-     (3, 9, 2, [6], 0), (0, 9, 0, [], 9)],
+    [(3, 9, 100, [6], 2), (3, 1, 100, [3], 1), (9, 5, 100, [9], 1), (3, 9, 5, [6], 2),
+     (3, 9, 2, [6], 1), (3, 9, 0, [6], 0), (0, 9, 0, [], 9)],
 )  # fmt: skip
 def test_as_many_steps_as_window_and_data_have(batch, wanted, left, prepared, steps):
     rows = Rows(left)

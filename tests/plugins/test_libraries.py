@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gpu_places import marked
 from orthobench_gpower.gpower import GPower
+from orthobench_polar.problems import GaussianPolar
 from orthobench_stiefel import POGO, Landing, RandomSubmanifold, RiemannianGradient
 from orthobench_tensor_power import PolarPower
 from orthobench_tucker.hoevd import HOEVD
@@ -81,6 +82,10 @@ AMPLIFIED = 0.1
 """The same with Barzilai-Borwein steps and BFGS, which have ratios of small differences."""
 
 
+def small(solver):
+    return example(solver, (GaussianPolar,))
+
+
 def needed(on):
     if why := place_of(on).missing():
         pytest.skip(why)
@@ -101,9 +106,11 @@ def needed(on):
 def test_runs_are_those_of_numpy(solver, on):
     needed(on)
     steps = getattr(solver, "steps", "")
+    if solver.name == "zolotarev" and on in SINGLE:
+        pytest.skip("its functions have a lower degree in single precision")
     rounded = AMPLIFIED if steps in ("bb", "lbfgs") else ROUNDED
     exact = 1e-9 if steps == "lbfgs" else 1e-10
-    check_libraries(solver, example(solver), on, rounded if on in SINGLE else exact)
+    check_libraries(solver, small(solver), on, rounded if on in SINGLE else exact)
 
 
 @pytest.mark.parametrize("on", marked(REFERENCE, "torch:cpu", "torch:cuda"))
@@ -148,16 +155,16 @@ def test_what_only_numpy_has_is_refused_elsewhere(cls, parameters):
 def test_a_difference_is_found():
     solver = catalogue().solver("oja")
     with pytest.raises(NotConforming, match=r"on numpy/float32 the metric \w+ differs by"):
-        check_libraries(solver, example(solver), "numpy/float32")
+        check_libraries(solver, small(solver), "numpy/float32")
 
 
 @pytest.mark.parametrize("on", [REFERENCE, "torch:cpu"])
 @pytest.mark.parametrize(
     "solver",
     [
-        Landing(step_size=3.0, tolerance=0.02),
-        POGO(step_size=3.0, tolerance=0.02, base="sgd"),
-        RandomSubmanifold(step_size=3.0, size=24, tolerance=0.02),
+        Landing(step_size=3.0, relative=False, tolerance=0.02),
+        POGO(step_size=3.0, relative=False, tolerance=0.02, base="sgd"),
+        RandomSubmanifold(step_size=3.0, size=24, relative=False, tolerance=0.02),
         RiemannianGradient(tolerance=0.02),
         PolarPower(),
         GPower(block=True),
@@ -167,7 +174,7 @@ def test_a_difference_is_found():
 def test_a_run_that_converges_within_a_chunk_ends_at_the_same_step(solver, on):
     needed(on)
     ours, theirs = (
-        run(example(solver), type(solver)(**{**vars(solver), "on": place}), Budget(steps=500),
+        run(small(solver), type(solver)(**{**vars(solver), "on": place}), Budget(steps=500),
             Streams.of("converging", solver.name, 0))
         for place in ("numpy", on)
     )  # fmt: skip
@@ -180,20 +187,21 @@ def test_a_run_that_converges_within_a_chunk_ends_at_the_same_step(solver, on):
 def test_a_run_that_diverges_says_why(on):
     needed(on)
     solver = Landing(step_size=1e200, safe_step=False, on=on)
-    outcome = run(example(solver), solver, Budget(steps=50), Streams.of("x", solver.name, 0))
+    outcome = run(small(solver), solver, Budget(steps=50), Streams.of("x", solver.name, 0))
     assert "the gradient is not finite at step" in outcome.stop.reason
 
 
 @pytest.mark.parametrize(
     ("solver", "most"),
     [
-        (Landing(), 1), (POGO(), 1), (RandomSubmanifold(), 1), (RiemannianGradient(), 21),
+        (Landing(), 1), (POGO(), 1), (RandomSubmanifold(), 1),
+        (RiemannianGradient(step_size=1e-3), 21),
         (RiemannianGradient(steps="constant"), 1), (PolarPower(), 1), (GPower(block=True), 1),
         (HOEVD(), 4), (PGD(rule="constant", start="random"), 40),
     ],
 )  # fmt: skip
 def test_how_many_values_twenty_steps_bring_back(solver, most):
-    assert readings(solver, example(solver), 20) == most
+    assert readings(solver, small(solver), 20) == most
 
 
 STAYING = ("batch-pca", "grassmannian-sgd", "landing", "oja", "pogo", "shoevd", "spgd")
@@ -207,7 +215,7 @@ def test_steps_do_not_wait_for_the_gpu(name, monkeypatch):
     import torch
 
     solver = catalogue().solver(name, SETTINGS.get(name, {}))
-    advance = begun(solver, example(solver), 20, "torch:cuda")
+    advance = begun(solver, small(solver), 20, "torch:cuda")
     monkeypatch.setattr(
         placed_solvers, "read_end", lambda oracle, state: None
     )  # once for all steps
@@ -231,7 +239,7 @@ def test_steps_take_nothing_from_tensors_and_bring_nothing(name, monkeypatch):
 
     told: list[str] = []
     solver = catalogue().solver(name, SETTINGS.get(name, {}))
-    advance = begun(solver, example(solver), 20, "torch:cpu")
+    advance = begun(solver, small(solver), 20, "torch:cpu")
     monkeypatch.setattr(placed_solvers, "read_end", lambda oracle, state: None)
     with Told():
         advance()
@@ -270,4 +278,4 @@ class Curious(ArraySolver[SampleOracle, Basis]):
 def test_a_solver_that_waits_for_the_device_at_each_step_does_not_conform():
     solver = Curious()
     with pytest.raises(NotConforming, match="40 steps bring 40 values back to the host"):
-        check_libraries(solver, example(solver))
+        check_libraries(solver, small(solver))

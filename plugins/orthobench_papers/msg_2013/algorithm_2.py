@@ -67,7 +67,7 @@ def spectra(seed: int) -> list[tuple[Array, Array]]:
     oracle = instance("digits", seed, k=K).oracle
     oracle.prepare(STEPS)
     X = oracle.take(STEPS)
-    run, found = relaxation.begin("msg", X, K, seed, start="random"), []
+    run, found = relaxation.begin("msg", X, K, seed, start="random", relative=False), []
     for t, x in enumerate(X, 1):
         M = relaxation.iterate(run)
         found.append(_distinct(np.linalg.eigvalsh(M + np.outer(x, x) / np.sqrt(t))))

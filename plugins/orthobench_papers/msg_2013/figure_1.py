@@ -42,7 +42,7 @@ def eigenvalues(seed: int, steps: int, c: float) -> Array:
 
     All samples are unit vectors, so M is diagonal. The step size is c / sqrt(t).
     """
-    run = begin("msg", K, seed, step=c)
+    run = begin("msg", K, seed, step=c, relative=False)
     found = np.array([np.diag(iterate(run.advance())) for _ in range(steps)])
     found[found < 1e-12] = 0.0
     return found

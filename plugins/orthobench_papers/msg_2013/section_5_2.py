@@ -62,7 +62,9 @@ def without_a_spare_direction(evidence: Evidence) -> Measurement:
 
 
 def _ends_stuck(k: int, seed: int, steps: int) -> bool:
-    return missed(begin("capped-msg", k, seed, K=k).advance(steps).point) > half_gap(k)
+    return missed(
+        begin("capped-msg", k, seed, K=k, relative=False).advance(steps).point
+    ) > half_gap(k)
 
 
 CLAIMS = (

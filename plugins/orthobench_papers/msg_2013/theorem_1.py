@@ -43,7 +43,7 @@ def rounding(evidence: Evidence) -> Measurement:
 def _rounded(k: int, seed: int) -> float:
     """Return the sum of the objectives of many rounded iterates over that of the iterates."""
     p = probabilities()
-    run = begin("msg", k, seed, rounding="sampled").advance(SETTLED)
+    run = begin("msg", k, seed, rounding="sampled", relative=False).advance(SETTLED)
     rounded = relaxed = 0.0
     for _ in range(DRAWS):
         run.advance()

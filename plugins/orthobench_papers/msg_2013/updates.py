@@ -97,7 +97,7 @@ def _deviation(solver: str, step: Step, seed: int, **parameters: Any) -> float:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((STEPS, D)) * 0.8 ** np.arange(D)
     X /= np.sqrt((X**2).sum(axis=1).mean())
-    run, largest = begin(solver, X, K, seed, **parameters), 0.0
+    run, largest = begin(solver, X, K, seed, relative=False, **parameters), 0.0
     for t, x in enumerate(X, 1):
         expected = step(iterate(run), np.outer(x, x) / np.sqrt(t))
         run.advance()

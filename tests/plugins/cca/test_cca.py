@@ -103,7 +103,7 @@ def test_alternating_never_falls_at_the_rate_of_the_correlations():
 
 def test_a_stochastic_step_is_the_published_one():
     X, Y, _ = planted(6, 5)
-    solver = AppGrad(batch=10, step_size=0.5)
+    solver = AppGrad(batch=10, step_size=0.5, relative=False)
     instance = ob.cca(X, Y, k=2)
     state = ended(solver, instance)
     start = random_point(11, 2, np.random.default_rng(0))
@@ -124,7 +124,7 @@ def test_a_stochastic_step_is_the_published_one():
 
 def test_canonical_variables_are_a_fixed_point_of_the_stochastic_step():
     X, Y, (A, B) = planted(6, 5)
-    solver, instance = AppGrad(batch=60), ob.cca(X, Y, k=3)
+    solver, instance = AppGrad(batch=60, relative=False), ob.cca(X, Y, k=3)
     state = ended(solver, instance)
     state.free_a, state.free_b, state.A, state.B = A * RHO, B * RHO, A, B
     instance.oracle.rewind(np.random.default_rng(0))

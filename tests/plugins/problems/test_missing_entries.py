@@ -54,7 +54,7 @@ def test_as_many_entries_are_observed_as_asked_for_and_noise_is_as_long():
 
 def test_a_run_is_judged_by_the_subspace_of_the_last_sample():
     instance = built(drift=1.0, observed=0.6)
-    solver = GrassmannianSGD(schedule="constant")
+    solver = GrassmannianSGD(relative=False, schedule="constant")
     outcome = ob.solve(solver, instance, budget=ob.Budget(samples=300), seed=0)
     subspaces, last = instance.measure.subspaces, outcome.trace[-1]
     assert last.work.samples == 300

@@ -36,11 +36,12 @@ SEPARABLE = [
     *(RiemannianGradient(steps="constant", retraction=r, step_size=0.05) for r in RETRACTIONS),
     RiemannianGradient(steps="constant", metric="canonical", momentum=0.5),
 ]
+SEPARABLE = [replace(solver, relative=False) for solver in SEPARABLE]
 """Solvers whose step length does not depend on the point."""
 
 SHARING = [
-    Landing(step_size=3.0),
-    POGO(step_size=0.3, safe_step=True),
+    Landing(step_size=3.0, relative=False),
+    POGO(step_size=0.3, safe_step=True, relative=False),
     RiemannianGradient(),
     RiemannianGradient(retraction="polar", steps="armijo"),
     RiemannianGradient(retraction="newton-schulz", steps="adaptive", metric="turning"),

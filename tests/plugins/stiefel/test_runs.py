@@ -22,14 +22,14 @@ METHODS = [
     ("riemannian-gradient", {"retraction": "cholesky-qr"}),
     ("riemannian-gradient", {"steps": "adaptive", "metric": "turning"}),
     ("riemannian-gradient", {"steps": "armijo"}),
-    ("riemannian-gradient", {"steps": "constant", "step": 0.4}),
-    ("riemannian-gradient", {"steps": "constant", "step": 0.2, "momentum": 0.5}),
+    ("riemannian-gradient", {"steps": "constant", "relative": False, "step": 0.4}),
+    ("riemannian-gradient", {"steps": "constant", "relative": False, "step": 0.2, "momentum": 0.5}),
     ("wen-yin", {"gtol": 1e-8, "safe_search": True}),
-    ("landing", {"step": 0.5}),
-    ("pogo", {"step": 0.5}),
-    ("pogo", {"step": 0.2, "momentum": 0.5, "best_normal": True}),
-    ("random-submanifold", {"step": 0.5}),
-    ("random-submanifold", {"step": 0.5, "sampling": "rotation", "size": 6}),
+    ("landing", {"relative": False, "step": 0.5}),
+    ("pogo", {"relative": False, "step": 0.5}),
+    ("pogo", {"relative": False, "step": 0.2, "momentum": 0.5, "best_normal": True}),
+    ("random-submanifold", {"relative": False, "step": 0.5}),
+    ("random-submanifold", {"relative": False, "step": 0.5, "sampling": "rotation", "size": 6}),
     ("pymanopt-trust-regions", {}),
 ]
 
@@ -110,9 +110,14 @@ def test_settings_that_do_not_fit_are_refused(name, settings, message):
 
 def test_pogo_fails_with_a_reason_where_its_step_is_too_long():
     with pytest.raises(SolverError, match="the step is too long"):
-        ob.solve("pogo", "nonlinear-eigenvalue", ob.Budget(steps=50), step=1.0)
+        ob.solve("pogo", "nonlinear-eigenvalue", ob.Budget(steps=50), step=1.0, relative=False)
     outcome = ob.solve(
-        "pogo", "nonlinear-eigenvalue", ob.Budget(steps=50), step=1.0, safe_step=True
+        "pogo",
+        "nonlinear-eigenvalue",
+        ob.Budget(steps=50),
+        step=1.0,
+        relative=False,
+        safe_step=True,
     )
     assert outcome.stop.reason == "the budget is spent"
 

@@ -1,5 +1,7 @@
 """Single steps of each method against its formula."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from orthobench_problems.stiefel import StiefelBrockett
@@ -36,7 +38,8 @@ def skew(S):
 
 
 def ready(solver):
-    """Return an oracle, the state at its start, and the start."""
+    """Return an oracle, the state at its start, and the start; steps are absolute."""
+    solver = replace(solver, relative=False)
     oracle = ob.stiefel(cost, gradient, n=N, p=P).oracle
     oracle.start = random_point(N, P, np.random.default_rng(0))
     return oracle, solver.init(oracle, np.random.default_rng(1)), oracle.start
@@ -83,7 +86,7 @@ def test_the_safe_step_keeps_the_defect_below_its_bound():
 def test_landing_needs_its_safe_step_where_steps_are_long():
     worst = {}
     for safe in (True, False):
-        solver = Landing(step_size=0.5, safe_step=safe)
+        solver = Landing(step_size=0.5, safe_step=safe, relative=False)
         oracle, state, _ = ready(solver)
         defects = []
         for _ in range(3):

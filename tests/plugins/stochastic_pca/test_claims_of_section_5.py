@@ -55,7 +55,7 @@ def test_incremental_pca_is_trapped_with_probability_five_ninths():
 
 
 def test_capped_msg_leaves_the_trap():
-    solver = CappedMSG(K=2)
+    solver = CappedMSG(relative=False, K=2)
     for seed in range(20):
         oracle = oracle_of(TRAP, [1 / 3, 2 / 3], 1, seed)
         state = begun(solver, oracle)
@@ -66,7 +66,7 @@ def test_capped_msg_leaves_the_trap():
 @pytest.mark.parametrize(("k", "expected"), [(1, 10.9), (2, 11.9), (4, 13.8)])
 @pytest.mark.parametrize("c", [1.0, 2.0])
 def test_the_mean_rank_of_msg_on_the_orthogonal_distribution(k, expected, c):
-    solver, oracle = MSG(step_size=c), orthogonal(k, 3)
+    solver, oracle = MSG(relative=False, step_size=c), orthogonal(k, 3)
     state = begun(solver, oracle)
     advance(solver, oracle, state, 1000)
     ranks = []
@@ -78,7 +78,7 @@ def test_the_mean_rank_of_msg_on_the_orthogonal_distribution(k, expected, c):
 
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_capped_msg_with_no_spare_direction_never_moves_once_full(k):
-    solver, oracle = CappedMSG(K=k), orthogonal(k, 5)
+    solver, oracle = CappedMSG(relative=False, K=k), orthogonal(k, 5)
     state = begun(solver, oracle)
     while not state.iterate.matrix.full:
         advance(solver, oracle, state, 1)
@@ -90,7 +90,7 @@ def test_capped_msg_with_no_spare_direction_never_moves_once_full(k):
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_capped_msg_with_one_spare_direction_gets_near_the_optimum(k):
-    solver, oracle = CappedMSG(step_size=4.0), orthogonal(k, 7)
+    solver, oracle = CappedMSG(relative=False, step_size=4.0), orthogonal(k, 7)
     state = begun(solver, oracle)
     advance(solver, oracle, state, 20_000)
     assert suboptimality(solver, state, k) <= 0.1 * P_ORTHOGONAL[0]
@@ -99,7 +99,7 @@ def test_capped_msg_with_one_spare_direction_gets_near_the_optimum(k):
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
 def test_capped_msg_with_one_spare_direction_reaches_the_optimum_in_every_run(k):
-    solver = CappedMSG(step_size=4.0)
+    solver = CappedMSG(relative=False, step_size=4.0)
     for seed in range(40):
         oracle = orthogonal(k, 100 + seed)
         state = begun(solver, oracle)

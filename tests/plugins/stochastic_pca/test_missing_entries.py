@@ -43,7 +43,7 @@ def plain_grouse(U, x, eta):
 @pytest.mark.parametrize("share", [0.2, 0.6, 1.0])
 def test_grassmannian_sgd_is_the_published_algorithm(share):
     rows = entries(50, 12, share)
-    solver = GrassmannianSGD(step_size=2.0, schedule="1/t")
+    solver = GrassmannianSGD(relative=False, step_size=2.0, schedule="1/t")
     oracle = opened(rows, 3)
     state = solver.init(oracle, np.random.default_rng(0))
     solver.advance(oracle, state, 50)
@@ -56,7 +56,7 @@ def test_grassmannian_sgd_is_the_published_algorithm(share):
 def test_where_nothing_is_missing_it_is_the_method_for_whole_samples():
     rows, found = entries(200, 10, 1.0), []
     for kind in (EntryOracle, SampleOracle):
-        oracle, solver = opened(rows, 3, kind), GrassmannianSGD()
+        oracle, solver = opened(rows, 3, kind), GrassmannianSGD(relative=False)
         state = solver.init(oracle, np.random.default_rng(0))
         solver.advance(oracle, state, 200)
         found.append(solver.solution(state).point)
@@ -67,7 +67,7 @@ def test_where_nothing_is_missing_it_is_the_method_for_whole_samples():
 def test_chunks_leave_the_same_bits(chunks):
     rows, found = entries(150, 9, 0.5), []
     for counts in ((150,), chunks):
-        oracle, solver = opened(rows, 2), GrassmannianSGD()
+        oracle, solver = opened(rows, 2), GrassmannianSGD(relative=False)
         state = solver.init(oracle, np.random.default_rng(0))
         for count in counts:
             solver.advance(oracle, state, count)
@@ -77,7 +77,10 @@ def test_chunks_leave_the_same_bits(chunks):
 
 def test_large_steps_stay_orthonormal():
     rows = 10 * entries(2000, 20, 1.0)
-    oracle, solver = opened(rows, 3), GrassmannianSGD(step_size=30.0, schedule="constant")
+    oracle, solver = (
+        opened(rows, 3),
+        GrassmannianSGD(relative=False, step_size=30.0, schedule="constant"),
+    )
     state = solver.init(oracle, np.random.default_rng(0))
     solver.advance(oracle, state, 2000)
     assert drift(solver.solution(state).point) < 1e-12
@@ -86,7 +89,7 @@ def test_large_steps_stay_orthonormal():
 @pytest.mark.parametrize("forgetting", [0.9, 1.0])
 def test_petrels_rows_are_discounted_least_squares_fits(forgetting):
     rows, k, trust = entries(40, 8, 0.6), 2, 5.0
-    solver = PETRELS(forgetting=forgetting, trust=trust)
+    solver = PETRELS(relative=False, forgetting=forgetting, trust=trust)
     oracle = opened(rows, k)
     state = solver.init(oracle, np.random.default_rng(0))
     coefficients = []
@@ -106,8 +109,8 @@ def test_petrels_rows_are_discounted_least_squares_fits(forgetting):
 
 
 SOLVERS = {
-    "grassmannian-sgd": GrassmannianSGD(schedule="constant", step_size=1.0),
-    "petrels": PETRELS(forgetting=0.95),
+    "grassmannian-sgd": GrassmannianSGD(relative=False, schedule="constant", step_size=1.0),
+    "petrels": PETRELS(relative=False, forgetting=0.95),
 }
 
 
@@ -142,7 +145,10 @@ def test_a_moving_subspace_is_followed(name):
 
 def test_petrels_stays_accurate_after_many_discounts():
     # 0.9^1000 is 1e-46: what is not symmetric in rounding would have grown by its inverse
-    problem, solver = MissingEntries(n=20, k=2, observed=0.7, noise=0.01), PETRELS(forgetting=0.9)
+    problem, solver = (
+        MissingEntries(n=20, k=2, observed=0.7, noise=0.01),
+        PETRELS(relative=False, forgetting=0.9),
+    )
     instance, state = tracked(solver, problem, 1000)
     assert np.array_equal(state.inverses, state.inverses.transpose(0, 2, 1))
     assert instance.measure(solver.solution(state))["subspace_error"] < 0.05

@@ -184,11 +184,11 @@ class PlainKrasulina(Plain):
 
 
 METHODS = {
-    "ada-oja": (AdaOja(), PlainAdaOja()),
-    "ada-oja in common": (AdaOja(rates="common"), PlainAdaOja(common=True)),
+    "ada-oja": (AdaOja(relative=False), PlainAdaOja()),
+    "ada-oja in common": (AdaOja(relative=False, rates="common"), PlainAdaOja(common=True)),
     "history-pca": (HistoryPCA(), PlainHistory()),
-    "ccipca": (CCIPCA(), PlainCCIPCA()),
-    "ccipca amnesic": (CCIPCA(amnesic=2.0), PlainCCIPCA(amnesic=2.0)),
+    "ccipca": (CCIPCA(relative=False), PlainCCIPCA()),
+    "ccipca amnesic": (CCIPCA(relative=False, amnesic=2.0), PlainCCIPCA(amnesic=2.0)),
     "frequent-directions": (FrequentDirections(size=10), PlainFrequentDirections()),
     "vr-pca": (VRPCA(epoch=60), PlainVRPCA()),
 }
@@ -216,7 +216,10 @@ def test_the_flops_of_batch_methods_are_those_done(cls, instance):
 
 def test_krasulina_is_the_plain_method(instance):
     oracle = instance.oracle
-    solver, plain = Oja(step_size=0.1, schedule="constant", form="krasulina"), PlainKrasulina()
+    solver, plain = (
+        Oja(relative=False, step_size=0.1, schedule="constant", form="krasulina"),
+        PlainKrasulina(),
+    )
     found = []
     for method in (solver, plain):
         oracle.rewind(np.random.default_rng(0))

@@ -18,21 +18,21 @@ from orthobench.tools import flops
 from orthobench.tools.geometry import drift, random_point
 
 SOLVERS = [
-    MSG(step_size=2.0),
-    CappedMSG(step_size=4.0),
+    MSG(relative=False, step_size=2.0),
+    CappedMSG(relative=False, step_size=4.0),
     IncrementalPCA(),
-    WarmuthKuzmin(step_size=2.0),
-    MEG(step_size=10.0),
+    WarmuthKuzmin(relative=False, step_size=2.0),
+    MEG(relative=False, step_size=10.0),
 ]
 VARIANTS = [
     *SOLVERS,
-    MSG(start="random", average=True, schedule="constant", step_size=0.1),
-    MSG(rounding="sampled", average=True),
-    CappedMSG(K=2, start="random", schedule="1/t"),
-    CappedMSG(average=True, rounding="sampled"),
+    MSG(relative=False, start="random", average=True, schedule="constant", step_size=0.1),
+    MSG(relative=False, rounding="sampled", average=True),
+    CappedMSG(relative=False, K=2, start="random", schedule="1/t"),
+    CappedMSG(relative=False, average=True, rounding="sampled"),
     IncrementalPCA(ties="new"),
-    WarmuthKuzmin(start="random", rounding="sampled", average=True),
-    MEG(rounding="sampled"),
+    WarmuthKuzmin(relative=False, start="random", rounding="sampled", average=True),
+    MEG(relative=False, rounding="sampled"),
 ]
 
 
@@ -139,7 +139,8 @@ def dense(solver, X, k):
     """One (d, d) eigendecomposition a sample; returns what the method keeps."""
     d, full = X.shape[1], False
     kept = np.eye(d) * np.log(k / d) if isinstance(solver, MEG) else np.zeros((d, d))
-    for x, eta in zip(X, solver.etas(1, len(X)), strict=True):
+    ones = isinstance(solver, IncrementalPCA)
+    for x, eta in zip(X, np.ones(len(X)) if ones else solver.etas(1, len(X)), strict=True):
         values, vectors = np.linalg.eigh(kept + eta * np.outer(x, x))
         values, full = PROJECTIONS[solver](values, k, full)
         kept = (vectors * values) @ vectors.T
@@ -203,9 +204,10 @@ def test_the_leading_eigenvectors_are_the_solution(solver):
 
 
 @pytest.mark.parametrize(
-    "solver", [MSG(average=True), CappedMSG(average=True), WarmuthKuzmin(average=True)],
+    "solver",
+    [cls(relative=False, average=True) for cls in (MSG, CappedMSG, WarmuthKuzmin)],
     ids=lambda s: s.name,
-)  # fmt: skip
+)
 def test_the_average_is_that_of_all_iterates(solver):
     X, k = with_repetitions(150), 2
     oracle, state = started(solver, X, k)
@@ -294,19 +296,19 @@ def test_random_starts():
         zero = solver().solution(solver().init(oracle, rng))
         assert zero.rank == 0
         assert np.abs(zero.point @ zero.point.T - projection).max() < 1e-13
-    meg = MEG().solution(MEG().init(oracle, rng))
+    meg = MEG(relative=False).solution(MEG(relative=False).init(oracle, rng))
     np.testing.assert_allclose(relaxed_matrix(meg), np.eye(24) * 3 / 24, atol=1e-15)
 
 
 def test_a_cap_below_k_is_refused_before_any_work():
     with pytest.raises(UsageError, match="K = 2 is below k = 3"):
-        started(CappedMSG(K=2), gaussian(5), 3)
+        started(CappedMSG(relative=False, K=2), gaussian(5), 3)
 
 
 def test_a_cap_of_all_dimensions_is_msg():
     X = gaussian(300)
-    whole = kept_by(after(CappedMSG(K=24, step_size=2.0), X, 3))
-    assert np.abs(whole - kept_by(after(MSG(step_size=2.0), X, 3))).max() < 1e-12
+    whole = kept_by(after(CappedMSG(relative=False, K=24, step_size=2.0), X, 3))
+    assert np.abs(whole - kept_by(after(MSG(relative=False, step_size=2.0), X, 3))).max() < 1e-12
 
 
 def test_ties_go_as_they_are_told():

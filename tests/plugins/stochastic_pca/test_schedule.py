@@ -34,4 +34,4 @@ def test_a_step_that_is_no_positive_number_is_refused(step):
 
 
 def test_users_call_the_field_step():
-    assert [p.name for p in parameters_of(Stepping)] == ["step", "schedule"]
+    assert [p.name for p in parameters_of(Stepping)] == ["step", "schedule", "relative"]

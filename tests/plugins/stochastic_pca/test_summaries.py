@@ -25,7 +25,7 @@ SOLVERS = [
     FrequentDirections(size=12),
     BlockKrylov(tolerance=0.0, iterations=4),
     SubspaceIteration(tolerance=0.0, iterations=4),
-    Oja(step_size=0.1),
+    Oja(relative=False, step_size=0.1),
 ]
 NAMES = [solver.name for solver in SOLVERS]
 
@@ -169,19 +169,19 @@ def test_passes_end_at_the_tolerance(cls):
 def test_oja_on_one_block_is_oja():
     X = decaying(1500, 20)
     oracle = oracle_of(1500, 20, 3)
-    found = points(Oja(step_size=0.1), oracle, [X])[0]
+    found = points(Oja(relative=False, step_size=0.1), oracle, [X])[0]
     instance = ob.stochastic_pca(X, k=3)
     stream = instance.oracle
     stream.start = oracle.start
     stream.prepare(1500)
-    state = Oja(step_size=0.1).init(stream, np.random.default_rng(0))
-    Oja(step_size=0.1).advance(stream, state, 1500)
-    assert subspace_error(Oja().solution(state).point, found) < 1e-10
+    state = Oja(relative=False, step_size=0.1).init(stream, np.random.default_rng(0))
+    Oja(relative=False, step_size=0.1).advance(stream, state, 1500)
+    assert subspace_error(Oja(relative=False).solution(state).point, found) < 1e-10
 
 
 def test_an_average_of_ojas_subspaces_is_within_its_bound_and_better_than_most_of_them():
     X = decaying(8000, 20)
-    solver, oracle = Oja(step_size=0.3), oracle_of(8000, 20, 3)
+    solver, oracle = Oja(relative=False, step_size=0.3), oracle_of(8000, 20, 3)
     blocks = cut(X, 8)
     parts = [solver.summarize(oracle, block) for block in blocks]
     whole = summary_of(solver, oracle, blocks)

@@ -29,7 +29,7 @@ def oracle_of(X, order, rank):
 def sketched(solver, oracle, seed=0):
     state = solver.init(oracle, np.random.default_rng(seed))
     oracle.rewind(np.random.default_rng(0))
-    steps = int(oracle.remaining()) // solver.batch
+    steps = -(-int(oracle.remaining()) // solver.batch)
     oracle.prepare(steps * solver.batch)
     solver.advance(oracle, state, steps)
     return state
@@ -82,7 +82,7 @@ def test_power_steps_lead_to_hoevd(tucker):
     state = tucker.ended(HOEVD(), hoevd)
     errors = []
     for power in (0, 1, 3, 30):
-        solver = KhatriRaoSketch(power=power, batch=20)  # the last 10 samples fill no batch
+        solver = KhatriRaoSketch(power=power, batch=20)  # the last batch has 10 samples
         ended = sketched(solver, oracle)
         assert (ended.status is Status.CONVERGED) == (power > 0)
         errors.append(subspace_error(solver.solution(ended).point, state.basis))

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from orthobench.decide.comparisons import compare
 from orthobench.harness.cell import Level
-from orthobench.harness.stopping import USED_UP, RunStatus
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.terminal import table
 from orthobench.report.terminal.table import legend, rows, show
 from orthobench.results.tuning import choose
@@ -142,18 +142,10 @@ class TestShow:
         assert re.search(r"run anew for each point.*: als\n", shown)
         assert "run anew" not in text(choose(runs("oja", 0.5)), 160)
 
-    def test_names_what_converged_where_a_rotation_would_help(self, runs):
-        def steep(record, gradient):
-            last = record.trace[-1]
-            metrics = {**last.metrics, "relative_gradient": gradient}
-            return replace(record, trace=(*record.trace[:-1], replace(last, metrics=metrics)))
-
-        level = [steep(r, 1e-9) for r in runs("polar", 0.2)]
-        tilted = [steep(r, 0.25) for r in runs("deflation", 0.3)]
-        used_up = [steep(r, 0.5) for r in runs("stream", 0.3, reason=USED_UP)]
-        shown = text(choose(level + tilted + used_up), 160)
-        assert "not stationary (relative gradient): deflation 0.250\n" in shown
-        assert "stationary" not in text(choose(level + used_up), 160)
+    def test_names_what_says_that_it_converged_and_is_not_stationary(self, runs):
+        tilted = runs("deflation", 0.3, status=RunStatus.NOT_STATIONARY)
+        shown = text(choose([*runs("polar", 0.2), *tilted]), 160)
+        assert "converged where the gradient is not small: deflation\n" in shown
 
     def test_failures_of_who_takes_no_part_are_named(self, runs):
         level = (Level("rank", 1.0),)

@@ -1,0 +1,73 @@
+"""The site of an atlas: what its pages say is what the rule says."""
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from orthobench.atlas.answers import VIEWS, short, views
+from orthobench.atlas.site import address, build, matrix, refuse_foreign, write_site
+from orthobench.atlas.table import Atlas, read, rounded
+from orthobench.errors import StoreError, UsageError
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def atlas(rows):
+    made = rows(problems=3, solvers=3, seeds=8, family="stochastic PCA")
+    good = [replace(r, value=1e-3) if r.solver != "solver-2" else r for r in made]
+    return rounded(Atlas((*good, *(replace(r, family="<b>&") for r in good))))
+
+
+def text_of(path):
+    return unescape(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8").split("</style>")[1]))
+
+
+def test_pages_say_what_the_rule_says(atlas, tmp_path):
+    index = write_site(atlas, tmp_path / "site")
+    found = views(atlas.kinds["stochastic PCA"])
+    assert short(found["Least time"]) in text_of(index)
+    page = text_of(tmp_path / "site" / address("stochastic PCA"))
+    for view, one in found.items():
+        assert view in VIEWS
+        assert one.sentence in page
+        assert one.evidence in page
+    assert (tmp_path / "site" / "family-stochastic-pca.html").is_file()
+    assert read(tmp_path / "site" / "atlas.parquet").rows[0].value == atlas.rows[0].value
+
+
+def test_the_matrix_has_the_marks_of_the_comparisons(atlas):
+    one = views(atlas.kinds["stochastic PCA"])["Least time"]
+    solvers, lines = matrix(one)
+    assert solvers[0] == one.solver
+    for comparison, (problem, cells) in zip(one.comparisons, lines, strict=True):
+        assert problem == comparison.problem
+        stars = [s for s, cell in zip(solvers, cells, strict=True) if cell.mark == "star"]
+        assert stars == [comparison.cheapest]
+
+
+def test_names_are_never_markup(atlas, tmp_path):
+    index = write_site(atlas, tmp_path / "site").read_text(encoding="utf-8")
+    assert "<b>&" not in index
+    assert "&lt;b&gt;&amp;" in index
+
+
+def test_a_site_is_replaced_and_a_foreign_folder_is_not(atlas, tmp_path):
+    folder = tmp_path / "site"
+    write_site(atlas, folder)
+    write_site(replace(atlas, rows=atlas.rows[:24]), folder)
+    assert len(list(folder.glob("family-*.html"))) == 1
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"notes\.txt"):
+        write_site(atlas, folder)
+    assert (folder / "index.html").is_file()
+    with pytest.raises(UsageError, match="no folder"):
+        refuse_foreign(folder / "notes.txt")
+
+
+def test_nothing_is_written_where_a_store_is_none(tmp_path):
+    with pytest.raises(StoreError):
+        build([tmp_path / "none.sqlite"], tmp_path / "site")
+    assert not (tmp_path / "site").exists()

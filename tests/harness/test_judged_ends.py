@@ -1,0 +1,81 @@
+"""What a run says of its end is checked: nothing done, and not stationary."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+from orthobench.api import SolverError
+from orthobench.contract import Solution, Solver, State, Status
+from orthobench.families.stiefel import StiefelOracle
+from orthobench.harness.stopping import RunStatus
+
+N, P = 6, 2
+A = np.diag(np.arange(1.0, N + 1))
+
+
+def trace_problem(**known):
+    return ob.stiefel(lambda X: np.trace(X.T @ A @ X), lambda X: 2 * A @ X, n=N, p=P, **known)
+
+
+@dataclass(slots=True, kw_only=True)
+class Point(State):
+    X: np.ndarray
+
+
+@dataclass(frozen=True)
+class Claims(Solver[StiefelOracle, Point]):
+    """Says that it converged: at once, after a step to nowhere, or after a step away."""
+
+    name = "claims"
+    converges = True
+    steps: int = 0
+    move: float = 0.0
+
+    def __post_init__(self):
+        pass
+
+    def init(self, oracle, rng):
+        state = Point(X=oracle.start.copy())
+        state.status = Status.RUNNING if self.steps else Status.CONVERGED
+        return state
+
+    def step(self, oracle, state):
+        state.work.steps += 1
+        state.X = np.linalg.qr(state.X + self.move * A @ state.X)[0]
+        if not self.move:
+            state.X = oracle.start.copy()
+        if state.work.steps == self.steps:
+            state.status = Status.CONVERGED
+
+    def solution(self, state):
+        return Solution(state.X.copy())
+
+
+@pytest.mark.parametrize(
+    ("solver", "status"),
+    [
+        (Claims(), RunStatus.NOTHING_DONE),
+        (Claims(steps=2), RunStatus.NOTHING_DONE),
+        (Claims(steps=2, move=0.1), RunStatus.NOT_STATIONARY),
+    ],
+)
+def test_claims_of_convergence_are_checked(solver, status):
+    try:
+        found = ob.solve(solver, trace_problem()).stop
+    except SolverError as error:
+        found = error.outcome.stop
+    assert found.status is status
+    assert status.failed == (status is RunStatus.NOTHING_DONE)
+
+
+def test_who_begins_at_the_optimum_may_stay_there():
+    start = np.eye(N)[:, :P]
+    outcome = ob.solve(Claims(), trace_problem(start=start, best=3.0))
+    assert outcome.stop.status is RunStatus.DONE
+    assert ob.solve(Claims(), trace_problem(start=start)).stop.status is RunStatus.DONE
+
+
+def test_what_converges_is_believed():
+    assert ob.solve("wen-yin", trace_problem()).stop.status is RunStatus.DONE
