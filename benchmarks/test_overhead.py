@@ -8,7 +8,6 @@ on how often a run is recorded.
 from __future__ import annotations
 
 import itertools
-import pickle
 import time
 
 import numpy as np
@@ -19,7 +18,7 @@ from still import Nowhere, Steady, Still
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, execute, instance_of
 from orthobench.harness.executors import inline, local
-from orthobench.harness.executors.guard import Guard, Job
+from orthobench.harness.executors.guard import Guard, sealed
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import Budget
 
@@ -74,7 +73,7 @@ def test_the_clock_does_not_see_how_often_a_run_is_recorded(report, monkeypatch)
 
 def test_the_clock_of_a_guarded_run(report):
     cell = Cell(Nowhere(), Steady(), 0, Budget(steps=STEPS))
-    job = Job.of(cell, pickle.dumps(cell.solver))
+    job = sealed(cell)
     guard = Guard(threads=1)
     try:
         pairs = [

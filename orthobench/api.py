@@ -16,9 +16,8 @@ from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
-from orthobench.harness.executors import Limits, in_batches
+from orthobench.harness.executors import Execute, Limits, in_batches, make_executor
 from orthobench.harness.executors.cell_queue import CellQueue
-from orthobench.harness.executors.choice import Execute, make_executor
 from orthobench.harness.identity import Streams, canonical, describe
 from orthobench.harness.stopping import Budget, Rule
 from orthobench.harness.suite import Suite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -147,23 +147,7 @@ def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
     return problem.build(np.random.default_rng(streams.data.spawn(1)[0]))
 
 
-class OnData(Protocol):
-    """What says on which data a run is: a `Cell`."""
-
-    @property
-    def problem(self) -> AnyProblem:
-        """The problem."""
-
-    @property
-    def seed(self) -> int:
-        """The seed."""
-
-    @property
-    def data(self) -> str:
-        """`Problem.checksum` of the data files: where one changed, the instance is another one."""
-
-
-def built(cell: OnData) -> AnyInstance:
+def built(cell: Cell) -> AnyInstance:
     """Return the instance of a cell; consecutive cells on the same data share it."""
     return _shared(cell.problem, cell.seed, cell.data)
 

@@ -1,4 +1,4 @@
-"""Values in a suite file, checked: budgets, levels, targets, seeds, counts and texts."""
+"""Values in suites, checked: budgets, levels, targets, seeds, counts and specifications."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.harness.executors.transfer import packed
+from orthobench.harness.executors.messages import packed
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing import shared_checks
 from orthobench.testing.check import Check, NotCheckable, NotConforming

@@ -11,8 +11,7 @@ import pytest
 
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import Limits, inline, local
-from orthobench.harness.executors.choice import make_executor
+from orthobench.harness.executors import Limits, inline, local, make_executor
 from orthobench.harness.stopping import Budget, RunStatus
 
 GIB = 2**30

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from orthobench.harness.executors.messages import Ended, Started, read
+from orthobench.harness.executors.messages import Started, read
 from orthobench.harness.stopping import RunStatus, Termination
 
 
@@ -19,7 +19,7 @@ class Reduced:
 
 
 def test_messages_come_back():
-    ended = Ended(Termination(RunStatus.DONE, "converged"))
+    ended = Termination(RunStatus.DONE, "converged")
     assert read(pickle.dumps(ended)) == ended
 
 

@@ -15,7 +15,7 @@ from orthobench.api import SolverError
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.executors.transfer import RemoteSource, packed, unpacked
+from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
 from orthobench.harness.reducing.on_dask import ALONE, TASKS, OnDask, run_length
 from orthobench.harness.reducing.parts import (
     MEMORY,

@@ -8,8 +8,7 @@ import pytest
 import orthobench as ob
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors import Event, in_batches, local
-from orthobench.harness.executors.guard import Job
-from orthobench.harness.executors.worker import Done, RunRequest
+from orthobench.harness.executors.guard import sealed
 from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.results.store import Store
@@ -45,9 +44,9 @@ def test_local_workers_that_are_done_at_one_time_are_told_together(toys):
             SimpleNamespace(),
             Cell(toys.Problem(), toys.Solver(), i, Budget(steps=1)),
         )
-        worker.request = RunRequest(Job.of(worker.cell, b""), journal=False)
+        worker.request = local.Request(sealed(worker.cell))
     for worker in (crew[2], crew[0]):
-        replies.put((worker.process, Done(DONE)))
+        replies.put((worker.process, DONE))
     found = list(local._next_events(crew, replies))
     assert [(e.worker, e.more) for e in found] == [("2", True), ("0", False)]
     assert [worker.request is None for worker in crew] == [True, False, True]

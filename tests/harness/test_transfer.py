@@ -8,7 +8,7 @@ import pytest
 from orthobench.contract.problem import Oracle
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import UsageError
-from orthobench.harness.executors.transfer import packed, unpacked
+from orthobench.harness.executors.messages import packed, unpacked
 
 
 class Rows(SampleSource):

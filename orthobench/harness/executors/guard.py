@@ -10,34 +10,39 @@ source, since its workers read them, and its clock is not checked. What remains 
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
+
 from orthobench.contract.problem import AnyInstance, AnyProblem
-from orthobench.contract.samples import SampleSource
+from orthobench.contract.samples import SampleOracle, SampleSource
+from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.executors.messages import (
-    Answer,
-    Ended,
     FromSolver,
+    PackedOracle,
     Point,
+    Reply,
     SampleRequest,
     Start,
     Started,
     StopRequest,
+    packed,
     read,
 )
-from orthobench.harness.executors.sample_server import SampleServer
-from orthobench.harness.executors.transfer import PackedOracle, packed
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.preparation import WARM_UP_STEPS
-from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
+from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load, Usage, load, queued, usage
+from orthobench.tools.places import Place
 from orthobench.tools.processes import Process, ProcessError, Program
 from orthobench.tools.threads import limited
 
@@ -58,50 +63,54 @@ IDLE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Job:
-    """A cell without its solver, which only the process of the solver loads.
+class SealedSolver:
+    """What may be known of a solver where it is not loaded: only its own process does that.
 
     Attributes
     ----------
-    problem, seed, data, budget, until, threads, streams, measure
-        As of `Cell`.
-    solver : bytes
-        The pickle of the solver.
-    batch, reruns
+    name, batch, reruns, place
         As of the solver.
-    reduces : bool
-        Whether it goes through blocks, which its workers read by themselves.
     refusal : str, optional
-        Why the solver cannot take the problem.
+        Why the solver cannot take the problem of its cell.
+    pickled : bytes
     """
 
-    problem: AnyProblem
-    seed: int
-    data: str
-    budget: Budget
-    until: Target | None
-    threads: int
-    streams: Streams
-    solver: bytes
+    name: str
     batch: int
     reruns: bool
-    reduces: bool
+    place: Place
     refusal: str | None
-    measure: str = ""
+    pickled: bytes
 
-    @classmethod
-    def of(cls, cell: Cell, solver: bytes) -> Job:
-        """Return the job of a cell, whose solver is pickled already."""
-        return cls(
-            cell.problem, cell.seed, cell.data, cell.budget, cell.until, cell.threads, cell.streams,
-            solver, int(cell.solver.batch), cell.solver.reruns, cell.solver.place.reduces,
-            cell.solver.refuses(cell.problem), cell.measure,
-        )  # fmt: skip
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why the solver cannot take the problem of its cell."""
+        del problem
+        return self.refusal
+
+
+@dataclass(frozen=True)
+class SealedCell(Cell):
+    """A cell whose solver is sealed: what the process that judges may read."""
+
+    solver: SealedSolver  # type: ignore[assignment]
+
+
+def sealed(cell: Cell) -> SealedCell:
+    """Return a cell as it is sent to the process that judges it, which loads no code of solvers."""
+    solver = cell.solver
+    return SealedCell(
+        cell.problem,
+        SealedSolver(
+            solver.name, int(solver.batch), solver.reruns, solver.place,
+            solver.refuses(cell.problem), pickle.dumps(solver),
+        ),
+        cell.seed, cell.budget, cell.until, cell.threads, data=cell.data, measure=cell.measure,
+    )  # fmt: skip
 
 
 @dataclass
 class Guard:
-    """The process of a solver, seen from the one that judges; started for the first job.
+    """The process of a solver, seen from the one that judges; started for the first cell.
 
     Attributes
     ----------
@@ -117,28 +126,28 @@ class Guard:
     held: tuple[AnyInstance, bool] | None = None
     sources: list[SampleSource] = field(default_factory=list)
 
-    def execute(self, job: Job, journal: Journal | None = None) -> Outcome:
-        """Run a job and judge it; errors are recorded in the outcome.
+    def execute(self, cell: SealedCell, journal: Journal | None = None) -> Outcome:
+        """Run a cell and judge it; errors are recorded in the outcome.
 
         Parameters
         ----------
-        job : Job
+        cell : Cell
         journal : callable, optional
             Called with each point as it is recorded.
         """
-        if job.refusal is not None:
-            return Outcome(Termination(RunStatus.REFUSED, job.refusal))
+        if cell.solver.refusal is not None:
+            return Outcome(Termination(RunStatus.REFUSED, cell.solver.refusal))
         process = self._running()
-        with limited(job.threads):
+        with limited(cell.threads):
             try:
-                instance = built(job)
-                packed_oracle = self._packed_oracle(instance, job)
+                instance = built(cell)
+                packed_oracle = self._packed_oracle(instance, cell)
             except Exception as error:
-                return Outcome(stop_of(error, f"problem {job.problem.name}"))
-            run = _Run(job, instance, process, self.sources, journal)
+                return Outcome(stop_of(error, f"problem {cell.problem.name}"))
+            run = _Run(cell, instance, process, self.sources, journal)
             stop = run.follow(packed_oracle)
-            outcome = replace(judged(instance, run.recording, stop, job.until), load=run.load)
-        why = None if outcome.stop.status.failed or job.reduces else run.suspicion()
+            outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
+        why = None if outcome.stop.status.failed or cell.solver.place.reduces else run.suspicion()
         return (
             replace(outcome, stop=Termination(RunStatus.SUSPECT, why)) if why else outcome
         ).stored
@@ -156,32 +165,87 @@ class Guard:
             self.process = Process(program, self.threads, loads=read)
         return self.process
 
-    def _packed_oracle(self, instance: AnyInstance, job: Job) -> PackedOracle | None:
+    def _packed_oracle(self, instance: AnyInstance, cell: SealedCell) -> PackedOracle | None:
         """Return the oracle of an instance, or None where the process has it already."""
-        if self.held is not None and (self.held[0] is instance and self.held[1] is job.reduces):
+        whole = cell.solver.place.reduces
+        if self.held is not None and self.held[0] is instance and self.held[1] is whole:
             return None
-        packed_oracle, self.sources = packed(instance.oracle, job.problem.name, job.reduces)
-        self.held = (instance, job.reduces)
+        packed_oracle, self.sources = packed(instance.oracle, cell.problem.name, whole)
+        self.held = (instance, whole)
         return packed_oracle
 
 
-def broken_off(job: Job, recording: Recording, stop: Termination) -> Outcome:
+def broken_off(cell: SealedCell, recording: Recording, stop: Termination) -> Outcome:
     """Judge the points that a run had recorded before its process was killed.
 
     Parameters
     ----------
-    job : Job
+    cell : Cell
     recording : Recording
         What the journal of the run was called with.
     stop : Termination
         How the run ended. It is all that is left where the instance cannot be built again.
     """
-    with limited(job.threads):
+    with limited(cell.threads):
         try:
-            outcome = judged(built(job), recording, stop, job.until)
+            outcome = judged(built(cell), recording, stop, cell.until)
         except Exception:
             return Outcome(stop)
     return Outcome(stop, outcome.trace)
+
+
+class SampleServer:
+    """Hands out the samples of a run, and no more of them than it may have.
+
+    Parameters
+    ----------
+    sources : list of SampleSource
+    streams : Streams
+        Of the run.
+    most : float
+        The most samples in all.
+    first : float
+        The samples that are handed out at first; then as many as so far, within the window of a
+        `SampleOracle`.
+
+    Attributes
+    ----------
+    bytes : int
+        What was handed out.
+    """
+
+    def __init__(
+        self, sources: list[SampleSource], streams: Streams, most: float, first: float
+    ) -> None:
+        self._sources, self._streams, self._left, self._first = sources, streams, most, first
+        self._readers: dict[int, SampleOracle] = {}
+        self.bytes = 0
+
+    def rows(self, source: int, first: bool) -> Reply:
+        """Return the next samples of a source, from its beginning where they are the first."""
+        try:
+            rows = self._take(self._reader(source, first))
+        except OrthobenchError as error:
+            return Reply(None, error)
+        except Exception as error:
+            return Reply(None, RuntimeError(f"the samples: {error!r}"))
+        self._left -= len(rows)
+        self.bytes += rows.nbytes
+        return Reply(rows if len(rows) else None)
+
+    def _reader(self, source: int, first: bool) -> SampleOracle:
+        if first or source not in self._readers:
+            reader = SampleOracle(self._sources[source], 1)
+            reader.rewind(np.random.default_rng(self._streams.samples))
+            self._readers[source] = reader
+        return self._readers[source]
+
+    def _take(self, reader: SampleOracle) -> Array:
+        count = min(self._left, max(self._first, reader.taken), reader.window, reader.remaining())
+        if count >= 1:  # what is read once only can be read again as long as this is not asked for
+            reader.prepare(int(count))
+        taken: Array = reader.take(int(min(count, reader.remaining())))
+        return taken
 
 
 class _Run:
@@ -189,39 +253,40 @@ class _Run:
 
     def __init__(
         self,
-        job: Job,
+        cell: SealedCell,
         instance: AnyInstance,
         process: Process,
         sources: list[SampleSource],
         journal: Journal | None,
     ) -> None:
-        self.job, self.instance, self.process = job, instance, process
+        self.cell, self.instance, self.process = cell, instance, process
         self.recording = Recording()
         self._journal = journal
-        self._server = partial(SampleServer, sources, job.streams)
+        self._streams = cell.streams
+        self._server = partial(SampleServer, sources, self._streams)
         self._used: list[Usage | None] = []
         self._own: list[float] = []
         self._serving = 0.0
         self._loads: list[Load] = []
 
     def follow(self, packed_oracle: PackedOracle | None) -> Termination:
-        """Send the job; answer what the process asks until its run is over; return how it ended."""
-        job = self.job
-        most = min(WARM_UP_STEPS * job.batch, job.budget.samples)
+        """Send the cell; answer until its run is over; return how it ended."""
+        cell = self.cell
+        most = min(WARM_UP_STEPS * cell.solver.batch, cell.budget.samples)
         self._samples = self._server(most, most)
-        target = job.until is not None
         try:
             start = Start(
-                packed_oracle, job.solver, job.budget, job.streams, job.threads, target, job.measure
-            )
+                packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
+                cell.until is not None, cell.measure,
+            )  # fmt: skip
             self.process.send(start)
-            while not isinstance(message := self.process.receive(), Ended):
+            while not isinstance(message := self.process.receive(), Termination):
                 self._take(message)
         except ProcessError as death:
             return Termination(RunStatus.CRASHED, death.reason, death.stderr)
         self._look()
         self._loads.append(load(self.process.pid))
-        return message.stop
+        return message
 
     @property
     def load(self) -> tuple[Load, Load] | None:
@@ -241,8 +306,8 @@ class _Run:
         spent = replace(end - begin, cpu=now.cpu - begin.cpu, stolen=now.stolen - begin.stolen)
         waited = spent.queued + own + self._serving
         volume = self._samples.bytes + sum(s.point.nbytes for s in self.recording.solutions)
-        clock = claimed_seconds(self.recording.marks, self.job.reruns)
-        return suspicion(replace(spent, queued=waited), clock, self.job.threads, volume)
+        clock = claimed_seconds(self.recording.marks, self.cell.solver.reruns)
+        return suspicion(replace(spent, queued=waited), clock, self.cell.threads, volume)
 
     def _look(self) -> None:
         """Ask the operating system what that process has used, and how long this one waited."""
@@ -253,7 +318,7 @@ class _Run:
     def _take(self, message: FromSolver) -> None:
         match message:
             case Started() if not self._used:
-                self._samples = self._server(self.job.budget.samples, FIRST_ROWS)
+                self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._look()
                 self._loads.append(load(self.process.pid))
@@ -267,13 +332,13 @@ class _Run:
                 self.process.send(
                     self._samples.rows(message.source, message.first)
                     if isinstance(message, SampleRequest)
-                    else Answer(self._stop())
+                    else Reply(self._stop())
                 )
                 self._serving += time.monotonic() - begin
 
     def _stop(self) -> Termination | None:
         """Return why the run stops at its last point, or None."""
-        until, marks = self.job.until, self.recording.marks
+        until, marks = self.cell.until, self.recording.marks
         if until is None or not marks:
             return None
         try:

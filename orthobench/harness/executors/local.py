@@ -6,22 +6,42 @@ memory costs its own cell and nothing else; points that the cell had recorded ar
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from queue import Empty, SimpleQueue
 
+from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Event, Events, Limits
 from orthobench.harness.executors.cell_queue import CellQueue, Data
-from orthobench.harness.executors.guard import Job
-from orthobench.harness.executors.worker import Done, JudgeRequest, Reply, Request, RunRequest
+from orthobench.harness.executors.guard import Guard, SealedCell, broken_off, sealed
+from orthobench.harness.executors.messages import Point
+from orthobench.harness.executors.solving import prepare_process, unimportable
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Outcome, Recording
+from orthobench.harness.trace import Checkpoint, Outcome, Recording
+from orthobench.tools.child import Channel
 from orthobench.tools.processes import Process, Program, Replies
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a worker process is to do: run a cell, or judge the points that a run had recorded.
+
+    Attributes
+    ----------
+    cell : SealedCell
+    journal : bool
+        Whether to send each point as it is recorded.
+    lost : pair of Recording and Termination, optional
+        The points of a run whose process was gone, and how it ended; to judge instead of running.
+    """
+
+    cell: SealedCell
+    journal: bool = False
+    lost: tuple[Recording, Termination] | None = None
 
 
 def run(
@@ -112,8 +132,7 @@ class Worker:
     def begin(self, cell: Cell) -> None:
         """Begin a cell. Its points are asked for where the process may be killed in time."""
         self.cell, self.held = cell, (cell.problem, cell.seed)
-        job = Job.of(cell, pickle.dumps(cell.solver))
-        self._ask(RunRequest(job, journal=self.limits.timeout is not None))
+        self._ask(Request(sealed(cell), journal=self.limits.timeout is not None))
 
     def _ask(self, request: Request) -> None:
         """Send a request to the process; start one where there is none, or it died idle."""
@@ -121,19 +140,19 @@ class Worker:
             self.close()
         if self.process is None:
             settings = {"threads": self.threads, "memory": self.limits.memory}
-            program = Program("orthobench.harness.executors.worker", settings)
+            program = Program("orthobench.harness.executors.local", settings)
             self.process = Process(program, self.threads, self.replies)
         self.request, self.recording = request, Recording()
         self.deadline = time.monotonic() + (self.limits.timeout or inf)
         self.process.send(request)
 
-    def take(self, reply: Reply | None) -> Event | None:
+    def take(self, reply: Point | Outcome | None) -> Event | None:
         """Take a reply, None from a process that is gone; return the event of a finished cell."""
         if reply is None:
             return self._crashed()
-        if isinstance(reply, Done):
-            tainted = reply.outcome.stop.status is RunStatus.MEMORY
-            return self._finish(reply.outcome, self.limits.isolate or tainted)
+        if isinstance(reply, Outcome):
+            tainted = reply.stop.status is RunStatus.MEMORY
+            return self._finish(reply, self.limits.isolate or tainted)
         self.recording.marks.append(reply.mark)
         self.recording.solutions.append(reply.solution)
         return None
@@ -168,12 +187,13 @@ class Worker:
     def _break_off(self, stop: Termination) -> Event | None:
         """Have the recorded points judged by a new process; without any, finish the cell."""
         request, recording = self.request, self.recording
-        if isinstance(request, RunRequest) and recording.marks:
+        if request and request.lost:
+            return self._finish(Outcome(request.lost[1]), fresh=True)
+        if request and recording.marks:
             self.close()
-            self._ask(JudgeRequest(request.job, recording, stop))
+            self._ask(Request(request.cell, lost=(recording, stop)))
             return None
-        lost = request.stop if isinstance(request, JudgeRequest) else stop
-        return self._finish(Outcome(lost), fresh=True)
+        return self._finish(Outcome(stop), fresh=True)
 
     def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:
         """Return the event of the finished cell; `fresh` ends the process that it ran in."""
@@ -207,3 +227,40 @@ def _next_events(crew: Sequence[Worker], replies: Replies) -> Iterator[Event]:
         found = [w.take(reply) for process, reply in ready for w in crew if w.process is process]
     events = [event for event in found if event is not None]
     yield from (replace(event, more=event is not events[-1]) for event in events)
+
+
+def main(channel: Channel, threads: int, memory: int | None) -> None:
+    """Be a worker process: serve requests until the parent closes the channel.
+
+    It trusts its parent, and nobody else can write into the pipe.
+
+    Parameters
+    ----------
+    channel : Channel
+        To and from the parent.
+    threads : int
+        Threads of the libraries in the process of the solver.
+    memory : int, optional
+        Bytes of memory that this process, and that of the solver, may take (on Linux).
+    """
+    prepare_process(channel, memory)
+    guard = Guard(threads, memory)
+    while True:
+        try:
+            request: Request | None = channel.receive()
+        except Exception as error:
+            channel.send(Outcome(unimportable(error)))
+            continue
+        if request is None:
+            return guard.close()
+        channel.send(_outcome(request, guard, channel))
+
+
+def _outcome(request: Request, guard: Guard, channel: Channel) -> Outcome:
+    if request.lost:
+        return broken_off(request.cell, *request.lost)
+
+    def journal(mark: Checkpoint, solution: Solution) -> None:
+        channel.send(Point(mark, solution))
+
+    return guard.execute(request.cell, journal if request.journal else None)

@@ -6,8 +6,11 @@ The problem with its judge is in the process that started this one, which gets t
 
 from __future__ import annotations
 
+import faulthandler
 import gc
+import os
 import pickle
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,24 +18,23 @@ from typing import Any
 
 from orthobench.contract.problem import Solution
 from orthobench.harness.executors.messages import (
-    Answer,
-    Ended,
+    PackedOracle,
     Point,
-    Rows,
+    Reply,
     SampleRequest,
     Start,
     Started,
     StopRequest,
+    unpacked,
 )
-from orthobench.harness.executors.transfer import PackedOracle, unpacked
-from orthobench.harness.executors.worker import prepare_process, unimportable
 from orthobench.harness.judging import stop_of
 from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import record
-from orthobench.harness.stopping import Termination
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 from orthobench.tools.child import Channel
+from orthobench.tools.files import hide_home
 from orthobench.tools.threads import limited
 
 
@@ -50,7 +52,7 @@ def main(channel: Channel, memory: int | None) -> None:
     packed_oracle: Any = None  # the first job brings one
     while (start := channel.receive()) is not None:
         packed_oracle = start.packed_oracle or packed_oracle
-        channel.send(Ended(_run(start, packed_oracle, channel)))
+        channel.send(_run(start, packed_oracle, channel))
 
 
 def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termination:
@@ -97,22 +99,44 @@ def _send(channel: Channel, mark: Checkpoint, solution: Solution) -> None:
 
 def _rows(channel: Channel, source: int, first: bool) -> Array | None:
     """Ask for samples."""
-    reply: Rows = _asked(channel, SampleRequest(source, first))
-    if reply.error is not None:
-        raise reply.error
-    return reply.rows
+    rows: Array | None = _asked(channel, SampleRequest(source, first))
+    return rows
 
 
 def _over(channel: Channel, mark: Checkpoint, solution: Solution) -> Termination | None:
     """Ask whether the run stops at the point that was sent last."""
     del mark, solution
-    reply: Answer = _asked(channel, StopRequest())
-    return reply.stop
+    stop: Termination | None = _asked(channel, StopRequest())
+    return stop
 
 
 def _asked(channel: Channel, question: SampleRequest | StopRequest) -> Any:
     channel.send(question)
-    reply = channel.receive()
+    reply: Reply | None = channel.receive()
     if reply is None:  # the parent is gone
         raise SystemExit
-    return reply
+    if reply.error is not None:
+        raise reply.error
+    return reply.value
+
+
+def prepare_process(channel: Channel, memory: int | None) -> None:
+    """Let this process say where it crashes, and limit its memory.
+
+    Allocations beyond the limit fail, so that numpy raises a MemoryError.
+    """
+    faulthandler.enable()
+    if hasattr(os, "register_at_fork"):
+        # a copy that a solver forks and that outlives this process would hold the channel open
+        os.register_at_fork(after_in_child=channel.close)
+    if memory is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def unimportable(error: Exception) -> Termination:
+    """Return how a cell ended whose classes this process cannot import."""
+    where = hide_home("".join(traceback.format_exception(error)))
+    reason = f"a worker process cannot import it ({error}); take the inline executor"
+    return Termination(RunStatus.ERROR, reason, where)
