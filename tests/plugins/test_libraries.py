@@ -179,7 +179,8 @@ def test_a_run_that_converges_within_a_chunk_ends_at_the_same_step(solver, on):
         for place in ("numpy", on)
     )  # fmt: skip
     last = ours.trace[-1].work.steps
-    assert f"converged after {last} steps" == ours.stop.reason == theirs.stop.reason
+    assert ours.stop.reason.startswith(f"converged after {last} steps")
+    assert theirs.stop.reason.startswith(f"converged after {last} steps")
     assert [p.work for p in theirs.trace] == [p.work for p in ours.trace]
 
 
