@@ -46,9 +46,6 @@ FORMATS = ("svg", "pdf", "png")
     "  [default: all]",
 )
 @click.option(
-    "--anonymous", is_flag=True, help="Leave out folders of files, and the machine that ran it."
-)
-@click.option(
     "--watch", is_flag=True, help="Serve the page to browsers of this machine while a run goes on."
 )
 @click.option(
@@ -60,8 +57,8 @@ FORMATS = ("svg", "pdf", "png")
 @QUIET
 @AS_JSON
 def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
-           style: str | None, formats: tuple[str, ...], anonymous: bool, watch: bool,
-           port: int | None, opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
+           style: str | None, formats: tuple[str, ...], watch: bool, port: int | None,
+           opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     It shows which solver wins where, by how much, and how sure that is, in a file that opens in any
@@ -78,21 +75,21 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     if watch:
         if other or style or formats or as_json:
             raise click.UsageError("--watch goes with one store, and not with figures or --json")
-        _watch(store, out, suite, anonymous, port or 0, opened)
+        _watch(store, out, suite, port or 0, opened)
         return
     if port is not None:
         raise click.UsageError("--port is of the server; add --watch to start it")
     if other is not None:
         if style or formats:
             raise click.UsageError("--style and --format write the figures of one store")
-        page = _changes(store, other, out, suite, anonymous, quiet, as_json)
+        page = _changes(store, other, out, suite, quiet, as_json)
     else:
-        page = _report(store, out, suite, style, formats, anonymous, quiet, as_json)
+        page = _report(store, out, suite, style, formats, quiet, as_json)
     if opened:
         click.launch(page.resolve().as_uri())
 
 
-def _watch(store: Path, out: Path | None, suite: str | None, anonymous: bool, port: int,
+def _watch(store: Path, out: Path | None, suite: str | None, port: int,
            opened: bool) -> None:  # fmt: skip
     """Serve the page about a store until an interruption; Ctrl-C is the way to end it."""
     from orthobench.report.live.watch import watch
@@ -109,26 +106,25 @@ def _watch(store: Path, out: Path | None, suite: str | None, anonymous: bool, po
     if hasattr(os, "nice"):
         os.nice(10)  # runs are being timed beside it
     try:
-        watch(store, folder, suite, anonymous, port, told)
+        watch(store, folder, suite, port, told)
     except Terminated:
         raise
     except KeyboardInterrupt:
         say(folder / "index.html")
 
 
-def _changes(store: Path, other: Path, out: Path | None, suite: str | None, anonymous: bool,
+def _changes(store: Path, other: Path, out: Path | None, suite: str | None,
              quiet: bool, as_json: bool) -> Path:  # fmt: skip
     """Write the page about what changed from one store to another, and return it."""
     from orthobench.report.changes import compare_stores
     from orthobench.report.page.changes import write_changes
     from orthobench.report.terminal import changes as terminal
-    from orthobench.results.private import private
     from orthobench.results.results import Results
     from orthobench.tools.files import below
 
     with status_line(quiet or as_json) as status:
         status("reading the stores")
-        a, b = (private(Results.read(path, suite), anonymous) for path in (store, other))
+        a, b = (Results.read(path, suite).without_home() for path in (store, other))
         status("comparing the stores")
         found = compare_stores(a, b)
         page = write_changes(found, a, b, out or below(b.path.parent, "changes"))
@@ -141,14 +137,13 @@ def _changes(store: Path, other: Path, out: Path | None, suite: str | None, anon
 
 
 def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
-            formats: tuple[str, ...], anonymous: bool, quiet: bool,
+            formats: tuple[str, ...], quiet: bool,
             as_json: bool) -> Path:  # fmt: skip
     """Write the page about the results in a store, and return it."""
     from orthobench.decide.answer import plain_answer
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.page import write_page
     from orthobench.report.terminal import table
-    from orthobench.results.private import private
     from orthobench.results.results import Results
     from orthobench.tools.files import below, make_folder
 
@@ -156,7 +151,7 @@ def _report(store: Path, out: Path | None, suite: str | None, style: str | None,
         raise click.UsageError("--format is the format of figures; add --style to write them")
     with status_line(quiet or as_json) as status:
         status("reading the store")
-        results = private(Results.read(store, suite), anonymous)
+        results = Results.read(store, suite).without_home()
         folder = out or below(results.path.parent, "report")
         make_folder(folder, "the report", "name another with --out")
         status("writing the page")

@@ -12,7 +12,6 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.report import caveats
 from orthobench.report.formatting import clean, listed, plural, short
 from orthobench.report.ranking import rounding_level
-from orthobench.results.private import Private
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
@@ -292,16 +291,12 @@ def _machines(a: Results, b: Results) -> str:
     if not different:
         same_blas = first.get("blas") == second.get("blas")
         return _workers(first, second) if same_blas else "the BLAS is another one"
-    if _anonymous(a) or _anonymous(b):
-        return "the machines are not the same"
     parts = [f"{MACHINE[n]} {first.get(n)} → {second.get(n)}" for n in different]
     return clean(f"the machines are not the same ({'; '.join(parts)})")
 
 
 def _environment(results: Results) -> Mapping[str, Any]:
-    """Return what results ran on, also where it is to be compared and not to be shown."""
-    session = Results.session(results) if _anonymous(results) else results.session()
-    found: Mapping[str, Any] = session["environment"]
+    found: Mapping[str, Any] = results.session()["environment"]
     return found
 
 
@@ -320,12 +315,7 @@ def _versions(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
 
 def _side(results: Results) -> str:
     started = str(results.session()["started"])[:16].replace("T", " ")
-    path = results.path.name if _anonymous(results) else hide_home(str(results.path))
-    return clean(f"{results.suite} of {started} UTC, {path}")
-
-
-def _anonymous(results: Results) -> bool:
-    return isinstance(results, Private) and results.anonymous
+    return clean(f"{results.suite} of {started} UTC, {hide_home(str(results.path))}")
 
 
 def _sentences(problems: Sequence[ProblemChange], names: Sequence[str]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from orthobench.report.formatting import assignments, clean, plural
 from orthobench.report.ranking import rounded, rounding_level
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
-from orthobench.results.private import private
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import final_spread, metric_of
@@ -108,9 +107,7 @@ class Report:
         return f'<iframe sandbox="{allowed}" style="{style}" srcdoc="{page}"></iframe>'
 
 
-def report(
-    results: stored.Results, folder: Path | str | None = None, *, anonymous: bool = False
-) -> Report:
+def report(results: stored.Results, folder: Path | str | None = None) -> Report:
     """Write the interactive page about results, which a notebook shows where this is returned.
 
     Parameters
@@ -118,8 +115,6 @@ def report(
     results : Results
     folder : path, optional
         ``report`` beside the store, where none is named.
-    anonymous : bool
-        Whether to leave out folders of files, and the machine that ran it.
 
     Returns
     -------
@@ -135,7 +130,7 @@ def report(
     from orthobench.report.page import write_page
 
     place = Path(folder) if folder is not None else below(results.path.parent, "report")
-    return Report(write_page(private(results, anonymous), place))
+    return Report(write_page(results.without_home(), place))
 
 
 def _counts(results: Results) -> Iterator[str]:

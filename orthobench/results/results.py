@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import END, SCORES
-from orthobench.results.runs import Run
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import SolverResult, choose
 from orthobench.tools import toml
+from orthobench.tools.files import hide_home
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Info = TypeVar("Info", bound=ProblemInfo | SolverInfo)
 
 LABELS = ("key", "problem", "family", "solver", "seed", "status", "reason", "chosen")
 COUNTS = ("number", "steps", "samples", "flops")
@@ -157,6 +160,28 @@ class Results:
         with Store(self.path) as store:
             return {**store.exhibits(record.key for record in records)}
 
+    def without_home(self) -> Results:
+        """Return the same results, in which the user's home folder is ``~``, to be published."""
+        hidden, infos = cache(hide_home), dict[int, Any]()
+
+        def info(one: Info) -> Info:
+            """Return what many records share, made once; the records keep it alive."""
+            if id(one) not in infos:
+                infos[id(one)] = _without_home(one)
+            found: Info = infos[id(one)]
+            return found
+
+        def record(run: Run) -> Run:
+            problem, solver, stop = info(run.problem), info(run.solver), run.stop
+            reason, traceback = hidden(stop.reason), hidden(stop.traceback)
+            if (reason, traceback) != (stop.reason, stop.traceback):
+                stop = replace(stop, reason=reason, traceback=traceback)
+            if (problem, solver, stop) == (run.problem, run.solver, run.stop):
+                return run
+            return replace(run, problem=problem, solver=solver, stop=stop)
+
+        return replace(self, records=[record(run) for run in self.records])
+
     def fingerprint(self) -> str:
         """Return a digest of the plan and of all results of the suite, and what chooses trials."""
         with Store(self.path) as store:
@@ -166,10 +191,12 @@ class Results:
         """Return where the results come from: the latest session of the suite, from the store.
 
         ``text`` is the suite as TOML, ``command`` the call, ``environment`` what it ran on;
-        ``started`` and ``ended`` are UTC, the latter None where the session was cut off.
+        ``started`` and ``ended`` are UTC, the latter None where the session was cut off. Home is
+        ``~`` in texts.
         """
         with Store(self.path) as store:
-            return store.session(self.suite)
+            found = store.session(self.suite)
+        return {**found, **{name: hide_home(found[name]) for name in ("text", "command")}}
 
     def columns(self) -> list[str]:
         """Return the names of the columns of `rows` and of `to_pandas`, in their order."""
@@ -250,6 +277,15 @@ class Results:
 def store_at(path: Path) -> Path:
     """Return the store that a path means: itself, or ``results.sqlite`` in a folder."""
     return path / FILE if path.is_dir() else path
+
+
+def _without_home(info: Info) -> Info:
+    names = ("parameters", "tuned") if isinstance(info, SolverInfo) else ("parameters",)
+    values: dict[str, Any] = {
+        name: {k: hide_home(v) if isinstance(v, str) else v for k, v in getattr(info, name).items()}
+        for name in names
+    }
+    return replace(info, label=hide_home(info.label), **values)
 
 
 def _rows(record: Run, chosen: bool) -> Iterator[dict[str, Any]]:

@@ -289,10 +289,6 @@ def _cell(value: Any) -> Any:
     return value
 
 
-_FOLDER = r"""[^\s/\\'"<>|:,;=(){}\[\]]+[/\\]"""
-_FOLDERS = re.compile(rf"(?<![\w./\\~:])(?:~[/\\](?:{_FOLDER})*|(?:[A-Za-z]:)?[/\\](?:{_FOLDER})+)")
-
-
 def hide_home(text: str) -> str:
     """Return a text in which the user's home folder is ``~``.
 
@@ -305,13 +301,3 @@ def hide_home(text: str) -> str:
     if len(home) < 2:  # there is none, or it is the root
         return text
     return re.sub(rf"(?<![\w.~/\\-]){re.escape(home)}(?![\w.-])", "~", text)
-
-
-def bare(text: str) -> str:
-    """Return a text in which an absolute path is only the name at its end.
-
-    Parameters
-    ----------
-    text : str
-    """
-    return _FOLDERS.sub("", hide_home(text))

@@ -185,8 +185,8 @@ def test_two_stores_that_cannot_be_compared_are_refused(store, other, tmp_path, 
 def test_a_page_is_served_until_ctrl_c_and_stays(store, called, monkeypatch):
     seen = {}
 
-    def watch(path, folder, suite, anonymous, port, told):
-        seen.update(path=path, folder=folder, suite=suite, anonymous=anonymous, port=port)
+    def watch(path, folder, suite, port, told):
+        seen.update(path=path, folder=folder, suite=suite, port=port)
         told("http://127.0.0.1:1/")
         raise KeyboardInterrupt
 
@@ -195,7 +195,7 @@ def test_a_page_is_served_until_ctrl_c_and_stays(store, called, monkeypatch):
     shown = call(store.parent, "--watch", "--port", 8123, "--suite", "first").stdout.splitlines()
     folder = store.parent / "report"
     assert seen == {
-        "path": store.parent, "folder": folder, "suite": "first", "anonymous": False, "port": 8123,
+        "path": store.parent, "folder": folder, "suite": "first", "port": 8123,
         "nice": 10,
     }  # fmt: skip
     assert shown[0].startswith("http://127.0.0.1:1/")

@@ -21,7 +21,6 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.report.changes import compare_stores
 from orthobench.report.page.changes import write_changes
 from orthobench.report.terminal.changes import show
-from orthobench.results.private import private
 from orthobench.results.results import Results
 from orthobench.stats.changes import Direction
 from orthobench.tools.machine import Load
@@ -160,18 +159,6 @@ def test_other_parameters_and_versions_are_named(runs):
     )
     assert change.problems[0].solvers[0].parameters == "step=2 → 1"
     assert change.notes[-1] == "versions: orthobench 0.1 → 0.2"
-
-
-def test_an_anonymous_page_names_neither_folders_nor_machines(runs, tmp_path, monkeypatch):
-    a = results(runs("msg", 0.3, seeds=8))
-    b = results(runs("msg", 0.1, seeds=8), "b", cpu="EPYC")
-    sessions = {one.path: one.session() for one in (a, b)}
-    monkeypatch.setattr(Results, "session", lambda self: sessions[self.path])
-    a, b = private(a, anonymous=True), private(b, anonymous=True)
-    page = write_changes(compare_stores(a, b), a, b, tmp_path).read_text()
-    page = page[: page.index("<script")] + text_of(page, "data")
-    assert not re.search("home|EPYC|Xeon", page)
-    assert "the machines are not the same" in page.lower()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -76,7 +76,7 @@ def written(monkeypatch):
     seen = {}
 
     def write_page(results, folder):
-        seen["anonymous"] = results.anonymous
+        seen["results"] = results
         folder.mkdir(exist_ok=True)
         (folder / "index.html").write_text('<p title="a">é & b</p>', encoding="utf-8")
         return folder / "index.html"
@@ -88,13 +88,11 @@ def written(monkeypatch):
 def test_the_page_is_written_and_shown_in_a_frame_of_its_own(runs, written, tmp_path):
     found = ob.report(results(runs("a", 0.1), tmp_path))
     assert found.path == tmp_path / "report" / "index.html"
-    assert written == {"anonymous": False}
     frame = found._repr_html_()
     assert unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == found.path.read_text("utf-8")
     assert re.search(r'sandbox="([^"]*)"', frame)[1] == "allow-scripts allow-downloads"
-    other = ob.report(results(runs("a", 0.1), tmp_path), str(tmp_path / "x"), anonymous=True)
+    other = ob.report(results(runs("a", 0.1), tmp_path), str(tmp_path / "x"))
     assert other.path == tmp_path / "x" / "index.html"
-    assert written == {"anonymous": True}
 
 
 @pytest.mark.parametrize("first", ["", "import orthobench.report.page; "])

@@ -16,7 +16,6 @@ from orthobench.report.live.progress import Progress
 from orthobench.report.live.server import Served, serving
 from orthobench.report.page import write_page
 from orthobench.report.page.write import environment
-from orthobench.results.private import Private, private
 from orthobench.results.results import Results, store_at
 from orthobench.tools.files import alone, is_held, make_folder
 
@@ -37,7 +36,7 @@ INSIDE = "frame-ancestors 'self'"
 
 
 def watch(
-    store: Path, folder: Path, suite: str | None, anonymous: bool, port: int,
+    store: Path, folder: Path, suite: str | None, port: int,
     told: Callable[[str], None],
 ) -> None:  # fmt: skip
     """Serve the page about a store and keep it up to date, until an interruption.
@@ -48,8 +47,6 @@ def watch(
     folder : Path
         Of the page, which is left there.
     suite : str, optional
-    anonymous : bool
-        Whether to leave out folders and the machine.
     port : int
         0 for a free one.
     told : callable
@@ -66,7 +63,7 @@ def watch(
     make_folder(folder, "the page", "name another with --out")
     busy = UsageError(f"another process watches {store} for {folder}: name a folder with --out")
     with alone(folder / "index.html", busy):
-        watched = Watched(store_at(store), folder, suite, anonymous)
+        watched = Watched(store_at(store), folder, suite)
         watched.look()
         with serving(watched.served, port) as address:
             told(address)
@@ -87,7 +84,6 @@ class Watched:
     store : Path
     folder : Path
     suite : str, optional
-    anonymous : bool
     clock : callable
         Returns seconds.
 
@@ -102,10 +98,10 @@ class Watched:
     """
 
     def __init__(
-        self, store: Path, folder: Path, suite: str | None, anonymous: bool,
+        self, store: Path, folder: Path, suite: str | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self._store, self._folder, self._suite, self._anonymous = store, folder, suite, anonymous
+        self._store, self._folder, self._suite = store, folder, suite
         self._clock, self._progress = clock, Progress(clock)
         self._seen: Any = None
         self._told: dict[str, Any] = {}
@@ -135,7 +131,7 @@ class Watched:
         if self._stale and (results := self._read()):
             self._write(results)
 
-    def _write(self, results: Private) -> None:
+    def _write(self, results: Results) -> None:
         begin = self._clock()
         path = write_page(results, self._folder)
         self._stale, self.pages = False, self.pages + 1
@@ -145,10 +141,10 @@ class Watched:
         if self.pages == 1:
             self.served.show("/", *_frame(self._told["suite"]))
 
-    def _read(self) -> Private | None:
+    def _read(self) -> Results | None:
         """Return the results; None where the store was unreadable and may be readable soon."""
         try:
-            results = private(Results.read(self._store, self._suite), self._anonymous)
+            results = Results.read(self._store, self._suite).without_home()
             results.session()
         except StoreError:
             self._failed += 1

@@ -64,7 +64,7 @@ def watched(run, tmp_path, monkeypatch):
         return path
 
     monkeypatch.setattr(module, "write_page", write_page)
-    made = Watched(run.path, tmp_path, None, False, clock=lambda: clock.now)
+    made = Watched(run.path, tmp_path, None, clock=lambda: clock.now)
 
     def look(seconds=0.0):
         clock.now += seconds
@@ -171,13 +171,13 @@ def test_a_second_watcher_and_a_second_writer_are_refused(run, watched, tmp_path
 
     def second(address):
         with pytest.raises(UsageError, match=r"another process watches .*--out"):
-            watch(run.path, tmp_path, None, False, 0, pytest.fail)
+            watch(run.path, tmp_path, None, 0, pytest.fail)
         with pytest.raises(StoreError, match=r"another process writes the store .*--store"):
             Store(run.path, write=True)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        watch(run.path, tmp_path, None, False, 0, second)
+        watch(run.path, tmp_path, None, 0, second)
     assert (tmp_path / "index.html").is_file()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["index.html", "kept"]
 
