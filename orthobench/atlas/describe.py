@@ -14,8 +14,8 @@ from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solver import AnySolver, Status
 from orthobench.errors import OrthobenchError
+from orthobench.harness.execution import prepare_steps
 from orthobench.harness.identity import Streams
-from orthobench.harness.preparation import prepare_steps
 from orthobench.registry.plugins import Registry, catalogue
 from orthobench.registry.strangers import refuse_files
 from orthobench.tools.collections import grouped

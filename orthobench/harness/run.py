@@ -18,10 +18,9 @@ from functools import partial
 from orthobench.contract.placed_solvers import SummarySolver
 from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
-from orthobench.harness.execution import Execution
+from orthobench.harness.execution import Execution, ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
-from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.stopping import USED_UP, Budget, Rule, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, PointRule, Recording
 from orthobench.tools.machine import load

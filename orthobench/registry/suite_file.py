@@ -21,10 +21,12 @@ from orthobench.harness.stopping import Budget
 from orthobench.harness.suite import TRIALS, Suite, SuiteProblem, SuiteSolver
 from orthobench.registry.plugins import Registry
 from orthobench.registry.suite_values import (
+    KeyPath,
     SuiteError,
     budget_of,
     count_of,
     levels_of,
+    line_numbers,
     measure_of,
     refuse_clusters,
     score_of,
@@ -33,7 +35,6 @@ from orthobench.registry.suite_values import (
     text_of,
     tuning_of,
 )
-from orthobench.registry.toml_lines import KeyPath, line_numbers
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from orthobench.errors import UsageError, shown, unknown
 from orthobench.harness.cell import Level
 from orthobench.harness.execution import MEASURES
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import END, SCORES
-from orthobench.registry.toml_lines import KeyPath, line_of
+
+_TABLE = re.compile(r"^\s*\[\s*([\w.\-]+)\s*\]")
+_ARRAY = re.compile(r"^\s*\[\[\s*([\w.\-]+)\s*\]\]")
+_KEY = re.compile(r"""^\s*["']?([\w\-]+)["']?\s*(?:\.[\w\-.\s]+)?=""")
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""The path of a table or key: ``("solver", 0, "step")``."""
 
 MOST = 1_000_000
 """The largest number of threads or trials."""
@@ -216,3 +224,42 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def line_numbers(text: str) -> dict[KeyPath, int]:
+    """Return the number of the line, from 1, of each table and key.
+
+    Parameters
+    ----------
+    text : str
+        A TOML document.
+
+    Returns
+    -------
+    dict
+        Numbers by path: ``("solver", 0, "step")`` is the key ``step`` of the first ``[[solver]]``.
+    """
+    numbers: dict[KeyPath, int] = {}
+    counts: Counter[str] = Counter()
+    table: KeyPath = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _ARRAY.match(line):
+            name = match[1]
+            table = (name, counts[name])
+            counts[name] += 1
+            numbers.setdefault((name,), number)
+            numbers[table] = number
+        elif match := _TABLE.match(line):
+            table = tuple(match[1].split("."))
+            numbers[table] = number
+        elif match := _KEY.match(line):
+            numbers.setdefault((*table, match[1]), number)
+    return numbers
+
+
+def line_of(path: KeyPath, numbers: dict[KeyPath, int]) -> int | None:
+    """Return the number of a path's line, or else of the innermost table around it."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in numbers:
+            return numbers[path[:length]]
+    return None

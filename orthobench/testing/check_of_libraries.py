@@ -14,8 +14,8 @@ import numpy as np
 from orthobench.contract.parameters import ParameterError
 from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solver import AnySolver, Status
+from orthobench.harness.execution import prepare_steps, ready_oracle
 from orthobench.harness.identity import Streams
-from orthobench.harness.preparation import prepare_steps, ready_oracle
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Outcome

@@ -12,8 +12,8 @@ import numpy as np
 
 from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
+from orthobench.harness.execution import prepare_steps
 from orthobench.harness.identity import Streams
-from orthobench.harness.preparation import prepare_steps
 from orthobench.testing.check import NotCheckable
 from orthobench.testing.object_graph import Snapshot
 from orthobench.tools.arrays import Array

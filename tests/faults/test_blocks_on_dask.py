@@ -17,8 +17,8 @@ from clusters import cluster, of_this_process
 import orthobench as ob
 from orthobench.api import SolverError
 from orthobench.errors import DataError, OrthobenchError
+from orthobench.harness.clusters import make_key
 from orthobench.harness.reducing.parts import MEMORY, MOVED, WORKER_SECONDS, WORKERS
-from orthobench.harness.reducing.workers import make_key
 
 pytest.importorskip("distributed")
 pytestmark = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orthobench.harness.preparation import prepare_steps
+from orthobench.harness.execution import prepare_steps
 
 
 class Rows:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from orthobench.harness import preparation
+from orthobench.harness import execution
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import checkpoints
@@ -50,7 +50,7 @@ def clock(monkeypatch, toys):
     monkeypatch.setattr(
         "orthobench.harness.execution.CLOCK", ContextVar("CLOCK", default=lambda: now[0])
     )
-    monkeypatch.setattr(preparation, "_warm_up", lambda *given: None)
+    monkeypatch.setattr(execution, "_warm_up", lambda *given: None)
     step, init = toys.Solver.step, toys.Solver.init
 
     def timed_step(self, oracle, state):

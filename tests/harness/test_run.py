@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status, Work
 from orthobench.errors import DataError
-from orthobench.harness import preparation
+from orthobench.harness import execution
 from orthobench.harness import run as harness
+from orthobench.harness.execution import ready_oracle
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import (
     FEASIBLE,
@@ -21,7 +22,6 @@ from orthobench.harness.judging import (
     excess_violation,
     feasible_up_to,
 )
-from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import _throttled, checkpoints
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint, Recording
@@ -376,7 +376,7 @@ def test_a_solution_that_cannot_be_finished_fails_the_run_and_keeps_its_curve(to
 
 
 def test_a_solver_is_warmed_up_once_for_each_size(toys, monkeypatch):
-    monkeypatch.setattr(preparation, "_warm", set())
+    monkeypatch.setattr(execution, "_warm", set())
     begun = []
 
     class Counting(toys.Solver):
@@ -401,7 +401,7 @@ def test_a_solver_is_warmed_up_once_for_each_size(toys, monkeypatch):
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.CONVERGED])
 def test_a_warm_up_takes_steps_only_where_the_start_is_not_the_end(toys, monkeypatch, status):
-    monkeypatch.setattr(preparation, "_warm", set())
+    monkeypatch.setattr(execution, "_warm", set())
     taken = []
 
     class Ends(toys.Solver):

@@ -22,6 +22,7 @@ from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, built
+from orthobench.harness.execution import WARM_UP_STEPS
 from orthobench.harness.executors.messages import (
     FromSolver,
     PackedOracle,
@@ -37,7 +38,6 @@ from orthobench.harness.executors.messages import (
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.placement import WARM_UP
-from orthobench.harness.preparation import WARM_UP_STEPS
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Journal, Outcome, Recording
 from orthobench.tools.arrays import Array

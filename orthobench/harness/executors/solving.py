@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from orthobench.contract.problem import Solution
+from orthobench.harness.execution import ready_oracle
 from orthobench.harness.executors.messages import (
     PackedOracle,
     Point,
@@ -28,7 +29,6 @@ from orthobench.harness.executors.messages import (
     unpacked,
 )
 from orthobench.harness.judging import stop_of
-from orthobench.harness.preparation import ready_oracle
 from orthobench.harness.run import record
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint

@@ -12,9 +12,8 @@ from itertools import chain, zip_longest
 from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
-from orthobench.harness.clusters import ClusterError, connected, silenced
+from orthobench.harness.clusters import ClusterError, Workers, connected, silenced
 from orthobench.harness.reducing.parts import Blocks, Part, here, reduced
-from orthobench.harness.reducing.workers import Workers
 from orthobench.tools.places import Place
 from orthobench.tools.threads import limited
 

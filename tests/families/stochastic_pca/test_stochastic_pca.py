@@ -19,7 +19,7 @@ from orthobench.families.second_moments import DenseMoment
 from orthobench.families.sources import ArraySource
 from orthobench.families.stochastic_pca import RelaxedSolution
 from orthobench.families.stochastic_pca import maker as family
-from orthobench.harness import preparation
+from orthobench.harness import execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
@@ -226,7 +226,7 @@ def test_a_run_shows_every_sample_once_and_ends_with_the_data(form):
 
 
 def test_a_warm_up_of_many_windows_costs_a_generator_no_sample(monkeypatch):
-    monkeypatch.setattr(preparation, "_warm", set())
+    monkeypatch.setattr(execution, "_warm", set())
     X = rows(9000, 3)
     instance = ob.stochastic_pca(iter(X), 2, covariance=np.eye(3))
     instance.oracle.window = 1000

@@ -16,8 +16,8 @@ from orthobench_stiefel.retractions import RETRACTIONS
 import orthobench as ob
 from orthobench.contract import drift
 from orthobench.families.stiefel import projected
+from orthobench.harness.execution import ready_oracle
 from orthobench.harness.identity import Streams
-from orthobench.harness.preparation import ready_oracle
 from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.tools.geometry import orthonormalize, random_point
 from orthobench.tools.places import place_of
