@@ -131,6 +131,7 @@ def documented(browser: Any, address: str) -> None:
     section(page, ".opening", "report-top")
     section(page, "details.problem", "report-problem", 545)
     section(page, "details.problem figure.plot", "report-convergence")
+    page.locator("#across > summary").click()
     section(page, "#across figure.plot", "report-profiles")
     page.close()
 

@@ -16,7 +16,7 @@ from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison
 from orthobench.report.formatting import clean, plural
 from orthobench.report.plots.families import caption, costs
-from orthobench.report.plots.labels import COST_NAMES, axis_label, said
+from orthobench.report.plots.labels import said
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.costs import ALL_COSTS
@@ -36,13 +36,10 @@ MOST_PAIRS = 20_000
 Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 """The answers of a family, by cost and tolerance."""
 
-FRONT = "no solver is better in both"
-"""The label of the line through the solvers that no other one beats in quality and in cost."""
-
 
 @dataclass(frozen=True)
 class Ends:
-    """What each of S solvers has reached and spent at the end of its runs on P problems.
+    """What each of S solvers has reached at the end of its runs on P problems.
 
     Attributes
     ----------
@@ -50,13 +47,10 @@ class Ends:
         The part of the gap between the start and the best value of any solver that is left: the
         median over the seeds, from `LEAST` to 1; 1 where runs failed. NaN where the solver takes no
         part, or the problem has no gap.
-    spent : mapping
-        For each cost, the median over the runs that did not fail; NaN without any.
     problems : tuple of str
     """
 
     gap: Array
-    spent: Mapping[str, Array]
     problems: tuple[str, ...]
 
 
@@ -190,45 +184,13 @@ def pareto_name(family: str) -> str:
     return f"{clean(family)}: quality against cost"
 
 
-def pareto_panel(solvers: Sequence[str], reached: Ends, cost: str, blocks: Sequence[str]) -> Panel:
-    """Return a point for each solver, and the line through those that no other one beats.
-
-    Parameters
-    ----------
-    solvers : sequence of str
-    reached : Ends
-    cost : str
-        One of `orthobench.stats.values.COSTS`.
-    blocks : sequence of str
-        The block of each problem: variants of one problem count as one, as in mean ranks.
-    """
-    problems = int((~np.isnan(reached.gap)).any(axis=0).sum())
-    several, spent = problems > 1, reached.spent[cost]
-    if several:
-        spent = spent / np.nanmin(np.where(np.isfinite(spent), spent, math.inf), axis=0)
-    points = [
-        (solver, *_mean_point(own_cost, gap, blocks))
-        for solver, own_cost, gap in zip(solvers, spent, reached.gap, strict=True)
-    ]
-    points = [point for point in points if math.isfinite(point[1])]
-    name = COST_NAMES[cost]
-    label = f"{name}, as a multiple of the least of any solver" if several else axis_label(cost)
-    return Panel(
-        Axis(cost, label),
-        Axis("gap", "gap left at the end"),
-        (*(_series(point, problems) for point in points), *_front(points)),
-        stepped=True,
-    )
-
-
 def ends(runs: RunMatrix) -> Ends:
-    """Return what each solver has reached and spent at the end, on each problem."""
+    """Return what each solver has reached at the end, on each problem."""
     problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
     where = _instances(runs, problems)
     absent = np.array([[(s, p) in set(runs.absent) for p in problems] for s in runs.solvers])
     gaps = np.where(absent, math.nan, _medians(_gaps(runs), where))
-    spent = {cost: _medians(_last(values), where) for cost, values in runs.spent.items()}
-    return Ends(gaps, spent, problems)
+    return Ends(gaps, problems)
 
 
 def _instances(runs: RunMatrix, problems: Sequence[str]) -> list[list[int]]:
@@ -243,12 +205,6 @@ def _gaps(runs: RunMatrix) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.where(gap > 0, (reached - runs.lowest) / gap, math.nan)
     return np.clip(left, LEAST, 1.0)
-
-
-def _last(spent: Array) -> Array:
-    """Return the cost at the end of each run, shape (S, I); NaN where it failed."""
-    finite = np.where(np.isfinite(spent), spent, -math.inf).max(axis=-1, initial=-math.inf)
-    return np.where(np.isfinite(finite), finite, math.nan)
 
 
 def _medians(values: Array, where: Sequence[Sequence[int]]) -> Array:
@@ -275,15 +231,3 @@ def _series(point: tuple[str, float, float, int], problems: int) -> Series:
     solver, x, y, count = point
     note = f" ({count} of {plural(problems, 'problem')})" if count < problems else ""
     return Series(clean(solver + note), np.array([x]), np.array([y]), solver=solver)
-
-
-def _front(points: Sequence[tuple[str, float, float, int]]) -> list[Series]:
-    """Return the line through the solvers that no other one beats; those on the most problems."""
-    most = max((count for *_, count in points), default=0)
-    kept: list[tuple[float, float]] = []
-    for x, y in sorted((x, y) for _, x, y, count in points if count == most):
-        if not kept or y < kept[-1][1]:
-            kept.append((x, y))
-    if len(kept) < 2:
-        return []
-    return [Series(FRONT, *np.array(kept).T)]

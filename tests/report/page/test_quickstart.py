@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recomputed import LEVEL, best_of, decided
 from scipy import stats
 
 pytestmark = pytest.mark.slow
@@ -82,8 +81,8 @@ def trials(folder):
     found = defaultdict(lambda: defaultdict(dict))
     for (problem, solver, parameters, seed), marks in rows.items():
         run = {k: np.array([m[k] for m in marks], dtype=float)
-               for k in (*COSTS, "reading", PRIMARY, TUNED_BY)}  # fmt: skip
-        run["seconds"] = run["seconds"] + run["reading"]
+               for k in (*COSTS, "readout_seconds", PRIMARY, TUNED_BY)}  # fmt: skip
+        run["seconds"] = run["seconds"] + run["readout_seconds"]
         run["chosen"] = marks[0]["chosen"]
         assert marks[0]["status"] in ("done", "budget")
         found[problem, solver][parameters][seed] = run
@@ -179,29 +178,24 @@ def same_span(shown, low, high, rounding=0.0):
     return same(first, low, rounding) and same(last, high, rounding)
 
 
-def named(cell):
-    """Return the solver and the mark of the first cell of a row."""
-    mark = re.search(rf"[★≈=?✗] ({'|'.join(MARKS)})", cell)
-    return cell.split()[0], mark[1] if mark else ""
+def named(cell, solvers):
+    """Return the solver that a cell begins with; the one with the longest name of several."""
+    return max((s for s in solvers if f"{cell} ".startswith(f"{s} ")), key=len)
 
 
 def test_the_results_of_each_problem(chosen, tables):
-    rankings = tables.of("ranking")[1:]
+    rankings = tables.of("ranking")[:4]
     assert len(rankings) == len(chosen) == 4
     for own, ranking in zip(chosen.values(), rankings, strict=True):
         rounding = rounding_of(own)
-        decisions = decided(table_of(own), rounding, seconds_of(own))
-        assert named(ranking[0][0])[0] == best_of(table_of(own), rounding, seconds_of(own))
-        for cell, median, quartiles, interval, seconds, flops, samples, ok in ranking:
-            solver, mark = named(cell)
+        assert len(ranking) == len(own)
+        for cell, median, interval, seconds, flops, samples in ranking:
+            solver = named(cell, own)
             values = finals(own[solver])
-            assert mark == decisions[solver][0]
             assert same(median, np.median(values), rounding)
-            assert same_span(quartiles, *np.quantile(values, (0.25, 0.75)), rounding)
             assert within_bootstrap(interval, values, rounding)
             for shown, column in ((seconds, "seconds"), (flops, "flops"), (samples, "samples")):
                 assert same(shown, np.median(finals(own[solver], column)))
-            assert ok == f"{len(values)}/{len(values)}"
 
 
 def within_bootstrap(shown, values, rounding):
@@ -223,63 +217,8 @@ def _number(text):
     return float(text) if not text.startswith("<") else math.nan
 
 
-def test_the_comparisons_with_the_best(chosen, tables):
-    for own, rows in zip(chosen.values(), tables.of("listing pairs"), strict=True):
-        rounding, table = rounding_of(own), table_of(own)
-        decisions = decided(table, rounding, seconds_of(own))
-        best = best_of(table, rounding, seconds_of(own))
-        for solver, decision, counts, effect, interval, p in rows:
-            mark, *numbers = decisions[solver]
-            words = {"": "not the best", "close": "no difference shown",
-                     "undecided": "undecidable", "equal": "equal"}  # fmt: skip
-            assert decision == words[mark]
-            difference = np.array(table[solver]) - np.array(table[best])
-            difference[np.abs(difference) <= rounding] = 0
-            assert counts == " / ".join(
-                str(int(n))
-                for n in ((difference > 0).sum(), (difference == 0).sum(), (difference < 0).sum())
-            )
-            assert same(effect, numbers[0])
-            assert same_span(interval, *numbers[1])
-            assert float(p) == pytest.approx(numbers[3], rel=6e-2)
-
-
-def test_the_matrix_and_the_standings(chosen, tables, text):
-    (matrix,), standings = tables.of("matrix"), tables.of("ranking")[0]
-    head = re.search(r'<table class="matrix">.*?</thead>', text, re.DOTALL)[0]
-    solvers = re.findall(r"<br>([\w-]+)", head)
-    ranks, wins, close = defaultdict(list), defaultdict(int), defaultdict(int)
-    for (problem, own), row in zip(chosen.items(), matrix, strict=True):
-        assert row[0] == problem
-        rounding = rounding_of(own)
-        decisions = decided(table_of(own), rounding, seconds_of(own))
-        for solver, cell in zip(solvers, row[1:], strict=True):
-            mark, effect, *_ = decisions[solver]
-            assert named("x " + cell)[1] == mark
-            assert same(cell.split(maxsplit=2)[-1] if mark else cell, effect or 1.0) or float(
-                cell.split()[-1]
-            ) == pytest.approx(effect or 1.0, abs=6e-3)
-            wins[solver] += mark == "best"
-            close[solver] += mark == "close"
-        medians = np.array([np.median(finals(own[solver])) for solver in solvers])
-        order = np.argsort(medians)
-        places = np.cumsum(np.diff(medians[order], prepend=medians[order][0]) > rounding)
-        own_ranks = stats.rankdata(places)
-        for at, rank in zip(order, own_ranks, strict=True):
-            ranks[problem.split()[0], solvers[at]].append(rank)
-    mean = {
-        s: np.mean([np.mean(own) for (_, solver), own in ranks.items() if solver == s])
-        for s in solvers
-    }
-    for solver, rank, best_on, close_on, failed in standings:
-        assert float(rank) == pytest.approx(mean[solver], abs=6e-3)
-        assert best_on == f"{wins[solver]} of 4"
-        assert close_on == f"{close[solver]} of 4"
-        assert failed == "0 of 48"
-
-
 def hits(own, cost, above):
-    """Return the cost at which each run first reaches each target, and what it took in all."""
+    """Return the least cost at which each run is at each target, and what it took in all."""
     starts = np.max([[run[PRIMARY][0] for run in runs] for runs in own.values()], axis=0)
     lowest = np.min([[run[PRIMARY].min() for run in runs] for runs in own.values()], axis=0)
     found, whole = {}, {}
@@ -287,32 +226,66 @@ def hits(own, cost, above):
         rows = []
         for run, start, low in zip(runs, starts, lowest, strict=True):
             slack = np.maximum(above(start - low), 1e-12 * max(abs(start), abs(low)))
-            reached = np.minimum.accumulate(run[PRIMARY])[:, None] <= low + slack
-            first = np.where(reached.any(axis=0), reached.argmax(axis=0), -1)
-            rows.append(np.append(np.maximum(run[cost], UNITS[cost]), math.inf)[first])
+            reached = run[PRIMARY][:, None] <= low + slack
+            spent = np.maximum(run[cost], UNITS[cost])[:, None]
+            rows.append(np.where(reached, spent, math.inf).min(axis=0))
         found[solver] = np.array(rows)
         whole[solver] = np.array([run[cost].max() for run in runs])
     return found, whole
 
 
-def test_the_answers(chosen, text):
-    shown = dict(
-        re.findall(r'<dt>([^<]+)</dt><dd><p class="answer">(?:<svg.*?</svg>)?(.*?)</p>', text)
+TOLERANCES = {"1 %": 1e-2, "0.0001 %": 1e-6}
+
+
+@pytest.fixture(scope="module")
+def family(text):
+    """What the switch of the first screen shows, by its choices."""
+    packed = re.search(r'id="data">(.*?)<', text)[1]
+    return json.loads(gzip.decompress(b64decode(packed)))["families"][0]
+
+
+@pytest.mark.parametrize("words", TOLERANCES)
+@pytest.mark.parametrize("cost", COSTS)
+def test_the_marks(chosen, family, tables, cost, words):
+    """Who is good ends within the tolerance of the lowest on all seeds but one, of twelve."""
+    (matrix,) = tables.of("matrix")
+    solvers = [row[0] for row in matrix]
+    cells = family[f"{cost},{words}"]["cells"]
+    assert len(cells) == len(solvers) * len(chosen)
+    for number, own in enumerate(chosen.values()):
+        start = np.max([[run[PRIMARY][0] for run in runs] for runs in own.values()], axis=0)
+        lowest = np.min([[run[PRIMARY].min() for run in runs] for runs in own.values()], axis=0)
+        left = {s: (np.array(finals(runs)) - lowest) / (start - lowest) for s, runs in own.items()}
+        best = min(left.values(), key=np.median)
+        level = lowest + (np.maximum(best, 0) + TOLERANCES[words]) * (start - lowest)
+        medians = {
+            solver: np.median([
+                np.where(run[PRIMARY] <= most, np.maximum(run[cost], UNITS[cost]), math.inf).min()
+                for run, most in zip(runs, level, strict=True)
+            ])
+            for solver, runs in own.items()
+        }  # fmt: skip
+        kinds = dict(zip(solvers, cells[number :: len(chosen)], strict=True))
+        good = {s for s, (mark, *_) in kinds.items() if mark in ("star", "good")}
+        for solver, (mark, _, factor, _) in kinds.items():
+            if solver not in own:
+                assert mark == "absent"
+                continue
+            beyond = int((left[solver] - best > TOLERANCES[words]).sum())
+            assert (mark in ("star", "good")) <= (beyond <= 1)
+            assert (mark == "worse") <= (beyond > len(best) / 2)
+            if mark == "star":
+                assert medians[solver] == min(medians[s] for s in good)
+            if mark == "good" and factor.endswith("×"):
+                least = min(medians[s] for s in good)
+                assert float(factor[:-1]) == pytest.approx(medians[solver] / least, rel=0.051)
+
+
+def test_what_to_use_has_the_most_stars_in_time(family):
+    shown = family["seconds,1 %"]
+    assert re.match(
+        r"Use batch-pca: as good as the best on all 4 problems, .* faster", shown["sentence"]
     )
-    costs = {"Fewest samples": "samples", "Least time": "seconds", "Least flops": "flops"}
-    assert set(costs) < set(shown)
-    for regime, words in shown.items():
-        wins = defaultdict(int)
-        for own in chosen.values():
-            if regime in costs:
-                found, _ = hits(own, costs[regime], lambda gap: np.array([1e-2]) * gap)
-                medians = {s: np.median(v) for s, v in found.items() if np.isfinite(v).all()}
-                winner = min(medians, key=medians.get) if medians else "nobody"
-            else:
-                winner = best_of(table_of(own), rounding_of(own), seconds_of(own))
-            wins[winner] += 1
-        for winner, count in wins.items():
-            assert re.search(rf"{winner}[^;]* on (all )?{count}\b", words), (regime, words, wins)
 
 
 def test_convergence(chosen, plots):
@@ -383,22 +356,16 @@ def test_targets_reached(chosen, plots, cost):
 
 @pytest.mark.parametrize("cost", COSTS)
 def test_quality_against_cost(chosen, plots, cost):
-    points = defaultdict(lambda: defaultdict(list))
+    """Up: what is left of the gap at the end; across: from the cheapest to where misses count."""
+    left = defaultdict(lambda: defaultdict(list))
     for problem, own in chosen.items():
         start = np.max([[run[PRIMARY][0] for run in runs] for runs in own.values()], axis=0)
         lowest = np.min([[run[PRIMARY].min() for run in runs] for runs in own.values()], axis=0)
-        spent = {s: np.median([r[cost].max() for r in runs]) for s, runs in own.items()}
         for solver, runs in own.items():
             ends = np.array([run[PRIMARY].min() for run in runs])
-            gap = np.median(np.clip((ends - lowest) / (start - lowest), LADDER[-1], 1))
-            point = math.log(
-                max(spent[solver], UNITS[cost]) / max(min(spent.values()), UNITS[cost])
-            )
-            points[solver][problem.split()[0]].append((point, math.log(gap)))
-    for solver, line in plots("pareto", cost).items():
-        mean = np.exp(np.mean([np.mean(own, axis=0) for own in points[solver].values()], axis=0))
-        assert [line["x"][0], line["y"][0]] == pytest.approx(mean, rel=REL)
-
-
-def test_the_level_is_the_one_that_the_page_states(text):
-    assert f"p &lt; {LEVEL}" in text
+            gap = np.median(np.clip((ends - lowest) / (start - lowest), 1e-7, 1))
+            left[solver][problem.split()[0]].append(math.log(gap))
+    for solver, line in plots("pareto", cost, "1 %").items():
+        mean = np.exp(np.mean([np.mean(own) for own in left[solver].values()]))
+        assert line["y"][0] == pytest.approx(mean, rel=REL)
+        assert 0 < line["x"][0] <= 10
