@@ -231,19 +231,22 @@ def _table(part: Sequence[Row], comparison: Comparison, console: Console, curved
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
     )
     table.add_column("", no_wrap=True)
-    table.add_column("solver", overflow="fold")
     widths = [
         max(map(cell_len, (title, *column)))
         for title, column in zip(titles, zip(*texts, strict=True), strict=True)
     ]
-    for i, (title, width) in enumerate(zip(titles, widths, strict=True)):
-        table.add_column(title, justify="right" if i else "left", no_wrap=True, min_width=width)
     names = [
         Text.assemble(clean(row.result.solver), (_parameters(row.result), "cyan")) for row in part
     ]
-    used = 3 + max(cell_len(name.plain) for name in names) + sum(width + 2 for width in widths)
+    longest = max(cell_len(name.plain) for name in names)
+    used = 3 + longest + sum(width + 2 for width in widths)
+    table.add_column(
+        "solver", overflow="fold", min_width=longest if used <= console.width else None
+    )
+    for i, (title, width) in enumerate(zip(titles, widths, strict=True)):
+        table.add_column(title, justify="right" if i else "left", no_wrap=True, min_width=width)
     curves = sparklines([row.result for row in part]) if curved else None
-    room = min(WIDE, console.width - used - 2)
+    room = min(WIDE, console.width - used - 4)
     curves = curves if room >= NARROW else None
     if curves:
         table.add_column("curve", no_wrap=True)
