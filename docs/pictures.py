@@ -152,13 +152,11 @@ def main(folder: Path) -> None:
     """Make all stores and pages, and take all pictures."""
     from playwright.sync_api import sync_playwright
 
-    before, after = made(folder, "before", 0.02, 0), made(folder, "changes", 0.05, 1)
     stores = {
         "quickstart": (quickstart(folder),),
         "interrupted": (interrupted(folder),),
         "twelve": (made(folder, "twelve", failed=0.02),),
         "failed": (made(folder, "failed", failed=1.0),),
-        "changes": (before, after),
     }
     pages = {name: page_of(*own) for name, own in stores.items()}
     shots = folder / "pictures"

@@ -28,7 +28,7 @@ FORMATS = ("svg", "pdf", "png")
     "-o",
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the page.  [default: report, beside the store; changes, beside OTHER]",
+    help="Folder of the page.  [default: report, beside the store]",
 )
 @SUITE_OF_STORE
 @click.option(
@@ -66,7 +66,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     which solver to use, and the paths of the written files. Failed runs are reported; the exit code
     is 0 nevertheless.
 
-    With OTHER, another store, the page is about what changed from STORE to it: which solvers end
+    With OTHER, another store, it prints what changed from STORE to it instead: which solvers end
     lower or higher, by how much, and how sure that is.
 
     With --watch, the page is served on 127.0.0.1 until Ctrl-C, and kept up to date while
@@ -80,11 +80,13 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     if port is not None:
         raise click.UsageError("--port is of the server; add --watch to start it")
     if other is not None:
-        if style or formats:
-            raise click.UsageError("--style and --format write the figures of one store")
-        page = _changes(store, other, out, suite, quiet, as_json)
-    else:
-        page = _report(store, out, suite, style, formats, quiet, as_json)
+        if out or style or formats or opened:
+            raise click.UsageError(
+                "--out, --open, --style and --format are of the page and figures of one store"
+            )
+        _changes(store, other, suite, quiet, as_json)
+        return
+    page = _report(store, out, suite, style, formats, quiet, as_json)
     if opened:
         click.launch(page.resolve().as_uri())
 
@@ -113,27 +115,22 @@ def _watch(store: Path, out: Path | None, suite: str | None, port: int,
         say(folder / "index.html")
 
 
-def _changes(store: Path, other: Path, out: Path | None, suite: str | None,
-             quiet: bool, as_json: bool) -> Path:  # fmt: skip
-    """Write the page about what changed from one store to another, and return it."""
+def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
+             as_json: bool) -> None:  # fmt: skip
+    """Print what changed from one store to another."""
     from orthobench.report.changes import compare_stores
-    from orthobench.report.page.changes import write_changes
     from orthobench.report.terminal import changes as terminal
     from orthobench.results.results import Results
-    from orthobench.tools.files import below
 
     with status_line(quiet or as_json) as status:
         status("reading the stores")
         a, b = (Results.read(path, suite).without_home() for path in (store, other))
         status("comparing the stores")
         found = compare_stores(a, b)
-        page = write_changes(found, a, b, out or below(b.path.parent, "changes"))
     if as_json:
-        print_json({**plain(found), "files": [str(page)]})
+        print_json(plain(found))
     else:
         terminal.show(found)
-        say(f"\n{page}")
-    return page
 
 
 def _report(store: Path, out: Path | None, suite: str | None, style: str | None,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.compare.seal import Seal
+from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding
 
 
@@ -35,7 +36,7 @@ class Compared:
     @property
     def label(self) -> str:
         """The cell, for people."""
-        return f"{self.solver} on {self.problem}, seed {self.seed}"
+        return run_label(self.solver, self.problem, self.seed)
 
     def worse(self) -> list[Question]:
         """Return the questions to which the answer is a regression."""

@@ -16,7 +16,7 @@ from orthobench.registry.claims import Paper
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.results.results import Results
-from orthobench.results.runs import Run
+from orthobench.results.runs import Run, run_label
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import cost_or_metric, final
 from orthobench.tools.arrays import Array
@@ -70,7 +70,7 @@ class Runs:
         for record in entry.records:
             if not record.ok:
                 raise ClaimError(
-                    f"{solver} on {problem}, seed {record.seed}, {record.stop.status.value}: "
+                    f"{run_label(solver, problem, record.seed)}, {record.stop.status.value}: "
                     f"{record.stop.reason}"
                 )
         if missing := set(entry.seeds) - done:

@@ -91,8 +91,6 @@ TARGETS = {
     "results.sqlite-journal": ("mine", ("merge", "results.sqlite", "other.sqlite")),
     "results.sqlite-shm": ("mine", ("merge", "results.sqlite", "other.sqlite")),
     "results.sqlite-lock": ("mine", ("merge", "results.sqlite", "other.sqlite")),
-    "changes": ("elsewhere", ("report", "results.sqlite", "other.sqlite")),
-    "changes/index.html": ("mine", ("report", "results.sqlite", "other.sqlite")),
     "all.sqlite": ("empty", ("merge", "all.sqlite", "other.sqlite")),
     "reports": ("elsewhere", ("reproduce", "msg-2013", "--quick", "--publish")),
     "orthobench-results/msg-2013": (
