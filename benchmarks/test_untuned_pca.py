@@ -107,7 +107,10 @@ def ends(solver, problem, seed):
 def tuned(problem, schedule):
     """Return the median suboptimality of the step that is best on validation data, and the step."""
     runs = {
-        c: [ends(Oja(step_size=c, schedule=schedule), problem, seed) for seed in range(SEEDS)]
+        c: [
+            ends(Oja(step_size=c, schedule=schedule, relative=False), problem, seed)
+            for seed in range(SEEDS)
+        ]
         for c in STEPS
     }
     step = min(runs, key=lambda c: median(validation for validation, _ in runs[c]))

@@ -266,6 +266,7 @@ def test_mean_ranks_have_a_row_for_each_solver_and_a_line_for_each_group(
         for r in runs(f"solver {level:02}", 1.1**level, seeds=3)
     ]
     watched = opened(write_page(made(records), tmp_path), width=390)
+    watched.page.locator("#across").evaluate("details => { details.open = true }")
     figure = watched.page.locator("figure[data-kind=ranks]")
     figure.scroll_into_view_if_needed()
     labels = figure.locator(".label[role]")
