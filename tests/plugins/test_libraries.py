@@ -109,7 +109,7 @@ def test_runs_are_those_of_numpy(solver, on):
     if solver.name == "zolotarev" and on in SINGLE:
         pytest.skip("its functions have a lower degree in single precision")
     rounded = AMPLIFIED if steps in ("bb", "lbfgs") else ROUNDED
-    exact = 1e-9 if steps == "lbfgs" else 1e-10
+    exact = 1e-9 if steps in ("bb", "lbfgs") else 1e-10
     check_libraries(solver, small(solver), on, rounded if on in SINGLE else exact)
 
 
