@@ -2,9 +2,9 @@
 
 Runs the suite ``quickstart`` in FOLDER (default: the current one), as far as its store there lacks
 it, writes the page, and takes pictures of parts of it for the documentation. Then takes pictures of
-the first screen of five pages at two widths, light and dark, into FOLDER/pictures: that one,
-``tensor-gmm`` interrupted, twelve solvers on six problems, runs that all failed, and what changed
-between two stores. Needs Playwright and a Chromium, which the variable CHROMIUM may name. Run it on
+the first screen of four pages at two widths, light and dark, into FOLDER/pictures: that one,
+``tensor-gmm`` interrupted, twelve solvers on six problems, and runs that all failed. Needs
+Playwright and a Chromium, which the variable CHROMIUM may name. Run it on
 a machine with nothing else to do: the pictures show times.
 """
 
@@ -66,7 +66,7 @@ def _finished(store: Path) -> int:
     return len(results.records) - len(results.missing)
 
 
-def made(folder: Path, name: str, failed: float, changed: int | None = None) -> Path:
+def made(folder: Path, name: str, failed: float) -> Path:
     """Return a store of made-up runs of twelve solvers on six problems.
 
     Parameters
@@ -75,33 +75,27 @@ def made(folder: Path, name: str, failed: float, changed: int | None = None) -> 
     name : str
     failed : float
         The share of runs that fail.
-    changed : int, optional
-        Every third solver, beginning with this one, is slower.
     """
     store = folder / f"{name}.sqlite"
     store.unlink(missing_ok=True)
     large.FAILED = failed
-    large.fill(store, _suite(changed))
+    large.fill(store, _suite())
     return store
 
 
-def _suite(changed: int | None) -> Suite:
+def _suite() -> Suite:
     suite = large.suite(len(LANDSCAPES), 12, 10)
     problems = (
         replace(one, problem=type(name, (large.Valley,), {"name": name})(number), label=name)
         for (name, number), one in zip(LANDSCAPES.items(), suite.problems, strict=True)
     )
-    solvers = (
-        replace(one, solver=replace(one.solver, step=2.0 if number % 3 == changed else 1.0))
-        for number, one in enumerate(suite.solvers)
-    )
-    return replace(suite, problems=tuple(problems), solvers=tuple(solvers))
+    return replace(suite, problems=tuple(problems))
 
 
-def page_of(*stores: Path) -> str:
-    """Write the page about a store, or what changed between two, and return its address."""
-    folder = stores[-1].with_suffix("")
-    words = [TOOL, "report", *stores, "--out", folder]
+def page_of(store: Path) -> str:
+    """Write the page about a store, and return its address."""
+    folder = store.with_suffix("")
+    words = [TOOL, "report", store, "--out", folder]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     return (folder / "index.html").resolve().as_uri()
 
@@ -153,12 +147,12 @@ def main(folder: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     stores = {
-        "quickstart": (quickstart(folder),),
-        "interrupted": (interrupted(folder),),
-        "twelve": (made(folder, "twelve", failed=0.02),),
-        "failed": (made(folder, "failed", failed=1.0),),
+        "quickstart": quickstart(folder),
+        "interrupted": interrupted(folder),
+        "twelve": made(folder, "twelve", failed=0.02),
+        "failed": made(folder, "failed", failed=1.0),
     }
-    pages = {name: page_of(*own) for name, own in stores.items()}
+    pages = {name: page_of(own) for name, own in stores.items()}
     shots = folder / "pictures"
     for place in (PICTURES, shots):
         place.mkdir(exist_ok=True)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from orthobench.contract import ArraySolver, State, Status, copied, flops, identity, namespace
-from orthobench.families.stiefel.stacks import each, lengths, most, sizes, stacked, transposed
+from orthobench.families.stiefel.stacks import each, lengths, sizes, stacked, transposed
 from orthobench_polar.judge import PolarSolution
 from orthobench_polar.oracle import PolarOracle
 
@@ -86,11 +86,6 @@ def polynomial(S: Any, coefficients: tuple[float, float, float]) -> tuple[Any, i
     if c == 0:
         return a * unit + b * S, 0
     return a * unit + b * S + c * (S @ S), 1
-
-
-def largest(values: Any) -> float:
-    """Return the largest of some numbers, one for each matrix, on the host."""
-    return float(most(values))
 
 
 def rounding_unit(X: Any) -> float:
