@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
+from orthobench.decide.more_seeds import more_cells
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell, instance_of
@@ -127,6 +128,7 @@ def run(
     *,
     only: str | None = None,
     retry: bool = False,
+    decide: int = 0,
     quiet: bool = False,
     executor: str = "local",
     workers: int | Literal["auto"] = 1,
@@ -146,6 +148,9 @@ def run(
         A pattern such as ``"digits* oja*"``: run only the cells whose ``PROBLEM SOLVER`` matches.
     retry : bool
         Run cells again that failed before.
+    decide : int
+        The most seeds of a solver that is undecided on a problem: it is run on more than the
+        suite's until it is decided, and so is what it is tested against.
     quiet : bool
         No progress display on standard error.
     executor : str
@@ -187,7 +192,7 @@ def run(
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         done = opened.known(p.key for p in planned) if opened else set()
-        if opened and not retry and (there := complete(opened, known, planned)):
+        if opened and not (retry or decide) and (there := complete(opened, known, planned)):
             results = Results(known.name, path, there, score=known.score)
             with Progress(0, quiet, skipped=len(there)):
                 pass
@@ -207,10 +212,17 @@ def run(
             pairs = {pair_of(p) for p in asked}
             records = (r for r in opened.records(known.name) if not r.ok)
             opened.discard({r.key for r in records if (r.problem.label, r.solver.label) in pairs})
-        course = RemainingCells(known, opened, planned, asked)
-        _execute(opened, session, course, run_cells, quiet, partial(_tell, finished, opened, known))
+        tell = partial(_tell, finished, opened, known)
+        more = asked
+        while more:
+            course = RemainingCells(known, opened, planned, more)
+            _execute(opened, session, course, run_cells, quiet, tell)
+            results = Results(known.name, path, opened.records(known.name), score=known.score)
+            more = more_cells(results, planned, decide) if decide else []
+            opened.plan(known.name, more)
+            planned += more
         opened.end(session)
-        return Results(known.name, path, opened.records(known.name), score=known.score)
+        return results
 
 
 def explained(
