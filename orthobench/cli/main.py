@@ -175,6 +175,7 @@ def run(suite: str | None, store: Path | None, only: str | None,
     from orthobench.decide.rule import FEWEST
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
+    from orthobench.report.terminal.progress import Progress
 
     requested = requested_suite(suite, **changes)
     path = store or api.default_store(requested)
@@ -189,9 +190,11 @@ def run(suite: str | None, store: Path | None, only: str | None,
         say(f"{too_few(len(requested.seeds), solvers)}; --seeds {FEWEST} can", err=True)
     try:
         results = api.run(
-            requested, path, only=only, retry=retry, decide=decide or 0, quiet=quiet or as_json,
-            finished=None if as_json else print_tables, executor=executor, workers=workers,
+            requested, path, only=only, retry=retry, decide=decide or 0, executor=executor,
+            workers=workers,
             scheduler=scheduler, limits=Limits(timeout, memory_limit, isolate),
+            observer=Progress(quiet or as_json, None if as_json else print_tables),
+            command=shlex.join(sys.argv),
         )  # fmt: skip
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"
