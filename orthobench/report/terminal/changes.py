@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from orthobench.decide.wording import factor_text
 from orthobench.report.changes import Changes, ProblemChange, Quantity, SolverChange
 from orthobench.report.formatting import clean, number, plural
 from orthobench.report.ranking import rounded
-from orthobench.report.sentences import HOLM, factor_text
 from orthobench.stats.changes import Change, Direction
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SYMBOLS = {
 
 ASCII = {**SYMBOLS, Direction.LOWER: "-", Direction.HIGHER: "+", Direction.OPEN: "~"}
 MEANINGS = {
-    Direction.LOWER: f"lower in B, or {{}} higher ({HOLM} on each problem)",
+    Direction.LOWER: "lower in B, or {} higher (signed ranks after Holm, on each problem)",
     Direction.OPEN: "no change shown",
     Direction.UNDECIDABLE: "so few seeds, or so many ties, cannot show one",
     Direction.EQUAL: "equal, up to rounding, on every seed",
