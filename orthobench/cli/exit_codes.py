@@ -68,7 +68,7 @@ def ended() -> Iterator[None]:
 
 
 def _end(code: int, message: str = "") -> NoReturn:
-    from orthobench.report.formatting import clean
+    from orthobench.tools.formatting import clean
 
     with suppress(OSError):
         if message:

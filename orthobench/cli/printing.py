@@ -131,23 +131,14 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.markup import escape
 
-    from orthobench.report.formatting import clean
+    from orthobench.tools.formatting import clean
 
     with Console(stderr=True).status("") as status:
         yield lambda text: status.update(escape(clean(text)))
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
-    """Return the paths of the figures, drawn again where their data changed since."""
-    from orthobench.report.figures.drawn import Drawn
+    from orthobench.report.figures.save import run_figures
     from orthobench.tools.files import below
 
-    drawn = Drawn(below(folder, "figures"), results.fingerprint())
-    if not drawn.paths:
-        from orthobench.report.figures.save import RUN_KINDS, save_figures
-
-        drawn.remember(save_figures(
-            results.entries, drawn.folder, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
-            exhibits=results.exhibits,
-        ))  # fmt: skip
-    return drawn.paths
+    return run_figures(results, below(folder, "figures"))

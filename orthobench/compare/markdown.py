@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from orthobench.compare import wording
 from orthobench.compare.comparison import Compared, Comparison, Question
-from orthobench.report.formatting import clean, plural
 from orthobench.stats.run_pairs import Change, Finding
+from orthobench.tools.formatting import clean, plural
 
 LIMIT = 60_000
 """Characters of the text; GitHub refuses comments of more than 65,536."""

@@ -9,8 +9,8 @@ import click
 
 from orthobench.compare import wording
 from orthobench.compare.comparison import Compared, Comparison, Question
-from orthobench.report.formatting import clean, plural
 from orthobench.stats.run_pairs import Change, Finding
+from orthobench.tools.formatting import clean, plural
 
 COLOURS = {Change.WORSE: "red", Change.BETTER: "green", Change.UNDECIDED: "yellow"}
 

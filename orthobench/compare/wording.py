@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from orthobench.compare.comparison import Compared, Comparison, Question, Side
-from orthobench.report.formatting import clean, duration, listed, plural
 from orthobench.stats.run_pairs import Change, Finding
+from orthobench.tools.formatting import clean, duration, listed, plural
 
 ASKED = {
     Question.RESULT: "is the result worse at the same budget?",

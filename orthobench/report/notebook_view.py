@@ -13,7 +13,6 @@ from orthobench.decide.comparisons import answer_of, compare
 from orthobench.decide.rule import TOLERANCE, Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, verdict_text
 from orthobench.report import notebook
-from orthobench.report.formatting import assignments, clean, plural
 from orthobench.report.ranking import rounded, rounding_level
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
@@ -22,6 +21,7 @@ from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import final_spread, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import below
+from orthobench.tools.formatting import assignments, clean, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

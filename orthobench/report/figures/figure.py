@@ -20,8 +20,8 @@ from orthobench.report.figures.panels import (
     solver_line,
 )
 from orthobench.report.figures.text import LINE, fitted, legend_text, width
-from orthobench.report.formatting import clean
 from orthobench.report.style import Style
+from orthobench.tools.formatting import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

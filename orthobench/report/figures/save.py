@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +19,7 @@ from orthobench.report.figures.layouts import Layout, layout_of
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import Exhibition, Load, exhibitions
 from orthobench.report.style import Style, solver_styles
+from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import make_folder, replacing, write_csv
@@ -28,6 +32,10 @@ FORMATS = ("png", "svg", "pdf", "csv")
 
 RUN_KINDS = ("convergence", "tradeoff", "sweep", "break-even", "scaling", "curves", "images")
 """The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
+
+
+REMEMBERED = "drawn.json"
+"""Beside the figures of a run: which they are, and of which data and code."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,39 @@ class FigureFile:
     kind: str
     about: tuple[str, ...]
     draw: Callable[[bool], tuple[Figure | None, list[list[Any]]]]
+
+
+def run_figures(results: Results, folder: Path) -> list[Path]:
+    """Return the figures of ``orthobench run``, drawn again where data or code changed since.
+
+    Parameters
+    ----------
+    results : Results
+    folder : Path
+    """
+    data, remembered = f"{results.fingerprint()} {_code()}", folder / REMEMBERED
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        known = json.loads(remembered.read_text())
+        paths = [folder / Path(name).name for name in known["files"]]
+        if paths and known["data"] == data and all(path.is_file() for path in paths):
+            return paths
+    paths = save_figures(
+        results.entries, folder, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+        exhibits=results.exhibits,
+    )  # fmt: skip
+    facts = {"data": data, "files": [path.name for path in paths]}
+    with replacing(remembered) as file:
+        file.write(json.dumps(facts, indent=2).encode())
+    return paths
+
+
+def _code() -> str:
+    """Return a digest of the code that draws."""
+    found = hashlib.sha256()
+    report = Path(__file__).parents[1]
+    for path in sorted([*report.rglob("*.py"), *report.with_name("stats").rglob("*.py")]):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def save_figures(

@@ -11,7 +11,6 @@ import numpy as np
 
 from orthobench.contract.exhibits import Curve, Exhibit, Image, Values
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.formatting import budget_text, clean
 from orthobench.report.plots.geometry import points_at
 from orthobench.report.plots.labels import legend_label, said
 from orthobench.results.runs import Run
@@ -19,6 +18,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import budget_text, clean
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 """A function that returns the exhibits of runs by their keys, such as `Results.exhibits`."""

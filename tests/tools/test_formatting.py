@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.report.formatting import (
+from orthobench.tools.formatting import (
     clean,
     count,
     duration,
@@ -14,7 +14,6 @@ from orthobench.report.formatting import (
     metric_text,
     number,
     plural,
-    probability,
     si,
 )
 
@@ -89,17 +88,6 @@ def test_clean_text_is_one_printable_line(text):
 
 def test_clean_takes_the_escape_out():
     assert clean("a\x1b[31m\n  b") == "a [31m b"
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (1.0, "p = 1"), (0.0312, "p = 0.031"), (0.0009, "p < 0.001"), (0.001, "p = 0.001"),
-        (0.05, "p = 0.05"), (0.0499, "p < 0.05"), (0.0501, "p = 0.05"), (0.0, "p < 0.001"),
-    ],
-)  # fmt: skip
-def test_probabilities(p, text):
-    assert probability(p) == text
 
 
 def test_counts_with_nouns():
